@@ -1,0 +1,90 @@
+package report
+
+import "fmt"
+
+// Verdict is the outcome of an audit.
+type Verdict string
+
+// The verdicts.
+const (
+	// VerdictPass: the audit was complete and nothing reached the threshold.
+	VerdictPass Verdict = "Pass"
+	// VerdictFail: something at or above the threshold was observed.
+	VerdictFail Verdict = "Fail"
+	// VerdictInconclusive: the audit could not observe all that it had to.
+	VerdictInconclusive Verdict = "Inconclusive"
+)
+
+// Reason says why a verdict is what it is. The reasons of an Inconclusive
+// verdict are at once the reasons of the condition Audited=False.
+type Reason string
+
+// The reasons.
+const (
+	// ReasonPassed goes with Pass.
+	ReasonPassed Reason = "Passed"
+	// ReasonFindingsAboveThreshold goes with Fail.
+	ReasonFindingsAboveThreshold Reason = "FindingsAboveThreshold"
+	// ReasonManifestDrifted goes with Fail: the manifest is not the baseline's.
+	ReasonManifestDrifted Reason = "ManifestDrifted"
+
+	// ReasonServerExited: the server ended before it had answered everything.
+	ReasonServerExited Reason = "ServerExited"
+	// ReasonTimeout: a request, or the audit as a whole, got no answer in time.
+	ReasonTimeout Reason = "Timeout"
+	// ReasonProtocolError: what the server said is not MCP.
+	ReasonProtocolError Reason = "ProtocolError"
+	// ReasonTracerLost: the tracer ended before the server did.
+	ReasonTracerLost Reason = "TracerLost"
+	// ReasonTracerUnavailable: the tracer could not attach.
+	ReasonTracerUnavailable Reason = "TracerUnavailable"
+	// ReasonReportTruncated: there was more to report than the caps allow.
+	ReasonReportTruncated Reason = "ReportTruncated"
+	// ReasonTraceOverflow: events were dropped before they could be judged.
+	ReasonTraceOverflow Reason = "TraceOverflow"
+	// ReasonSandboxFailed: the server could not be started in its sandbox.
+	ReasonSandboxFailed Reason = "SandboxFailed"
+	// ReasonImagePullFailed: the image could not be had (set by the manager).
+	ReasonImagePullFailed Reason = "ImagePullFailed"
+	// ReasonOOMKilled: the server or the runner ran out of memory (set by the manager).
+	ReasonOOMKilled Reason = "OOMKilled"
+	// ReasonPodFailed: the audit Pod ended without a report (set by the manager).
+	ReasonPodFailed Reason = "PodFailed"
+)
+
+// Incomplete is why an audit could not observe everything. The zero value
+// means that it could.
+type Incomplete struct {
+	Reason  Reason
+	Message string
+}
+
+// Judge decides the verdict of a set of findings. It is pure, and the only
+// place where a verdict is made: the runner calls it for the report, the
+// manager calls it again with the threshold of the spec.
+//
+// What was seen stays seen: findings at or above the threshold are a Fail even
+// when the audit was cut short. Without them an incomplete audit is
+// Inconclusive, never a Pass.
+func Judge(findings []Finding, failOn Severity, incomplete Incomplete) (Verdict, Reason, string) {
+	counts := Count(findings)
+	if n := counts.AtOrAbove(failOn); n > 0 {
+		return VerdictFail, ReasonFindingsAboveThreshold,
+			fmt.Sprintf("%s at or above %s: %s", plural(n, "finding"), failOn, counts)
+	}
+	if incomplete.Reason != "" {
+		return VerdictInconclusive, incomplete.Reason, incomplete.Message
+	}
+	if counts.Total() == 0 {
+		return VerdictPass, ReasonPassed, "no findings"
+	}
+	return VerdictPass, ReasonPassed, fmt.Sprintf("%s, none at or above the threshold: %s",
+		plural(counts.Total(), "finding"), counts)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

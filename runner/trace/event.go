@@ -1,0 +1,100 @@
+package trace
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Op is what a system call does, whichever of its many names it was called by.
+type Op string
+
+// The operations.
+const (
+	// OpRead: a file was opened for reading only (open, openat, openat2 without
+	// a write flag; name_to_handle and friends).
+	OpRead Op = "read"
+	// OpWrite: a file was opened for writing, created, truncated, renamed,
+	// linked, removed, or had its mode, owner or attributes changed.
+	OpWrite Op = "write"
+	// OpExec: execve or execveat.
+	OpExec Op = "exec"
+	// OpConnect: connect, or a send with a destination address.
+	OpConnect Op = "connect"
+	// OpBind and OpListen: bind and listen.
+	OpBind   Op = "bind"
+	OpListen Op = "listen"
+	// OpSend and OpReceive: bytes that went to or came from a socket; Data has
+	// the beginning of them.
+	OpSend    Op = "send"
+	OpReceive Op = "receive"
+	// OpEvade: a call that an ordinary server does not make and that could hide
+	// something from the tracer: io_uring, ptrace, process_vm_*, kill of a
+	// foreign process, bpf, module loading, namespaces, mounts.
+	OpEvade Op = "evade"
+)
+
+// Event is one system call of the server or of one of its descendants. Calls
+// that only move the conversation on (reads of stdin, writes of stdout), that
+// touch what every program touches, or that have no Op, make no event.
+type Event struct {
+	// Seq numbers the events of a trace from 1, in the order in which the
+	// tracer saw them complete.
+	Seq uint64
+	// Time is the entry of the call; Duration how long it took.
+	Time     time.Time
+	Duration time.Duration
+	PID      int
+	// Syscall is the name of man 2.
+	Syscall string
+	Op      Op
+	// Result is the return value; meaningless when Errno is set.
+	Result int64
+	// Errno is the name of the error, such as "ENOENT"; "" after success; "?"
+	// for a call that never returned (the process was killed in it).
+	Errno string
+	// Path is absolute and clean: of the object that was opened, as the tracer
+	// resolved it after the call where it could, else the argument joined with
+	// its directory. Target is the second path of rename, link and symlink.
+	Path   string
+	Target string
+	// Flags are the O_* flags of an open.
+	Flags []string
+	// Argv of an exec; long ones are cut.
+	Argv []string
+	// Socket is the end point of OpConnect, OpBind, OpListen, OpSend, OpReceive.
+	Socket *Socket
+	// Data is the beginning of the bytes of OpSend and OpReceive; Cut tells
+	// that there were more.
+	Data []byte
+	Cut  bool
+	// At is where in the conversation the call completed.
+	At Position
+	// Detail is the call as people read it, name to result, at most 512 bytes,
+	// with the escapes of the tracer left in.
+	Detail string
+}
+
+// Socket is an end point as far as the tracer knows it.
+type Socket struct {
+	// Family is "inet", "inet6", "unix", "netlink", "packet", "vsock", ...
+	Family string
+	// Protocol is "tcp", "udp", "unix", or as Family.
+	Protocol string
+	// Remote is set for the inet families; Local where it is known.
+	Remote netip.AddrPort
+	Local  netip.AddrPort
+	// Path of a unix socket; abstract names begin with "@".
+	Path string
+}
+
+// Position says how far the conversation on stdin and stdout had come, in bytes
+// that the server itself had read and written, counted over all its processes
+// and by pipe inode. Requests are sent one at a time, so a position names the
+// request that was in flight, whatever the clocks say.
+type Position struct {
+	// In is the number of bytes read from the stdin pipe; Out of those written
+	// to the stdout pipe.
+	In, Out int64
+	// EOF: the server has read the end of its stdin.
+	EOF bool
+}
