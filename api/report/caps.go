@@ -1,0 +1,261 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxBytes is the most that the JSON of a capped report can have: it has to fit
+// an etcd object (1.5 MiB by default) with room to spare, and a container log.
+const MaxBytes = 256 << 10
+
+// The caps of the lists and texts of a report: items, or bytes of UTF-8. The
+// schema of MCPAuditReport enforces the same numbers.
+const (
+	MaxFindings      = 256
+	MaxEvidence      = 4
+	MaxItems         = 512
+	MaxCapabilities  = 512
+	MaxEffects       = 64
+	MaxArgs          = 64
+	MaxErrors        = 32
+	MaxTruncations   = 32
+	MaxDrift         = 32
+	MaxNameBytes     = 256
+	MaxMessageBytes  = 1024
+	MaxDetailBytes   = 512
+	MaxDescription   = 512
+	MaxPathBytes     = 512
+	MaxArgBytes      = 128
+	MaxStderrBytes   = 4096
+	maxSummaryBytes  = 3 << 10
+	maxSummaryReason = 512
+)
+
+// shrinkSteps are how the lists of the profile and the manifest shrink when a
+// report within all single caps is still larger than MaxBytes: the record gives
+// way before the findings do.
+var shrinkSteps = []limits{
+	{effects: 16, capabilities: MaxCapabilities, description: 128, items: MaxItems, findings: MaxFindings},
+	{effects: 8, capabilities: 256, description: 32, items: 256, findings: MaxFindings},
+	{effects: 4, capabilities: 64, description: 0, items: 128, findings: 128},
+	{effects: 2, capabilities: 16, description: 0, items: 32, findings: 64},
+	{effects: 0, capabilities: 0, description: 0, items: 0, findings: 20},
+}
+
+// limits are the caps that give way when a report is too large as a whole.
+type limits struct{ effects, capabilities, description, items, findings int }
+
+// Cap trims every list and text to its cap, and then the longest lists further
+// until the JSON has at most MaxBytes. What was left out is added to Truncated,
+// and a Pass of which something was left out becomes Inconclusive. Texts become
+// valid UTF-8. The worst findings are kept: they come first afterwards.
+func (r *Report) Cap() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return b.Severity.weight() - a.Severity.weight() })
+	t := &trimmer{dropped: map[string]int{}}
+	t.report(r, limits{MaxEffects, MaxCapabilities, MaxDescription, MaxItems, MaxFindings})
+	for _, step := range shrinkSteps {
+		if size(r) <= MaxBytes {
+			break
+		}
+		t.report(r, step)
+	}
+	for field, n := range t.dropped {
+		r.truncated(field, n)
+	}
+	slices.SortFunc(r.Truncated, func(a, b Truncation) int { return strings.Compare(a.Field, b.Field) })
+	r.Truncated = r.Truncated[:min(len(r.Truncated), MaxTruncations)]
+	if len(r.Truncated) > 0 && r.Verdict == VerdictPass {
+		r.Verdict, r.Reason = VerdictInconclusive, ReasonReportTruncated
+		r.Message = fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)
+	}
+}
+
+// weight is Rank with unknown severities on top, as Count has them.
+func (s Severity) weight() int {
+	if rank := s.Rank(); rank >= 0 {
+		return rank
+	}
+	return len(Severities)
+}
+
+func (r *Report) truncated(field string, n int) {
+	for i := range r.Truncated {
+		if r.Truncated[i].Field == field {
+			r.Truncated[i].Dropped += n
+			return
+		}
+	}
+	r.Truncated = append(r.Truncated, Truncation{Field: field, Dropped: n})
+}
+
+// size is the number of bytes of the JSON with the list of truncations full.
+func size(r *Report) int {
+	const truncations = 4 << 10
+	b, err := json.Marshal(r)
+	if err != nil {
+		return MaxBytes + 1
+	}
+	return len(b) + truncations
+}
+
+// trimmer cuts lists and texts and counts what it left out.
+type trimmer struct{ dropped map[string]int }
+
+func (t *trimmer) report(r *Report, to limits) {
+	r.Findings = cut(t, "findings", r.Findings, to.findings)
+	for i := range r.Findings {
+		t.finding(&r.Findings[i])
+	}
+	t.server(&r.Server)
+	t.text("message", &r.Message, MaxMessageBytes)
+	r.Errors = cut(t, "errors", r.Errors, MaxErrors)
+	for i := range r.Errors {
+		t.text("errors.text", &r.Errors[i], MaxMessageBytes)
+	}
+	for _, list := range []struct {
+		field string
+		items *[]Item
+	}{
+		{"manifest.tools", &r.Manifest.Tools}, {"manifest.resources", &r.Manifest.Resources},
+		{"manifest.resourceTemplates", &r.Manifest.ResourceTemplates}, {"manifest.prompts", &r.Manifest.Prompts},
+	} {
+		*list.items = cut(t, list.field, *list.items, to.items)
+		for i := range *list.items {
+			t.item(&(*list.items)[i], to.description)
+		}
+	}
+	t.excerpt(&r.Manifest.Instructions, MaxDescription)
+	r.Profile.Capabilities = cut(t, "profile.capabilities", r.Profile.Capabilities, to.capabilities)
+	for i := range r.Profile.Capabilities {
+		t.profile(&r.Profile.Capabilities[i], to.effects)
+	}
+}
+
+func (t *trimmer) server(s *Server) {
+	t.text("server.name", &s.Name, MaxNameBytes)
+	t.text("server.version", &s.Version, MaxNameBytes)
+	t.text("server.protocolVersion", &s.ProtocolVersion, MaxNameBytes)
+	t.excerpt(&s.Exit, MaxNameBytes)
+	if over := len(s.Stderr) - MaxStderrBytes; over > 0 {
+		s.Stderr = s.Stderr[over:] // the end is what explains an exit
+	}
+	t.excerpt(&s.Stderr, MaxStderrBytes)
+	s.Command = cut(t, "server.command", s.Command, MaxArgs)
+	for i := range s.Command {
+		t.excerpt(&s.Command[i], MaxPathBytes)
+	}
+}
+
+func (t *trimmer) finding(f *Finding) {
+	t.excerpt(&f.Title, MaxNameBytes)
+	t.excerpt(&f.Message, MaxMessageBytes)
+	t.excerpt(&f.Capability.Name, MaxNameBytes)
+	f.Evidence = f.Evidence[:min(len(f.Evidence), MaxEvidence)] // more of the same: a sample by design
+	for i := range f.Evidence {
+		t.excerpt(&f.Evidence[i].Syscall, MaxNameBytes)
+		t.excerpt(&f.Evidence[i].Detail, MaxDetailBytes)
+	}
+}
+
+func (t *trimmer) item(i *Item, description int) {
+	t.text("manifest.name", &i.Name, MaxNameBytes)
+	t.excerpt(&i.Title, MaxNameBytes)
+	t.excerpt(&i.Description, description)
+}
+
+func (t *trimmer) profile(c *CapabilityProfile, effects int) {
+	t.excerpt(&c.Name, MaxNameBytes)
+	before := len(c.Reads) + len(c.Writes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens)
+	for _, files := range []*[]FileAccess{&c.Reads, &c.Writes, &c.Attempts} {
+		*files = (*files)[:min(len(*files), effects)]
+		for i := range *files {
+			t.excerpt(&(*files)[i].Path, MaxPathBytes)
+		}
+	}
+	c.Execs = c.Execs[:min(len(c.Execs), effects)]
+	for i := range c.Execs {
+		t.excerpt(&c.Execs[i].Path, MaxPathBytes)
+		c.Execs[i].Argv = c.Execs[i].Argv[:min(len(c.Execs[i].Argv), MaxArgs/4)]
+		for j := range c.Execs[i].Argv {
+			t.excerpt(&c.Execs[i].Argv[j], MaxArgBytes)
+		}
+	}
+	for _, ends := range []*[]Connection{&c.Connects, &c.Listens} {
+		*ends = (*ends)[:min(len(*ends), effects)]
+		for i := range *ends {
+			t.excerpt(&(*ends)[i].Address, MaxPathBytes)
+			t.excerpt(&(*ends)[i].Host, MaxNameBytes)
+		}
+	}
+	// The findings were judged on the whole profile, so a shortened record of
+	// it makes no audit incomplete: it is counted where it happened.
+	c.Dropped += before - (len(c.Reads) + len(c.Writes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens))
+}
+
+// text cuts a text whose loss has to be known.
+func (t *trimmer) text(field string, s *string, limit int) {
+	before := len(*s)
+	t.excerpt(s, limit)
+	if before > limit {
+		t.dropped[field] += before - len(*s)
+	}
+}
+
+// excerpt cuts a text that is an excerpt by its nature and marks the cut. It
+// looks at no more of a text than it can keep.
+func (t *trimmer) excerpt(s *string, limit int) {
+	const mark = "…"
+	over := len(*s) > limit
+	if over {
+		end := max(limit-len(mark), 0)
+		for end > 0 && !utf8.RuneStart((*s)[end]) {
+			end--
+		}
+		*s = (*s)[:end]
+	}
+	*s = strings.ToValidUTF8(*s, "?")
+	if over && *s != "" {
+		*s += mark
+	}
+}
+
+func cut[T any](t *trimmer, field string, list []T, limit int) []T {
+	if over := len(list) - limit; over > 0 {
+		t.dropped[field] += over
+		return list[:limit]
+	}
+	return list
+}
+
+// Normalise makes a report encode the same after a round trip: times in UTC
+// with microseconds (what metav1.MicroTime keeps), and empty lists as [] where
+// readers look for them.
+func (r *Report) Normalise() {
+	r.StartTime, r.EndTime = micro(r.StartTime), micro(r.EndTime)
+	for i := range r.Findings {
+		for j := range r.Findings[i].Evidence {
+			r.Findings[i].Evidence[j].Time = micro(r.Findings[i].Evidence[j].Time)
+		}
+	}
+	r.Findings = present(r.Findings)
+	r.Errors = present(r.Errors)
+	r.Profile.Capabilities = present(r.Profile.Capabilities)
+	r.Server.Command = present(r.Server.Command)
+	for _, items := range []*[]Item{&r.Manifest.Tools, &r.Manifest.Resources, &r.Manifest.ResourceTemplates, &r.Manifest.Prompts} {
+		*items = present(*items)
+	}
+}
+
+func micro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func present[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Encode writes the report as JSON, capped and normalised, so that the same
+// report always has the same digest.
+func Encode(r Report) ([]byte, error) {
+	r.SchemaVersion = SchemaVersion
+	r.Cap()
+	r.Normalise()
+	encoded, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
+	}
+	return encoded, nil
+}
+
+// Decode reads what Encode wrote. It refuses another schema version, trailing
+// bytes, and more than MaxBytes; unknown fields are ignored, since a newer
+// runner may know more.
+func Decode(encoded []byte) (Report, error) {
+	if len(encoded) > MaxBytes {
+		return Report{}, fmt.Errorf("decode report: %d bytes, more than the %d allowed", len(encoded), MaxBytes)
+	}
+	var r Report
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	if err := decoder.Decode(&r); err != nil {
+		return Report{}, fmt.Errorf("decode report: %w", err)
+	}
+	if decoder.More() {
+		return Report{}, fmt.Errorf("decode report: bytes behind the end")
+	}
+	if r.SchemaVersion != SchemaVersion {
+		return Report{}, fmt.Errorf("decode report: schemaVersion %q, want %q", r.SchemaVersion, SchemaVersion)
+	}
+	return r, nil
+}
+
+// Sum is the hex SHA-256 that ties a report to its Summary.
+func Sum(encoded []byte) string {
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A frame is a report in a container's log, between other lines:
+//
+//	-----BEGIN MCPAUDIT REPORT-----
+//	base64 of the gzip of the JSON, 4096 characters a line
+//	-----END MCPAUDIT REPORT-----
+//
+// Lines stay far below the 16 KiB at which the container runtime splits them,
+// and the whole far below the 10 MiB at which the kubelet rotates a log. The
+// digest that proves a frame whole is in the Summary.
+const (
+	frameBegin = "-----BEGIN MCPAUDIT REPORT-----"
+	frameEnd   = "-----END MCPAUDIT REPORT-----"
+	frameWidth = 4096
+)
+
+// The errors of ReadFrame.
+var (
+	// ErrNoFrame: the log has no beginning of a frame.
+	ErrNoFrame = errors.New("no report in the log")
+	// ErrBadFrame: there is a frame, but it is cut short, larger than MaxBytes,
+	// or not base64 of gzip.
+	ErrBadFrame = errors.New("damaged report in the log")
+)
+
+// WriteFrame writes an encoded report as one frame.
+func WriteFrame(w io.Writer, encoded []byte) error {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(encoded); err != nil {
+		return fmt.Errorf("compress report: %w", err)
+	}
+	if err := zip.Close(); err != nil {
+		return fmt.Errorf("compress report: %w", err)
+	}
+	text := base64.StdEncoding.EncodeToString(packed.Bytes())
+	var out strings.Builder
+	out.WriteString(frameBegin + "\n")
+	for len(text) > 0 {
+		n := min(frameWidth, len(text))
+		out.WriteString(text[:n] + "\n")
+		text = text[n:]
+	}
+	out.WriteString(frameEnd + "\n")
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// ReadFrame finds the last frame of a log and returns the encoded report. It
+// reads at most what a frame of MaxBytes can take; a log that is a bomb after
+// decompression is ErrBadFrame.
+func ReadFrame(log io.Reader) ([]byte, error) {
+	var text strings.Builder
+	began, ended := false, false
+	lines := bufio.NewScanner(log)
+	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
+	for lines.Scan() {
+		switch line := strings.TrimRight(lines.Text(), "\r"); {
+		case line == frameBegin:
+			began, ended = true, false
+			text.Reset()
+		case line == frameEnd && began:
+			ended = true
+		case began && !ended:
+			if text.Len()+len(line) > 2*MaxBytes {
+				return nil, fmt.Errorf("%w: larger than %d bytes", ErrBadFrame, 2*MaxBytes)
+			}
+			text.WriteString(line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	if !began {
+		return nil, ErrNoFrame
+	}
+	if !ended {
+		return nil, fmt.Errorf("%w: it has no end", ErrBadFrame)
+	}
+	return unpack(text.String())
+}
+
+func unpack(text string) ([]byte, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadFrame, err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadFrame, err)
+	}
+	encoded, err := io.ReadAll(io.LimitReader(zip, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadFrame, err)
+	}
+	if len(encoded) > MaxBytes {
+		return nil, fmt.Errorf("%w: larger than %d bytes", ErrBadFrame, MaxBytes)
+	}
+	return encoded, nil
+}
