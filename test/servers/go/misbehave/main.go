@@ -1,0 +1,97 @@
+// Command misbehave is an MCP server that fails in the way that its one
+// argument names, so that tests can see what an audit makes of it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/servers/go/note"
+)
+
+// modes are the ways to fail.
+var modes = map[string]func() error{
+	"exit":    exitAtOnce,
+	"silent":  staySilent,
+	"garbage": garble,
+	"oom":     func() error { return note.Serve(note.Options{Aside: exhaust}) },
+	"drift":   drift,
+	"slow":    slow,
+}
+
+func main() {
+	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|drift|slow") }
+	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
+		mode = modes[os.Args[1]]
+	}
+	if err := mode(); err != nil {
+		fmt.Fprintln(os.Stderr, "misbehave:", err)
+		os.Exit(1)
+	}
+}
+
+// exitAtOnce is a server that lacks its configuration.
+func exitAtOnce() error {
+	fmt.Fprintln(os.Stderr, "misbehave: NOTES_TOKEN is not set")
+	os.Exit(3)
+	return nil
+}
+
+// staySilent reads every request and answers none, until stdin ends.
+func staySilent() error {
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// garble answers every request with a line that is not JSON.
+func garble() error {
+	requests := bufio.NewScanner(os.Stdin)
+	for n := 1; requests.Scan(); n++ {
+		fmt.Printf("listening, request %d <- this is not JSON\n", n)
+	}
+	return requests.Err()
+}
+
+// exhaust takes memory until the kernel ends it. It stops at 2 GiB, so that a
+// run without a memory limit does not take the machine with it.
+func exhaust(context.Context) {
+	const chunk, limit = 16 << 20, 2 << 30
+	var held [][]byte
+	for taken := 0; taken < limit; taken += chunk {
+		block := make([]byte, chunk)
+		for i := 0; i < chunk; i += 4096 { // a page counts once it is written to
+			block[i] = 1
+		}
+		held = append(held, block)
+	}
+	fmt.Fprintln(os.Stderr, "misbehave: no limit at", len(held)*chunk, "bytes")
+}
+
+// drift advertises the description of the environment, so that two images, or
+// two audits of one, differ in nothing else.
+func drift() error {
+	return note.Serve(note.Options{Description: os.Getenv("NOTES_DESCRIPTION")})
+}
+
+// slow takes NOTES_SECONDS (30 when unset) for each call, or until stdin ends.
+func slow() error {
+	seconds := 30
+	if s := os.Getenv("NOTES_SECONDS"); s != "" {
+		var err error
+		if seconds, err = strconv.Atoi(s); err != nil {
+			return fmt.Errorf("read NOTES_SECONDS: %w", err)
+		}
+	}
+	return note.Serve(note.Options{Aside: func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
+	}})
+}

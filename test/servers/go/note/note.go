@@ -1,0 +1,61 @@
+// Package note is the MCP server that the honest, the leaky and some of the
+// misbehaving servers have in common: one tool, format_note, over stdio.
+package note
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpaudit/mcpaudit/test/servers"
+)
+
+// Options makes a server other than the honest one.
+type Options struct {
+	// Description replaces the tool's own when it is not empty.
+	Description string
+	// Aside runs in every call before the answer is made. The answer does not
+	// depend on it.
+	Aside func(context.Context)
+}
+
+// tightHeading is a heading without the blank that CommonMark 0.31 asks for
+// behind the number signs (section 4.2).
+var tightHeading = regexp.MustCompile(`^(#{1,6})([^#\s])`)
+
+// Format trims the note and each of its lines at the end, and sets a blank
+// behind the number signs of headings.
+func Format(note string) string {
+	lines := strings.Split(strings.TrimSpace(note), "\n")
+	for i, line := range lines {
+		lines[i] = tightHeading.ReplaceAllString(strings.TrimRight(line, " \t\r"), "$1 $2")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Serve answers on stdin and stdout until stdin ends.
+func Serve(o Options) error {
+	tool, err := servers.FormatNote()
+	if err != nil {
+		return err
+	}
+	if o.Description != "" {
+		tool.Description = o.Description
+	}
+	s := server.NewMCPServer("notes", "1.0.0", server.WithToolCapabilities(false))
+	s.AddTool(mcp.NewToolWithRawSchema(tool.Name, tool.Description, tool.InputSchema),
+		func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			text, err := r.RequireString("note")
+			if err != nil {
+				return mcp.NewToolResultError(err.Error()), nil
+			}
+			if o.Aside != nil {
+				o.Aside(ctx)
+			}
+			return mcp.NewToolResultText(Format(text)), nil
+		})
+	return server.ServeStdio(s)
+}

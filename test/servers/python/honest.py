@@ -1,0 +1,5 @@
+"""An MCP server that does what it says."""
+
+from notes import serve
+
+serve()
