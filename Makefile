@@ -1,0 +1,100 @@
+# Everything a person or CI runs. `make` alone lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# What takes long to build lies here, outside the tree, keyed by version.
+export MCPAUDIT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mcpaudit
+# hack/install.sh puts a Go toolchain here when the machine has none.
+export PATH := $(MCPAUDIT_CACHE)/go/bin:$(PATH)
+export GOFLAGS ?= -buildvcs=false
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/mcpaudit/mcpaudit/runner/audit.Version=$(VERSION)
+TOOL := go tool -modfile=hack/tools/go.mod
+FUZZTIME ?= 10s
+
+##@ Use
+
+.PHONY: help
+help: ## Show this list.
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z0-9-]*:.*##/ {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: install ## Audit a leaky and an honest MCP server on a real cluster (KUBECONFIG and IMAGE_REGISTRY for your own).
+	@hack/demo.sh
+
+.PHONY: build
+build: ## Build the command line, the manager and the runner into bin/.
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+
+.PHONY: install
+install: ## Install what this machine lacks (Debian packages, Go).
+	@hack/install.sh
+
+##@ Develop
+
+.PHONY: generate
+generate: ## Generate the deepcopy functions.
+	$(TOOL) controller-gen object:headerFile=hack/boilerplate/boilerplate.go.txt paths=./api/...
+
+.PHONY: manifests
+manifests: ## Generate the CRDs and the RBAC rules.
+	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+
+.PHONY: fmt
+fmt: ## Format all Go files.
+	$(TOOL) golangci-lint fmt
+
+.PHONY: verify
+verify: ## Fail when a generated file is stale.
+	@hack/verify.sh
+
+##@ Test
+
+.PHONY: test
+test: install lint verify test-unit test-envtest test-e2e ## Run everything: lint, unit, envtest, end-to-end.
+
+.PHONY: lint
+lint: ## Lint Go, the import rules and the shell scripts.
+	$(TOOL) golangci-lint run
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster.
+	go test ./...
+
+.PHONY: test-envtest
+test-envtest: ## Run the controllers against a real API server.
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/...
+
+.PHONY: test-e2e
+test-e2e: ## Run the end-to-end tests on a real cluster.
+	@hack/e2e.sh
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
+	@hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Measure what tracing costs, as ratios within one run.
+	go test -run '^$$' -bench . -benchmem ./runner/...
+
+##@ Cluster
+
+.PHONY: cluster
+cluster: ## Bring up a real one-node cluster; prints its KUBECONFIG.
+	@hack/cluster/up.sh
+
+.PHONY: cluster-down
+cluster-down: ## Take it down and leave nothing behind.
+	@hack/cluster/down.sh
+
+.PHONY: images
+images: ## Build all images without a daemon and push them to IMAGE_REGISTRY (default: the local cluster's).
+	go run ./hack/images build
+
+.PHONY: deploy
+deploy: ## Install the operator into the cluster of KUBECONFIG with the images of IMAGE_REGISTRY.
+	@hack/deploy.sh
