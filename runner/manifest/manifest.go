@@ -1,0 +1,160 @@
+// Package manifest canonicalises and hashes what an MCP server advertises.
+//
+// The probe fills a Manifest with the JSON exactly as the server wrote it;
+// reports, baselines and the comparison within a session use its digests. The
+// package is pure.
+//
+// What belongs to a digest is what a model or a person is told: names, titles,
+// descriptions, schemas, arguments, and hints that differ from their defaults.
+// `_meta`, icons, ttlMs, cacheScope, sizes and dates stay out, or an upgrade of
+// an SDK, or another day, would look like a rug pull.
+package manifest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Manifest is what a server advertises, as raw JSON. Members may be nil.
+type Manifest struct {
+	// ServerName (serverInfo.name), Instructions and Capabilities are members
+	// of the result of initialize or server/discover.
+	ServerName   json.RawMessage
+	Instructions json.RawMessage
+	Capabilities json.RawMessage
+
+	Tools             []json.RawMessage
+	Resources         []json.RawMessage
+	ResourceTemplates []json.RawMessage
+	Prompts           []json.RawMessage
+}
+
+// Item is one advertised thing with what its JSON says. Texts that are missing
+// or no strings are empty.
+type Item struct {
+	// Name is the tool's or prompt's name, the resource's uri, or the
+	// template's uriTemplate.
+	Name        string
+	Title       string
+	Description string
+	// Members are the members of the item by their exact, case-sensitive key;
+	// nil when the item is no object. The last of a repeated key counts, as in
+	// JavaScript and Python.
+	Members map[string]json.RawMessage
+	// Digest is "sha256:" and 64 hex digits.
+	Digest string
+}
+
+// Items reads the items of one kind and sorts them by name and digest. Every
+// element of raw is there, repeated names and junk included.
+func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
+	items := make([]Item, 0, len(raw))
+	for _, r := range raw {
+		members := Object(r)
+		item := Item{
+			Name:        Text(members[identifier(kind)]),
+			Title:       Text(members["title"]),
+			Description: Text(members["description"]),
+			Members:     members,
+			Digest:      digestItem(kind, r, members),
+		}
+		items = append(items, item)
+	}
+	slices.SortStableFunc(items, func(a, b Item) int {
+		if by := strings.Compare(a.Name, b.Name); by != 0 {
+			return by
+		}
+		return strings.Compare(a.Digest, b.Digest)
+	})
+	return items
+}
+
+// Report gives the manifest the form of the report. Its Digest is that of the
+// canonical JSON of the envelope's and all items' digests, so that a reader of
+// the report can check it against the items.
+func (m Manifest) Report() report.Manifest {
+	r := report.Manifest{
+		Instructions:      Text(m.Instructions),
+		Envelope:          m.digestEnvelope(),
+		Tools:             reportItems(Items(report.CapabilityTool, m.Tools)),
+		Resources:         reportItems(Items(report.CapabilityResource, m.Resources)),
+		ResourceTemplates: reportItems(Items(report.CapabilityResourceTemplate, m.ResourceTemplates)),
+		Prompts:           reportItems(Items(report.CapabilityPrompt, m.Prompts)),
+	}
+	var text bytes.Buffer
+	text.WriteString(`{"envelope":`)
+	writeString(&text, r.Envelope)
+	for _, list := range []struct {
+		key   string // in canonical order
+		items []report.Item
+	}{{"prompts", r.Prompts}, {"resourceTemplates", r.ResourceTemplates}, {"resources", r.Resources}, {"tools", r.Tools}} {
+		fmt.Fprintf(&text, `,%q:[`, list.key)
+		for i, item := range list.items {
+			if i > 0 {
+				text.WriteByte(',')
+			}
+			writeString(&text, item.Digest)
+		}
+		text.WriteByte(']')
+	}
+	text.WriteByte('}')
+	r.Digest = digest(text.Bytes())
+	return r
+}
+
+// reportItems numbers items of the same name ("note", "note (2)"), because a
+// comparison by name would pass over all but one of them.
+func reportItems(items []Item) []report.Item {
+	taken := make(map[string]bool, len(items))
+	for _, item := range items {
+		taken[item.Name] = true
+	}
+	out := make([]report.Item, 0, len(items))
+	for i, item := range items {
+		name := item.Name
+		if i > 0 && items[i-1].Name == item.Name {
+			for n := 2; taken[name]; n++ {
+				name = item.Name + " (" + strconv.Itoa(n) + ")"
+			}
+			taken[name] = true
+		}
+		out = append(out, report.Item{
+			Name: name, Title: item.Title, Description: item.Description, Digest: item.Digest,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b report.Item) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Object decodes a JSON object by exact keys; nil when raw is none. (Structs
+// would not do: encoding/json matches their fields without regard to case,
+// other clients do not.)
+func Object(raw json.RawMessage) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// Text decodes a JSON string; "" when raw is none.
+func Text(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
