@@ -1,0 +1,122 @@
+// Package sinkhole closes a network namespace: every address of the world
+// becomes an address of the namespace itself, so that no packet can leave by
+// any interface and an attempt gets its answer at once. A TCP connect finds no
+// listener and is refused; a UDP datagram comes back as "port unreachable".
+// The system call still names the address that was meant, which is all that the
+// tracer needs.
+//
+// Who calls it: the init container of an audit Pod (it needs NET_ADMIN, once)
+// and the command line's sandbox, in a network namespace of its own.
+package sinkhole
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Probes are addresses that no interface has: documentation prefixes (RFC 5737,
+// RFC 3849), looked up to see whether the namespace is closed.
+var (
+	probeIPv4 = net.IPv4(203, 0, 113, 1)
+	probeIPv6 = net.ParseIP("2001:db8::1")
+)
+
+// family is one version of IP and what "everywhere" and "somewhere" are in it.
+type family struct {
+	name  string
+	all   net.IPNet
+	probe net.IP
+	// optional: "unreachable" is closed enough. Not so for IPv4, where a lookup
+	// fails in a namespace that merely has no route yet.
+	optional bool
+}
+
+// Close makes every address of the calling thread's network namespace local and
+// then verifies by a route lookup that it is. It fails closed: after an error the
+// caller must not start the server. Closing a closed namespace is no error.
+func Close() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("find the loopback interface: %w", err)
+	}
+	if err := netlink.LinkSetUp(lo); err != nil {
+		return fmt.Errorf("bring the loopback interface up (needs NET_ADMIN): %w", err)
+	}
+	var refused []error
+	for _, f := range families() {
+		refused = append(refused, localise(lo, f))
+	}
+	// What counts is where packets go: a Pod may have IPv6 sockets and no route
+	// to take them anywhere, and then the route is refused and not missed.
+	if err := Verify(); err != nil {
+		return errors.Join(append([]error{err}, refused...)...)
+	}
+	return nil
+}
+
+// Verify reports an error unless a lookup of an outside address says that it is
+// local or leads nowhere, for each version of IP that the kernel has.
+func Verify() error {
+	for _, f := range families() {
+		routes, err := netlink.RouteGet(f.probe)
+		if errors.Is(err, unix.ENETUNREACH) && f.optional {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look up the %s route of %s: %w", f.name, f.probe, err)
+		}
+		if len(routes) == 0 {
+			return fmt.Errorf("look up the %s route of %s: no answer", f.name, f.probe)
+		}
+		for _, r := range routes {
+			if r.Type != unix.RTN_LOCAL {
+				return fmt.Errorf("the network is open: the %s route of %s is of type %d, not local", f.name, f.probe, r.Type)
+			}
+		}
+	}
+	return nil
+}
+
+// localise adds the route "local <everything> dev lo". It stands in the table
+// "local", which is searched before all others: a default route in the table
+// "main" never gets its turn.
+func localise(lo netlink.Link, f family) error {
+	route := &netlink.Route{
+		LinkIndex: lo.Attrs().Index,
+		Dst:       &f.all,
+		Table:     unix.RT_TABLE_LOCAL,
+		Type:      unix.RTN_LOCAL,
+		Scope:     netlink.SCOPE_HOST,
+	}
+	if err := netlink.RouteReplace(route); err != nil && !errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("make every %s address local (needs NET_ADMIN): %w", f.name, err)
+	}
+	return nil
+}
+
+func families() []family {
+	all := []family{{
+		name: "IPv4", probe: probeIPv4,
+		all: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)},
+	}}
+	if hasIPv6() {
+		all = append(all, family{
+			name: "IPv6", probe: probeIPv6, optional: true,
+			all: net.IPNet{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)},
+		})
+	}
+	return all
+}
+
+// hasIPv6 tells whether sockets of IPv6 can be had at all.
+func hasIPv6() bool {
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return !errors.Is(err, unix.EAFNOSUPPORT)
+	}
+	return unix.Close(fd) == nil
+}

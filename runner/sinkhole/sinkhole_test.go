@@ -1,0 +1,96 @@
+package sinkhole_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// inside names the part of a test that runs in a network namespace of its own.
+const inside = "SINKHOLE_TEST_INSIDE"
+
+func TestMain(m *testing.M) {
+	steps := map[string]func() error{"closed": checkClosed, "open": checkOpen, "twice": checkTwice}
+	step, ok := steps[os.Getenv(inside)]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	if err := step(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func TestClose(t *testing.T) {
+	for _, step := range []string{"closed", "open", "twice"} {
+		t.Run(step, func(t *testing.T) {
+			cmd := exec.Command("/proc/self/exe")
+			cmd.Env = append(os.Environ(), inside+"="+step)
+			cmd.SysProcAttr = &syscall.SysProcAttr{
+				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
+				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+// checkClosed: TCP is refused at once, UDP gets "port unreachable", and what the
+// server listens on itself still works.
+func checkClosed() error {
+	if err := sinkhole.Close(); err != nil {
+		return err
+	}
+	for _, address := range []string{"93.184.216.34:80", "169.254.169.254:80", "[2606:2800:220:1::1]:443", "10.96.0.1:443"} {
+		if conn, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+			return fmt.Errorf("dial tcp %s: got %v, %v; want connection refused", address, conn, err)
+		}
+	}
+	conn, err := net.Dial("udp", "8.8.8.8:53")
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write([]byte("question")); err != nil {
+		return err
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("read from 8.8.8.8:53: got %v, want port unreachable", err)
+	}
+	return checkLoopback()
+}
+
+func checkLoopback() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("dial what the server itself listens on: %w", err)
+	}
+	return conn.Close()
+}
+
+// checkOpen: an open namespace is seen as one.
+func checkOpen() error {
+	if err := sinkhole.Verify(); err == nil {
+		return errors.New("an open namespace passed as closed")
+	} else if !strings.Contains(err.Error(), "IPv4") {
+		return err
+	}
+	return nil
+}
+
+func checkTwice() error {
+	return errors.Join(sinkhole.Close(), sinkhole.Close())
+}
