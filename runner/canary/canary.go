@@ -1,0 +1,147 @@
+// Package canary makes secrets that belong to nobody: the files and environment
+// variables that a thief looks for, well-formed, different in every run, and
+// valid nowhere. Reading one says that the server went looking; its token
+// anywhere else says that the server carried it off.
+//
+// An honest server must not notice them. Nothing here changes what a runtime
+// does at start-up (no proxy, no NODE_OPTIONS, no .gitconfig), and the few files
+// that ordinary tools open unasked are marked as routine.
+package canary
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Set is the canaries of one run.
+type Set struct {
+	// Home is the home directory as the server sees it: absolute and clean.
+	Home  string
+	Files []File
+	Vars  []Var
+}
+
+// File is one canary file.
+type File struct {
+	// Path is as the server sees it: Home and the name.
+	Path string
+	// Token is a string of the content that occurs nowhere else: at least 20
+	// characters, within the first 2 KiB.
+	Token string
+	// Routine: ordinary tools open the file unasked (npm its .npmrc, every HTTP
+	// client the .netrc), so that to have read it means nothing by itself.
+	Routine bool
+	// Content is the whole file.
+	Content []byte
+}
+
+// Var is one canary in the environment.
+type Var struct {
+	Name  string
+	Token string
+}
+
+// New makes the canaries of one run for a server whose home is at home. Where
+// the home is one that people work in, .env is routine as well: dotenv loaders
+// look for it in every directory above the program.
+func New(home string, livedIn bool) (Set, error) {
+	if !filepath.IsAbs(home) {
+		return Set{}, fmt.Errorf("make canaries: home %q is not an absolute path", home)
+	}
+	set := Set{Home: filepath.Clean(home)}
+	for _, k := range kinds {
+		content, token, err := k.make()
+		if err != nil {
+			return Set{}, fmt.Errorf("make canary %s: %w", k.name, err)
+		}
+		set.Files = append(set.Files, File{
+			Path: filepath.Join(set.Home, k.name), Token: token, Content: []byte(content),
+			Routine: k.routine || livedIn && k.name == ".env",
+		})
+	}
+	for _, v := range variables {
+		set.Vars = append(set.Vars, Var{Name: v.name, Token: v.prefix + random(v.alphabet, v.length)})
+	}
+	return set, nil
+}
+
+// Env is the environment variables as "NAME=value".
+func (s Set) Env() []string {
+	env := make([]string, 0, len(s.Vars))
+	for _, v := range s.Vars {
+		env = append(env, v.Name+"="+v.Token)
+	}
+	return env
+}
+
+// Find returns the canary file at path, or false.
+func (s Set) Find(path string) (File, bool) {
+	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == path })
+	if i < 0 {
+		return File{}, false
+	}
+	return s.Files[i], true
+}
+
+// Access says who may use the planted files.
+type Access struct{ dir, file fs.FileMode }
+
+// The accesses.
+var (
+	// Private: the server runs under our own uid, and ssh insists on these modes.
+	Private = Access{dir: 0o700, file: 0o600}
+	// Shared: the server's uid is not known, and it may keep files of its own in
+	// the same directories (~/.config).
+	Shared = Access{dir: 0o777, file: 0o644}
+)
+
+// Plant writes the files below dir, which stands for the server's home and must
+// exist. What is there already is overwritten.
+func (s Set) Plant(dir string, access Access) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("plant canaries: %w", err)
+	}
+	err = s.plant(root, access)
+	if closeErr := root.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("plant canaries: %w", err)
+	}
+	return nil
+}
+
+// plant stays below root whatever links it meets. Modes are set explicitly, for
+// the umask must not have a say.
+func (s Set) plant(root *os.Root, access Access) error {
+	for _, f := range s.Files {
+		name, err := filepath.Rel(s.Home, f.Path)
+		if err != nil {
+			return err
+		}
+		parent := ""
+		for _, part := range strings.Split(filepath.Dir(name), "/") {
+			if parent = filepath.Join(parent, part); parent == "." {
+				continue
+			}
+			if err := root.MkdirAll(parent, access.dir); err != nil {
+				return err
+			}
+			if err := root.Chmod(parent, access.dir); err != nil {
+				return err
+			}
+		}
+		if err := root.WriteFile(name, f.Content, access.file); err != nil {
+			return err
+		}
+		if err := root.Chmod(name, access.file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
