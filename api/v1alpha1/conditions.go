@@ -1,0 +1,171 @@
+package v1alpha1
+
+// The condition types of an MCPServerAudit. Each condition carries the
+// generation of the spec that it is about, so `kubectl wait` is not answered by
+// the verdict on an older spec.
+const (
+	// ConditionReady sums up the audit: the server may be used.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "Passed"
+	//
+	// Possible reasons for this condition to be False are:
+	//
+	// * "FindingsAboveThreshold"
+	// * "ManifestDrifted"
+	// * "AuditInconclusive"
+	// * "ImageUnresolvable"
+	// * "Suspended"
+	//
+	// Possible reasons for this condition to be Unknown, before the first
+	// verdict only, are:
+	//
+	// * "Pending"
+	// * "Queued"
+	// * "Running"
+	ConditionReady = "Ready"
+
+	// ConditionAudited says whether the last audit could observe everything.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "Completed"
+	//
+	// Possible reasons for this condition to be False are:
+	//
+	// * "ImagePullFailed"
+	// * "ImageMismatch"
+	// * "PodFailed"
+	// * "OOMKilled"
+	// * "Timeout"
+	// * "ServerExited"
+	// * "ProtocolError"
+	// * "TracerLost"
+	// * "TracerUnavailable"
+	// * "TraceOverflow"
+	// * "SandboxFailed"
+	// * "ReportTruncated"
+	// * "ReportLost"
+	//
+	// Possible reasons for this condition to be Unknown are:
+	//
+	// * "NotYetAudited"
+	ConditionAudited = "Audited"
+
+	// ConditionManifestStable says whether what the server advertises is its baseline.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "MatchesBaseline"
+	// * "FirstUse"
+	//
+	// Possible reasons for this condition to be False are:
+	//
+	// * "ManifestDrifted"
+	// * "BaselineMismatch"
+	//
+	// Possible reasons for this condition to be Unknown are:
+	//
+	// * "NoBaseline"
+	// * "ManifestIncomplete"
+	// * "NotYetAudited"
+	ConditionManifestStable = "ManifestStable"
+
+	// ConditionAuditing says whether an audit is in progress.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "Queued"
+	// * "Running"
+	//
+	// Possible reasons for this condition to be False are:
+	//
+	// * "Idle"
+	ConditionAuditing = "Auditing"
+
+	// ConditionReconciling is present, and True, only until the first verdict
+	// (kstatus: abnormal-true). Auditing a decided object again never sets it.
+	// Its reasons are those of Ready=Unknown.
+	ConditionReconciling = "Reconciling"
+
+	// ConditionStalled is present, and True, only when nothing will change
+	// without somebody's doing (kstatus: abnormal-true). Its reasons are those of
+	// Ready=False.
+	ConditionStalled = "Stalled"
+)
+
+// The reasons of Ready.
+const (
+	// ReasonPassed: the audit was complete and nothing reached the threshold.
+	ReasonPassed = "Passed"
+	// ReasonFindingsAboveThreshold: findings reached spec.failOn.
+	ReasonFindingsAboveThreshold = "FindingsAboveThreshold"
+	// ReasonManifestDrifted: the manifest is not the baseline's. Also a reason of
+	// ManifestStable, for a baseline that was trusted on first use.
+	ReasonManifestDrifted = "ManifestDrifted"
+	// ReasonAuditInconclusive: see Audited for what could not be observed.
+	ReasonAuditInconclusive = "AuditInconclusive"
+	// ReasonImageUnresolvable: the image could not be found, read or pulled.
+	ReasonImageUnresolvable = "ImageUnresolvable"
+	// ReasonSuspended: an audit is due, and spec.suspend holds it back.
+	ReasonSuspended = "Suspended"
+	// ReasonPending: the audit has not begun.
+	ReasonPending = "Pending"
+	// ReasonQueued: the audit waits for something that the message names.
+	ReasonQueued = "Queued"
+	// ReasonRunning: the audit Pod exists.
+	ReasonRunning = "Running"
+)
+
+// The reasons of Audited.
+const (
+	// ReasonCompleted: everything was observed.
+	ReasonCompleted = "Completed"
+	// ReasonNotYetAudited: there was no audit.
+	ReasonNotYetAudited = "NotYetAudited"
+	// ReasonImagePullFailed: the server's or the runner's image could not be had.
+	ReasonImagePullFailed = "ImagePullFailed"
+	// ReasonImageMismatch: the kubelet ran another image than the resolved one.
+	ReasonImageMismatch = "ImageMismatch"
+	// ReasonPodFailed: the audit Pod ended without a report.
+	ReasonPodFailed = "PodFailed"
+	// ReasonOOMKilled: the server or the runner ran out of memory.
+	ReasonOOMKilled = "OOMKilled"
+	// ReasonTimeout: the server, or the audit as a whole, gave no answer in time.
+	ReasonTimeout = "Timeout"
+	// ReasonServerExited: the server ended before it had answered everything.
+	ReasonServerExited = "ServerExited"
+	// ReasonProtocolError: what the server said is not MCP.
+	ReasonProtocolError = "ProtocolError"
+	// ReasonTracerLost: the tracer ended before the server did.
+	ReasonTracerLost = "TracerLost"
+	// ReasonTracerUnavailable: the tracer could not attach.
+	ReasonTracerUnavailable = "TracerUnavailable"
+	// ReasonTraceOverflow: events were dropped before they could be judged.
+	ReasonTraceOverflow = "TraceOverflow"
+	// ReasonSandboxFailed: the server could not be started in its sandbox.
+	ReasonSandboxFailed = "SandboxFailed"
+	// ReasonReportTruncated: there was more to report than the caps allow.
+	ReasonReportTruncated = "ReportTruncated"
+	// ReasonReportLost: the runner finished, but its report could not be read,
+	// verified or stored.
+	ReasonReportLost = "ReportLost"
+)
+
+// The reasons of ManifestStable and Auditing.
+const (
+	// ReasonMatchesBaseline: the manifest is the baseline's.
+	ReasonMatchesBaseline = "MatchesBaseline"
+	// ReasonFirstUse: this audit's manifest became the baseline.
+	ReasonFirstUse = "FirstUse"
+	// ReasonBaselineMismatch: the manifest is not the pinned one.
+	ReasonBaselineMismatch = "BaselineMismatch"
+	// ReasonNoBaseline: there is nothing to compare with.
+	ReasonNoBaseline = "NoBaseline"
+	// ReasonManifestIncomplete: the manifest could not be listed completely, so
+	// it can neither be compared nor trusted.
+	ReasonManifestIncomplete = "ManifestIncomplete"
+	// ReasonIdle: no audit is in progress.
+	ReasonIdle = "Idle"
+)

@@ -1,0 +1,242 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// The caps of the status. Texts are capped in bytes of JSON by controllers/audit,
+// so that a status with every cap used has less than 80 KB.
+const (
+	MaxTopFindings = 20
+	MaxTools       = 256
+	MaxDriftItems  = 32
+)
+
+// MCPServerAuditStatus is the outcome of the last audit and the state of the
+// one in progress. Details are in the MCPAuditReport that reportRef names.
+type MCPServerAuditStatus struct {
+	// observedGeneration is the generation of the spec that this status has
+	// settled; -1 before the first. It lags behind while a changed spec is audited.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions: Ready, Audited, ManifestStable, Auditing, and while they are
+	// true Reconciling and Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// phase is the state in one word, for people; programs read the conditions.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// verdict of the last audit.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
+
+	// imageDigest is the digest by which the audited image was run. For an image
+	// that no registry knows it is the id that the kubelet reports.
+	// +optional
+	ImageDigest Digest `json:"imageDigest,omitempty"`
+
+	// manifestDigest is the digest of what the server advertised in the last
+	// audit; empty if it could not be listed completely.
+	// +optional
+	ManifestDigest Digest `json:"manifestDigest,omitempty"`
+
+	// baselineDigest is the manifest that the server is held to.
+	// +optional
+	BaselineDigest Digest `json:"baselineDigest,omitempty"`
+
+	// findings counts the findings of the last audit by severity.
+	// +optional
+	Findings *FindingCounts `json:"findings,omitempty"`
+
+	// topFindings are the worst findings, worst first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	TopFindings []TopFinding `json:"topFindings,omitempty"`
+
+	// tools are the advertised tools with the digests of their definitions.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Tools []ToolDigest `json:"tools,omitempty"`
+
+	// drift is what differs from the baseline.
+	// +optional
+	Drift *Drift `json:"drift,omitempty"`
+
+	// coverage is how much of what the server advertises was exercised.
+	// +optional
+	Coverage *Coverage `json:"coverage,omitempty"`
+
+	// reportRef is the full report of the last audit; empty if it made none.
+	// +optional
+	ReportRef *ReportReference `json:"reportRef,omitempty"`
+
+	// trigger is why the last audit was made.
+	// +optional
+	Trigger *Trigger `json:"trigger,omitempty"`
+
+	// lastAuditTime is when the last audit was decided.
+	// +optional
+	LastAuditTime *metav1.Time `json:"lastAuditTime,omitempty"`
+
+	// lastHandledReconcileAt is the value of the annotation
+	// mcpaudit.dev/requestedAt that the last audit answered.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+
+	// runner is what made the last audit.
+	// +optional
+	Runner *Runner `json:"runner,omitempty"`
+}
+
+// Phase is the state in one word.
+// +kubebuilder:validation:Enum=Pending;Running;Passed;Failed;Inconclusive;Suspended
+type Phase string
+
+// The phases.
+const (
+	PhasePending      Phase = "Pending"
+	PhaseRunning      Phase = "Running"
+	PhasePassed       Phase = "Passed"
+	PhaseFailed       Phase = "Failed"
+	PhaseInconclusive Phase = "Inconclusive"
+	PhaseSuspended    Phase = "Suspended"
+)
+
+// Verdict is the outcome of an audit.
+// +kubebuilder:validation:Enum=Pass;Fail;Inconclusive
+type Verdict string
+
+// The verdicts.
+const (
+	// VerdictPass: the audit was complete and nothing reached the threshold.
+	VerdictPass Verdict = "Pass"
+	// VerdictFail: something at or above the threshold was observed, or the
+	// manifest is not the baseline's.
+	VerdictFail Verdict = "Fail"
+	// VerdictInconclusive: the audit could not observe all that it had to.
+	VerdictInconclusive Verdict = "Inconclusive"
+)
+
+// FindingCounts is the number of findings of each severity.
+type FindingCounts struct {
+	// critical findings.
+	// +optional
+	Critical int32 `json:"critical"`
+	// high findings.
+	// +optional
+	High int32 `json:"high"`
+	// medium findings.
+	// +optional
+	Medium int32 `json:"medium"`
+	// low findings.
+	// +optional
+	Low int32 `json:"low"`
+	// info findings.
+	// +optional
+	Info int32 `json:"info"`
+}
+
+// TopFinding is a finding without its evidence.
+type TopFinding struct {
+	// rule is the id of the rule, such as MCPA-EGRESS-001.
+	// +kubebuilder:validation:MaxLength=64
+	Rule string `json:"rule"`
+	// severity of the finding.
+	// +kubebuilder:validation:MaxLength=64
+	Severity string `json:"severity"`
+	// capability that was exercised, such as "tool format_note".
+	// +kubebuilder:validation:MaxLength=96
+	Capability string `json:"capability"`
+	// message is the observation in one sentence.
+	// +kubebuilder:validation:MaxLength=320
+	Message string `json:"message"`
+}
+
+// ToolDigest is one advertised tool.
+type ToolDigest struct {
+	// name of the tool.
+	// +kubebuilder:validation:MaxLength=80
+	Name string `json:"name"`
+	// digest over the canonical JSON of the tool's definition.
+	Digest Digest `json:"digest"`
+}
+
+// Drift is what changed from the baseline. Entries read "tool format_note".
+type Drift struct {
+	// added since the baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=96
+	Added []string `json:"added,omitempty"`
+	// removed since the baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=96
+	Removed []string `json:"removed,omitempty"`
+	// changed since the baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=96
+	Changed []string `json:"changed,omitempty"`
+}
+
+// ReportReference names the MCPAuditReport of an audit, in its namespace.
+type ReportReference struct {
+	// name of the MCPAuditReport.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// TriggerReason says in a word why an audit was made.
+// +kubebuilder:validation:Enum=NeverAudited;SpecChanged;Requested
+type TriggerReason string
+
+// The reasons of a trigger.
+const (
+	// TriggerNeverAudited: there is no verdict yet.
+	TriggerNeverAudited TriggerReason = "NeverAudited"
+	// TriggerSpecChanged: the verdict is about another spec. Changes of suspend
+	// and historyLimit alone need no audit.
+	TriggerSpecChanged TriggerReason = "SpecChanged"
+	// TriggerRequested: the annotation mcpaudit.dev/requestedAt has a new value.
+	TriggerRequested TriggerReason = "Requested"
+)
+
+// Trigger is why an audit was made, and what identifies it.
+type Trigger struct {
+	// reason in a word.
+	Reason TriggerReason `json:"reason"`
+	// message says the reason in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+	// run is the name of the audit Pod and of the report.
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run"`
+	// generation of the spec that was audited.
+	Generation int64 `json:"generation"`
+	// specDigest is over the part of the spec that the outcome depends on.
+	SpecDigest Digest `json:"specDigest"`
+}
+
+// Runner is the program that made an audit, and its tracer.
+type Runner struct {
+	// version of the runner.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Version string `json:"version,omitempty"`
+	// tracer with its version, such as "strace 6.1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Tracer string `json:"tracer,omitempty"`
+}

@@ -1,0 +1,236 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// MCPServerAuditSpec says which MCP server is audited, against what, and how
+// its verdict is found.
+type MCPServerAuditSpec struct {
+	// server is the MCP server to audit.
+	// +required
+	Server Server `json:"server"`
+
+	// baseline is the manifest (tools, prompts, resources, instructions) that
+	// the server is held to.
+	// +optional
+	// +kubebuilder:default={mode: TrustOnFirstUse}
+	Baseline Baseline `json:"baseline,omitzero"`
+
+	// failOn is the lowest severity of a finding that makes the verdict Fail.
+	// Never only records. A manifest that differs from its baseline fails the
+	// audit whatever the threshold: baseline.mode None turns that off.
+	// +optional
+	// +kubebuilder:default=High
+	FailOn FailOn `json:"failOn,omitempty"`
+
+	// timeout is how long the server may be exercised, from 10s to 1h. Pulling
+	// images does not count.
+	// +optional
+	// +kubebuilder:default="5m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="timeout must be between 10s and 1h"
+	Timeout metav1.Duration `json:"timeout,omitzero"`
+
+	// historyLimit is how many reports of earlier audits are kept besides the
+	// latest one and the one that the baseline was taken from.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	HistoryLimit *int32 `json:"historyLimit,omitempty"`
+
+	// suspend stops new audits. One that runs already is finished, and the
+	// verdict stands as long as nothing is due.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// sandbox is about the Pod in which the server is run.
+	// +optional
+	Sandbox Sandbox `json:"sandbox,omitzero"`
+}
+
+// Server says how an MCP server that speaks over stdin and stdout is started.
+type Server struct {
+	// image is the container image, by tag or by digest. It is resolved once at
+	// the beginning of each audit, and run by the digest that was found.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	Image string `json:"image"`
+
+	// command replaces the image's entrypoint, and its CMD as well unless args
+	// are given. It is required only if the image cannot be read from its
+	// registry, such as one that was loaded onto the nodes. No shell is involved.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Command []string `json:"command,omitempty"`
+
+	// args replaces the image's CMD.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Args []string `json:"args,omitempty"`
+
+	// env is added to the image's environment. Values are plain text on
+	// purpose: a real secret has no business in a sandbox.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Env []EnvVar `json:"env,omitempty"`
+
+	// workingDir replaces the image's working directory.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('/')",message="workingDir must be an absolute path"
+	WorkingDir string `json:"workingDir,omitempty"`
+
+	// imagePullSecrets are Secrets of type kubernetes.io/dockerconfigjson in the
+	// namespace of the audit. Their copies live as long as the audit Pod.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
+}
+
+// EnvVar is one environment variable of the server.
+// +kubebuilder:validation:XValidation:rule="self.name != 'HOME'",message="HOME is set by the sandbox: it holds the decoy files"
+// +kubebuilder:validation:XValidation:rule="!self.name.startsWith('MCPAUDIT_')",message="names that begin with MCPAUDIT_ belong to the sandbox"
+type EnvVar struct {
+	// name of the variable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z][-._a-zA-Z0-9]*$`
+	Name string `json:"name"`
+
+	// value of the variable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+}
+
+// SecretReference names a Secret in the namespace of the audit.
+type SecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// BaselineMode says where the baseline comes from.
+// +kubebuilder:validation:Enum=Pinned;TrustOnFirstUse;None
+type BaselineMode string
+
+// The modes.
+const (
+	// BaselinePinned: manifestDigest is the baseline. This is how a reviewer
+	// approves a manifest: by a change of the spec.
+	BaselinePinned BaselineMode = "Pinned"
+	// BaselineTrustOnFirstUse: the first manifest that was listed completely is
+	// the baseline from then on, whatever the verdict of that audit was: the
+	// baseline says what the server advertises, not that it is good. It outlives
+	// changes of the image. Pinned approves another manifest, None forgets it.
+	BaselineTrustOnFirstUse BaselineMode = "TrustOnFirstUse"
+	// BaselineNone: the manifest may change, and a stored baseline is forgotten.
+	BaselineNone BaselineMode = "None"
+)
+
+// Baseline is the manifest that the server is held to.
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Pinned' || has(self.manifestDigest)",message="mode Pinned needs manifestDigest: copy it from status.manifestDigest of an audit that you have reviewed"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'Pinned' || !has(self.manifestDigest)",message="manifestDigest is only used with mode Pinned"
+type Baseline struct {
+	// mode is Pinned, TrustOnFirstUse or None.
+	// +optional
+	// +kubebuilder:default=TrustOnFirstUse
+	Mode BaselineMode `json:"mode,omitempty"`
+
+	// manifestDigest is the approved manifest, as status.manifestDigest shows it.
+	// +optional
+	ManifestDigest Digest `json:"manifestDigest,omitempty"`
+}
+
+// Digest is "sha256:" and 64 lower-case hex digits.
+// +kubebuilder:validation:MaxLength=71
+// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
+type Digest string
+
+// FailOn is a severity, or Never.
+// +kubebuilder:validation:Enum=Critical;High;Medium;Low;Info;Never
+type FailOn string
+
+// FailOnNever is the threshold that no finding reaches. The others are the
+// severities of package report.
+const FailOnNever FailOn = "Never"
+
+// Sandbox is about the Pod in which the server is run.
+type Sandbox struct {
+	// resources of the server's container.
+	// +optional
+	Resources SandboxResources `json:"resources,omitzero"`
+}
+
+// SandboxResources bounds the server's container.
+type SandboxResources struct {
+	// limits for cpu, memory and ephemeral-storage. What is not given is set by
+	// the manager (1 CPU, 512Mi, 1Gi unless configured otherwise).
+	// +optional
+	// +kubebuilder:validation:MaxProperties=3
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage'])",message="limits may be given for cpu, memory and ephemeral-storage"
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// MCPServerAudit has an MCP server run in a sandbox Pod, watches every system
+// call it makes while all that it advertises is exercised, and keeps the verdict
+// on what it did against what it declared.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=mcpaudit;mcpa,categories=mcp
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Critical",type=integer,JSONPath=`.status.findings.critical`
+// +kubebuilder:printcolumn:name="High",type=integer,JSONPath=`.status.findings.high`
+// +kubebuilder:printcolumn:name="Tools",type=integer,JSONPath=`.status.coverage.tools.listed`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.server.image`
+// +kubebuilder:printcolumn:name="Audited",type=date,JSONPath=`.status.lastAuditTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Phase",type=string,priority=1,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:selectablefield:JSONPath=`.status.imageDigest`
+// +kubebuilder:selectablefield:JSONPath=`.status.verdict`
+type MCPServerAudit struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what to audit.
+	// +required
+	Spec MCPServerAuditSpec `json:"spec"`
+
+	// status is what came of it.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status MCPServerAuditStatus `json:"status,omitempty"`
+}
+
+// MCPServerAuditList is a list of MCPServerAudit.
+// +kubebuilder:object:root=true
+type MCPServerAuditList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []MCPServerAudit `json:"items"`
+}
+
+// GetConditions returns the conditions of the status.
+func (a *MCPServerAudit) GetConditions() []metav1.Condition { return a.Status.Conditions }

@@ -1,0 +1,116 @@
+package v1alpha1
+
+// Profile is what the server was seen to do, by capability. It is a record, not
+// a judgement.
+type Profile struct {
+	// capabilities and phases in which something was seen.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	Capabilities []CapabilityProfile `json:"capabilities"`
+}
+
+// CapabilityProfile is what was seen while one capability was exercised, or in
+// a phase that belongs to none (kind Server).
+type CapabilityProfile struct {
+	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
+	// +kubebuilder:validation:MaxLength=64
+	Kind string `json:"kind"`
+	// name of the capability; empty for the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
+	// phase of the session.
+	// +kubebuilder:validation:MaxLength=64
+	Phase string `json:"phase"`
+	// reads are files that were opened for reading, with success.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Reads []FileAccess `json:"reads,omitempty"`
+	// writes are files that were created, changed, renamed or removed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Writes []FileAccess `json:"writes,omitempty"`
+	// attempts are file accesses that failed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Attempts []FileAccess `json:"attempts,omitempty"`
+	// execs are programs that were started.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Execs []Exec `json:"execs,omitempty"`
+	// connects are addresses that were connected or sent to.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Connects []Connection `json:"connects,omitempty"`
+	// listens are addresses that were listened on.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Listens []Connection `json:"listens,omitempty"`
+	// dropped counts the distinct effects that the caps left out.
+	// +optional
+	Dropped int64 `json:"dropped,omitempty"`
+}
+
+// FileAccess is one file in one way of use.
+type FileAccess struct {
+	// path of the file.
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path"`
+	// operation is the system call.
+	// +kubebuilder:validation:MaxLength=64
+	Operation string `json:"operation"`
+	// error is the errno name of a failed access.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Error string `json:"error,omitempty"`
+	// count is how often.
+	Count int64 `json:"count"`
+}
+
+// Exec is one program start.
+type Exec struct {
+	// path of the program.
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path"`
+	// argv of the program.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=128
+	Argv []string `json:"argv,omitempty"`
+	// error is the errno name of a failed start.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Error string `json:"error,omitempty"`
+	// count is how often.
+	Count int64 `json:"count"`
+}
+
+// Connection is one end point of the network.
+type Connection struct {
+	// address is an IP address, or the path of a unix socket.
+	// +kubebuilder:validation:MaxLength=512
+	Address string `json:"address"`
+	// port is 0 where the protocol has none.
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// protocol is tcp, udp, unix, or the name of another family.
+	// +kubebuilder:validation:MaxLength=64
+	Protocol string `json:"protocol"`
+	// host is the name that the address was looked up by.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Host string `json:"host,omitempty"`
+	// error is the errno name of a failed connect.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Error string `json:"error,omitempty"`
+	// count is how often.
+	Count int64 `json:"count"`
+}

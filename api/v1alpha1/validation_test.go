@@ -1,0 +1,160 @@
+//go:build envtest
+
+package v1alpha1_test
+
+import (
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+var digest = v1alpha1.Digest("sha256:" + strings.Repeat("0a", 32))
+
+func newAudit() *v1alpha1.MCPServerAudit {
+	return &v1alpha1.MCPServerAudit{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "audit-", Namespace: "default"},
+		Spec:       v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "registry.example/server:v1"}},
+	}
+}
+
+var _ = Describe("MCPServerAudit", func() {
+	It("fills in the defaults", func(ctx SpecContext) {
+		audit := newAudit()
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		Expect(audit.Spec.FailOn).To(Equal(v1alpha1.FailOn("High")))
+		Expect(audit.Spec.Timeout.Duration).To(Equal(5 * time.Minute))
+		Expect(audit.Spec.HistoryLimit).To(HaveValue(BeEquivalentTo(3)))
+		Expect(audit.Spec.Baseline.Mode).To(Equal(v1alpha1.BaselineTrustOnFirstUse))
+		Expect(audit.Spec.Suspend).To(BeFalse())
+		Expect(audit.Status.ObservedGeneration).To(BeEquivalentTo(-1))
+	})
+
+	It("can be found by image digest and by verdict", func(ctx SpecContext) {
+		audit := newAudit()
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		audit.Status.ImageDigest, audit.Status.Verdict = digest, v1alpha1.VerdictFail
+		Expect(api.Status().Update(ctx, audit)).To(Succeed())
+		for field, value := range map[string]string{"status.imageDigest": string(digest), "status.verdict": "Fail"} {
+			var list v1alpha1.MCPServerAuditList
+			Expect(api.List(ctx, &list, client.MatchingFields{field: value})).To(Succeed())
+			Expect(list.Items).To(HaveLen(1), field)
+			Expect(list.Items[0].Name).To(Equal(audit.Name))
+		}
+	})
+
+	DescribeTable("accepts", func(ctx SpecContext, change func(*v1alpha1.MCPServerAuditSpec)) {
+		audit := newAudit()
+		change(&audit.Spec)
+		Expect(api.Create(ctx, audit)).To(Succeed())
+	},
+		Entry("the shortest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 10 * time.Second }),
+		Entry("the longest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = time.Hour }),
+		Entry("no history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](0) }),
+		Entry("a pinned manifest", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest}
+		}),
+		Entry("no baseline", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselineNone }),
+		Entry("no threshold", func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = v1alpha1.FailOnNever }),
+		Entry("everything about the server", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{
+				Image: "registry.example:5000/a/b@" + string(digest), Command: []string{"node"}, Args: []string{"server.js"},
+				Env: []v1alpha1.EnvVar{{Name: "LOG_LEVEL", Value: "debug"}}, WorkingDir: "/srv",
+				ImagePullSecrets: []v1alpha1.SecretReference{{Name: "registry"}},
+			}
+		}),
+		Entry("limits", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
+		}),
+	)
+
+	DescribeTable("refuses", func(ctx SpecContext, change func(*v1alpha1.MCPServerAuditSpec), message string) {
+		audit := newAudit()
+		change(&audit.Spec)
+		err := api.Create(ctx, audit)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring(message)))
+	},
+		Entry("no image", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "" }, "spec.server.image"),
+		Entry("an image with a space", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "a b" }, "spec.server.image"),
+		Entry("a short timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 9 * time.Second }, "timeout must be between 10s and 1h"),
+		Entry("a long timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 61 * time.Minute }, "timeout must be between 10s and 1h"),
+		Entry("a long history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](21) }, "should be less than or equal to 20"),
+		Entry("a pin without a digest", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselinePinned }, "mode Pinned needs manifestDigest"),
+		Entry("a digest without a pin", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.ManifestDigest = digest }, "only used with mode Pinned"),
+		Entry("a malformed digest", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: "sha256:xyz"}
+		}, "spec.baseline.manifestDigest"),
+		Entry("an unknown mode", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = "Maybe" }, "supported values"),
+		Entry("an unknown threshold", func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = "Huge" }, "supported values"),
+		Entry("a relative working directory", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.WorkingDir = "srv" }, "workingDir must be an absolute path"),
+		Entry("another HOME", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Env = []v1alpha1.EnvVar{{Name: "HOME", Value: "/root"}}
+		}, "HOME is set by the sandbox"),
+		Entry("the sandbox's own variables", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Env = []v1alpha1.EnvVar{{Name: "MCPAUDIT_PLAN", Value: "{}"}}
+		}, "belong to the sandbox"),
+		Entry("a variable twice", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Env = []v1alpha1.EnvVar{{Name: "A"}, {Name: "A"}}
+		}, "Duplicate value"),
+		Entry("limits for something else", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Sandbox.Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+		}, "limits may be given for cpu, memory and ephemeral-storage"),
+	)
+
+	DescribeTable("refuses as a timeout", func(ctx SpecContext, timeout string) {
+		audit := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "mcpaudit.dev/v1alpha1", "kind": "MCPServerAudit",
+			"metadata": map[string]any{"generateName": "audit-", "namespace": "default"},
+			"spec":     map[string]any{"server": map[string]any{"image": "a"}, "timeout": timeout},
+		}}
+		Expect(apierrors.IsInvalid(api.Create(ctx, audit))).To(BeTrue())
+	},
+		Entry("a bare number", "300"), Entry("a word", "soon"), Entry("a negative time", "-1m"),
+		Entry("what is no duration to CEL", "99999999999999999999h"),
+	)
+})
+
+var _ = Describe("MCPAuditReport", func() {
+	It("is never changed", func(ctx SpecContext) {
+		report := &v1alpha1.MCPAuditReport{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "report-", Namespace: "default"},
+			Spec: v1alpha1.MCPAuditReportSpec{
+				Audit: v1alpha1.AuditInputs{
+					Name: "a", Image: "b", Generation: 1, Trigger: v1alpha1.TriggerNeverAudited,
+					ReportSHA256: strings.Repeat("0a", 32),
+				},
+				AuditResult: v1alpha1.AuditResult{
+					Verdict: v1alpha1.VerdictPass, StartTime: metav1.NowMicro(), EndTime: metav1.NowMicro(),
+					Server:   v1alpha1.ReportedServer{Command: []string{}},
+					Findings: []v1alpha1.Finding{}, Errors: []string{},
+					Profile: v1alpha1.Profile{Capabilities: []v1alpha1.CapabilityProfile{}},
+					Manifest: v1alpha1.Manifest{
+						Tools: []v1alpha1.ManifestItem{}, Resources: []v1alpha1.ManifestItem{},
+						ResourceTemplates: []v1alpha1.ManifestItem{}, Prompts: []v1alpha1.ManifestItem{},
+					},
+				},
+			},
+		}
+		Expect(api.Create(ctx, report)).To(Succeed())
+
+		By("accepting a label, which is no part of the result")
+		report.Labels = map[string]string{"reviewed": "true"}
+		Expect(api.Update(ctx, report)).To(Succeed())
+
+		report.Spec.Message = "nothing to see here"
+		err := api.Update(ctx, report)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring("a report is never changed")))
+	})
+})
