@@ -1,0 +1,200 @@
+package inputs
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var home = Options{Dir: "/home/audit"}
+
+func TestArguments(t *testing.T) {
+	for name, tc := range map[string]struct{ schema, want string }{
+		"nothing":           {``, `{}`},
+		"no object":         {`true`, `{}`},
+		"no properties":     {`{"type":"object"}`, `{}`},
+		"note":              {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"A short note about milk and bread."}`},
+		"enum":              {`{"properties":{"unit":{"enum":[null,"metric","us"]}},"required":["unit"]}`, `{"unit":"metric"}`},
+		"const":             {`{"properties":{"kind":{"const":7}},"required":["kind"]}`, `{"kind":7}`},
+		"default":           {`{"properties":{"a":{"type":"integer","default":42}},"required":["a"]}`, `{"a":42}`},
+		"examples":          {`{"properties":{"a":{"type":"string","examples":["x-1"]}},"required":["a"]}`, `{"a":"x-1"}`},
+		"optional":          {`{"properties":{"a":{"default":false},"b":{"type":"string"}}}`, `{"a":false}`},
+		"null default":      {`{"properties":{"a":{"default":null,"type":"string"}}}`, `{}`},
+		"unknown required":  {`{"required":["query"]}`, `{"query":"notes"}`},
+		"quoted":            {`{"properties":{"order":{"type":"string","description":"Sort order ('asc' or 'desc')"}},"required":["order"]}`, `{"order":"asc"}`},
+		"apostrophes":       {`{"properties":{"x":{"type":"string","description":"the user's or the team's words"}},"required":["x"]}`, `{"x":"A short note about milk and bread."}`},
+		"for example":       {`{"properties":{"x":{"type":"string","description":"A stock (e.g. ACME)"}},"required":["x"]}`, `{"x":"ACME"}`},
+		"bounds":            {`{"properties":{"a":{"type":"integer","exclusiveMinimum":9,"maximum":20,"multipleOf":4}},"required":["a"]}`, `{"a":12}`},
+		"between":           {`{"properties":{"a":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}},"required":["a"]}`, `{"a":0.5}`},
+		"nullable":          {`{"properties":{"a":{"type":["null","boolean"]}},"required":["a"]}`, `{"a":true}`},
+		"anyOf":             {`{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"array","items":{"type":"integer"}}]}},"required":["a"]}`, `{"a":[1]}`},
+		"allOf and $ref":    {`{"allOf":[{"$ref":"#/$defs/x"}],"required":["b"],"$defs":{"x":{"properties":{"b":{"type":"boolean"},"c":{"const":1}},"required":["c"]}}}`, `{"b":true,"c":1}`},
+		"recursion":         {`{"properties":{"a":{"$ref":"#"}},"required":["a"]}`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{}}}}}}}}}`},
+		"reference to self": {`{"properties":{"a":{"$ref":"#/properties/a"}},"required":["a"]}`, `{"a":"A short note about milk and bread."}`},
+		"tuple":             {`{"properties":{"a":{"type":"array","prefixItems":[{"const":1},{"const":2}]}},"required":["a"]}`, `{"a":[1,2]}`},
+		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":9}}},"required":["tags"]}`, `{"tags":["A short n","A short n2"]}`},
+		"pattern":           {`{"properties":{"a":{"type":"string","pattern":"^[A-Z]{3}-\\d+$"}},"required":["a"]}`, `{"a":"AAA-1"}`},
+		"format":            {`{"properties":{"a":{"type":"string","format":"date"}},"required":["a"]}`, `{"a":"2026-01-15"}`},
+		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/mcpaudit-note.txt"}`},
+		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit"}`},
+		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/mcpaudit-note.txt"]}`},
+		"email":             {`{"properties":{"email":{"type":"string"}},"required":["email"]}`, `{"email":"probe@mcpaudit-probe.example"}`},
+		"url":               {`{"properties":{"url":{"type":"string"}},"required":["url"]}`, `{"url":"https://mcpaudit-probe.example/notes"}`},
+		"a server's URL":    {`{"properties":{"u":{"default":"http://evil.test/x?y"}}}`, `{"u":"http://mcpaudit-probe.example/notes"}`},
+		"a server's path":   {`{"properties":{"u":{"default":"/etc/passwd"},"v":{"default":"~/.ssh/id_rsa"},"w":{"default":"../../x.txt"}}}`, `{"u":"/home/audit","v":"/home/audit","w":"/home/audit/mcpaudit-note.txt"}`},
+		"a file URL":        {`{"properties":{"u":{"default":"file:///etc/passwd.txt"}}}`, `{"u":"file:///home/audit/mcpaudit-note.txt"}`},
+		"its own scheme":    {`{"properties":{"u":{"default":"memo://1"},"v":{"default":"/home/audit/x"},"w":{"default":"/"}}}`, `{"u":"memo://1","v":"/home/audit/x","w":"/"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Arguments(json.RawMessage(tc.schema), home); string(got) != tc.want {
+				t.Errorf("Arguments = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestArgumentsOfAllProperties(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"note":{"type":"string"},"limit":{"type":"integer"}},"required":["note"]}`)
+	all := home
+	all.All = true
+	want := `{"limit":3,"note":"A short note about milk and bread."}`
+	if got := Arguments(schema, all); string(got) != want {
+		t.Errorf("Arguments = %s, want %s", got, want)
+	}
+}
+
+// The schemas are those that real servers advertise.
+func TestArgumentsAreValid(t *testing.T) {
+	files, err := filepath.Glob("testdata/schemas/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("schemas: %v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schemas map[string]json.RawMessage
+		if err := json.Unmarshal(text, &schemas); err != nil {
+			t.Fatal(err)
+		}
+		for name, schema := range schemas {
+			for _, all := range []bool{false, true} {
+				arguments := Arguments(schema, Options{Dir: "/home/audit", All: all})
+				if err := validate(schema, arguments); err != nil {
+					t.Errorf("%s: %s: %s: %v", file, name, arguments, err)
+				}
+			}
+		}
+	}
+}
+
+func validate(schema, instance json.RawMessage) error {
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(schema)))
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("tool.json", document); err != nil {
+		return err
+	}
+	compiled, err := compiler.Compile("tool.json")
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(instance)))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
+}
+
+func TestPrompt(t *testing.T) {
+	list := json.RawMessage(`[{"name":"city","required":true},{"name":"tone","description":"e.g. formal"},{"required":true},7]`)
+	if got, want := Prompt(list, home), map[string]string{"city": "London"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Prompt = %v, want %v", got, want)
+	}
+	all := Prompt(list, Options{All: true})
+	if want := map[string]string{"city": "London", "tone": "formal"}; !reflect.DeepEqual(all, want) {
+		t.Errorf("Prompt = %v, want %v", all, want)
+	}
+	if got := Prompt(nil, home); len(got) != 0 {
+		t.Errorf("Prompt(nil) = %v", got)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	for template, want := range map[string]string{
+		"note://{id}":           "note://1",
+		"file:///{path}":        "file:///%2Fhome%2Faudit%2Fmcpaudit-note.txt",
+		"search://{?query,q}":   "search://?query=notes&q=notes",
+		"static://without":      "static://without",
+		"users://{user}/{+tag}": "users://mcpaudit/mcpaudit",
+	} {
+		if got, err := Expand(template, home); err != nil || got != want {
+			t.Errorf("Expand(%q) = %q, %v; want %q", template, got, err, want)
+		}
+	}
+	for _, template := range []string{"note://{", "note://{a b}", strings.Repeat("{a}", 4096)} {
+		if got, err := Expand(template, home); err == nil {
+			t.Errorf("Expand(%.20q) = %q, want an error", template, got)
+		}
+	}
+}
+
+// Schemas made to explode must end within the budget.
+func TestArgumentsOfHostileSchemas(t *testing.T) {
+	wide := make([]string, 50_000)
+	for i := range wide {
+		wide[i] = `"p` + strings.Repeat("x", i%7) + string(rune(0x4e00+i%20000)) + `":{"$ref":"#"}`
+	}
+	for name, schema := range map[string]string{
+		"branches": `{"allOf":[` + strings.Repeat(`{"$ref":"#"},`, 1000) + `{}]}`,
+		"wide":     `{"properties":{` + strings.Join(wide, ",") + `},"allOf":[{"$ref":"#"},{"$ref":"#"}]}`,
+		"arrays":   `{"required":["a"],"properties":{"a":{"type":"array","minItems":1e9,"items":{"$ref":"#/properties/a"}}}}`,
+		"long":     `{"required":["a","b"],"properties":{"a":{"type":"string","minLength":1e300},"b":{"pattern":"^a{1000}{1000}$"}}}`,
+		"default":  `{"properties":{"a":{"default":"` + strings.Repeat("y", 1<<20) + `"},"b":{"$ref":"#/properties/a"}}}`,
+		"deep":     strings.Repeat(`{"properties":{"a":`, 2000) + `1` + strings.Repeat(`},"required":["a"]}`, 2000),
+		"bounds":   `{"required":["a","b"],"properties":{"a":{"type":"integer","minimum":1e308,"maximum":-1e308},"b":{"type":"integer","multipleOf":1e-320}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, all := range []bool{false, true} {
+				got := Arguments(json.RawMessage(schema), Options{All: all})
+				if !json.Valid(got) || len(got) > 16*budget {
+					t.Errorf("%d bytes: %.80s", len(got), got)
+				}
+			}
+		})
+	}
+}
+
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{
+		`{"properties":{"note":{"type":"string","pattern":"^a+$","minLength":3}},"required":["note"]}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#"}]}}}`, `{"required":["url","a/b"],"properties":{"a/b":{"enum":[]}}}`,
+		`{"properties":{"n":{"type":"number","minimum":-1e308,"exclusiveMaximum":3,"multipleOf":0}},"required":["n"]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, schema []byte) {
+		for _, all := range []bool{false, true} {
+			got := Arguments(schema, Options{All: all})
+			var object map[string]any
+			if err := json.Unmarshal(got, &object); err != nil || object == nil {
+				t.Fatalf("Arguments(%q) = %q: %v", schema, got, err)
+			}
+			if again := Arguments(schema, Options{All: all}); string(again) != string(got) {
+				t.Fatalf("Arguments(%q) = %q, then %q", schema, got, again)
+			}
+		}
+		Prompt(schema, Options{All: true})
+		if uri, err := Expand(string(schema), Options{}); err == nil && len(uri) > 1<<24 {
+			t.Fatalf("Expand(%q) is %d bytes", schema, len(uri))
+		}
+	})
+}
