@@ -1,0 +1,120 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// expectInconclusive holds every failure to the same contract: no verdict by
+// accident, a reason with a name, and a message that helps.
+func expectInconclusive(audit *v1alpha1.MCPServerAudit, reason, message string) {
+	GinkgoHelper()
+	Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
+	audited := condition(audit, v1alpha1.ConditionAudited)
+	Expect(audited.Status).To(Equal(metav1.ConditionFalse))
+	Expect(audited.Reason).To(Equal(reason), conditions(audit))
+	Expect(audited.Message).To(ContainSubstring(message))
+	Expect(condition(audit, v1alpha1.ConditionReady).Status).To(Equal(metav1.ConditionFalse))
+	Expect(condition(audit, v1alpha1.ConditionStalled).Status).To(Equal(metav1.ConditionTrue))
+}
+
+var _ = Describe("What could not be observed is Inconclusive", func() {
+	It("when the image cannot be found", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("nothing-here:dev"))
+		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "nothing-here:dev")
+		Expect(condition(audit, v1alpha1.ConditionReady).Reason).To(Equal(v1alpha1.ReasonImageUnresolvable))
+	})
+
+	It("when the kubelet cannot pull an image that no registry could tell of", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("nothing-here:dev", func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.Command = []string{"/server"}
+		}))
+		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "nothing-here:dev")
+	})
+
+	It("when the server exits at once", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", args("exit")))
+		expectInconclusive(audit, v1alpha1.ReasonServerExited, "NOTES_TOKEN is not set")
+	})
+
+	It("when the server never answers", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", args("silent"), timeout(10*time.Second)))
+		expectInconclusive(audit, v1alpha1.ReasonTimeout, "")
+	})
+
+	It("when the server prints garbage on stdout", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", args("garbage"), timeout(20*time.Second)))
+		expectInconclusive(audit, v1alpha1.ReasonProtocolError, "this is not JSON")
+	})
+
+	It("when the command is not in the image", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.Command = []string{"no-such-program"}
+		}))
+		expectInconclusive(audit, v1alpha1.ReasonSandboxFailed, "no-such-program")
+	})
+
+	It("when the server runs out of memory", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", args("oom"), func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
+		}))
+		expectInconclusive(audit, v1alpha1.ReasonOOMKilled, "")
+	})
+
+	It("when the report had to be truncated", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:dev", args("huge")))
+		expectInconclusive(audit, v1alpha1.ReasonReportTruncated, "")
+	})
+
+	It("when the tracer is killed", func(ctx context.Context) {
+		audit := newAudit("misbehave:dev", args("slow"))
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		pod := awaitRunning(ctx, audit)
+		Eventually(killTracer).WithArguments(string(pod.UID)).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		awaitVerdict(ctx, audit)
+		expectInconclusive(audit, v1alpha1.ReasonTracerLost, "")
+	})
+
+	It("when the cluster takes the tracer's capability away", func(ctx context.Context) {
+		stripCapability(ctx)
+		audit := settled(ctx, newAudit("honest-go:dev"))
+		expectInconclusive(audit, v1alpha1.ReasonTracerUnavailable, "SYS_PTRACE")
+	})
+})
+
+// killTracer ends the strace of one Pod from the node, as an OOM kill would. A
+// process of the Pod cannot: the tracer has a user id of its own.
+func killTracer(podUID string) error {
+	comms, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		return err
+	}
+	for _, path := range comms {
+		comm, _ := os.ReadFile(path) // the process may have ended
+		cgroup, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cgroup"))
+		if string(bytes.TrimSpace(comm)) != "strace" || !bytes.Contains(cgroup, []byte(podUID)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			return err
+		}
+		return unix.Kill(pid, unix.SIGKILL)
+	}
+	return os.ErrNotExist
+}

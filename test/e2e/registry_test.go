@@ -1,0 +1,91 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	ocireg "github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// privateAddress is where the nodes of the local cluster reach a registry that
+// a test serves (hack/cluster/settings.sh, TEST_REGISTRY).
+const privateAddress = "10.77.0.1:5001"
+
+const user, password = "puller", "correct horse"
+
+// servePrivate serves a registry that lets nobody in without the password.
+func servePrivate() {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", privateAddress)
+	Expect(err).NotTo(HaveOccurred())
+	images := ocireg.New()
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
+			http.Error(w, `{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}`, http.StatusUnauthorized)
+			return
+		}
+		images.ServeHTTP(w, r)
+	})}
+	go func() { _ = server.Serve(listener) }() // ends with Close
+	DeferCleanup(server.Close)
+}
+
+// copyPrivate copies an image of the cluster's registry into the private one.
+func copyPrivate(ctx context.Context, image string) string {
+	GinkgoHelper()
+	source, err := name.ParseReference(registry + "/mcpaudit/" + image)
+	Expect(err).NotTo(HaveOccurred())
+	target, err := name.ParseReference(privateAddress + "/private/" + image)
+	Expect(err).NotTo(HaveOccurred())
+	copied, err := remote.Image(source, remote.WithContext(ctx))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(remote.Write(target, copied, remote.WithContext(ctx),
+		remote.WithAuth(&authn.Basic{Username: user, Password: password}))).To(Succeed())
+	return target.String()
+}
+
+var _ = Describe("A private registry", func() {
+	var image string
+	BeforeEach(func(ctx context.Context) {
+		servePrivate()
+		image = copyPrivate(ctx, "honest-go:dev")
+	})
+
+	It("is read with the pull secret of the audit, whose copy is removed", func(ctx context.Context) {
+		credentials := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "pull", Namespace: namespace},
+			Type:       corev1.SecretTypeDockerConfigJson,
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: fmt.Appendf(nil,
+				`{"auths":{%q:{"auth":%q}}}`, privateAddress, credentials)},
+		}
+		Expect(k8s.Create(ctx, secret)).To(Succeed())
+		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.Image = image
+			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "pull"}}
+		}))
+		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		Eventually(secretsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+	})
+
+	It("is refused without one, and the message says so", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = image }))
+		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
+	})
+})
