@@ -1,0 +1,47 @@
+package oci
+
+import (
+	"fmt"
+	"runtime"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// searchPath is what a Debian image sets as PATH.
+const searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// Config is how an image wants to be run.
+type Config struct {
+	Entrypoint []string
+	Cmd        []string
+	Env        []string // KEY=VALUE; PATH comes by itself
+	User       string   // UID or UID:GID; empty is root
+	WorkingDir string
+}
+
+// Image joins layers, lowest first, into an OCI image for this machine's
+// architecture. Equal arguments give an equal digest.
+func Image(config Config, layers ...v1.Layer) (v1.Image, error) {
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	img, err := mutate.AppendLayers(base, layers...)
+	if err != nil {
+		return nil, fmt.Errorf("append layers: %w", err)
+	}
+	file, err := img.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("read image config: %w", err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Created = "linux", runtime.GOARCH, v1.Time{Time: epoch}
+	file.Config = v1.Config{
+		Entrypoint: config.Entrypoint, Cmd: config.Cmd, Env: append([]string{searchPath}, config.Env...),
+		User: config.User, WorkingDir: config.WorkingDir,
+	}
+	if img, err = mutate.ConfigFile(img, file); err != nil {
+		return nil, fmt.Errorf("set image config: %w", err)
+	}
+	return img, nil
+}
