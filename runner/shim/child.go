@@ -1,0 +1,165 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The descriptors of the child besides the standard ones.
+const (
+	gateFD   = 3 // one byte opens the gate, the end of it closes it for good
+	statusFD = 4 // words say why the exec failed, the end of it that it succeeded
+)
+
+// Gated returns the Spawn of an audit Pod: the process that becomes the server
+// is made first (self run with args), so that a tracer can attach to it.
+func Gated(self string, args []string) Spawn {
+	return func(stdio []*os.File, env []string) (*Gate, error) {
+		gateRead, gateWrite, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("make the gate: %w", err)
+		}
+		statusRead, statusWrite, err := os.Pipe()
+		if err != nil {
+			closeAll([]*os.File{gateRead, gateWrite})
+			return nil, fmt.Errorf("make the gate: %w", err)
+		}
+		process, err := os.StartProcess(self, append([]string{self}, args...), &os.ProcAttr{
+			Env:   env,
+			Files: append(append([]*os.File{}, stdio...), gateRead, statusWrite),
+			Sys:   &syscall.SysProcAttr{Setpgid: true},
+		})
+		closeAll([]*os.File{gateRead, statusWrite})
+		if err != nil {
+			closeAll([]*os.File{gateWrite, statusRead})
+			return nil, fmt.Errorf("start the shim's child: %w", err)
+		}
+		pid := process.Pid
+		abandon := func() {
+			closeAll([]*os.File{gateWrite, statusRead})
+			_, _ = process.Wait() // it exits when its gate closes
+		}
+		return &Gate{PID: pid, Abandon: abandon, Open: func() (int, error) {
+			if err := openGate(gateWrite, statusRead); err != nil {
+				_, _ = process.Wait() // it has said why it exits
+				return 0, err
+			}
+			return pid, nil
+		}}, nil
+	}
+}
+
+// openGate lets the child go on and waits for its exec.
+func openGate(gate, status *os.File) error {
+	defer closeAll([]*os.File{gate, status})
+	if _, err := gate.Write([]byte{1}); err != nil {
+		return fmt.Errorf("open the gate: %w", err)
+	}
+	words, err := io.ReadAll(io.LimitReader(status, maxMessage/2))
+	if err != nil {
+		return fmt.Errorf("open the gate: %w", err)
+	}
+	if len(words) > 0 {
+		return errors.New(string(words))
+	}
+	return nil
+}
+
+// Child is the process that becomes the server: it waits at the gate on its main
+// thread (the caller has locked it), then executes the command. It returns only
+// when that failed, with the exit code.
+func Child(command []string) int {
+	gate, status := os.NewFile(gateFD, "gate"), os.NewFile(statusFD, "status")
+	unix.CloseOnExec(gateFD)
+	unix.CloseOnExec(statusFD)
+	if n, _ := gate.Read(make([]byte, 1)); n != 1 {
+		return ExitOrphaned
+	}
+	err := Execute(command)
+	_, _ = io.WriteString(status, err.Error()) // nobody else is there to tell
+	return 127
+}
+
+// Execute replaces this process by the command, looked up in PATH, without any
+// privilege. It returns only an error, in words for the person who wrote the
+// command. The caller has locked the thread.
+func Execute(command []string) error {
+	path, err := Lookup(command)
+	if err != nil {
+		return err
+	}
+	if err := dropPrivileges(); err != nil {
+		return err
+	}
+	err = syscall.Exec(path, command, os.Environ())
+	runtime.KeepAlive(command)
+	return explain(path, err)
+}
+
+// Lookup finds the program of a command as execvp(3) does.
+func Lookup(command []string) (string, error) {
+	if len(command) == 0 || command[0] == "" {
+		return "", errors.New("there is no command to run")
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return "", explain(command[0], err)
+	}
+	return path, nil
+}
+
+// explain says why a program could not be executed (execve(2), ERRORS).
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%q is not in PATH (%s)", path, os.Getenv("PATH"))
+	case errors.Is(err, fs.ErrNotExist):
+		if _, statErr := os.Stat(path); statErr == nil {
+			return fmt.Errorf("%s exists, but the interpreter or loader that it names does not", path)
+		}
+		return fmt.Errorf("%s does not exist", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s is not executable for this user", path)
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s is no program of this machine (wrong architecture, or no #! line)", path)
+	default:
+		return fmt.Errorf("execute %s: %w", path, err)
+	}
+}
+
+// dropPrivileges makes sure that no exec can give the server a privilege that
+// its container did not have. In a Pod the kubelet has done the same.
+func dropPrivileges() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("drop the ambient capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set no_new_privs: %w", err)
+	}
+	return nil
+}
+
+// merge appends the additions whose names are not set: what the user or the
+// image said about the environment stays.
+func merge(env, additions []string) []string {
+	set := map[string]bool{}
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		set[name] = true
+	}
+	for _, entry := range additions {
+		if name, _, _ := strings.Cut(entry, "="); !set[name] {
+			env = append(env, entry)
+		}
+	}
+	return env
+}

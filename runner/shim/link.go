@@ -1,0 +1,240 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// ErrNotStarted is wrapped by what the shim says when the server's command could
+// not be executed; the rest of the text is the reason.
+var ErrNotStarted = errors.New("server did not start")
+
+// Link is the runner's end of the connection to a shim.
+type Link struct {
+	conn *net.UnixConn
+	// closed ends every wait when the connection is gone.
+	closed chan struct{}
+	// answers are the shim's replies to orders; exits come between them.
+	answers chan message
+
+	mu  sync.Mutex
+	run *Run
+}
+
+// Run is one execution of the server, from the runner's side.
+type Run struct {
+	// PID of the process that will become the server, in the runner's PID
+	// namespace; 0 when the tracer is a parent of the shim.
+	PID int
+	// Stdin, Stdout and Stderr are the runner's ends of the server's streams.
+	Stdin, Stdout, Stderr *os.File
+	// StdinInode and StdoutInode name the pipes in the trace.
+	StdinInode, StdoutInode uint64
+
+	exited chan struct{}
+	status syscall.WaitStatus
+	known  bool
+}
+
+// NewLink takes over a connection on which a shim serves.
+func NewLink(conn *net.UnixConn) *Link {
+	l := &Link{conn: conn, closed: make(chan struct{}), answers: make(chan message, 1)}
+	go l.listen()
+	return l
+}
+
+// listen sorts what the shim says until it is gone.
+func (l *Link) listen() {
+	defer l.lose()
+	for {
+		m, files, err := receive(l.conn)
+		closeAll(files)
+		if err != nil || len(files) > 0 {
+			return
+		}
+		if m.Kind == kindExited {
+			l.settle(m.Status, true)
+			continue
+		}
+		select {
+		case l.answers <- m:
+		case <-l.closed:
+			return
+		}
+	}
+}
+
+func (l *Link) lose() {
+	l.settle(0, false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+}
+
+// settle marks the current run as ended, once.
+func (l *Link) settle(status syscall.WaitStatus, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.run == nil {
+		return
+	}
+	select {
+	case <-l.run.exited:
+	default:
+		l.run.status, l.run.known = status, known
+		close(l.run.exited)
+	}
+}
+
+// Setup makes the pipes of a run, hands the server's ends over and waits until
+// the server's process stands at its gate.
+func (l *Link) Setup(ctx context.Context, env []string) (*Run, error) {
+	run, theirs, err := newRun()
+	if err != nil {
+		return nil, err
+	}
+	l.begin(run)
+	err = send(l.conn, message{Kind: kindSetup, Env: env}, theirs...)
+	closeAll(theirs)
+	if err == nil {
+		var m message
+		if m, err = l.answer(ctx, kindReady, kindFailed); err == nil {
+			run.PID, err = m.PID, failure(m)
+		}
+	}
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	return run, nil
+}
+
+// begin makes run the one that an exit, or the loss of the shim, is about.
+func (l *Link) begin(run *Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.run = run
+}
+
+// Go opens the gate and waits until the command was executed. The error wraps
+// ErrNotStarted when it could not be.
+func (l *Link) Go(ctx context.Context) error {
+	if err := send(l.conn, message{Kind: kindGo}); err != nil {
+		return err
+	}
+	m, err := l.answer(ctx, kindStarted, kindFailed)
+	if err != nil {
+		return err
+	}
+	return failure(m)
+}
+
+// Stop kills the server's whole tree and waits until it is gone.
+func (l *Link) Stop(ctx context.Context) error {
+	if err := send(l.conn, message{Kind: kindStop}); err != nil {
+		return err
+	}
+	_, err := l.answer(ctx, kindStopped)
+	return err
+}
+
+// Close hangs up: the shim kills what is left and exits.
+func (l *Link) Close() error {
+	err := l.conn.Close()
+	<-l.closed
+	return err
+}
+
+// Closed is closed when the shim is gone.
+func (l *Link) Closed() <-chan struct{} { return l.closed }
+
+func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
+	select {
+	case m := <-l.answers:
+		for _, k := range kinds {
+			if m.Kind == k {
+				return m, nil
+			}
+		}
+		return message{}, fmt.Errorf("shim said %q, want one of %q", m.Kind, kinds)
+	case <-l.closed:
+		return message{}, fmt.Errorf("wait for %q: the shim is gone: %w", kinds, io.ErrUnexpectedEOF)
+	case <-ctx.Done():
+		return message{}, fmt.Errorf("wait for %q: %w", kinds, ctx.Err())
+	}
+}
+
+func failure(m message) error {
+	if m.Kind != kindFailed {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrNotStarted, m.Text)
+}
+
+// newRun makes the three pipes. The server may run under any uid and may open
+// /dev/stdin or /proc/self/fd/1 by name, for which a pipe has to carry the modes.
+func newRun() (*Run, []*os.File, error) {
+	run := &Run{exited: make(chan struct{})}
+	var theirs []*os.File
+	for _, ours := range []**os.File{&run.Stdin, &run.Stdout, &run.Stderr} {
+		r, w, err := os.Pipe()
+		if err == nil {
+			err = r.Chmod(0o666)
+		}
+		if err != nil {
+			run.Close()
+			closeAll(theirs)
+			return nil, nil, fmt.Errorf("make the server's pipes: %w", err)
+		}
+		if ours == &run.Stdin {
+			*ours, theirs = w, append(theirs, r)
+		} else {
+			*ours, theirs = r, append(theirs, w)
+		}
+	}
+	for file, inode := range map[*os.File]*uint64{run.Stdin: &run.StdinInode, run.Stdout: &run.StdoutInode} {
+		info, err := file.Stat()
+		if err != nil {
+			run.Close()
+			closeAll(theirs)
+			return nil, nil, fmt.Errorf("name the server's pipes: %w", err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			*inode = stat.Ino
+		}
+	}
+	return run, theirs, nil
+}
+
+// Exited is closed when the server's own process has ended, or the shim is gone.
+func (r *Run) Exited() <-chan struct{} { return r.exited }
+
+// Status says how the server ended; false while it has not, or when the shim
+// went away without saying. Valid once Exited is closed.
+func (r *Run) Status() (syscall.WaitStatus, bool) {
+	select {
+	case <-r.exited:
+		return r.status, r.known
+	default:
+		return 0, false
+	}
+}
+
+// Close closes the runner's ends of the streams.
+func (r *Run) Close() {
+	for _, f := range []*os.File{r.Stdin, r.Stdout, r.Stderr} {
+		if f != nil {
+			_ = f.Close() // the probe may have closed stdin
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// Package shim is the seam between the server under audit and the runner that
+// watches it. It has two ends.
+//
+// In the server's container (or sandbox) Supervise is the entrypoint. It holds a
+// connection to the runner, takes the server's standard streams from it, and
+// starts the real command only when told to:
+//
+//	runner                            shim
+//	  setup{env} + 3 descriptors  ->    makes the server's process, which blocks
+//	  <-  ready{pid}                    ... the runner attaches its tracer ...
+//	  go                          ->    the process executes the real command
+//	  <-  started | failed{text}
+//	  <-  exited{status}
+//	  stop                        ->    kills the whole tree
+//	  <-  stopped                       ... setup may follow: a second run ...
+//	  (end of the connection)     ->    kills the whole tree and exits
+//
+// The first system call of the server that can be observed is therefore its own
+// execve, and when the runner dies in any way the server's processes die too.
+//
+// In the runner Link is the other end; Listener accepts it in an audit Pod.
+// Messages are JSON behind a length; after the exec the peer is a process of
+// ours still, but one that a hostile server may have killed, so both ends treat
+// the other as untrusted: lengths are bounded and order is checked.
+package shim
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// maxMessage bounds one message, in bytes. The largest is setup with the canary
+// variables, some 2 KiB.
+const maxMessage = 64 << 10
+
+// kind is what a message says.
+type kind string
+
+const (
+	kindSetup   kind = "setup"
+	kindReady   kind = "ready"
+	kindGo      kind = "go"
+	kindStarted kind = "started"
+	kindFailed  kind = "failed"
+	kindExited  kind = "exited"
+	kindStop    kind = "stop"
+	kindStopped kind = "stopped"
+)
+
+// message is one message in either direction; each kind uses its own fields.
+type message struct {
+	Kind kind `json:"kind"`
+	// Env is "NAME=value" for setup: added where the name is not set.
+	Env []string `json:"env,omitempty"`
+	// PID of ready: the process that will become the server.
+	PID int `json:"pid,omitempty"`
+	// Text of failed: why the command could not be started, for people.
+	Text string `json:"text,omitempty"`
+	// Status of exited, as wait(2) reports it.
+	Status syscall.WaitStatus `json:"status,omitempty"`
+}
+
+// send writes m, with descriptors when there are any.
+func send(conn *net.UnixConn, m message, files ...*os.File) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", m.Kind, err)
+	}
+	if len(body) > maxMessage {
+		return fmt.Errorf("send %s: %d bytes are more than %d", m.Kind, len(body), maxMessage)
+	}
+	packet := append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for i, f := range files {
+			fds[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(fds...)
+	}
+	n, _, err := conn.WriteMsgUnix(packet, rights, nil)
+	if err == nil && n < len(packet) {
+		_, err = conn.Write(packet[n:])
+	}
+	if err != nil {
+		return fmt.Errorf("send %s: %w", m.Kind, err)
+	}
+	return nil
+}
+
+// receive reads one message and the descriptors that came with it, which are
+// close-on-exec. io.EOF says that the peer is gone.
+func receive(conn *net.UnixConn) (message, []*os.File, error) {
+	header, oob := make([]byte, 4), make([]byte, syscall.CmsgSpace(3*4))
+	n, oobn, flags, _, err := conn.ReadMsgUnix(header, oob)
+	if err != nil {
+		return message{}, nil, err
+	}
+	files, err := descriptors(oob[:oobn], flags)
+	if err != nil {
+		return message{}, nil, err
+	}
+	m, err := receiveBody(conn, header, n)
+	if err != nil {
+		closeAll(files)
+		return message{}, nil, err
+	}
+	return m, files, nil
+}
+
+func receiveBody(conn *net.UnixConn, header []byte, n int) (message, error) {
+	if n == 0 {
+		return message{}, io.EOF
+	}
+	if _, err := io.ReadFull(conn, header[n:]); err != nil {
+		return message{}, fmt.Errorf("receive a message's length: %w", err)
+	}
+	length := binary.BigEndian.Uint32(header)
+	if length > maxMessage {
+		return message{}, fmt.Errorf("receive a message: %d bytes are more than %d", length, maxMessage)
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(conn, body); err != nil {
+		return message{}, fmt.Errorf("receive a message: %w", err)
+	}
+	return decode(body)
+}
+
+func decode(body []byte) (message, error) {
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return message{}, fmt.Errorf("decode a message: %w", err)
+	}
+	return m, nil
+}
+
+// descriptors takes the files out of control messages, and closes them all
+// rather than keep some.
+func descriptors(oob []byte, flags int) ([]*os.File, error) {
+	if len(oob) == 0 {
+		return nil, nil
+	}
+	controls, err := syscall.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, fmt.Errorf("receive descriptors: %w", err)
+	}
+	var files []*os.File
+	for i := range controls {
+		fds, err := syscall.ParseUnixRights(&controls[i])
+		if err != nil {
+			closeAll(files)
+			return nil, fmt.Errorf("receive descriptors: %w", err)
+		}
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "stdio"))
+		}
+	}
+	if flags&syscall.MSG_CTRUNC != 0 {
+		closeAll(files)
+		return nil, errors.New("receive descriptors: more than 3 came")
+	}
+	return files, nil
+}
+
+// expect receives a message of one of the kinds.
+func expect(conn *net.UnixConn, kinds ...kind) (message, []*os.File, error) {
+	m, files, err := receive(conn)
+	if err != nil {
+		return message{}, nil, err
+	}
+	for _, k := range kinds {
+		if m.Kind == k {
+			return m, files, nil
+		}
+	}
+	closeAll(files)
+	return message{}, nil, fmt.Errorf("got message %q, want %q", m.Kind, kinds)
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // read or written by nobody yet
+	}
+}

@@ -1,0 +1,211 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// ExitOrphaned is the exit code of the shim when the runner went away while the
+// server was running: our fault, not the server's. It is none of the codes that
+// shells and runtimes use for "not found" (127) and "not executable" (126).
+const ExitOrphaned = 125
+
+// treeDeadline bounds how long killing the server's tree may take; a process in
+// an uninterruptible sleep must not hold up the deletion of the Pod.
+const treeDeadline = 4 * time.Second
+
+// Gate is a server's process on the verge of its exec.
+type Gate struct {
+	// PID of the process to attach to; 0 when there is none yet, because the
+	// tracer is a parent of ours already.
+	PID int
+	// Open lets the real command start. It returns the server's pid once the
+	// exec succeeded, or says in words why it did not.
+	Open func() (int, error)
+	// Abandon ends the process instead.
+	Abandon func()
+}
+
+// Spawn makes the gate for one run of the server, with its standard streams and
+// its environment.
+type Spawn func(stdio []*os.File, env []string) (*Gate, error)
+
+// Supervise serves one runner on conn until it hangs up, and returns the exit
+// code of the shim: 0 when nothing was left running, the server's own status
+// (128 + signal when it was killed) when it ended by itself, else ExitOrphaned.
+// The caller is a child subreaper or the first process of a PID namespace.
+func Supervise(conn *net.UnixConn, spawn Spawn) int {
+	s := &supervisor{conn: conn, spawn: spawn, terminated: make(chan os.Signal, 1)}
+	signal.Notify(s.terminated, syscall.SIGTERM, syscall.SIGINT)
+	orders := make(chan order)
+	go func() {
+		defer close(orders)
+		for {
+			m, files, err := receive(conn)
+			if err != nil {
+				return
+			}
+			orders <- order{m, files}
+		}
+	}()
+	return s.serve(orders)
+}
+
+type order struct {
+	message
+	files []*os.File
+}
+
+type supervisor struct {
+	conn       *net.UnixConn
+	spawn      Spawn
+	gate       *Gate
+	run        *run
+	last       syscall.WaitStatus
+	terminated chan os.Signal
+}
+
+// run is one execution of the server.
+type run struct {
+	// exited yields the status of the server's own process, once.
+	exited chan syscall.WaitStatus
+	// empty is closed when no descendant is left.
+	empty chan struct{}
+}
+
+func (s *supervisor) serve(orders <-chan order) int {
+	for {
+		var exited <-chan syscall.WaitStatus
+		if s.run != nil {
+			exited = s.run.exited
+		}
+		select {
+		case o, ok := <-orders:
+			if !ok {
+				return s.end()
+			}
+			if err := s.obey(o); err != nil {
+				fmt.Fprintln(os.Stderr, "mcpaudit shim:", err)
+				return s.end()
+			}
+		case status := <-exited:
+			s.last = status
+			s.run.exited = nil
+			_ = send(s.conn, message{Kind: kindExited, Status: status}) // a lost runner shows as the end of orders
+		case <-s.terminated:
+			return s.end()
+		}
+	}
+}
+
+// obey carries out one order. An error is a broken protocol: the runner is not
+// the one that we know, and nothing may go on.
+func (s *supervisor) obey(o order) error {
+	switch o.Kind {
+	case kindSetup:
+		return s.setup(o)
+	case kindGo:
+		return s.open()
+	case kindStop:
+		s.stop()
+		return send(s.conn, message{Kind: kindStopped})
+	default:
+		closeAll(o.files)
+		return fmt.Errorf("got message %q", o.Kind)
+	}
+}
+
+func (s *supervisor) setup(o order) error {
+	defer closeAll(o.files)
+	if s.gate != nil || s.run != nil || len(o.files) != 3 {
+		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
+	}
+	gate, err := s.spawn(o.files, merge(os.Environ(), o.Env))
+	if err != nil {
+		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
+	}
+	s.gate = gate
+	return send(s.conn, message{Kind: kindReady, PID: gate.PID})
+}
+
+func (s *supervisor) open() error {
+	if s.gate == nil {
+		return errors.New("got a go without a setup")
+	}
+	pid, err := s.gate.Open()
+	s.gate = nil
+	if err != nil {
+		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
+	}
+	s.run = &run{exited: make(chan syscall.WaitStatus, 1), empty: make(chan struct{})}
+	go s.run.reap(pid)
+	return send(s.conn, message{Kind: kindStarted})
+}
+
+// reap collects every dead descendant until none is left: those that outlived
+// their parents come to us, whatever sessions and groups they made.
+func (r *run) reap(server int) {
+	exited := r.exited
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			close(r.empty)
+			return
+		case pid == server:
+			exited <- status
+		}
+	}
+}
+
+// stop kills what runs and forgets it.
+func (s *supervisor) stop() {
+	if s.gate != nil {
+		s.gate.Abandon()
+		s.gate = nil
+	}
+	if s.run == nil {
+		return
+	}
+	deadline := time.After(treeDeadline)
+	for done := false; !done; {
+		killDescendants()
+		select {
+		case <-s.run.empty:
+			done = true
+		case <-deadline:
+			done = true
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	select {
+	case status := <-s.run.exited:
+		_ = send(s.conn, message{Kind: kindExited, Status: status}) // a lost runner shows as the end of orders
+	default:
+	}
+	s.run = nil
+}
+
+// end kills what runs and says how it went.
+func (s *supervisor) end() int {
+	if s.run == nil && s.gate == nil {
+		return 0
+	}
+	alive := s.gate != nil || s.run.exited != nil
+	s.stop()
+	switch {
+	case alive:
+		return ExitOrphaned
+	case s.last.Signaled():
+		return 128 + int(s.last.Signal())
+	default:
+		return s.last.ExitStatus()
+	}
+}
