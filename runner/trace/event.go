@@ -18,7 +18,10 @@ const (
 	OpWrite Op = "write"
 	// OpExec: execve or execveat.
 	OpExec Op = "exec"
-	// OpConnect: connect, or a send with a destination address.
+	// OpConnect: connect, or a datagram that was sent, with or without an
+	// address of its own. A connect of a UDP socket sends nothing: it makes no
+	// event before the first datagram (libc connects UDP sockets only to sort
+	// addresses), unless it was to port 53 and failed.
 	OpConnect Op = "connect"
 	// OpBind and OpListen: bind and listen.
 	OpBind   Op = "bind"
@@ -28,8 +31,9 @@ const (
 	OpSend    Op = "send"
 	OpReceive Op = "receive"
 	// OpEvade: a call that an ordinary server does not make and that could hide
-	// something from the tracer: io_uring, ptrace, process_vm_*, kill of a
-	// foreign process, bpf, module loading, namespaces, mounts.
+	// something from the tracer: io_uring, ptrace, process_vm_*, a signal to a
+	// foreign process, bpf, module loading, namespaces, mounts; and any call
+	// whose arguments the tracer could not read (Blinded).
 	OpEvade Op = "evade"
 )
 
@@ -44,6 +48,10 @@ type Event struct {
 	Time     time.Time
 	Duration time.Duration
 	PID      int
+	// Main: made by the process that the server was started as. An exec there
+	// replaces the server (a launcher script and its interpreter), it does not
+	// add a process.
+	Main bool
 	// Syscall is the name of man 2.
 	Syscall string
 	Op      Op
@@ -52,14 +60,22 @@ type Event struct {
 	// Errno is the name of the error, such as "ENOENT"; "" after success; "?"
 	// for a call that never returned (the process was killed in it).
 	Errno string
+	// Refused: the tracer failed the call on purpose, and nothing came of it.
+	Refused bool
+	// Blinded: an argument was a raw pointer where a string is due.
+	Blinded bool
 	// Path is absolute and clean: of the object that was opened, as the tracer
 	// resolved it after the call where it could, else the argument joined with
-	// its directory. Target is the second path of rename, link and symlink.
+	// its directory. It is relative only when that directory is unknown. A
+	// process's own /proc/PID is /proc/self, a thread's is /proc/thread-self.
+	//
+	// Target is the new name in a rename, the existing file in a link, and what
+	// is pointed at in a symlink; Path is then the old name, and the new link.
 	Path   string
 	Target string
 	// Flags are the O_* flags of an open.
 	Flags []string
-	// Argv of an exec; long ones are cut.
+	// Argv of an exec, at most 64 of at most 1024 bytes each.
 	Argv []string
 	// Socket is the end point of OpConnect, OpBind, OpListen, OpSend, OpReceive.
 	Socket *Socket
@@ -67,7 +83,8 @@ type Event struct {
 	// that there were more.
 	Data []byte
 	Cut  bool
-	// At is where in the conversation the call completed.
+	// At is where in the conversation the call was entered. (Not where it
+	// returned: a connect may time out several requests later.)
 	At Position
 	// Detail is the call as people read it, name to result, at most 512 bytes,
 	// with the escapes of the tracer left in.
@@ -80,9 +97,13 @@ type Socket struct {
 	Family string
 	// Protocol is "tcp", "udp", "unix", or as Family.
 	Protocol string
-	// Remote is set for the inet families; Local where it is known.
+	// Remote is set for the inet families, IPv4-mapped addresses as IPv4; the
+	// zero value means unknown. Local where it is known.
 	Remote netip.AddrPort
 	Local  netip.AddrPort
+	// Host is the name that Remote was looked up by, or the name that a
+	// datagram to port 53 asks for, where that was seen. The server can forge it.
+	Host string
 	// Path of a unix socket; abstract names begin with "@".
 	Path string
 }

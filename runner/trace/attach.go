@@ -1,0 +1,133 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// attachTimeout is how long strace may take to seize every thread.
+const attachTimeout = 20 * time.Second
+
+// Attach starts strace on a process that is waiting for it, and returns when
+// every thread of that process is traced. It returns ErrUnavailable, wrapped
+// in what to do about it, when the tracer is refused.
+func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
+	said := &head{limit: 4096}
+	args := append(straceFlags(cfg.File), "-p", strconv.Itoa(pid))
+	// Not CommandContext: that would kill strace, which then leaves its tracees
+	// untraced and the trace without its end.
+	cmd := exec.Command(program, args...)
+	cmd.Stderr = said
+	s, err := newSession(cfg, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		_ = s.file.Close()
+		return nil, unavailable(err.Error())
+	}
+	a := &attached{Session: s, cmd: cmd, pid: pid}
+	s.terminate = a.stop
+	go a.wait()
+	if err := a.await(ctx); err != nil {
+		a.stop()
+		<-s.ended
+		_ = s.file.Close()
+		if text := said.String(); text != "" {
+			return nil, unavailable(text)
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// attached is a Session whose strace is our own child.
+type attached struct {
+	*Session
+	cmd     *exec.Cmd
+	pid     int
+	stopped atomic.Bool
+}
+
+// stop asks strace to detach and end.
+func (a *attached) stop() {
+	a.stopped.Store(true)
+	_ = a.cmd.Process.Signal(syscall.SIGTERM)
+}
+
+// wait reaps strace and judges its end: it ends by itself, with status 0, when
+// the last tracee has.
+func (a *attached) wait() {
+	err := a.cmd.Wait()
+	if err != nil && !a.stopped.Load() {
+		a.lose()
+	}
+	a.Ended()
+}
+
+// await polls until every thread is traced by our strace.
+func (a *attached) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+	defer cancel()
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		switch traced, err := seized(a.pid, a.cmd.Process.Pid); {
+		case err != nil:
+			return fmt.Errorf("attach to process %d: %w", a.pid, err)
+		case traced:
+			return nil
+		}
+		select {
+		case <-a.ended:
+			return unavailable("strace ended at once")
+		case <-ctx.Done():
+			return fmt.Errorf("attach to process %d: %w", a.pid, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// seized tells whether every thread of a process has the given tracer. Threads
+// that end meanwhile do not count; new ones are traced from their start.
+func seized(pid, tracer int) (bool, error) {
+	tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+	if err != nil {
+		return false, err
+	}
+	want := []byte("\nTracerPid:\t" + strconv.Itoa(tracer) + "\n")
+	for _, t := range tasks {
+		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "task", t.Name(), "status"))
+		if err != nil {
+			continue
+		}
+		if !bytes.Contains(status, want) {
+			return false, nil
+		}
+	}
+	return len(tasks) > 0, nil
+}
+
+// head keeps the beginning of what is written to it. It is written to by one
+// goroutine and read after Wait.
+type head struct {
+	limit int
+	data  []byte
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	if room := h.limit - len(h.data); room > 0 {
+		h.data = append(h.data, p[:min(room, len(p))]...)
+	}
+	return len(p), nil
+}
+
+func (h *head) String() string { return string(h.data) }

@@ -1,0 +1,286 @@
+package trace
+
+import (
+	"bytes"
+	"time"
+)
+
+// Bounds on what a hostile server can make the decoder remember.
+const (
+	maxDetail    = 512
+	maxTasks     = 1 << 16
+	maxSuspended = 256 << 20 // bytes of calls that have not returned
+	maxSample    = 200
+)
+
+// Stats says how much was read, and what of it could not be used.
+type Stats struct {
+	// Lines of the trace and Bytes of them; Events made of them.
+	Lines, Events uint64
+	Bytes         int64
+	// Unparsed counts lines that are not what strace prints; Sample is the
+	// beginning of the first. Not 0: something may have been missed.
+	Unparsed int
+	Sample   string
+	// Cut counts lines that were too long to keep, Dropped calls and processes
+	// that there was no room for. Not 0: something was missed.
+	Cut, Dropped int
+	// Blinded counts calls whose arguments the tracer could not read.
+	Blinded int
+	// Alive is how many processes and threads of the server have not been seen
+	// to end. Not 0 after the trace has ended: the tracer went first.
+	Alive int
+	// Begun: the server's own first execve was seen.
+	Begun bool
+	// Overflow: the trace was longer than Config.MaxBytes, and was given up.
+	Overflow bool
+}
+
+// call is a system call that has returned, its parts still as printed.
+type call struct {
+	*spec
+	task   *task
+	time   time.Time
+	at     Position
+	number uint64 // of the line at which it was entered
+	args   [][]byte
+	text   []byte // the arguments as one text
+	result returned
+}
+
+// arg is the i-th argument; nil when there are fewer.
+func (c *call) arg(i int) []byte {
+	if i < 0 || i >= len(c.args) {
+		return nil
+	}
+	return c.args[i]
+}
+
+func (c *call) failed() bool { return c.result.errno != "" }
+
+// decoder turns lines into events. It is not safe for concurrent use.
+type decoder struct {
+	cfg   Config
+	sink  func(Event)
+	stats Stats
+
+	at      Position
+	tasks   tasks
+	sockets recent[string, endpoint]
+	names   recent[string, string]
+	pending int // bytes
+	args    [][]byte
+}
+
+func newDecoder(cfg Config, sink func(Event)) *decoder {
+	return &decoder{cfg: cfg, sink: sink, tasks: newTasks(),
+		sockets: newRecent[string, endpoint](8192), names: newRecent[string, string](8192)}
+}
+
+// feed takes one line without its newline. It keeps nothing of b.
+func (d *decoder) feed(b []byte) {
+	d.stats.Lines++
+	l, err := parseLine(b)
+	if err != nil {
+		d.unparsed(b)
+		return
+	}
+	switch l.kind {
+	case lineCall, lineUnfinished:
+		spec, ok := specs[string(l.name)]
+		if !ok {
+			return // not of the set: strace names what an attached process was in
+		}
+		t := d.task(l.pid)
+		if l.kind == lineUnfinished {
+			d.suspend(t, spec, l)
+			return
+		}
+		c := call{spec: spec, task: t, time: l.time, at: d.at, number: d.stats.Lines}
+		d.finish(&c, l.rest, b)
+	case lineResumed:
+		d.resume(l, b)
+	case lineSuperseded:
+		d.supersede(l)
+	case lineGone:
+		d.gone(l.pid)
+	case lineSignal:
+	}
+}
+
+// suspended is a call that has been entered and not yet returned.
+type suspended struct {
+	call
+	// text is nil when the rest of the call will not matter either.
+	text []byte
+	// replaced: the thread has become the whole process, so the execve worked.
+	replaced bool
+}
+
+func (d *decoder) suspend(t *task, s *spec, l line) {
+	d.forget(t)
+	p := &suspended{call: call{spec: s, task: t, time: l.time, at: d.at, number: d.stats.Lines}}
+	if d.relevant(t, s, l.rest) {
+		if d.pending+len(l.rest) > maxSuspended {
+			d.stats.Dropped++
+		} else {
+			p.text = append(make([]byte, 0, len(l.rest)+64), l.rest...)
+			d.pending += len(p.text)
+		}
+	}
+	t.suspended = p
+	if s.clones {
+		d.tasks.cloning[t.pid] = t
+	}
+}
+
+// forget drops what is suspended in a task.
+func (d *decoder) forget(t *task) {
+	if t.suspended != nil {
+		d.pending -= len(t.suspended.text)
+		t.suspended = nil
+		delete(d.tasks.cloning, t.pid)
+	}
+}
+
+func (d *decoder) resume(l line, b []byte) {
+	t := d.task(l.pid)
+	p := t.suspended
+	if p == nil || p.name != string(l.name) {
+		if t.inside {
+			d.unparsed(b)
+		}
+		return
+	}
+	d.forget(t)
+	if p.text == nil {
+		return
+	}
+	c := p.call
+	c.task = t
+	if p.replaced {
+		// Whatever strace took for the result: the process image is a new one.
+		l.rest = []byte(") = 0")
+	}
+	d.finish(&c, append(p.text, l.rest...), b)
+}
+
+// relevant tells, cheaply, whether a call may make an event or move the
+// position. Most lines of a trace are reads of files that do neither.
+func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
+	if !t.inside {
+		return s.lineage
+	}
+	if !s.bytes {
+		return true
+	}
+	open := bytes.IndexByte(rest, '<')
+	if open < 0 || open+1 >= len(rest) || open > 12 {
+		return true
+	}
+	decor := rest[open+1:]
+	switch {
+	case decor[0] == '/', bytes.HasPrefix(decor, []byte("anon_inode:")):
+		return false
+	case bytes.HasPrefix(decor, []byte("pipe:[")):
+		end := bytes.IndexByte(decor, '>')
+		if end < 0 {
+			return true
+		}
+		inode := pipeInode(decor[:end])
+		return inode == d.cfg.Stdin || inode == d.cfg.Stdout
+	}
+	return true
+}
+
+// finish handles a call that has returned; rest is the text behind "name(".
+func (d *decoder) finish(c *call, rest, b []byte) {
+	if c.handle == nil || !d.relevant(c.task, c.spec, rest) {
+		return
+	}
+	args, tail, err := split(d.args[:0], rest)
+	d.args = args[:0]
+	if err == nil {
+		c.args, c.text = args, rest[:len(rest)-len(tail)-1]
+		c.result, err = parseResult(tail)
+	}
+	if err != nil {
+		d.unparsed(b)
+		return
+	}
+	c.handle(d, c)
+}
+
+// gone ends a task. A call it was in never returned.
+func (d *decoder) gone(pid int) {
+	t := d.tasks.known[pid]
+	d.tasks.end(pid, d.stats.Lines)
+	if t != nil {
+		d.abandon(t)
+	}
+}
+
+func (d *decoder) abandon(t *task) {
+	p := t.suspended
+	d.forget(t)
+	if p != nil && p.text != nil {
+		c := p.call
+		d.finish(&c, append(p.text, ") = ?"...), p.text)
+	}
+}
+
+// close reports the calls that have not returned when the trace ends.
+func (d *decoder) close() {
+	for _, t := range d.tasks.known {
+		d.abandon(t)
+		if t.inside {
+			d.stats.Alive++
+		}
+	}
+}
+
+func (d *decoder) unparsed(b []byte) {
+	if d.stats.Unparsed++; d.stats.Unparsed == 1 {
+		d.stats.Sample = string(b[:min(len(b), maxSample)])
+	}
+}
+
+// emit completes an event with what is common to all and hands it on.
+func (d *decoder) emit(c *call, e Event) {
+	d.stats.Events++
+	e.Seq, e.At = d.stats.Events, c.at
+	e.Time, e.Duration, e.PID, e.Main = c.time, c.result.duration, c.task.pid, c.task.group == d.tasks.root
+	e.Syscall, e.Result, e.Errno, e.Refused = c.name, c.result.value, c.result.errno, c.result.refused
+	e.Detail = c.detail()
+	d.sink(e)
+}
+
+// blind reports a call whose arguments the tracer could not read. The kernel
+// could not either where it says EFAULT, and a process that was killed has no
+// memory left to read.
+func (d *decoder) blind(c *call) bool {
+	if c.result.errno == "EFAULT" || c.result.errno == "?" {
+		return false
+	}
+	d.stats.Blinded++
+	d.emit(c, Event{Op: OpEvade, Blinded: true})
+	return true
+}
+
+// detail is the call as people read it; a long one is cut within its arguments.
+func (c *call) detail() string {
+	const ellipsis = " ... "
+	head := make([]byte, 0, maxDetail)
+	head = append(append(head, c.name...), '(')
+	result := c.result.printed
+	if room := maxDetail / 2; len(result) > room {
+		result = result[:room]
+	}
+	room := maxDetail - len(head) - len(") = ") - len(result)
+	if text := bytes.TrimSpace(c.text); len(text) <= room {
+		head = append(head, text...)
+	} else {
+		head = append(append(head, text[:room-len(ellipsis)]...), ellipsis...)
+	}
+	return string(append(append(head, ") = "...), result...))
+}

@@ -1,0 +1,121 @@
+// Package trace observes a process tree with strace and turns what it prints
+// into typed events.
+//
+// Two ways lead to a Session: Attach starts strace on a process that waits for
+// it, and Follow reads the file of a strace that the caller runs with the
+// arguments of Wrap. Session.Run then streams the events until the trace ends.
+// A trace that ends before the traced processes do is Lost; Stats says what
+// could not be understood. What a server prints into names and contents cannot
+// pass for a system call: see token.go.
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Config says what to trace.
+type Config struct {
+	// File is where strace writes, on a volume that the server cannot reach.
+	File string
+	// Stdin and Stdout are the inodes of the pipes that carry the conversation.
+	Stdin, Stdout uint64
+	// Shim is the path, as it is executed, of a program that only prepares the
+	// server's start: the server begins with the first successful execve of
+	// anything else. "" if there is none.
+	Shim string
+	// MaxBytes bounds the trace, 0 means not. It guards against a server that
+	// never stops making calls; the disk needs less, for what was read is
+	// released where the file system can do so.
+	MaxBytes int64
+}
+
+// Session is a trace that is being made. Run must be called once.
+type Session struct {
+	cfg  Config
+	file *os.File
+
+	ended, lost chan struct{}
+	endOnce     sync.Once
+	lostOnce    sync.Once
+	terminate   func() // asks strace to end; nil when it is not ours
+
+	mu    sync.Mutex
+	stats Stats
+}
+
+func newSession(cfg Config, terminate func()) (*Session, error) {
+	file, err := os.OpenFile(cfg.File, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open trace: %w", err)
+	}
+	return &Session{cfg: cfg, file: file, terminate: terminate,
+		ended: make(chan struct{}), lost: make(chan struct{})}, nil
+}
+
+// Follow reads the trace of a strace that the caller runs with the arguments
+// of Wrap. Call it before or after strace is started, and Ended when strace
+// has been waited for.
+func Follow(cfg Config) (*Session, error) { return newSession(cfg, nil) }
+
+// Run hands every event to sink, in order, until the trace has ended and was
+// read to its end. Memory is bounded, whatever the server does.
+//
+// It returns ErrOverflow when the trace is too long, and the context's error
+// when that ends first; what was seen until then stays seen.
+func (s *Session) Run(ctx context.Context, sink func(Event)) error {
+	defer func() { _ = s.file.Close() }()
+	d := newDecoder(s.cfg, sink)
+	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes}
+	published := 0
+	err := t.follow(ctx, s.ended, func(line []byte) {
+		d.feed(line)
+		if published++; published%64 == 0 {
+			s.publish(d, t)
+		}
+	})
+	d.close()
+	d.stats.Overflow = errors.Is(err, ErrOverflow)
+	s.publish(d, t)
+	if d.stats.Alive > 0 && err == nil || d.stats.Overflow {
+		s.lose()
+	}
+	return err
+}
+
+func (s *Session) publish(d *decoder, t *tail) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats = d.stats
+	s.stats.Bytes, s.stats.Cut = t.read, t.cut
+}
+
+// Stats may be called at any time; the numbers are final when Run has returned.
+func (s *Session) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+// Lost is closed when strace ended, or the trace was given up, while the
+// server was still alive: from then on nothing was observed.
+func (s *Session) Lost() <-chan struct{} { return s.lost }
+
+// Ended tells a Session made by Follow that strace has ended: Run returns when
+// it has read what is left.
+func (s *Session) Ended() { s.endOnce.Do(func() { close(s.ended) }) }
+
+// Stop ends the trace: a strace that Attach started detaches from whatever is
+// still alive. Events made until then are still handed out by Run.
+func (s *Session) Stop() {
+	if s.terminate != nil {
+		s.terminate()
+		return
+	}
+	s.Ended()
+}
+
+func (s *Session) lose() { s.lostOnce.Do(func() { close(s.lost) }) }

@@ -1,0 +1,74 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// ErrUnavailable means that this machine does not let strace do its work. The
+// error that wraps it says what to do about it in one line.
+var ErrUnavailable = errors.New("tracer is not available")
+
+// program is the name of the tracer.
+const program = "strace"
+
+// Wrap is the command line of strace around command. With --seccomp-bpf only
+// the traced calls stop the server, which makes all others as fast as without.
+func Wrap(cfg Config, command []string) []string {
+	args := append([]string{program}, straceFlags(cfg.File)...)
+	return append(append(args, "--seccomp-bpf", "--"), command...)
+}
+
+// Version is that of the installed strace, such as "6.1".
+func Version(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if err != nil {
+		return "", unavailable(err.Error())
+	}
+	first, _, _ := bytes.Cut(out, []byte("\n"))
+	_, version, ok := bytes.Cut(first, []byte("version "))
+	if !ok {
+		return "", unavailable(string(first))
+	}
+	return strings.TrimSpace(string(version)), nil
+}
+
+// unavailable explains what strace said on its standard error.
+func unavailable(said string) error {
+	said = strings.TrimSpace(said)
+	return fmt.Errorf("%w: %s (%s)", ErrUnavailable, fix(said), said)
+}
+
+// fix is what to do about an error message of strace, in one line.
+func fix(said string) string {
+	switch {
+	case strings.Contains(said, "executable file not found"), strings.Contains(said, "no such file"):
+		return "install strace 6.1 or newer"
+	case strings.Contains(said, "Operation not permitted"), strings.Contains(said, "PTRACE_SEIZE"),
+		strings.Contains(said, "PTRACE_TRACEME"), strings.Contains(said, "Permission denied"):
+		if yama() == "3" {
+			return "kernel.yama.ptrace_scope is 3, which forbids tracing until the next boot: set it to 1 and reboot"
+		}
+		return "give the tracer CAP_SYS_PTRACE, and a seccomp profile that allows ptrace"
+	case strings.Contains(said, "Function not implemented"), strings.Contains(said, "Bad system call"):
+		return "the seccomp profile of the tracer forbids ptrace: allow it"
+	case strings.Contains(said, "unrecognized option"), strings.Contains(said, "invalid system call"),
+		strings.Contains(said, "invalid option"):
+		return "strace is too old: install 6.1 or newer"
+	}
+	return "strace could not start"
+}
+
+// yama is the mode of the Yama security module, see ptrace(2); "" without it.
+func yama() string {
+	mode, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(mode))
+}

@@ -1,0 +1,76 @@
+package trace
+
+import "strings"
+
+// traced lists the system calls to trace, by purpose. It is wide on purpose:
+// what is not traced cannot be judged. Each is passed to strace as "?name",
+// which means "if this architecture has it".
+var traced = []string{
+	// Files by name.
+	"open", "openat", "openat2", "creat", "name_to_handle_at", "open_by_handle_at",
+	"readlink", "readlinkat", "chdir", "fchdir", "inotify_add_watch", "fanotify_init",
+	// Changes to files.
+	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat",
+	"symlink", "symlinkat", "link", "linkat", "chmod", "fchmod", "fchmodat", "fchmodat2",
+	"chown", "fchown", "lchown", "fchownat", "truncate", "ftruncate", "fallocate",
+	"mknod", "mknodat", "setxattr", "lsetxattr", "fsetxattr", "utimensat",
+	// Bytes: the conversation on stdin and stdout, and what sockets carry.
+	"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
+	"preadv2", "pwritev2", "sendfile", "splice", "tee", "vmsplice", "copy_file_range",
+	// Sockets.
+	"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
+	"sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg",
+	// Processes.
+	"execve", "execveat", "fork", "vfork", "clone", "clone3", "setsid",
+	"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+	"pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "prctl", "seccomp", "personality",
+	"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
+	"setfsuid", "setfsgid", "capset", "keyctl", "add_key", "request_key",
+	// Descriptors.
+	"dup", "dup2", "dup3", "memfd_create", "memfd_secret",
+	// Ways around the tracer, and what only administrators do.
+	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
+	"io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit",
+	"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen",
+	"fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns",
+	"bpf", "perf_event_open", "userfaultfd", "init_module", "finit_module", "delete_module",
+	"kexec_load", "kexec_file_load", "clock_settime", "settimeofday", "reboot", "swapon",
+	"acct", "quotactl", "syslog", "iopl", "ioperm", "modify_ldt", "arch_prctl",
+}
+
+// refused lists the calls that strace fails in the server's place, because
+// they would work behind its back: io_uring as if the kernel had none, which
+// every library copes with, the others as forbidden.
+var refused = []struct {
+	names []string
+	errno string
+}{
+	{[]string{"io_uring_setup", "io_uring_enter", "io_uring_register"}, "ENOSYS"},
+	{[]string{"ptrace", "process_vm_readv", "process_vm_writev"}, "EPERM"},
+}
+
+// optional joins names the way strace's -e takes them: "?a,?b".
+func optional(names []string) string { return "?" + strings.Join(names, ",?") }
+
+// straceFlags are the arguments common to attaching and wrapping; see
+// strace(1) of 6.1.
+//
+//   - -f follows children and threads; with -o every line begins with a pid.
+//   - -q drops the messages of attaching, and keeps "+++ exited" lines: they
+//     tell that a process is gone, and so, when one is missing, that the tracer
+//     went first. "killed" lines are only printed for signals in the set of -e
+//     signal; those left out are ignored by default and merely noise.
+//   - -yy resolves descriptors, -ttt -T give entry and duration in microseconds.
+//   - -s cuts strings. --decode-pids translates clone's result when the server
+//     has a PID namespace of its own.
+func straceFlags(file string) []string {
+	args := []string{
+		"-f", "-q", "-yy", "-ttt", "-T", "-s", "4096", "--decode-pids=pidns",
+		"-e", "signal=!CHLD,URG,WINCH,CONT",
+		"-e", "trace=" + optional(traced),
+	}
+	for _, r := range refused {
+		args = append(args, "-e", "inject="+optional(r.names)+":error="+r.errno)
+	}
+	return append(args, "-o", file)
+}

@@ -1,0 +1,159 @@
+package trace
+
+// task is a thread, as the tracer numbers them.
+type task struct {
+	pid int
+	// group is the pid of the process that the thread belongs to.
+	group int
+	// inside the server's tree; sure once a clone or an execve has said so.
+	inside, sure bool
+	// since is the line at which the task was first seen.
+	since     uint64
+	fs        *filesystem
+	suspended *suspended
+}
+
+// filesystem is what clone's CLONE_FS shares.
+type filesystem struct {
+	cwd string // "" while unknown
+}
+
+// tasks is the process tree. The server's part of it begins with the first
+// successful execve of something other than the shim, and grows by clone.
+type tasks struct {
+	known map[int]*task
+	// cloning are those that are in clone, fork or vfork.
+	cloning map[int]*task
+	// ended maps pids to the line at which they went.
+	ended recent[int, uint64]
+	// root is the process in which the server began; 0 before.
+	root int
+}
+
+func newTasks() tasks {
+	return tasks{known: map[int]*task{}, cloning: map[int]*task{}, ended: newRecent[int, uint64](maxTasks)}
+}
+
+// task finds the task of a pid. A child may be heard of before the clone that
+// made it has returned: then its parent is one of those that are cloning.
+func (d *decoder) task(pid int) *task {
+	if t := d.tasks.known[pid]; t != nil {
+		return t
+	}
+	t := &task{pid: pid, group: pid, since: d.stats.Lines, fs: &filesystem{}}
+	t.inside = d.tasks.root != 0
+	outside := 0
+	for _, parent := range d.tasks.cloning {
+		if !parent.inside {
+			outside++
+		}
+		t.fs.cwd = parent.fs.cwd
+	}
+	if outside > 0 && outside == len(d.tasks.cloning) {
+		t.inside = false // else, when in doubt, it is the server's
+	}
+	if len(d.tasks.cloning) > 1 {
+		t.fs.cwd = ""
+	}
+	if len(d.tasks.known) >= maxTasks {
+		d.stats.Dropped++
+		return t
+	}
+	d.tasks.known[pid] = t
+	return t
+}
+
+func (ts *tasks) end(pid int, line uint64) {
+	delete(ts.known, pid)
+	delete(ts.cloning, pid)
+	ts.ended.put(pid, line)
+}
+
+// cloned records the child of a clone, fork or vfork.
+func (d *decoder) cloned(c *call) {
+	if c.failed() || c.result.pid <= 0 {
+		return
+	}
+	pid := c.result.pid
+	t := d.tasks.known[pid]
+	if t == nil || t.since < c.number { // new, or a pid used again
+		if ended, ok := d.tasks.ended.get(pid); ok && ended > c.number {
+			return // lived and died before its parent heard of it
+		}
+		delete(d.tasks.known, pid)
+		t = d.task(pid)
+		t.fs.cwd = ""
+	}
+	if !t.sure {
+		t.inside, t.sure = c.task.inside, true
+	}
+	arguments := c.arg(0)
+	for _, a := range c.args {
+		if flags, ok := cutFlags(a); ok {
+			arguments = flags
+		}
+	}
+	if hasFlag(arguments, "CLONE_THREAD") {
+		t.group = c.task.group
+	}
+	switch {
+	case hasFlag(arguments, "CLONE_FS"):
+		t.fs = c.task.fs
+	case t.fs.cwd == "":
+		t.fs = &filesystem{cwd: c.task.fs.cwd}
+	}
+}
+
+// cutFlags is the flags argument of clone ("flags=A|B") or clone3 ("{flags=A|B, ...}").
+func cutFlags(arg []byte) ([]byte, bool) {
+	if f := field(arg, "flags"); f != nil {
+		return f, true
+	}
+	const name = "flags="
+	if len(arg) > len(name) && string(arg[:len(name)]) == name {
+		return arg[len(name):], true
+	}
+	return nil, false
+}
+
+// supersede follows an execve by a thread that is not the leader: the thread
+// takes over the leader's pid, and all others are gone.
+func (d *decoder) supersede(l line) {
+	thread, leader := d.tasks.known[l.by], d.task(l.pid)
+	d.forget(leader)
+	if thread == nil {
+		return
+	}
+	leader.inside, leader.fs = leader.inside || thread.inside, thread.fs
+	leader.suspended, thread.suspended = thread.suspended, nil
+	d.tasks.end(l.by, d.stats.Lines)
+	if leader.suspended != nil {
+		leader.suspended.replaced = true
+	}
+}
+
+// recent is a bounded map that forgets the older half of its entries when it
+// is full.
+type recent[K comparable, V any] struct {
+	half           int
+	newest, oldest map[K]V
+}
+
+func newRecent[K comparable, V any](size int) recent[K, V] {
+	return recent[K, V]{half: size / 2, newest: map[K]V{}}
+}
+
+func (r *recent[K, V]) get(key K) (V, bool) {
+	if v, ok := r.newest[key]; ok {
+		return v, true
+	}
+	v, ok := r.oldest[key]
+	return v, ok
+}
+
+func (r *recent[K, V]) put(key K, value V) {
+	if len(r.newest) >= r.half {
+		r.newest, r.oldest = map[K]V{}, r.newest
+	}
+	r.newest[key] = value
+}
