@@ -74,7 +74,7 @@ type Component struct {
 // Network is what the sandbox did with connections to the outside.
 type Network string
 
-// NetworkDeny: every address leads back into the sandbox, where nothing
+// NetworkDeny means that every address leads back into the sandbox, where nothing
 // listens; an attempt is refused at once and recorded with its address.
 const NetworkDeny Network = "Deny"
 

@@ -82,7 +82,7 @@ func explain() {
 		{"-n", systemNamespace, "logs", "deployment/mcpaudit-controller-manager", "--tail=60"},
 	} {
 		out, err := exec.Command("kubectl", args...).CombinedOutput()
-		fmt.Fprintf(GinkgoWriter, "$ kubectl %v (%v)\n%s\n", args, err, out)
+		GinkgoWriter.Printf("$ kubectl %v (%v)\n%s\n", args, err, out)
 	}
 }
 
