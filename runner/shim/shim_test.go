@@ -223,7 +223,7 @@ func TestTheShimEndsAsTheServerDid(t *testing.T) {
 }
 
 func TestAKilledShimIsNoticed(t *testing.T) {
-	c := start(t, "sh", "-c", "read line; kill -KILL $PPID; sleep 1000")
+	c := start(t, "sh", "-c", "read line; kill -KILL $PPID; exec sleep 1000")
 	run := c.run(t)
 	if _, err := fmt.Fprintln(run.Stdin, "now"); err != nil {
 		t.Fatal(err)
