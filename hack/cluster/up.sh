@@ -81,7 +81,7 @@ start_node() {
 	touch "$STATE/link.ready"
 	# In the node's PID namespace it ends with the node; in the host's network
 	# namespace it listens at the host's end of the link.
-	setsid nsenter -t "$init" -p "$CACHE/bin/images" serve --addr "$REGISTRY" --dir "$CACHE/registry" \
+	setsid nsenter -t "$init" -p "$CACHE/bin/images" serve --addr "$REGISTRY" --dir "$STATE/registry" \
 		</dev/null >"$STATE/logs/registry.log" 2>&1 9>&- &
 }
 

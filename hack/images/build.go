@@ -1,5 +1,208 @@
 package main
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
-func build(ctx context.Context, args []string) error { return nil }
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+)
+
+// localRegistry is the one of hack/cluster.
+const localRegistry = "10.77.0.1:5000"
+
+// workshop is where images are built.
+type workshop struct {
+	root    string // of the repository
+	cache   string // layers, Go binaries, npm and pip installations
+	version string // of the manager and the runner
+}
+
+// build builds the named images, or all, pushes them, and prints the pushed
+// references by digest.
+func build(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("images build", pflag.ContinueOnError)
+	registry := flags.String("push", cmp.Or(os.Getenv("IMAGE_REGISTRY"), localRegistry), "`registry`, with a path if it wants one, to push to")
+	tag := flags.String("tag", cmp.Or(os.Getenv("IMAGE_TAG"), "dev"), "`tag` of the images that have none of their own")
+	flags.Usage = func() {
+		fmt.Fprintf(os.Stderr, "usage: images build [flags] [NAME...]\n%s\nimages: %s\n", flags.FlagUsages(), strings.Join(names(), " "))
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	selected, err := choose(flags.Args())
+	if err != nil {
+		return err
+	}
+	shop, err := openWorkshop(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range selected {
+		began := time.Now()
+		img, err := r.build(ctx, shop)
+		if err != nil {
+			return fmt.Errorf("build %s: %w", r.name, err)
+		}
+		ref := fmt.Sprintf("%s/mcpaudit/%s:%s", strings.TrimSuffix(*registry, "/"), r.name, cmp.Or(r.tag, *tag))
+		pushed, err := oci.Push(ctx, ref, img, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Println(pushed)
+		fmt.Fprintf(os.Stderr, "images: %s (%.1f s)\n", ref, time.Since(began).Seconds())
+	}
+	return shop.prune(time.Now().Add(-7 * 24 * time.Hour))
+}
+
+// names lists the images once each, in the order that they are built in.
+func names() []string {
+	var all []string
+	for _, r := range recipes {
+		if !slices.Contains(all, r.name) {
+			all = append(all, r.name)
+		}
+	}
+	return all
+}
+
+// choose returns the recipes of the named images; all when none is named.
+func choose(wanted []string) ([]recipe, error) {
+	for _, name := range wanted {
+		if !slices.Contains(names(), name) {
+			return nil, fmt.Errorf("no image %q; there are %s", name, strings.Join(names(), ", "))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(recipes), func(r recipe) bool {
+		return len(wanted) > 0 && !slices.Contains(wanted, r.name)
+	}), nil
+}
+
+func openWorkshop(ctx context.Context) (*workshop, error) {
+	mod, err := output(ctx, "", "go", "env", "GOMOD")
+	if err != nil {
+		return nil, fmt.Errorf("find the repository: %w", err)
+	}
+	if !filepath.IsAbs(mod) || mod == os.DevNull {
+		return nil, errors.New("find the repository: run this inside it")
+	}
+	root := filepath.Dir(mod)
+	cache := os.Getenv("MCPAUDIT_CACHE")
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("find the cache: %w", err)
+		}
+		cache = filepath.Join(user, "mcpaudit")
+	}
+	version := os.Getenv("VERSION")
+	if version == "" { // a copy without its history is a development version
+		if version, err = output(ctx, root, "git", "describe", "--tags", "--always", "--dirty"); err != nil {
+			version = "dev"
+		}
+	}
+	return &workshop{root: root, cache: filepath.Join(cache, "images"), version: version}, nil
+}
+
+// layer packs a tree, or takes the layer that an earlier run has packed.
+func (w *workshop) layer(t *oci.Tree) (v1.Layer, error) {
+	return t.Layer(filepath.Join(w.cache, "layers"))
+}
+
+// prune removes the layers that were last used before a time: every change of
+// a program leaves one behind.
+func (w *workshop) prune(before time.Time) error {
+	layers, err := filepath.Glob(filepath.Join(w.cache, "layers", "*.tar.gz"))
+	if err != nil {
+		return fmt.Errorf("list layers: %w", err)
+	}
+	for _, file := range layers {
+		info, err := os.Stat(file)
+		if err != nil || !info.ModTime().Before(before) {
+			continue // in use, or removed by another run
+		}
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("prune layers: %w", err)
+		}
+	}
+	return nil
+}
+
+// image packs the trees, lowest first, into an image.
+func (w *workshop) image(config oci.Config, trees ...*oci.Tree) (v1.Image, error) {
+	var layers []v1.Layer
+	for _, t := range trees {
+		l, err := w.layer(t)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, l)
+	}
+	return oci.Image(config, layers...)
+}
+
+// program builds a package of this module as a static binary and returns its file.
+func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
+	file := filepath.Join(w.cache, "bin", strings.ReplaceAll(pkg, "/", "-"))
+	flags := "-s -w"
+	if strings.HasPrefix(pkg, "cmd/") { // the tests' servers stay the same from commit to commit
+		flags += " -X github.com/mcpaudit/mcpaudit/runner/audit.Version=" + w.version
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, "./"+pkg)
+	cmd.Dir, cmd.Env = w.root, append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("compile %s: %w", pkg, err)
+	}
+	return file, nil
+}
+
+// installed returns the folder cache/NAME-KEY. When it is not there, install
+// fills a folder that becomes it: what is there is whole.
+func (w *workshop) installed(name, key string, install func(dir string) error) (string, error) {
+	dir := filepath.Join(w.cache, name+"-"+key)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(w.cache, 0o755); err != nil {
+		return "", fmt.Errorf("make the cache: %w", err)
+	}
+	tmp, err := os.MkdirTemp(w.cache, ".install-")
+	if err != nil {
+		return "", fmt.Errorf("make a scratch folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	if err := install(tmp); err != nil {
+		return "", err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return "", fmt.Errorf("keep the installation: %w", err)
+	}
+	return dir, nil
+}
+
+// output runs a command and returns what it prints, trimmed; when it fails,
+// the error holds what it said.
+func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("run %s: %w: %s", filepath.Base(name), err, strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("run %s: %w", filepath.Base(name), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -33,7 +34,9 @@ func (t *Tree) Layer(cache string) (v1.Layer, error) {
 	}
 	l := layer{diffID: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(sum.Sum(nil))}}
 	l.file = filepath.Join(cache, l.diffID.Hex+".tar.gz")
-	if _, err := os.Stat(l.file); errors.Is(err, fs.ErrNotExist) {
+	// The time of the file is that of its last use, for whoever cleans the cache.
+	now := time.Now()
+	if err := os.Chtimes(l.file, now, now); errors.Is(err, fs.ErrNotExist) {
 		if err := t.pack(l.file); err != nil {
 			return nil, fmt.Errorf("pack layer: %w", err)
 		}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+)
+
+// python is Debian's own: one that a version manager has put first in PATH
+// lies in a home directory, and is linked to what it found there.
+const python = "/usr/bin/python3"
+
+// unneeded are parts of the standard library that no server uses.
+var unneeded = []string{"test", "idlelib", "lib2to3", "tkinter", "turtledemo", "ensurepip", "pydoc_data", "distutils", "__pycache__"}
+
+// pythonServer returns the recipe of a server in Python. Its entrypoint is
+// absolute.
+func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error) {
+	return func(ctx context.Context, w *workshop) (v1.Image, error) {
+		tree, err := w.pythonTree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		script := "python/" + name + ".py"
+		config := oci.Config{Entrypoint: []string{python, "/app/" + script}, User: nonroot}
+		return w.image(config, base(), tree, w.app("python/notes.py", script))
+	}
+}
+
+// pythonTree is the interpreter with its libraries, its standard library, and
+// the packages of requirements.txt where Debian's interpreter looks for
+// packages of the machine.
+func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
+	out, err := output(ctx, "", python, "-c",
+		"import os,sys,sysconfig; print(os.path.realpath(sys.executable), sysconfig.get_path('stdlib'), *sys.version_info[:3])")
+	if err != nil {
+		return nil, err
+	}
+	facts := strings.Fields(out)
+	if len(facts) != 5 {
+		return nil, fmt.Errorf("read what python consists of: %q", out)
+	}
+	program, library := facts[0], facts[1]
+	packages := "/usr/local/lib/python" + strings.Join(facts[2:4], ".") + "/dist-packages"
+	requirements := filepath.Join(w.root, "test/servers/python/requirements.txt")
+	key, err := digest(requirements)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := w.installed("python"+strings.Join(facts[2:], "."), key, func(dir string) error {
+		return installPython(ctx, dir, library, packages, requirements)
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := oci.NewTree()
+	t.Copy(program, program)
+	if program != python {
+		t.Symlink(python, path.Base(program))
+	}
+	t.CopyAll("/", dir, nil)
+	modules, err := sharedObjects(dir)
+	if err != nil {
+		return nil, err
+	}
+	t.CopyLibraries(ctx, append(modules, program)...)
+	return t, nil
+}
+
+// installPython makes the standard library and the packages below dir. They
+// are compiled once, for good: bytecode that is checked by the time of its
+// source would be stale in an image, and each start would compile all again.
+func installPython(ctx context.Context, dir, library, packages, requirements string) error {
+	if err := copyLibrary(dir+library, library); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"-m", "pip", "install", "--quiet", "--no-compile", "--no-warn-script-location", "--only-binary=:all:", "--root-user-action=ignore",
+			"--disable-pip-version-check", "--target", dir + packages, "--requirement", requirements},
+		{"-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", dir, "-p", "/", dir},
+	} {
+		cmd := exec.CommandContext(ctx, python, args...)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("run python3 %s: %w", strings.Join(args[:2], " "), err)
+		}
+	}
+	return os.RemoveAll(dir + packages + "/bin")
+}
+
+// copyLibrary copies the standard library without what no server needs.
+func copyLibrary(target, library string) error {
+	return filepath.WalkDir(library, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(library, file)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && (slices.Contains(unneeded, d.Name()) || strings.HasPrefix(d.Name(), "config-")):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(target, rel), 0o755)
+		case !d.Type().IsRegular():
+			return nil // a link into /etc
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(target, rel), content, 0o644)
+	})
+}
+
+// sharedObjects lists the extension modules below dir.
+func sharedObjects(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && (strings.HasSuffix(file, ".so") || strings.Contains(d.Name(), ".so.")) {
+			found = append(found, file)
+		}
+		return err
+	})
+	return found, err
+}
