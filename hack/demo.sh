@@ -44,16 +44,19 @@ while :; do
 		echo "demo: no verdict after 5 minutes; the audits above say what they wait for" >&2
 		exit 1
 	fi
-	kubectl wait --for=jsonpath='{.status.phase}'=Completed mcpserveraudits "${audits[@]}" --timeout=2s >/dev/null 2>&1 || true
+	# Wakes up at the first verdict of those that have none, or after 2 s.
+	kubectl wait --for=jsonpath='{.status.verdict}' mcpserveraudits "${audits[@]}" --timeout=2s >/dev/null 2>&1 || true
 done
 
 say "kubectl get mcpserveraudits"
 kubectl get mcpserveraudits
 say "What the leaky server did, undeclared"
-kubectl get mcpserveraudit leaky -o go-template='{{range .status.topFindings}}{{.severity}}  {{.rule}}  {{.title}}
-      {{.message}}
-{{range .evidence}}      {{.time}}  pid {{.pid}}  {{.detail}}
-{{end}}{{end}}'
+report=$(kubectl get mcpserveraudit leaky -o jsonpath='{.status.reportRef.name}')
+kubectl get mcpauditreport "$report" -o go-template='{{range .spec.findings}}{{.severity}}  {{.rule}}  {{.title}}
+    {{.message}}
+{{range .evidence}}    {{.time}}  pid {{.pid}}  {{.detail}}
+{{end}}
+{{end}}'
 
 verdict() { kubectl get mcpserveraudit "$1" -o jsonpath='{.status.verdict}'; }
 if [ "$(verdict leaky)" != Fail ] || [ "$(verdict honest)" != Pass ]; then
