@@ -65,18 +65,19 @@ type Server struct {
 
 	// command replaces the image's entrypoint, and its CMD as well unless args
 	// are given. It is required only if the image cannot be read from its
-	// registry, such as one that was loaded onto the nodes. No shell is involved.
+	// registry, such as one that was loaded onto the nodes. No shell is
+	// involved, and $(NAME) is not expanded.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
 
 	// args replaces the image's CMD.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=4096
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=1024
 	Args []string `json:"args,omitempty"`
 
 	// env is added to the image's environment. Values are plain text on

@@ -44,4 +44,3 @@ func Start() (*envtest.Environment, client.Client, error) {
 	}
 	return environment, live, nil
 }
-

@@ -1,0 +1,51 @@
+// Package excerpt cuts texts that a hostile server had a say in, before they
+// are written to a status or an event.
+package excerpt
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const mark = "…"
+
+// Cut returns s in at most limit bytes of JSON, quotes not counted, and marks
+// where it was cut. Bytes are counted as encoding/json writes them, so a text
+// full of quotes, controls or angle brackets takes no more room than another.
+func Cut(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	used, fits := 0, 0 // bytes of JSON so far; bytes of s that leave room for the mark
+	for i, r := range s {
+		used += width(r)
+		if used > limit {
+			return s[:fits] + mark
+		}
+		if used+len(mark) <= limit {
+			fits = i + utf8.RuneLen(r)
+		}
+	}
+	return s
+}
+
+// width is the number of bytes that encoding/json writes for a rune.
+func width(r rune) int {
+	switch {
+	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t':
+		return 2
+	case r < 0x20 || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029':
+		return 6
+	default:
+		return utf8.RuneLen(r)
+	}
+}
+
+// Line is Cut for a text that has to stay on one line of a terminal: controls
+// and line breaks become blanks.
+func Line(s string, limit int) string {
+	return Cut(strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s), limit)
+}

@@ -1,0 +1,158 @@
+package podspec
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The paths and names that cmd/runner agrees on.
+const (
+	runnerBinary = "/mcpaudit-runner"
+	binDir       = "/mcpaudit/bin"
+	shimBinary   = binDir + "/mcpaudit-shim"
+	runDir       = "/mcpaudit/run"
+	socket       = runDir + "/runner.sock"
+	homeDir      = "/mcpaudit/home"
+	traceDir     = "/mcpaudit/trace"
+	planVariable = "MCPAUDIT_PLAN"
+)
+
+// volume is an emptyDir. Its size limit evicts the Pod rather than filling the
+// disk of the node.
+type volume struct{ name, path, size string }
+
+var (
+	shimVolume  = volume{"shim", binDir, "128Mi"}
+	runVolume   = volume{"run", runDir, "1Mi"}
+	homeVolume  = volume{"home", homeDir, "256Mi"}
+	traceVolume = volume{"trace", traceDir, "1Gi"}
+	tmpVolume   = volume{"tmp", "/tmp", "64Mi"}
+)
+
+func volumes() []corev1.Volume {
+	var all []corev1.Volume
+	for _, v := range []volume{shimVolume, runVolume, homeVolume, traceVolume, tmpVolume} {
+		all = append(all, corev1.Volume{Name: v.name, VolumeSource: corev1.VolumeSource{
+			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse(v.size))},
+		}})
+	}
+	return all
+}
+
+func (v volume) mount() corev1.VolumeMount {
+	return corev1.VolumeMount{Name: v.name, MountPath: v.path}
+}
+
+func (v volume) readOnly() corev1.VolumeMount {
+	return corev1.VolumeMount{Name: v.name, MountPath: v.path, ReadOnly: true}
+}
+
+func installContainer(in Input) corev1.Container {
+	return corev1.Container{
+		Name: ContainerInstall, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{runnerBinary, "install", "--bin", binDir},
+		SecurityContext: runnerSecurity("NET_ADMIN"), // for the routes that close the network namespace
+		Resources:       resources("10m", "32Mi", corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}),
+		VolumeMounts:    []corev1.VolumeMount{shimVolume.mount()},
+		// What it prints last is the reason of a failure.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+func serverContainer(in Input) corev1.Container {
+	server := in.Audit.Spec.Server
+	limits := in.ServerLimits.DeepCopy()
+	for name, quantity := range in.Audit.Spec.Sandbox.Resources.Limits {
+		limits[name] = quantity
+	}
+	env := make([]corev1.EnvVar, 0, len(server.Env)+1)
+	for _, variable := range server.Env {
+		env = append(env, corev1.EnvVar{Name: variable.Name, Value: verbatim(variable.Value)})
+	}
+	return corev1.Container{
+		Name: ContainerServer, Image: in.Image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:    []string{shimBinary, "shim", "--socket", socket, "--"},
+		Args:       verbatimAll(in.Command),
+		WorkingDir: server.WorkingDir,
+		Env:        append(env, corev1.EnvVar{Name: "HOME", Value: homeDir}),
+		SecurityContext: &corev1.SecurityContext{
+			Privileged:               ptr.To(false),
+			AllowPrivilegeEscalation: ptr.To(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		Resources:    resources("100m", "64Mi", limits),
+		VolumeMounts: []corev1.VolumeMount{shimVolume.readOnly(), runVolume.readOnly(), homeVolume.mount()},
+	}
+}
+
+func runnerContainer(in Input) (corev1.Container, error) {
+	p := plan{Timeout: in.Audit.Spec.Timeout.Duration.String(), Command: in.Command}
+	if in.Audit.Spec.FailOn != v1alpha1.FailOnNever {
+		p.FailOn = string(in.Audit.Spec.FailOn)
+	}
+	encoded, err := json.Marshal(p)
+	if err != nil {
+		return corev1.Container{}, fmt.Errorf("encode plan: %w", err)
+	}
+	return corev1.Container{
+		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--trace", traceDir},
+		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(string(encoded))}},
+		// SETUID and SETGID only to become 65532; a file capability would be
+		// void under no_new_privs.
+		SecurityContext: runnerSecurity("SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"),
+		Resources: resources("100m", "128Mi", corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("512Mi"),
+			// The kubelet holds the Pod to the sum of the containers' limits, so
+			// the volumes have to find room in it.
+			corev1.ResourceEphemeralStorage: resource.MustParse("2Gi"),
+		}),
+		VolumeMounts:             []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+	}, nil
+}
+
+// runnerSecurity is for containers of our own image: root, because only root
+// gets capabilities under no_new_privs, with these and no others.
+func runnerSecurity(capabilities ...corev1.Capability) *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		RunAsUser: ptr.To[int64](0), RunAsGroup: ptr.To[int64](0),
+		Privileged:               ptr.To(false),
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: capabilities},
+	}
+}
+
+// resources requests little: audits are short and mostly wait. A request is
+// never above its limit.
+func resources(cpu, memory string, limits corev1.ResourceList) corev1.ResourceRequirements {
+	requests := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+	}
+	for name, request := range requests {
+		if limit, ok := limits[name]; ok && limit.Cmp(request) < 0 {
+			requests[name] = limit
+		}
+	}
+	return corev1.ResourceRequirements{Requests: requests, Limits: limits}
+}
+
+// verbatim keeps the kubelet from expanding $(NAME) and $$ in a text.
+func verbatim(s string) string { return strings.ReplaceAll(s, "$", "$$") }
+
+func verbatimAll(list []string) []string {
+	all := make([]string, len(list))
+	for i, s := range list {
+		all[i] = verbatim(s)
+	}
+	return all
+}

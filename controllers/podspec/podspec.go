@@ -1,0 +1,125 @@
+// Package podspec builds the audit Pod: pure, and the manager's half of the
+// contract with cmd/runner.
+//
+// The Pod has three containers that share one PID namespace and one network
+// namespace:
+//
+//	install  (init, runner image) copies the shim into a volume and closes the
+//	         network namespace: every address becomes local.
+//	server   (the audited image, by digest) the shim is its entrypoint. It hands
+//	         its stdio to the runner, waits until the tracer has attached, then
+//	         executes the real command. It has no capability at all.
+//	runner   (runner image) traces, exercises the server, judges, prints the
+//	         framed report and leaves its summary as the termination message. It
+//	         drops root itself and keeps SYS_PTRACE and DAC_READ_SEARCH.
+//
+// It holds no token and has no way out: results leave through the kubelet.
+package podspec
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The names of the containers.
+const (
+	ContainerInstall = "install"
+	ContainerServer  = "server"
+	ContainerRunner  = "runner"
+)
+
+// gracePeriod is the termination grace period in seconds: nothing in the Pod is
+// worth waiting for once it is deleted.
+const gracePeriod = 5
+
+// Input is all that a Pod depends on.
+type Input struct {
+	Audit *v1alpha1.MCPServerAudit
+	Run   Run
+	// Image is what the server's container is run from: a reference by digest,
+	// or the image as given if no registry knows it.
+	Image string
+	// Command is the whole command line of the server.
+	Command []string
+	// PullSecrets are names of Secrets in the run namespace.
+	PullSecrets []string
+
+	Namespace   string
+	RunnerImage string
+	// ServerLimits apply where the spec sets none.
+	ServerLimits corev1.ResourceList
+	// Margin is what the Pod has beyond the timeout of the audit.
+	Margin time.Duration
+}
+
+// plan is what the runner is told; cmd/runner reads it.
+type plan struct {
+	Timeout string `json:"timeout"`
+	// FailOn is empty when no finding fails the audit.
+	FailOn  string   `json:"failOn,omitempty"`
+	Command []string `json:"command"`
+}
+
+// Build makes the Pod.
+func Build(in Input) (*corev1.Pod, error) {
+	record, err := json.Marshal(in.Run)
+	if err != nil {
+		return nil, fmt.Errorf("encode record of run: %w", err)
+	}
+	runner, err := runnerContainer(in)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: in.Run.Name, Namespace: in.Namespace,
+			Labels: Labels(in.Audit), Annotations: map[string]string{annotationRun: string(record)},
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			ActiveDeadlineSeconds:         ptr.To(int64((in.Audit.Spec.Timeout.Duration + in.Margin) / time.Second)),
+			TerminationGracePeriodSeconds: ptr.To[int64](gracePeriod),
+			AutomountServiceAccountToken:  ptr.To(false),
+			EnableServiceLinks:            ptr.To(false),
+			ShareProcessNamespace:         ptr.To(true),
+			SecurityContext: &corev1.PodSecurityContext{
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			InitContainers: []corev1.Container{installContainer(in)},
+			Containers:     []corev1.Container{serverContainer(in), runner},
+			Volumes:        volumes(),
+		},
+	}
+	pod.Labels[LabelRun] = in.Run.Name
+	maps.Copy(pod.Labels, meshLabels)
+	maps.Copy(pod.Annotations, meshAnnotations)
+	for _, name := range in.PullSecrets {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	return pod, nil
+}
+
+// A service mesh's proxy would be traced along with the server, would keep the
+// Pod running for ever, and could not reach anything anyway.
+var (
+	meshLabels = map[string]string{
+		"sidecar.istio.io/inject":   "false",
+		"istio.io/dataplane-mode":   "none",
+		"kuma.io/sidecar-injection": "disabled",
+	}
+	meshAnnotations = map[string]string{
+		"sidecar.istio.io/inject":             "false",
+		"linkerd.io/inject":                   "disabled",
+		"consul.hashicorp.com/connect-inject": "false",
+		// An audit is short; moving the Pod only means beginning anew.
+		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+	}
+)

@@ -1,0 +1,176 @@
+package podspec_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func newAudit() *v1alpha1.MCPServerAudit {
+	return &v1alpha1.MCPServerAudit{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "notes", UID: "6d1b3c7e", Generation: 2},
+		Spec: v1alpha1.MCPServerAuditSpec{
+			Server: v1alpha1.Server{Image: "registry.example/notes:v1"},
+			FailOn: "High", Timeout: metav1.Duration{Duration: 5 * time.Minute},
+		},
+	}
+}
+
+func newInput(audit *v1alpha1.MCPServerAudit) podspec.Input {
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	return podspec.Input{
+		Audit: audit,
+		Run: podspec.Run{
+			Name: podspec.Name(audit, ""), Audit: types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name},
+			Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
+			Reason: v1alpha1.TriggerNeverAudited, Message: "the server has not been audited yet",
+			ImageDigest: v1alpha1.Digest(digest), KnownDigests: []string{digest},
+		},
+		Image: "registry.example/notes@" + digest, Command: []string{"node", "server.js"},
+		Namespace: "mcpaudit-runs", RunnerImage: "registry.example/runner:v1",
+		ServerLimits: corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("512Mi"),
+			corev1.ResourceEphemeralStorage: resource.MustParse("1Gi"),
+		},
+		Margin: 3 * time.Minute,
+	}
+}
+
+func TestBuild(t *testing.T) {
+	everything := newAudit()
+	everything.Spec.FailOn = v1alpha1.FailOnNever
+	everything.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "PRICE", Value: "$(HOME) costs $5"}}
+	everything.Spec.Server.WorkingDir = "/srv"
+	everything.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
+	full := newInput(everything)
+	full.Command = []string{"sh", "-c", "echo $$ $(HOME)"}
+	full.PullSecrets = []string{"notes-pull-0", "notes-pull-1"}
+
+	for name, in := range map[string]podspec.Input{"minimal": newInput(newAudit()), "everything": full} {
+		t.Run(name, func(t *testing.T) {
+			pod, err := podspec.Build(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := yaml.Marshal(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", name+".yaml")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("the Pod is not that of %s (-want +got):\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+func TestBuildIsDeterministic(t *testing.T) {
+	var pods []string
+	for range 2 {
+		pod, err := podspec.Build(newInput(newAudit()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods = append(pods, string(encoded))
+	}
+	if pods[0] != pods[1] {
+		t.Error("the same input made two different Pods")
+	}
+}
+
+// TestBuildDoesNotTouchItsInput guards the manager's default limits, which all
+// audits share.
+func TestBuildDoesNotTouchItsInput(t *testing.T) {
+	audit := newAudit()
+	audit.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
+	in := newInput(audit)
+	if _, err := podspec.Build(in); err != nil {
+		t.Fatal(err)
+	}
+	if got := in.ServerLimits[corev1.ResourceMemory]; got.String() != "512Mi" {
+		t.Errorf("the default memory limit became %s", got.String())
+	}
+}
+
+func TestReadRun(t *testing.T) {
+	in := newInput(newAudit())
+	pod, err := podspec.Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := podspec.ReadRun(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(in.Run, got); diff != "" {
+		t.Errorf("the record changed (-want +got):\n%s", diff)
+	}
+	for _, annotations := range []map[string]string{nil, {"mcpaudit.dev/run-record": "{"}} {
+		if _, err := podspec.ReadRun(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}); !errors.Is(err, podspec.ErrNoRecord) {
+			t.Errorf("ReadRun of annotations %v = %v, want ErrNoRecord", annotations, err)
+		}
+	}
+}
+
+func TestName(t *testing.T) {
+	base := podspec.Name(newAudit(), "")
+	for name, test := range map[string]struct {
+		change    func(*v1alpha1.MCPServerAudit)
+		requested string
+		same      bool
+	}{
+		"nothing":            {func(*v1alpha1.MCPServerAudit) {}, "", true},
+		"another object":     {func(a *v1alpha1.MCPServerAudit) { a.UID = "other" }, "", false},
+		"another generation": {func(a *v1alpha1.MCPServerAudit) { a.Generation = 3 }, "", false},
+		"another request":    {func(*v1alpha1.MCPServerAudit) {}, "now", false},
+	} {
+		audit := newAudit()
+		test.change(audit)
+		if got := podspec.Name(audit, test.requested); (got == base) != test.same {
+			t.Errorf("%s: %q, was %q", name, got, base)
+		}
+	}
+	for _, long := range []string{strings.Repeat("a", 253), strings.Repeat("a.", 100) + "b", "a.b-c", strings.Repeat("a", 51) + "-.b"} {
+		audit := newAudit()
+		audit.Name = long
+		if problems := validation.IsDNS1123Label(podspec.Name(audit, "")); len(problems) > 0 {
+			t.Errorf("Name of %q: %v", long, problems)
+		}
+		for label, value := range podspec.Labels(audit) {
+			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+				t.Errorf("label %s of %q: %v", label, long, problems)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package podspec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The labels of everything in the run namespace. A selector on ManagedBy
+// restricts the manager's cache; UID finds what belongs to one audit.
+const (
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	ManagedBy      = "mcpaudit"
+	LabelUID       = "mcpaudit.dev/audit-uid"
+	LabelRun       = "mcpaudit.dev/run"
+	// LabelNamespace and LabelName are for people: a name may be cut.
+	LabelNamespace = "mcpaudit.dev/audit-namespace"
+	LabelName      = "mcpaudit.dev/audit-name"
+
+	annotationRun = "mcpaudit.dev/run-record"
+)
+
+// maxLabel is the most bytes of a label value, and of a run's name.
+const maxLabel = 63
+
+// ErrNoRecord: the Pod is not one that Build made.
+var ErrNoRecord = errors.New("pod has no record of its run")
+
+// Run is one audit of one MCPServerAudit. It is recorded on the Pod, so that a
+// manager that starts in the middle of it knows all that it has to.
+type Run struct {
+	// Name of the Pod and of the report.
+	Name string `json:"name"`
+	// Audit is whose run it is.
+	Audit types.NamespacedName `json:"audit"`
+	// Generation and SpecDigest are of the spec that is audited.
+	Generation int64           `json:"generation"`
+	SpecDigest v1alpha1.Digest `json:"specDigest"`
+	// Requested is the value of the annotation that the run answers.
+	Requested string `json:"requested,omitempty"`
+	// Reason and Message are why the run is made.
+	Reason  v1alpha1.TriggerReason `json:"reason"`
+	Message string                 `json:"message"`
+	// ImageDigest is the digest that the server's image was resolved to; empty
+	// if only the kubelet can tell.
+	ImageDigest v1alpha1.Digest `json:"imageDigest,omitempty"`
+	// KnownDigests are all digests that the kubelet may report for that image.
+	KnownDigests []string `json:"knownDigests,omitempty"`
+}
+
+// Name derives the name of a run from what makes it different from others, so
+// that deciding twice makes no second Pod.
+func Name(audit *v1alpha1.MCPServerAudit, requested string) string {
+	key := sha256.Sum256([]byte(string(audit.UID) + "\n" + strconv.FormatInt(audit.Generation, 10) + "\n" + requested))
+	const keyLength = 10
+	readable := strings.ReplaceAll(audit.Name, ".", "-")
+	readable = strings.TrimRight(readable[:min(len(readable), maxLabel-keyLength-1)], "-")
+	return readable + "-" + hex.EncodeToString(key[:])[:keyLength]
+}
+
+// ReadRun returns the record that Build left on a Pod.
+func ReadRun(pod *corev1.Pod) (Run, error) {
+	record, ok := pod.Annotations[annotationRun]
+	if !ok {
+		return Run{}, ErrNoRecord
+	}
+	var run Run
+	if err := json.Unmarshal([]byte(record), &run); err != nil {
+		return Run{}, fmt.Errorf("%w: %w", ErrNoRecord, err)
+	}
+	return run, nil
+}
+
+// Labels are those of everything that belongs to an audit.
+func Labels(audit *v1alpha1.MCPServerAudit) map[string]string {
+	return map[string]string{
+		LabelManagedBy: ManagedBy,
+		LabelUID:       string(audit.UID),
+		LabelNamespace: audit.Namespace,
+		LabelName:      strings.TrimRight(audit.Name[:min(len(audit.Name), maxLabel)], "-."),
+	}
+}

@@ -1,0 +1,77 @@
+package trigger_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
+)
+
+func TestDue(t *testing.T) {
+	last := &v1alpha1.Trigger{Generation: 3, SpecDigest: "sha256:a"}
+	for _, test := range []struct {
+		name   string
+		in     trigger.Input
+		reason v1alpha1.TriggerReason
+		says   string
+	}{
+		{"new object", trigger.Input{Generation: 1}, v1alpha1.TriggerNeverAudited, "not been audited"},
+		{"new object that also asks", trigger.Input{Generation: 1, Requested: "now"}, v1alpha1.TriggerNeverAudited, ""},
+		{"nothing new", trigger.Input{Last: last, Generation: 3, SpecDigest: "sha256:a"}, "", ""},
+		{"another generation of the same", trigger.Input{Last: last, Generation: 4, SpecDigest: "sha256:a"}, "", ""},
+		{"another spec", trigger.Input{Last: last, Generation: 4, SpecDigest: "sha256:b"}, v1alpha1.TriggerSpecChanged, "from generation 3, the last one audited, to 4"},
+		{"changed and changed back while suspended", trigger.Input{Last: last, Generation: 6, SpecDigest: "sha256:a", Held: true}, v1alpha1.TriggerSpecChanged, ""},
+		{"asked", trigger.Input{Last: last, SpecDigest: "sha256:a", Requested: "2", Handled: "1"}, v1alpha1.TriggerRequested, `set to "2"`},
+		{"asked and answered", trigger.Input{Last: last, SpecDigest: "sha256:a", Requested: "2", Handled: "2"}, "", ""},
+		{"no longer asked", trigger.Input{Last: last, SpecDigest: "sha256:a", Handled: "2"}, "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, due := trigger.Due(test.in)
+			if due != (test.reason != "") || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
+				t.Errorf("Due = %+v, %t; want reason %q saying %q", got, due, test.reason, test.says)
+			}
+		})
+	}
+}
+
+func TestSpecDigest(t *testing.T) {
+	base := v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "a"}, Timeout: metav1.Duration{Duration: time.Minute}}
+	digest := func(change func(*v1alpha1.MCPServerAuditSpec)) v1alpha1.Digest {
+		t.Helper()
+		spec := base
+		change(&spec)
+		d, err := trigger.SpecDigest(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	same := digest(func(*v1alpha1.MCPServerAuditSpec) {})
+	for name, test := range map[string]struct {
+		change  func(*v1alpha1.MCPServerAuditSpec)
+		matters bool
+	}{
+		"suspend":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Suspend = true }, false},
+		"historyLimit": {func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](7) }, false},
+		"image":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "b" }, true},
+		"failOn":       {func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = "Low" }, true},
+		"timeout":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration++ }, true},
+		"baseline":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselineNone }, true},
+	} {
+		if got := digest(test.change); (got != same) != test.matters {
+			t.Errorf("a change of %s: digest changed = %t, want %t", name, got != same, test.matters)
+		}
+	}
+}
+
+func TestRequestedIsCut(t *testing.T) {
+	got := trigger.Requested(map[string]string{v1alpha1.RequestedAtAnnotation: strings.Repeat("x", 1000)})
+	if len(got) != 256 {
+		t.Errorf("%d bytes, want 256", len(got))
+	}
+}
