@@ -1,0 +1,106 @@
+package imageref
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ErrBadSecret: a pull secret is not a readable kubernetes.io/dockerconfigjson.
+var ErrBadSecret = errors.New("pull secret is unusable")
+
+// keychain holds the credentials of pull secrets. The most specific entry for a
+// repository wins, as with the kubelet; between equals, the first secret.
+type keychain []entry
+
+type entry struct {
+	// where is a registry, with or without the beginning of a repository's path.
+	where string
+	authn.AuthConfig
+}
+
+// newKeychain reads pull secrets of type kubernetes.io/dockerconfigjson.
+func newKeychain(secrets []corev1.Secret) (keychain, error) {
+	var all keychain
+	for _, secret := range secrets {
+		entries, err := parse(secret)
+		if err != nil {
+			return nil, fmt.Errorf("%w: secret %s: %w", ErrBadSecret, secret.Name, err)
+		}
+		all = append(all, entries...)
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return len(b.where) - len(a.where) })
+	return all, nil
+}
+
+func parse(secret corev1.Secret) ([]entry, error) {
+	if secret.Type != corev1.SecretTypeDockerConfigJson {
+		return nil, fmt.Errorf("type is %q, want %q", secret.Type, corev1.SecretTypeDockerConfigJson)
+	}
+	var config struct {
+		Auths map[string]struct {
+			Username string `json:"username"`
+			Password string `json:"password"`
+			Auth     string `json:"auth"`
+			Token    string `json:"identitytoken"`
+		} `json:"auths"`
+	}
+	// The error would quote the secret.
+	if json.Unmarshal(secret.Data[corev1.DockerConfigJsonKey], &config) != nil {
+		return nil, fmt.Errorf("%s is no JSON of a docker config", corev1.DockerConfigJsonKey)
+	}
+	var entries []entry
+	for server, auth := range config.Auths {
+		e := entry{normalise(server), authn.AuthConfig{Username: auth.Username, Password: auth.Password, IdentityToken: auth.Token}}
+		if auth.Auth != "" {
+			plain, err := base64.StdEncoding.DecodeString(auth.Auth)
+			user, password, ok := strings.Cut(string(plain), ":")
+			if err != nil || !ok {
+				return nil, fmt.Errorf("auth of %s is not the base64 of user:password", server)
+			}
+			e.Username, e.Password = user, password
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.where, b.where) })
+	return entries, nil
+}
+
+// normalise brings the spellings of a registry that docker writes into one.
+func normalise(server string) string {
+	server = strings.TrimPrefix(strings.TrimPrefix(server, "https://"), "http://")
+	server = strings.TrimSuffix(server, "/")
+	server = strings.TrimSuffix(strings.TrimSuffix(server, "/v1"), "/v2")
+	if server == "docker.io" || server == "registry-1.docker.io" {
+		return "index.docker.io"
+	}
+	return server
+}
+
+// Resolve finds the credentials for a repository, or none.
+func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
+	for _, e := range k {
+		if e.matches(target) {
+			return authn.FromConfig(e.AuthConfig), nil
+		}
+	}
+	return authn.Anonymous, nil
+}
+
+// matches compares the registry, with "*" for a part of the host name as the
+// kubelet has it, and the path by whole elements.
+func (e entry) matches(target authn.Resource) bool {
+	host, prefix, _ := strings.Cut(e.where, "/")
+	if ok, err := path.Match(host, target.RegistryStr()); err != nil || !ok {
+		return false
+	}
+	repository := strings.TrimPrefix(target.String(), target.RegistryStr()+"/")
+	return prefix == "" || repository == prefix || strings.HasPrefix(repository, prefix+"/")
+}

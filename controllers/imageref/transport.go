@@ -1,0 +1,32 @@
+package imageref
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxBody is the most bytes that are read of one answer. Manifests and configs
+// are far smaller; a registry is named by a tenant and may send anything.
+const maxBody = 4 << 20
+
+// limited cuts answers off at maxBody.
+type limited struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := l.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	// A HEAD of a layer may announce any length; only a body is read.
+	if request.Method != http.MethodHead && response.ContentLength > maxBody {
+		_ = response.Body.Close()
+		return nil, fmt.Errorf("answer of %d bytes is larger than %d", response.ContentLength, maxBody)
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(response.Body, maxBody), response.Body}
+	return response, nil
+}
