@@ -1,0 +1,54 @@
+package probe
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// capabilities are what this client says that it can do: what it has an answer
+// for. Tools that need one of them are advertised only to such a client.
+var capabilities = map[string]any{
+	"roots":       map[string]any{},
+	"sampling":    map[string]any{},
+	"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
+}
+
+// answerRequest makes the response to a request of the server.
+func answerRequest(m message, o inputs.Options) any {
+	response := map[string]any{"jsonrpc": "2.0", "id": m.id}
+	if result := answer(m.method, m.params, o); result != nil {
+		response["result"] = result
+	} else {
+		response["error"] = map[string]any{"code": codeMethodNotFound, "message": "method not found"}
+	}
+	return response
+}
+
+// answer is what a user and a model at the other end might say; nil for what
+// this client does not know. It serves both the requests that a server sends
+// and those in an input_required result (revision 2026-07-28).
+func answer(method string, params json.RawMessage, o inputs.Options) any {
+	switch method {
+	case "ping":
+		return map[string]any{}
+	case "roots/list":
+		root := url.URL{Scheme: "file", Path: o.Dir}
+		return map[string]any{"roots": []any{map[string]any{"uri": root.String(), "name": "notes"}}}
+	case "sampling/createMessage":
+		return map[string]any{
+			"role": "assistant", "model": "mcpaudit", "stopReason": "endTurn",
+			"content": map[string]any{"type": "text", "text": "A short note about milk and bread."},
+		}
+	case "elicitation/create":
+		given := manifest.Object(params)
+		if manifest.Text(given["mode"]) == "url" {
+			return map[string]any{"action": "accept"} // the page is not visited
+		}
+		o.All = true
+		return map[string]any{"action": "accept", "content": inputs.Arguments(given["requestedSchema"], o)}
+	}
+	return nil
+}

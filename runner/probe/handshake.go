@@ -1,0 +1,118 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+const (
+	methodInitialize = "initialize"
+	methodDiscover   = "server/discover"
+
+	// newest is the last revision with the initialize handshake; stateless is
+	// the one that did away with it.
+	newest    = "2025-11-25"
+	stateless = "2026-07-28"
+)
+
+// revisions are those with the initialize handshake.
+var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", newest}
+
+// The keys of `_meta` that every request of the stateless revision carries
+// (specification 2026-07-28, basic/index, "_meta").
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
+)
+
+func (s *session) clientInfo() map[string]any {
+	version := s.options.Version
+	if version == "" {
+		version = "0.0.0"
+	}
+	return map[string]any{"name": "mcpaudit", "version": version}
+}
+
+// withMeta adds what the stateless revision wants on every message.
+func (s *session) withMeta(params map[string]any) map[string]any {
+	if !s.options.Discover {
+		return params
+	}
+	with := map[string]any{"_meta": map[string]any{
+		metaVersion: stateless, metaClient: s.clientInfo(), metaCapabilities: capabilities,
+	}}
+	maps.Copy(with, params)
+	return with
+}
+
+// handshake agrees on a revision and returns the server's capabilities, by
+// name; not ok when there is nothing to go on with.
+func (s *session) handshake(ctx context.Context) (advertised map[string]json.RawMessage, ok bool) {
+	if s.options.Discover {
+		return s.discover(ctx)
+	}
+	raw, err := s.request(ctx, report.PhaseHandshake, server, methodInitialize, map[string]any{
+		"protocolVersion": newest, "capabilities": capabilities, "clientInfo": s.clientInfo(),
+	})
+	if err != nil {
+		var refused *rpcError
+		if errors.As(err, &refused) {
+			s.result.NeedDiscover = true
+			s.fail(report.ReasonProtocolError, "the server refused initialize: %v", refused)
+		}
+		return nil, false
+	}
+	result := manifest.Object(raw)
+	s.result.ProtocolVersion = manifest.Text(result["protocolVersion"])
+	if !slices.Contains(revisions, s.result.ProtocolVersion) {
+		s.fail(report.ReasonProtocolError, "the server answered initialize with the unknown revision %q",
+			sample([]byte(s.result.ProtocolVersion)))
+		return nil, false
+	}
+	s.identify(result["serverInfo"], result)
+	if s.notify("notifications/initialized", nil) != nil || s.settle(ctx) != nil {
+		return nil, false
+	}
+	return manifest.Object(result["capabilities"]), true
+}
+
+func (s *session) discover(ctx context.Context) (map[string]json.RawMessage, bool) {
+	raw, err := s.request(ctx, report.PhaseHandshake, server, methodDiscover, nil)
+	if err != nil {
+		var refused *rpcError
+		if errors.As(err, &refused) {
+			s.fail(report.ReasonProtocolError, "the server refused server/discover: %v", refused)
+		}
+		return nil, false
+	}
+	result := manifest.Object(raw)
+	var versions []string
+	if json.Unmarshal(result["supportedVersions"], &versions) != nil || !slices.Contains(versions, stateless) {
+		s.fail(report.ReasonProtocolError, "the server answered server/discover without the revision %s", stateless)
+		return nil, false
+	}
+	s.result.ProtocolVersion = stateless
+	info := result["serverInfo"]
+	if info == nil {
+		info = manifest.Object(result["_meta"])[metaServer]
+	}
+	s.identify(info, result)
+	return manifest.Object(result["capabilities"]), true
+}
+
+// identify takes over what the server says about itself.
+func (s *session) identify(info json.RawMessage, result map[string]json.RawMessage) {
+	of := manifest.Object(info)
+	s.result.ServerName, s.result.ServerVersion = manifest.Text(of["name"]), manifest.Text(of["version"])
+	s.result.Manifest.ServerName = of["name"]
+	s.result.Manifest.Instructions = result["instructions"]
+	s.result.Manifest.Capabilities = result["capabilities"]
+}

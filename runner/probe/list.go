@@ -1,0 +1,114 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// The bounds of one list. What exceeds them is an incomplete manifest.
+const (
+	maxPages     = 128
+	maxListed    = 10_000
+	maxListBytes = 32 << 20
+	// maxRelists is how often the lists are asked again because the server
+	// announced that they changed before anything was called.
+	maxRelists = 3
+)
+
+// kind is how one kind of capability is listed and called.
+type kind struct {
+	of report.CapabilityKind
+	// capability is the member of the server's capabilities that stands for it.
+	capability string
+	method     string
+	// key is the member of the result that is the list.
+	key  string
+	into func(*manifest.Manifest) *[]json.RawMessage
+}
+
+var kinds = []kind{
+	{report.CapabilityTool, "tools", "tools/list", "tools",
+		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Tools }},
+	{report.CapabilityResource, "resources", "resources/list", "resources",
+		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Resources }},
+	{report.CapabilityResourceTemplate, "resources", "resources/templates/list", "resourceTemplates",
+		func(m *manifest.Manifest) *[]json.RawMessage { return &m.ResourceTemplates }},
+	{report.CapabilityPrompt, "prompts", "prompts/list", "prompts",
+		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Prompts }},
+}
+
+// list lists everything that the server advertises, again when it announces
+// meanwhile that a list has changed: some servers add what the client's
+// capabilities allow only after the handshake.
+func (s *session) list(ctx context.Context, advertised map[string]json.RawMessage) error {
+	for range maxRelists {
+		s.wire.takeChanged()
+		s.result.Listed = true
+		for _, k := range kinds {
+			if _, has := advertised[k.capability]; !has {
+				continue
+			}
+			items, whole, err := s.pages(ctx, k)
+			*k.into(&s.result.Manifest) = items
+			s.result.Listed = s.result.Listed && whole
+			if err != nil {
+				return err
+			}
+		}
+		if len(s.wire.takeChanged()) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// pages follows one list through its pages. The error is one that ends the
+// session; whatever else is wrong makes the list not whole and is entered.
+func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, whole bool, err error) {
+	seen, size := map[string]bool{}, 0
+	var params map[string]any
+	for range maxPages {
+		raw, err := s.request(ctx, report.PhaseList, server, k.method, params)
+		var refused *rpcError
+		switch {
+		case fatal(err):
+			return items, false, err
+		case errors.As(err, &refused) && refused.Code == codeMethodNotFound && params == nil:
+			// It advertises the capability and has no such list: nothing there.
+			return nil, true, nil
+		case errors.As(err, &refused):
+			s.fail(report.ReasonProtocolError, "the server refused %s: %v", k.method, refused)
+			return items, false, nil
+		case err != nil: // entered by request
+			return items, false, nil
+		}
+		result := manifest.Object(raw)
+		var page []json.RawMessage
+		if json.Unmarshal(result[k.key], &page) != nil || page == nil {
+			s.fail(report.ReasonProtocolError, "the answer to %s has no list of %s", k.method, k.key)
+			return items, false, nil
+		}
+		items, size = append(items, page...), size+len(raw)
+		if len(items) > maxListed || size > maxListBytes {
+			s.fail(report.ReasonProtocolError, "the answer to %s is longer than %d items or %d MiB",
+				k.method, maxListed, maxListBytes>>20)
+			return items[:min(len(items), maxListed)], false, nil
+		}
+		cursor := result["nextCursor"]
+		if cursor == nil || string(cursor) == "null" || string(cursor) == `""` {
+			return items, true, nil
+		}
+		if seen[string(cursor)] {
+			s.fail(report.ReasonProtocolError, "%s is an endless list: the cursor %q came twice", k.method, sample(cursor))
+			return items, false, nil
+		}
+		seen[string(cursor)] = true
+		params = map[string]any{"cursor": cursor}
+	}
+	s.fail(report.ReasonProtocolError, "%s has more than %d pages", k.method, maxPages)
+	return items, false, nil
+}

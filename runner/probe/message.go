@@ -1,0 +1,71 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// JSON-RPC and MCP error codes that this client tells apart.
+const (
+	codeMethodNotFound = -32601
+)
+
+// message is a JSON-RPC message (https://www.jsonrpc.org/specification). Which
+// of the members are set tells requests, notifications and responses apart.
+type message struct {
+	id     json.RawMessage
+	method string
+	params json.RawMessage
+	result json.RawMessage
+	err    *rpcError
+}
+
+// rpcError is the error of a response.
+type rpcError struct {
+	Code    int
+	Message string
+}
+
+// Error is the code and the text, which is the server's: bounded and quoted.
+func (e *rpcError) Error() string {
+	return fmt.Sprintf("error %d: %q", e.Code, sample([]byte(e.Message)))
+}
+
+// parseMessage parses one line; not ok when it is no JSON-RPC message.
+func parseMessage(text []byte) (m message, ok bool) {
+	members := manifest.Object(text)
+	if manifest.Text(members["jsonrpc"]) != "2.0" {
+		return message{}, false
+	}
+	m = message{
+		id: members["id"], method: manifest.Text(members["method"]),
+		params: members["params"], result: members["result"],
+	}
+	if raw, has := members["error"]; has && string(raw) != "null" {
+		of := manifest.Object(raw)
+		m.err = &rpcError{Message: manifest.Text(of["message"])}
+		if json.Unmarshal(of["code"], &m.err.Code) != nil {
+			return message{}, false
+		}
+	}
+	if m.isResponse() {
+		return m, (m.result == nil) != (m.err == nil)
+	}
+	return m, m.method != ""
+}
+
+// isResponse: a response has an id and no method. The id of an error may be
+// null, when the server could not make out what it answers.
+func (m message) isResponse() bool { return m.method == "" && m.id != nil }
+
+// isRequest: a request has a method and an id.
+func (m message) isRequest() bool { return m.method != "" && m.id != nil }
+
+// sample is the beginning of a line for people: at most maxSample bytes.
+func sample(text []byte) string {
+	text = bytes.TrimSpace(text)
+	return string(bytes.ToValidUTF8(text[:min(len(text), maxSample)], []byte("?")))
+}

@@ -1,0 +1,129 @@
+// Package probe is the MCP client of an audit: it talks to one server over
+// stdio, lists what it advertises, calls each of it once with plausible
+// arguments, and keeps a ledger of what was said when, in bytes.
+//
+// The session: handshake, lists, calls, the lists once more (to see whether
+// the calls changed them), an idle time, and the end of stdin. One request is
+// in flight at a time, and after each response the server gets a moment of
+// silence, so that an effect in the trace belongs to one request. Whatever
+// cannot be had is named in Result.Incomplete; nothing is passed over.
+//
+// The JSON-RPC client is written here. That of mcp-go skips lines that are not
+// JSON without a word, has no limit on their length, and hands a response on
+// without saying how many bytes had come by then, which is what the ledger
+// records and what attribution rests on.
+package probe
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// Conn is a running server. Its stderr is drained by who started it.
+type Conn struct {
+	// Stdin and Stdout are the runner's ends of the two pipes, unused so far.
+	// Run closes Stdin. It reads Stdout to its end, in the background even
+	// after it has returned: the owner closes it to end that.
+	Stdin  io.WriteCloser
+	Stdout io.Reader
+	// Exited is closed when the server's main process has ended.
+	Exited <-chan struct{}
+}
+
+// Options of a session. A duration of zero stands for the default.
+type Options struct {
+	// Discover speaks the stateless revision 2026-07-28 (server/discover)
+	// in place of the initialize handshake.
+	Discover bool
+	// Version is the version of mcpaudit, for clientInfo.
+	Version string
+	// Inputs say where the paths in arguments lie. Inputs.Dir is at once the
+	// root that is told to the server.
+	Inputs inputs.Options
+
+	// Handshake is how long the first answer may take (default 60 s: servers
+	// load a lot), CallTimeout how long any other may (default 30 s).
+	Handshake, CallTimeout time.Duration
+	// Settle is the silence after each response (default 50 ms), Idle that
+	// after the last one (default 500 ms).
+	Settle, Idle time.Duration
+	// Grace is how long the server may take to exit once its stdin or stdout
+	// is closed (default 2 s).
+	Grace time.Duration
+
+	// Progress, when set, is told each request as it is sent. It must not block.
+	Progress func(method string, capability report.Capability)
+}
+
+func (o Options) withDefaults() Options {
+	for duration, value := range map[*time.Duration]time.Duration{
+		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
+		&o.Settle: 50 * time.Millisecond, &o.Idle: 500 * time.Millisecond, &o.Grace: 2 * time.Second,
+	} {
+		if *duration == 0 {
+			*duration = value
+		}
+	}
+	return o
+}
+
+// Result is what a session showed. It is filled as far as the session came.
+type Result struct {
+	Ledger ledger.Ledger
+
+	// NeedDiscover: the server refused initialize, so it may speak only the
+	// stateless revision. Start it afresh and run again with Options.Discover:
+	// servers exist that refuse the one after the other in the same process.
+	// Incomplete is set, too.
+	NeedDiscover bool
+
+	ServerName, ServerVersion, ProtocolVersion string
+
+	// Manifest is what was listed before the first call. It is whole only when
+	// Listed is set.
+	Manifest manifest.Manifest
+	Listed   bool
+	// Drift is how the list of tools differed after the calls. Announced: the
+	// server had sent notifications/tools/list_changed.
+	Drift     report.Drift
+	Announced bool
+
+	Coverage  report.Coverage
+	Calls     []Call
+	Pollution Pollution
+
+	// Incomplete is the first reason why the session did not show everything.
+	Incomplete report.Incomplete
+	// Lingered: the server was still there Options.Grace after its stdin had
+	// ended. Many honest servers are.
+	Lingered bool
+}
+
+// Call is one call of a capability.
+type Call struct {
+	Capability report.Capability
+	Method     string
+	// Params are the request's, without `_meta`.
+	Params json.RawMessage
+	// Result is the answer as the server wrote it, at most 64 KiB of it; nil
+	// when it was an error or there was none.
+	Result json.RawMessage
+	// Error is why there is no result; "" when there is one.
+	Error string
+	// Accepted: a result came, and it does not say that it is an error.
+	Accepted bool
+}
+
+// Pollution is what came on stdout that is not JSON-RPC. The specification
+// allows a server to write nothing else there.
+type Pollution struct {
+	Lines int
+	// Sample is the beginning of the first such line, at most 200 bytes.
+	Sample string
+}

@@ -1,0 +1,186 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+)
+
+var (
+	// errTimeout: no answer in time; the session goes on.
+	errTimeout = errors.New("no answer in time")
+	// errGone: the server has ended, or its stdout has; the session cannot go on.
+	errGone = errors.New("the server is gone")
+)
+
+// server is the capability of what belongs to none.
+var server = report.Capability{Kind: report.CapabilityServer}
+
+// session is one conversation and what it has shown so far.
+type session struct {
+	options Options
+	wire    *wire
+	result  Result
+	lastID  int
+}
+
+// request sends one request and waits for its response and for the silence
+// after it. Errors: *rpcError, errTimeout, errTooLong, errGone, errBacklog and
+// those of ctx, all but the first two also entered as Incomplete.
+func (s *session) request(
+	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
+) (json.RawMessage, error) {
+	if s.options.Progress != nil {
+		s.options.Progress(method, of)
+	}
+	s.lastID++
+	response := s.wire.expect(s.lastID)
+	start, end, err := s.wire.send(map[string]any{
+		"jsonrpc": "2.0", "id": s.lastID, "method": method, "params": s.withMeta(params),
+	})
+	if err != nil {
+		s.fail(report.ReasonTimeout, "%s: %v", label(method, of), err)
+		return nil, err
+	}
+	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
+		Phase: phase, Capability: of, Method: method, SentStart: start, SentEnd: end,
+	})
+	limit := s.options.CallTimeout
+	if phase == report.PhaseHandshake {
+		limit = s.options.Handshake
+	}
+	got := s.await(ctx, response, limit)
+	if got.err != nil {
+		s.unanswered(method, of, limit, got.err)
+		return nil, got.err
+	}
+	s.result.Ledger[len(s.result.Ledger)-1].Received = got.end
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	if got.message.err != nil {
+		return nil, got.message.err
+	}
+	return got.message.result, nil
+}
+
+// await waits for a response. When the server's main process ends, what it
+// wrote last may still be on its way: that much is waited for.
+func (s *session) await(ctx context.Context, response <-chan received, limit time.Duration) received {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	exited, expiry := s.wire.conn.Exited, errTimeout
+	for {
+		select {
+		case got := <-response:
+			return got
+		case <-s.wire.ended:
+			select {
+			case got := <-response: // came just before the end
+				return got
+			default:
+				return received{err: errGone}
+			}
+		case <-exited:
+			exited, expiry = nil, errGone
+			timer.Reset(s.options.Grace)
+		case <-timer.C:
+			return received{err: expiry}
+		case <-ctx.Done():
+			return received{err: ctx.Err()}
+		}
+	}
+}
+
+// unanswered enters why a request has no response.
+func (s *session) unanswered(method string, of report.Capability, limit time.Duration, err error) {
+	what := label(method, of)
+	bad := s.wire.polluted()
+	switch {
+	case errors.Is(err, errGone):
+		if s.exited() {
+			s.fail(report.ReasonServerExited, "the server exited before it answered %s", what)
+		} else {
+			s.fail(report.ReasonProtocolError, "the server closed its stdout before it answered %s", what)
+		}
+	case errors.Is(err, errTooLong):
+		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, err)
+	case errors.Is(err, errTimeout) && bad.Lines > 0:
+		s.fail(report.ReasonProtocolError, "no answer to %s within %s; instead stdout has %q", what, limit, bad.Sample)
+	case errors.Is(err, errTimeout):
+		s.fail(report.ReasonTimeout, "no answer to %s within %s", what, limit)
+	default:
+		s.interrupted(fmt.Sprintf("while the server had not answered %s", what))
+	}
+	if errors.Is(err, errTimeout) && method != methodInitialize {
+		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.lastID, "reason": "timeout"})
+	}
+}
+
+// exited waits a little for the end of the main process, which follows that of
+// stdout when the server has ended.
+func (s *session) exited() bool {
+	timer := time.NewTimer(s.options.Grace)
+	defer timer.Stop()
+	select {
+	case <-s.wire.conn.Exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// notify sends a notification. It is part of no exchange.
+func (s *session) notify(method string, params map[string]any) error {
+	notification := map[string]any{"jsonrpc": "2.0", "method": method}
+	if params = s.withMeta(params); len(params) > 0 {
+		notification["params"] = params
+	}
+	_, _, err := s.wire.send(notification)
+	return err
+}
+
+// settle is the silence after a response.
+func (s *session) settle(ctx context.Context) error { return s.pause(ctx, s.options.Settle) }
+
+func (s *session) pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		s.interrupted("before the session was at its end")
+		return ctx.Err()
+	}
+}
+
+func (s *session) interrupted(when string) {
+	s.fail(report.ReasonTimeout, "the audit ran out of time %s", when)
+}
+
+// fail enters why the session is incomplete. The first reason stands.
+func (s *session) fail(reason report.Reason, format string, args ...any) {
+	if s.result.Incomplete.Reason == "" {
+		s.result.Incomplete = report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// fatal tells whether the session cannot go on after an error of request.
+func fatal(err error) bool {
+	var refused *rpcError
+	return err != nil && !errors.Is(err, errTimeout) && !errors.Is(err, errTooLong) && !errors.As(err, &refused)
+}
+
+// label names a request: "initialize", "tools/call of tool format_note".
+func label(method string, of report.Capability) string {
+	if of.Kind == report.CapabilityServer {
+		return method
+	}
+	return method + " of " + of.String()
+}
