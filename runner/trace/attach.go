@@ -32,7 +32,7 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	}
 	if err := cmd.Start(); err != nil {
 		_ = s.file.Close()
-		return nil, unavailable(err.Error())
+		return nil, Unavailable(err.Error())
 	}
 	a := &attached{Session: s, cmd: cmd, pid: pid}
 	s.terminate = a.stop
@@ -42,7 +42,7 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 		<-s.ended
 		_ = s.file.Close()
 		if text := said.String(); text != "" {
-			return nil, unavailable(text)
+			return nil, Unavailable(text)
 		}
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (a *attached) await(ctx context.Context) error {
 		}
 		select {
 		case <-a.ended:
-			return unavailable("strace ended at once")
+			return Unavailable("strace ended at once")
 		case <-ctx.Done():
 			return fmt.Errorf("attach to process %d: %w", a.pid, ctx.Err())
 		case <-ticker.C:

@@ -28,18 +28,19 @@ func Wrap(cfg Config, command []string) []string {
 func Version(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
 	if err != nil {
-		return "", unavailable(err.Error())
+		return "", Unavailable(err.Error())
 	}
 	first, _, _ := bytes.Cut(out, []byte("\n"))
 	_, version, ok := bytes.Cut(first, []byte("version "))
 	if !ok {
-		return "", unavailable(string(first))
+		return "", Unavailable(string(first))
 	}
 	return strings.TrimSpace(string(version)), nil
 }
 
-// unavailable explains what strace said on its standard error.
-func unavailable(said string) error {
+// Unavailable wraps ErrUnavailable in what to do about what strace said on its
+// standard error.
+func Unavailable(said string) error {
 	said = strings.TrimSpace(said)
 	return fmt.Errorf("%w: %s (%s)", ErrUnavailable, fix(said), said)
 }
