@@ -102,7 +102,7 @@ func Execute(command []string) error {
 	}
 	err = syscall.Exec(path, command, os.Environ())
 	runtime.KeepAlive(command)
-	return explain(path, err)
+	return Explain(path, err)
 }
 
 // Lookup finds the program of a command as execvp(3) does.
@@ -112,13 +112,13 @@ func Lookup(command []string) (string, error) {
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
-		return "", explain(command[0], err)
+		return "", Explain(command[0], err)
 	}
 	return path, nil
 }
 
-// explain says why a program could not be executed (execve(2), ERRORS).
-func explain(path string, err error) error {
+// Explain says why a program could not be executed (execve(2), ERRORS).
+func Explain(path string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%q is not in PATH (%s)", path, os.Getenv("PATH"))

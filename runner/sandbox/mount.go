@@ -1,0 +1,235 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The limits of what the server may write, all of which is memory, and of how
+// finely a directory is taken apart.
+const (
+	writable   = "size=1g,mode=0755"
+	maxEntries = 4096
+)
+
+// root is the root directory of the server in the making. The caller has a mount
+// namespace of its own and CAP_SYS_ADMIN in it.
+type root struct {
+	view
+	// dir is where it grows: dir/root, with the writable layers in dir/layers.
+	dir    string
+	layers int
+	// readOnly says why overlays could not be had; nil when they could.
+	readOnly error
+}
+
+// build mounts everything below r.dir/root.
+func (r *root) build() error {
+	if err := unix.Mount("tmpfs", r.dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, writable); err != nil {
+		return fmt.Errorf("mount memory for what the server writes: %w", err)
+	}
+	for _, name := range []string{"root", "layers", "nothing"} {
+		if err := os.Mkdir(filepath.Join(r.dir, name), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "empty"), nil, 0o444); err != nil {
+		return err
+	}
+	// pivot_root(2) wants a mount point.
+	if err := unix.Mount("tmpfs", r.at("/"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, writable); err != nil {
+		return fmt.Errorf("mount the server's root: %w", err)
+	}
+	if err := r.directory("/"); err != nil {
+		return err
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp"} {
+		if err := r.ensure(dir, 0o1777); err != nil {
+			return err
+		}
+	}
+	if err := r.ensure("/proc", 0o555); err != nil {
+		return err
+	}
+	return r.mask()
+}
+
+// at is where a path of the server is in the making.
+func (r *root) at(path string) string { return filepath.Join(r.dir, "root", path) }
+
+// ensure makes a directory of the server that the machine may not have.
+func (r *root) ensure(path string, mode fs.FileMode) error {
+	if err := os.MkdirAll(r.at(path), 0o755); err != nil {
+		return err
+	}
+	perm := mode & 0o777
+	if mode&0o1000 != 0 {
+		perm |= fs.ModeSticky
+	}
+	return os.Chmod(r.at(path), perm)
+}
+
+// directory fills a directory of ours entry by entry.
+func (r *root) directory(path string) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // nor could the server have read it
+	}
+	if err != nil {
+		return fmt.Errorf("show %s: %w", path, err)
+	}
+	if len(entries) > maxEntries {
+		return fmt.Errorf("show %s: it has more than %d entries", path, maxEntries)
+	}
+	for _, e := range entries {
+		child := filepath.Join(path, e.Name())
+		if err := r.entry(child); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("show %s: %w", child, err)
+		}
+	}
+	return nil
+}
+
+// entry shows one path as the view wants it.
+func (r *root) entry(path string) error {
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(path, &stat); err != nil {
+		return err
+	}
+	how := r.treat(path)
+	switch stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFLNK:
+		if how == hide {
+			return nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, r.at(path))
+	case syscall.S_IFREG:
+		if how == hide {
+			return nil
+		}
+		return r.file(path)
+	case syscall.S_IFDIR:
+	default:
+		return nil // sockets, pipes and devices lead out of the sandbox
+	}
+	if how == hide {
+		return nil
+	}
+	if err := mkdirLike(r.at(path), &stat); err != nil {
+		return err
+	}
+	switch how {
+	case whole:
+		return r.tree(path, &stat)
+	case descend:
+		return r.directory(path)
+	case special:
+		return r.kernel(path)
+	default:
+		return nil
+	}
+}
+
+// mkdirLike makes a directory with the mode and owner of another. An owner that
+// the user namespace does not know cannot be had, and need not be.
+func mkdirLike(dir string, like *syscall.Stat_t) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	_ = os.Chown(dir, int(like.Uid), int(like.Gid)) // see above
+	return syscall.Chmod(dir, like.Mode&0o7777)
+}
+
+// file shows one file, read-only: a single file cannot have a writable layer.
+func (r *root) file(path string) error {
+	if err := os.WriteFile(r.at(path), nil, 0o444); err != nil {
+		return err
+	}
+	return bindReadOnly(path, r.at(path))
+}
+
+// tree shows a directory and all below it. What the server changes goes to a
+// layer in memory; where the kernel refuses that, nothing can be changed.
+func (r *root) tree(path string, stat *syscall.Stat_t) error {
+	if r.readOnly == nil {
+		err := r.overlay(path, stat)
+		if err == nil {
+			return nil
+		}
+		r.readOnly = fmt.Errorf("overlay %s: %w", path, err)
+	}
+	return bindReadOnly(path, r.at(path))
+}
+
+func (r *root) overlay(path string, stat *syscall.Stat_t) error {
+	lower, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(lower) }() // opened for its name only
+	r.layers++
+	layer := filepath.Join(r.dir, "layers", strconv.Itoa(r.layers))
+	if err := os.Mkdir(layer, 0o700); err != nil {
+		return err
+	}
+	if err := mkdirLike(filepath.Join(layer, "upper"), stat); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(layer, "work"), 0o700); err != nil {
+		return err
+	}
+	// By descriptor and by relative path: a comma or colon in a name would be
+	// taken for syntax.
+	if err := os.Chdir(layer); err != nil {
+		return err
+	}
+	options := "upperdir=upper,workdir=work,lowerdir=/proc/self/fd/" + strconv.Itoa(lower)
+	if os.Getuid() != 0 || inUserNamespace() {
+		options += ",userxattr"
+	}
+	return unix.Mount("overlay", r.at(path), "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// bindReadOnly shows from at to, unchangeable. The flags are added by
+// mount_setattr(2), which leaves those alone that a user namespace has locked.
+func bindReadOnly(from, to string) error {
+	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("bind: %w", err)
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
+	if err := unix.MountSetattr(-1, to, unix.AT_RECURSIVE, &attr); err != nil {
+		return fmt.Errorf("make read-only: %w", err)
+	}
+	return nil
+}
+
+// mask covers the files that only root may read.
+func (r *root) mask() error {
+	for _, pattern := range masked {
+		paths, err := filepath.Glob(r.at(pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			cover := filepath.Join(r.dir, "empty")
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				cover = filepath.Join(r.dir, "nothing")
+			}
+			if err := bindReadOnly(cover, path); err != nil {
+				return fmt.Errorf("mask %s: %w", pattern, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// process is a server in its box; it implements audit.Process.
+type process struct {
+	*shim.Run
+	box     *box
+	session *trace.Session
+}
+
+func (p *process) Streams() (io.WriteCloser, io.Reader, io.Reader) {
+	return p.Stdin, p.Stdout, p.Stderr
+}
+
+func (p *process) Trace() *trace.Session { return p.session }
+
+// Stop kills the server's tree and takes the box down. Stdout and stderr can be
+// read to their ends afterwards.
+func (p *process) Stop(ctx context.Context) {
+	_ = p.box.link.Stop(ctx) // what is left dies with the box
+	p.box.end()
+}
+
+// Notes are what the sandbox could not do as well as it should.
+func (p *process) Notes() []string {
+	var notes []string
+	for line := range strings.Lines(p.box.said.String()) {
+		if note, ok := strings.CutPrefix(strings.TrimSpace(line), notePrefix); ok {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	limit int
+
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p...)
+	if over := len(t.data) - t.limit; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data)
+}

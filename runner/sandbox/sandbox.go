@@ -1,0 +1,274 @@
+// Package sandbox runs a server on the local machine, for the command line, in
+// namespaces of its own:
+//
+//	mcpaudit                        the machine
+//	└─ outer    PID, mount, network, IPC and UTS namespaces (and a user
+//	   │        namespace where we are not root): every address is local, the
+//	   │        server's root is built
+//	   └─ strace
+//	      └─ enter
+//	         └─ inner               PID and mount namespaces once more: the shim's
+//	            └─ the server       supervisor, then the server without a capability
+//
+// The server sees the machine's files with its own changes on top, which are
+// gone afterwards; its home has canaries where secrets are; neither the tracer
+// nor any process of the machine exists for it. All stages are this same
+// program (Stage). The outermost ends when the command line does, however that
+// happens, and its end is the end of all: no process, mount or file stays.
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// endDeadline bounds how long the namespaces may take to go.
+const endDeadline = 10 * time.Second
+
+// notePrefix marks what a stage has to say that is no failure.
+const notePrefix = "note: "
+
+// maxTrace bounds the trace of one run, in bytes.
+const maxTrace = 1 << 30
+
+// Launcher starts a command in a sandbox.
+type Launcher struct {
+	command  []string
+	dir      string
+	home     string
+	canaries canary.Set
+	traceDir string
+	runs     int
+}
+
+// New makes a launcher for a command that is to run in the current directory,
+// with canaries in the user's home. The traces are written to traceDir, as
+// trace.txt; a second run's as trace-2.txt.
+func New(command []string, traceDir string) (*Launcher, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	home := homeOf(os.Environ())
+	canaries, err := canary.New(home, true)
+	if err != nil {
+		return nil, err
+	}
+	if traceDir, err = filepath.Abs(traceDir); err != nil {
+		return nil, err
+	}
+	return &Launcher{command: command, dir: dir, home: home, canaries: canaries, traceDir: traceDir}, nil
+}
+
+// Canaries are those that the sandbox plants.
+func (l *Launcher) Canaries() canary.Set { return l.canaries }
+
+// Launch starts the server. The error wraps trace.ErrUnavailable when it was the
+// tracer that could not be had.
+func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
+	l.runs++
+	name := "trace.txt"
+	if l.runs > 1 {
+		name = fmt.Sprintf("trace-%d.txt", l.runs)
+	}
+	if _, err := trace.Version(ctx); err != nil {
+		return nil, err
+	}
+	cfg := trace.Config{File: filepath.Join(l.traceDir, name), MaxBytes: maxTrace}
+	var err error
+	if cfg.Shim, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("find our own program: %w", err)
+	}
+	b, err := l.begin(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.start(ctx, cfg)
+	if err != nil {
+		b.end()
+		return nil, b.explain(err)
+	}
+	return p, nil
+}
+
+// box is the namespaces and what leads into them.
+type box struct {
+	cmd      *exec.Cmd
+	mount    string
+	lifeline *os.File
+	link     *shim.Link
+	said     *tail
+	gone     chan struct{}
+}
+
+// begin starts the outer stage.
+func (l *Launcher) begin(cfg trace.Config) (*box, error) {
+	mount, err := os.MkdirTemp("", "mcpaudit-")
+	if err != nil {
+		return nil, err
+	}
+	b := &box{mount: mount, said: &tail{limit: 8192}, gone: make(chan struct{})}
+	if err := b.run(cfg, l); err != nil {
+		_ = os.Remove(mount) // empty
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *box) run(cfg trace.Config, l *Launcher) error {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		return err
+	}
+	specRead, specWrite, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, ours.Close(), theirs.Close())
+	}
+	b.cmd = exec.Command(cfg.Shim, stageOuter)
+	b.cmd.Env = environment(os.Environ(), l.home, l.canaries.Env())
+	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
+	b.cmd.ExtraFiles = []*os.File{specRead, theirs}
+	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid())
+	err = b.cmd.Start()
+	_, _ = specRead.Close(), theirs.Close() // the stage has them, or nobody needs them
+	if err != nil {
+		return errors.Join(refused(err), ours.Close(), specWrite.Close())
+	}
+	b.lifeline, b.link = specWrite, shim.NewLink(ours)
+	go func() {
+		_ = b.cmd.Wait() // its state says more
+		close(b.gone)
+	}()
+	program, err := shim.Lookup(l.command)
+	if err != nil {
+		program = "" // the shim will say so
+	}
+	plan := spec{
+		Mount: b.mount, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
+		Keep: keep(l.dir, program, l.command), Tracer: trace.Wrap(cfg, nil),
+	}
+	if err := json.NewEncoder(specWrite).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
+		b.end()
+		return fmt.Errorf("tell the sandbox its plan: %w", err)
+	}
+	return nil
+}
+
+// start lets the server run in the box.
+func (b *box) start(ctx context.Context, cfg trace.Config) (*process, error) {
+	run, err := b.link.Setup(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Stdin, cfg.Stdout = run.StdinInode, run.StdoutInode
+	session, err := trace.Follow(cfg)
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	go func() {
+		<-b.gone
+		session.Ended()
+	}()
+	if err := b.link.Go(ctx); err != nil {
+		run.Close()
+		return nil, err
+	}
+	return &process{Run: run, box: b, session: session}, nil
+}
+
+// end takes everything down: gently, so that the tracer can write its last line,
+// and then by the lifeline, whose end nothing inside survives.
+func (b *box) end() {
+	_ = b.link.Close() // the supervisor sees the end of the link and exits
+	select {
+	case <-b.gone:
+	case <-time.After(endDeadline):
+	}
+	_ = b.lifeline.Close() // outer exits at once
+	select {
+	case <-b.gone:
+	case <-time.After(endDeadline):
+		_ = b.cmd.Process.Kill() // the first process of a namespace takes all others along
+		<-b.gone
+	}
+	_ = os.RemoveAll(b.mount) // all that was ever there was mounted, and not for us
+}
+
+// explain says what went wrong in the box, by what its stages said.
+func (b *box) explain(err error) error {
+	if errors.Is(err, shim.ErrNotStarted) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	said := strings.TrimSpace(b.said.String())
+	switch code := b.cmd.ProcessState.ExitCode(); {
+	case said == "":
+		return fmt.Errorf("start the sandbox: %w (exit code %d)", err, code)
+	case code == exitBroken:
+		return fmt.Errorf("start the sandbox: %s", said)
+	default:
+		return trace.Unavailable(said)
+	}
+}
+
+// namespaces are those of the outer stage. Someone who is not root needs a user
+// namespace, in which the ids stay the same and the capabilities are ambient, so
+// that they survive every exec up to the server's.
+func namespaces(uid, gid int) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Setsid:     true, // Ctrl-C is for the command line alone
+	}
+	if uid == 0 {
+		return attr
+	}
+	attr.Cloneflags |= syscall.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
+		attr.AmbientCaps = append(attr.AmbientCaps, c)
+	}
+	return attr
+}
+
+// refused explains why the namespaces could not be had (clone(2), ERRORS).
+func refused(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EUSERS):
+		return fmt.Errorf("make the namespaces: %w: raise user.max_user_namespaces (sysctl), or run as root", err)
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("make the namespaces: %w: allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "+
+			"kernel.apparmor_restrict_unprivileged_userns=0), or run as root; in a container, add CAP_SYS_ADMIN", err)
+	default:
+		return fmt.Errorf("make the namespaces: %w", err)
+	}
+}
+
+func socketpair() (*net.UnixConn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the link: %w", err)
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "link")
+	ours, err := inherit(fds[0])
+	if err != nil {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return ours, theirs, nil
+}

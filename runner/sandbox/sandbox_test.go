@@ -1,0 +1,182 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+const patience = 60 * time.Second
+
+func init() { runtime.LockOSThread() }
+
+// The test binary is its own sandbox, as mcpaudit is.
+func TestMain(m *testing.M) {
+	if code, ok := sandbox.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is all that a run shows.
+type outcome struct {
+	stdout, stderr string
+	events         []trace.Event
+	notes          []string
+	process        audit.Process
+}
+
+func run(t *testing.T, command ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	launcher, err := sandbox.New(command, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := launcher.Launch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outcome{process: process}
+	traced := make(chan error, 1)
+	go func() {
+		traced <- process.Trace().Run(ctx, func(e trace.Event) { o.events = append(o.events, e) })
+	}()
+	stdin, stdout, stderr := process.Streams()
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 1)
+	go func() { said <- readAll(stderr) }()
+	heard := make(chan string, 1)
+	go func() { heard <- readAll(stdout) }()
+	select {
+	case <-process.Exited():
+	case <-ctx.Done():
+		t.Error("the command does not end")
+	}
+	process.Stop(ctx)
+	if err := <-traced; err != nil {
+		t.Error(err)
+	}
+	o.stdout, o.stderr, o.notes = <-heard, <-said, process.Notes()
+	return o
+}
+
+func readAll(r io.Reader) string {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Sprintf("%s (%v)", b, err)
+	}
+	return string(b)
+}
+
+func shell(t *testing.T, script string) outcome {
+	t.Helper()
+	o := run(t, "sh", "-c", script)
+	t.Logf("stdout %q, stderr %q, notes %q", o.stdout, o.stderr, o.notes)
+	return o
+}
+
+func TestHomeHasCanariesInPlaceOfSecrets(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("MY_API_TOKEN", "real secret of the user")
+	for name, content := range map[string]string{
+		".ssh/id_rsa": "real secret", ".ssh/other": "real secret", ".bash_history": "real secret",
+		".config/tool/token": "real secret", "notes/a.txt": "a note", ".nvm/version": "20",
+	} {
+		write(t, filepath.Join(home, name), content)
+	}
+	o := shell(t, `cd; cat .ssh/id_rsa notes/a.txt .nvm/version; cat .ssh/other .bash_history .config/tool/token; env`)
+	for _, want := range []string{"BEGIN RSA PRIVATE KEY", "a note", "20", "GITHUB_TOKEN=ghp_", "HOME=" + home} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in what the server saw", want)
+		}
+	}
+	if strings.Contains(o.stdout, "real secret") {
+		t.Error("the server saw a real secret")
+	}
+	if !sawRead(o.events, filepath.Join(home, ".ssh/id_rsa")) {
+		t.Error("the trace does not name the key by its path")
+	}
+}
+
+func TestWritesVanish(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	write(t, filepath.Join(home, "project/file"), "before")
+	o := shell(t, `cd; echo after > project/file && echo new > project/new && cat project/file project/new; echo x > /tmp/mcpaudit-test-x && echo x > /usr/mcpaudit-test-x && echo written`)
+	if o.stdout != "after\nnew\nwritten\n" && os.Getuid() == 0 {
+		t.Errorf("the server could not write as on the machine: %q", o.stdout)
+	}
+	if got, err := os.ReadFile(filepath.Join(home, "project/file")); err != nil || string(got) != "before" {
+		t.Errorf("the machine's file reads %q, %v", got, err)
+	}
+	for _, path := range []string{filepath.Join(home, "project/new"), "/tmp/mcpaudit-test-x", "/usr/mcpaudit-test-x"} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is there", path)
+		}
+	}
+}
+
+func TestTheServerIsAloneAndPowerless(t *testing.T) {
+	o := shell(t, `grep -E "^(TracerPid|CapEff|CapPrm|CapBnd|CapAmb|NoNewPrivs)" /proc/self/status | tr "\t\n" " ;"
+ls /proc | grep -c "^[0-9]"; kill -KILL 1; echo alive; mount -t tmpfs none /mnt 2>/dev/null || echo no mount
+cat /etc/shadow 2>/dev/null | wc -c; echo 1 > /proc/sys/kernel/hostname 2>/dev/null || echo no sysctl; ls /dev | tr "\n" " "`)
+	for _, want := range []string{
+		"TracerPid: 0;", "CapPrm: 0000000000000000;", "CapEff: 0000000000000000;", "CapBnd: 0000000000000000;",
+		"CapAmb: 0000000000000000;", "NoNewPrivs: 1;", "alive", "no mount", "\n0\n", "no sysctl",
+		"fd full null ptmx pts random shm stderr stdin stdout tty urandom zero",
+	} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in %q", want, o.stdout)
+		}
+	}
+}
+
+func TestFailuresComeInWords(t *testing.T) {
+	for command, want := range map[string]string{
+		"no-such-program-here": "is not in PATH", "/nonexistent/x": "does not exist", "/etc/passwd": "not executable",
+	} {
+		launcher, err := sandbox.New([]string{command}, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		if _, err := launcher.Launch(ctx); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", command, err, want)
+		}
+		cancel()
+	}
+}
+
+func sawRead(events []trace.Event, path string) bool {
+	for _, e := range events {
+		if e.Op == trace.OpRead && e.Path == path && e.Errno == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+)
+
+// spec is what the command line tells the first process of the sandbox.
+type spec struct {
+	// Mount is an empty directory to build the server's root below.
+	Mount string `json:"mount"`
+	// Dir is the working directory of the server, Home its home.
+	Dir      string     `json:"dir"`
+	Home     string     `json:"home"`
+	Keep     []string   `json:"keep"`
+	Canaries canary.Set `json:"canaries"`
+	// Tracer is strace's command line without what it wraps.
+	Tracer []string `json:"tracer"`
+	// Command is the server's.
+	Command []string `json:"command"`
+}
+
+// homeless is the home of a server whose user has none.
+const homeless = "/home/mcpaudit"
+
+// homeOf is the home that the environment names, if it can be one.
+func homeOf(environ []string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, "HOME="); ok && filepath.IsAbs(value) && filepath.Clean(value) != "/" {
+			return filepath.Clean(value)
+		}
+	}
+	return homeless
+}
+
+// passed are the environment variables that a server gets from the user. The
+// rest may be secrets: a user who wants the server to have one says so in the
+// command (env NAME=VALUE server).
+var passed = []string{
+	"COLORTERM", "CONDA_PREFIX", "DENO_DIR", "GOPATH", "GOROOT", "JAVA_HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
+	"LOGNAME", "NODE_PATH", "NVM_BIN", "NVM_DIR", "PATH", "PNPM_HOME", "PYENV_ROOT", "PYTHONHOME", "PYTHONPATH",
+	"RBENV_ROOT", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV", "VOLTA_HOME",
+}
+
+// environment is the server's: what is passed on, the home and the canaries.
+func environment(environ []string, home string, canaries []string) []string {
+	var env []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") {
+			env = append(env, entry)
+		}
+	}
+	return append(append(env, "HOME="+home), canaries...)
+}
+
+// keep is what stays visible whatever the rules say: the working directory, the
+// program with everything that its links lead to, and each argument that names
+// something that exists, also behind a "=".
+func keep(dir, program string, args []string) []string {
+	named := []string{dir, program}
+	for _, arg := range args {
+		_, value, _ := strings.Cut(arg, "=")
+		named = append(named, arg, value)
+	}
+	var kept []string
+	for _, path := range named {
+		if path == "" {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		kept = append(kept, links(filepath.Clean(path))...)
+	}
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// links follows path one link at a time: each is a path that the server will go
+// through. The end is the resolved path.
+func links(path string) []string {
+	const maxLinks = 40 // path_resolution(7)
+	all := []string{path}
+	for range maxLinks {
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
+		all = append(all, path)
+	}
+	if resolved, err := filepath.EvalSymlinks(all[0]); err == nil {
+		all = append(all, resolved)
+	}
+	return all
+}

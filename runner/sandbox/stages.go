@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// The stages of the sandbox are this same program, executed again under these
+// names: hidden subcommands.
+const (
+	stageOuter = "sandbox-outer"
+	stageEnter = "sandbox-enter"
+	stageInner = "sandbox-inner"
+)
+
+// exitBroken is the exit code of a stage that could not do its work; what it
+// wrote to stderr says why. strace uses 1 for itself.
+const exitBroken = 124
+
+// The descriptors of the stages besides the standard ones.
+const (
+	specFD      = 3 // outer: the spec, and then the lifeline
+	outerLinkFD = 4 // outer: the shim's end of the link
+	linkFD      = 3 // enter and inner: the same
+)
+
+// Stage runs the stage that args name and returns its exit code; false when
+// args name none. A program that uses this package calls it first of all, on its
+// main thread, locked.
+func Stage(args []string) (int, bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	stages := map[string]func([]string) (int, error){stageOuter: outer, stageEnter: enter, stageInner: inner}
+	run, ok := stages[args[0]]
+	if !ok {
+		return 0, false
+	}
+	code, err := run(args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitBroken, true
+	}
+	return code, true
+}
+
+// outer is the first process of the outer PID namespace. It closes the network,
+// builds the server's root and runs the tracer. When the command line ends in
+// any way, so does outer, and with it everything in its namespaces.
+func outer([]string) (int, error) {
+	runtime.LockOSThread()
+	unix.CloseOnExec(specFD)
+	unix.CloseOnExec(outerLinkFD)
+	lifeline := os.NewFile(specFD, "lifeline")
+	var s spec
+	if err := json.NewDecoder(lifeline).Decode(&s); err != nil {
+		return 0, fmt.Errorf("read the plan of the sandbox: %w", err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, lifeline) // ends with the command line
+		os.Exit(exitBroken)
+	}()
+	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+		return 0, fmt.Errorf("make the mounts private: %w", err)
+	}
+	if err := sinkhole.Close(); err != nil {
+		return 0, fmt.Errorf("close the network: %w", err)
+	}
+	if err := prepare(s); err != nil {
+		return 0, fmt.Errorf("build the server's file system: %w", err)
+	}
+	// strace looks its tracees up in /proc, which must be that of our namespace.
+	if err := mountProc("/proc"); err != nil {
+		return 0, err
+	}
+	return runTracer(s)
+}
+
+// prepare builds the root that the server will see.
+func prepare(s spec) error {
+	info, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	mounts, err := readMounts(info)
+	if closeErr := info.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, f := range s.Canaries.Files {
+		paths = append(paths, f.Path)
+	}
+	r := &root{view: newView(s.Home, mounts, s.Keep, paths), dir: s.Mount}
+	if err := r.build(); err != nil {
+		return err
+	}
+	if r.readOnly != nil {
+		fmt.Fprintf(os.Stderr, "%s%v\n", notePrefix, r.readOnly)
+	}
+	if err := r.ensure(s.Home, 0o755); err != nil {
+		return err
+	}
+	return s.Canaries.Plant(r.at(s.Home), canary.Private)
+}
+
+// runTracer runs the tracer around the next stage and returns its exit code.
+func runTracer(s spec) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	argv := append(append([]string{}, s.Tracer...), self, stageEnter, filepath.Join(s.Mount, "root"), s.Dir)
+	argv = append(argv, s.Command...)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(outerLinkFD, "link")}
+	return wait(cmd)
+}
+
+// enter is what the tracer runs: it makes the inner namespaces, for the tracer
+// cannot, and waits. The server sees neither the tracer nor us.
+func enter(args []string) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(self, append([]string{stageInner}, args...)...)
+	cmd.Stderr = os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(linkFD, "link")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+	return wait(cmd)
+}
+
+func wait(cmd *exec.Cmd) (int, error) {
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// inner is the first process of the server's PID namespace: it changes the root
+// and supervises the server as the shim in a Pod does. Its end is the end of all
+// processes in the namespace.
+func inner(args []string) (int, error) {
+	unix.CloseOnExec(linkFD)
+	root, dir, command := args[0], args[1], args[2:]
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("close our own /proc: %w", err)
+	}
+	if err := mountProc(filepath.Join(root, "proc")); err != nil {
+		return 0, err
+	}
+	if err := protectProc(filepath.Join(root, "proc")); err != nil {
+		return 0, err
+	}
+	if err := changeRoot(root, dir); err != nil {
+		return 0, err
+	}
+	conn, err := inherit(linkFD)
+	if err != nil {
+		return 0, err
+	}
+	return shim.Supervise(conn, direct(command)), nil
+}
+
+func mountProc(at string) error {
+	if err := unix.Mount("proc", at, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount %s: %w", at, err)
+	}
+	return nil
+}
+
+// changeRoot makes root the root and drops the old one, stacked below it
+// (pivot_root(2), "pivot_root(".", ".")").
+func changeRoot(root, dir string) error {
+	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("make the mounts private: %w", err)
+	}
+	if err := os.Chdir(root); err != nil {
+		return fmt.Errorf("enter the server's root: %w", err)
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("drop the old root: %w", err)
+	}
+	if err := os.Chdir(dir); err != nil {
+		return fmt.Errorf("enter the working directory: %w", err)
+	}
+	return nil
+}
+
+// inherit makes a connection of a descriptor that we were started with.
+func inherit(fd int) (*net.UnixConn, error) {
+	file := os.NewFile(uintptr(fd), "link")
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, fmt.Errorf("take over descriptor %s: %w", strconv.Itoa(fd), err)
+	}
+	_ = file.Close() // the connection has a copy
+	link, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, fmt.Errorf("take over descriptor %d: it is a %T", fd, conn)
+	}
+	return link, nil
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// view decides what of the machine's files the server sees. It is pure: mount.go
+// carries it out.
+//
+// The server sees the machine, for it was installed on it, but a directory that
+// a rule covers shows only what the rule names. The rules leave out what belongs
+// to people: hidden entries of the home (settings, keys, history) except those
+// of language runtimes, other homes, temporary files, sockets.
+type view struct {
+	home   string
+	mounts []mountPoint
+	// keep lists paths that stay visible though a rule would hide them: the
+	// working directory and what the command names.
+	keep  []string
+	rules map[string]rule
+	// canaries are the paths where canary files will stand.
+	canaries []string
+}
+
+// rule tells whether an entry of its directory is shown.
+type rule func(name string) bool
+
+// treatment is what becomes of one path.
+type treatment int
+
+const (
+	hide    treatment = iota // not there
+	whole                    // shown with all that is below it; changes vanish
+	descend                  // a directory of ours, each entry treated by itself
+	empty                    // a directory of ours with nothing in it
+	special                  // /proc, /dev and /sys have ways of their own
+)
+
+// runtimes are the entries of a home, of ~/.config and so on, where language
+// runtimes, package managers and the programs installed with them live.
+var runtimes = map[string][]string{
+	"": {
+		".asdf", ".bun", ".conda", ".deno", ".dotnet", ".fnm", ".ghcup", ".jenv", ".juliaup", ".linuxbrew",
+		".mise", ".nix-defexpr", ".nix-profile", ".node_modules", ".npm", ".npm-global", ".npm-packages", ".nvm",
+		".pnpm-store", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".venv", ".virtualenvs", ".volta", ".yarn",
+	},
+	".cache": {
+		"bun", "corepack", "deno", "electron", "go-build", "ms-playwright", "node", "node-gyp", "npm", "pip",
+		"pnpm", "pypoetry", "puppeteer", "pre-commit", "typescript", "uv", "virtualenv", "yarn", "fontconfig",
+	},
+	".cargo":       {"bin"},
+	".config":      {},
+	".local":       {"bin", "lib", "lib64", "pipx"},
+	".local/share": {"fnm", "mise", "pipx", "pnpm", "pypoetry", "uv", "virtualenv", "virtualenvs"},
+	".local/state": {},
+}
+
+// hidden are directories of other programs' state: nothing below them is part
+// of a server, and all of it is worth stealing.
+var hidden = []string{
+	"/etc/kubernetes", "/lost+found", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker",
+	"/var/lib/kubelet", "/var/lib/rancher", "/var/spool",
+}
+
+// masked are files that only root may read; a server without capabilities that
+// runs as uid 0 owns them still. They read as empty.
+var masked = []string{
+	"/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/shadow", "/etc/shadow-",
+	"/etc/ssh/ssh_host_*_key", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d", "/etc/wireguard",
+	"/etc/NetworkManager/system-connections",
+}
+
+// newView makes the rules for a server whose home is home and whose command
+// names the paths in keep.
+func newView(home string, mounts []mountPoint, keep, canaries []string) view {
+	v := view{home: home, mounts: mounts, keep: keep, canaries: canaries, rules: map[string]rule{
+		"/tmp":         none,
+		"/var/tmp":     none,
+		"/var/run":     none,
+		"/home":        none,
+		"/run":         only("current-system", "booted-system", "opengl-driver", "systemd", "resolvconf", "NetworkManager"),
+		"/run/systemd": only("resolve"),
+	}}
+	for _, dir := range slices.Compact([]string{home, "/root"}) {
+		for below, names := range runtimes {
+			shown := only(names...)
+			if below == "" {
+				shown = visible(shown)
+			}
+			v.rules[filepath.Join(dir, below)] = shown
+		}
+	}
+	return v
+}
+
+func none(string) bool { return false }
+
+func only(names ...string) rule {
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+// visible shows what is not hidden, and the hidden entries that also names.
+func visible(also rule) rule {
+	return func(name string) bool { return !strings.HasPrefix(name, ".") || also(name) }
+}
+
+// treat decides about a directory or file. Its parent has been treated as
+// descend.
+func (v view) treat(path string) treatment {
+	if m, ok := v.mountAt(path); ok && !m.holdsFiles() {
+		if slices.Contains([]string{"/proc", "/sys", "/dev"}, path) {
+			return special
+		}
+		return empty
+	}
+	switch {
+	case slices.Contains([]string{"/proc", "/sys", "/dev"}, path):
+		return special
+	case slices.Contains(hidden, path):
+		return empty
+	case !v.shown(path):
+		return hide
+	case v.partial(path):
+		return descend
+	default:
+		return whole
+	}
+}
+
+// shown asks the rule of the directory that path is in. Directories that have a
+// rule themselves, and those on the way to one, are always there.
+func (v view) shown(path string) bool {
+	shows, ruled := v.rules[filepath.Dir(path)]
+	if !ruled || shows(filepath.Base(path)) || path == v.home || isBelow(v.home, path) {
+		return true
+	}
+	if v.partialByRule(path) {
+		return true
+	}
+	if slices.ContainsFunc(v.canaries, func(c string) bool { return c == path || isBelow(c, path) }) {
+		return false // a canary stands there, whatever the command names
+	}
+	return slices.ContainsFunc(v.keep, func(kept string) bool { return kept == path || isBelow(kept, path) })
+}
+
+// partial tells whether something below path (or path itself) needs to be
+// treated by itself.
+func (v view) partial(path string) bool {
+	return v.partialByRule(path) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
+		slices.ContainsFunc(v.mounts, func(m mountPoint) bool { return isBelow(m.path, path) })
+}
+
+func (v view) partialByRule(path string) bool {
+	for ruled := range v.rules {
+		if ruled == path || isBelow(ruled, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v view) mountAt(path string) (mountPoint, bool) {
+	i := slices.IndexFunc(v.mounts, func(m mountPoint) bool { return m.path == path })
+	if i < 0 {
+		return mountPoint{}, false
+	}
+	return v.mounts[i], true
+}
+
+// isBelow tells whether path lies strictly below dir; both are clean.
+func isBelow(path, dir string) bool {
+	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
