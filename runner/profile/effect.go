@@ -1,0 +1,103 @@
+package profile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// separator joins arguments, which cannot hold it, into a comparable string.
+const separator = "\x00"
+
+// maxArgv is how many bytes of a program's arguments tell effects apart.
+const maxArgv = 2048
+
+// identities are the effects of one event: none for what is no effect, two
+// where a call does two things.
+func identities(e trace.Event) []identity {
+	id := identity{operation: e.Syscall, errno: e.Errno, refused: e.Refused, blinded: e.Blinded}
+	switch e.Op {
+	case trace.OpRead, trace.OpWrite:
+		return id.files(e)
+	case trace.OpExec:
+		id.kind, id.path, id.main = KindExec, e.Path, e.Main
+		id.argv = strings.Join(e.Argv, separator)
+		id.argv = id.argv[:min(len(id.argv), maxArgv)]
+	case trace.OpEvade:
+		id.kind = KindEvade
+	case trace.OpConnect:
+		id.kind = KindConnect
+		id.endpoint(e.Socket, true)
+	case trace.OpSend:
+		// The connect was an event of its own; only over TCP is a name asked
+		// for later than that.
+		if e.Socket == nil || e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
+			return nil
+		}
+		id.kind = KindConnect
+		id.endpoint(e.Socket, true)
+	case trace.OpBind:
+		// A datagram socket with a port of its choice waits for datagrams; a
+		// stream socket does so when it listens.
+		if e.Socket == nil || e.Socket.Protocol != "udp" || e.Socket.Local.Port() == 0 {
+			return nil
+		}
+		id.kind = KindListen
+		id.endpoint(e.Socket, false)
+	case trace.OpListen:
+		id.kind = KindListen
+		id.endpoint(e.Socket, false)
+	default:
+		return nil
+	}
+	return []identity{id}
+}
+
+// files are the effects of an access to a file.
+func (id identity) files(e trace.Event) []identity {
+	id.path = e.Path
+	other := id
+	other.path = e.Target
+	id.kind = KindWrite
+	switch {
+	case e.Errno != "":
+		id.kind, other.kind = KindAttempt, KindAttempt
+	case e.Op == trace.OpRead && slices.Contains(e.Flags, "O_DIRECTORY"):
+		id.kind = KindList
+	case e.Op == trace.OpRead:
+		id.kind = KindRead
+	case slices.Contains(e.Flags, "O_RDWR"):
+		other.kind, other.path = KindRead, e.Path
+	case strings.HasPrefix(e.Syscall, "rename"):
+		other.kind = KindWrite
+	case strings.HasPrefix(e.Syscall, "link"):
+		other.kind = KindRead
+	}
+	if other.kind == "" || other.path == "" || strings.HasPrefix(e.Syscall, "symlink") {
+		return []identity{id}
+	}
+	return []identity{id, other}
+}
+
+// endpoint sets the address of a connection. errno values that only say that a
+// connection takes its time are no failure.
+func (id *identity) endpoint(s *trace.Socket, remote bool) {
+	switch id.errno {
+	case "EINPROGRESS", "EALREADY", "EISCONN":
+		id.errno = ""
+	}
+	if s == nil {
+		return
+	}
+	id.protocol, id.host = s.Protocol, s.Host
+	at := s.Local
+	if remote {
+		at = s.Remote
+	}
+	if at.IsValid() {
+		id.address, id.port = at.Addr().String(), int(at.Port())
+		return
+	}
+	id.path, id.address = s.Path, s.Path
+}

@@ -1,0 +1,313 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var (
+	server = report.Capability{Kind: report.CapabilityServer}
+	note   = report.Capability{Kind: report.CapabilityTool, Name: "format_note"}
+	clock  = report.Capability{Kind: report.CapabilityTool, Name: "clock"}
+)
+
+// session: initialize, one call of each of two tools.
+var session = ledger.Ledger{
+	{Phase: report.PhaseHandshake, Capability: server, Method: "initialize", SentStart: 0, SentEnd: 100, Received: 200},
+	{Phase: report.PhaseCall, Capability: note, Method: "tools/call", SentStart: 100, SentEnd: 200, Received: 300},
+	{Phase: report.PhaseCall, Capability: clock, Method: "tools/call", SentStart: 200, SentEnd: 300, Received: 400},
+}
+
+// The positions of the session.
+var (
+	startup   = trace.Position{}
+	handshake = trace.Position{In: 100, Out: 0}
+	inNote    = trace.Position{In: 200, Out: 200}
+	halfNote  = trace.Position{In: 200, Out: 250}
+	afterNote = trace.Position{In: 200, Out: 300}
+	inClock   = trace.Position{In: 300, Out: 300}
+	idle      = trace.Position{In: 300, Out: 400}
+	shutdown  = trace.Position{In: 300, Out: 400, EOF: true}
+)
+
+// recorder builds events with numbers and times of their own.
+type recorder struct{ events []trace.Event }
+
+func (r *recorder) add(at trace.Position, e trace.Event) {
+	e.At, e.Seq, e.PID = at, uint64(len(r.events)+1), 7
+	e.Time = time.Date(2026, 1, 2, 3, 4, 5, 1000*len(r.events), time.UTC)
+	e.Detail = fmt.Sprintf("%s(%s) = ...", e.Syscall, e.Path)
+	r.events = append(r.events, e)
+}
+
+func (r *recorder) build(limits profile.Limits) profile.Profile {
+	b := profile.New(limits)
+	for _, e := range r.events {
+		b.Add(e)
+	}
+	return b.Build(session)
+}
+
+func read(path string) trace.Event {
+	return trace.Event{Op: trace.OpRead, Syscall: "openat", Path: path, Flags: []string{"O_RDONLY", "O_CLOEXEC"}}
+}
+
+func failed(errno string, e trace.Event) trace.Event {
+	e.Errno = errno
+	return e
+}
+
+func write(path string) trace.Event {
+	return trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: path, Flags: []string{"O_WRONLY", "O_CREAT"}}
+}
+
+func connect(protocol, remote string) trace.Event {
+	return trace.Event{Op: trace.OpConnect, Syscall: "connect",
+		Socket: &trace.Socket{Family: "inet", Protocol: protocol, Remote: netip.MustParseAddrPort(remote)}}
+}
+
+func execute(argv ...string) trace.Event {
+	return trace.Event{Op: trace.OpExec, Syscall: "execve", Path: argv[0], Argv: argv}
+}
+
+// summary is an effect in one line: what, where and how often.
+func summary(e profile.Effect) string {
+	what := e.Path
+	if e.Port != 0 {
+		what = fmt.Sprintf("%s:%d/%s", e.Address, e.Port, e.Protocol)
+	}
+	return fmt.Sprintf("%s %s %s x%d: %s %s %s", e.Kind, what, e.Error, e.Count, e.Phase, e.Capability, e.Attribution)
+}
+
+func summaries(p profile.Profile) []string {
+	var all []string
+	for _, e := range p.Effects {
+		all = append(all, summary(e))
+	}
+	return all
+}
+
+func TestEffects(t *testing.T) {
+	rw := trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/data/db", Flags: []string{"O_RDWR"}}
+	dir := trace.Event{Op: trace.OpRead, Syscall: "openat", Path: "/data", Flags: []string{"O_RDONLY", "O_DIRECTORY"}}
+	listen := trace.Event{Op: trace.OpListen, Syscall: "listen",
+		Socket: &trace.Socket{Family: "inet", Protocol: "tcp", Local: netip.MustParseAddrPort("0.0.0.0:80")}}
+	bind := func(protocol, local string) trace.Event {
+		return trace.Event{Op: trace.OpBind, Syscall: "bind",
+			Socket: &trace.Socket{Family: "inet", Protocol: protocol, Local: netip.MustParseAddrPort(local)}}
+	}
+	unix := trace.Event{Op: trace.OpConnect, Syscall: "connect",
+		Socket: &trace.Socket{Family: "unix", Protocol: "unix", Path: "/run/docker.sock"}}
+	const inflight = ": Call tool format_note InFlight"
+	for name, tc := range map[string]struct {
+		event trace.Event
+		want  []string
+	}{
+		"a read":                   {read("/home/u/x"), []string{"Read /home/u/x  x1" + inflight}},
+		"a failed read is none":    {failed("ENOENT", read("/home/u/x")), []string{"Attempt /home/u/x ENOENT x1" + inflight}},
+		"a directory":              {dir, []string{"List /data  x1" + inflight}},
+		"a write":                  {write("/data/x"), []string{"Write /data/x  x1" + inflight}},
+		"read and write":           {rw, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
+		"a failed read and write":  {failed("EACCES", rw), []string{"Attempt /data/db EACCES x1" + inflight}},
+		"a rename changes two":     {trace.Event{Op: trace.OpWrite, Syscall: "renameat2", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight, "Write /d/b  x1" + inflight}},
+		"a hard link gives access": {trace.Event{Op: trace.OpWrite, Syscall: "linkat", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/b  x1" + inflight, "Write /d/a  x1" + inflight}},
+		"a symbolic link does not": {trace.Event{Op: trace.OpWrite, Syscall: "symlink", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight}},
+		"a failed rename":          {trace.Event{Op: trace.OpWrite, Syscall: "rename", Path: "/d/a", Target: "/d/b", Errno: "EXDEV"}, []string{"Attempt /d/a EXDEV x1" + inflight, "Attempt /d/b EXDEV x1" + inflight}},
+		"a program":                {execute("/bin/sh", "-c", "ls"), []string{"Exec /bin/sh  x1" + inflight}},
+		"a connection":             {connect("tcp", "192.0.2.1:443"), []string{"Connect 192.0.2.1:443/tcp  x1" + inflight}},
+		"a connection in progress": {failed("EINPROGRESS", connect("tcp", "192.0.2.1:443")), []string{"Connect 192.0.2.1:443/tcp  x1" + inflight}},
+		"a refused connection":     {failed("ECONNREFUSED", connect("tcp", "192.0.2.1:443")), []string{"Connect 192.0.2.1:443/tcp ECONNREFUSED x1" + inflight}},
+		"a unix socket":            {unix, []string{"Connect /run/docker.sock  x1" + inflight}},
+		"a listener":               {listen, []string{"Listen 0.0.0.0:80/tcp  x1" + inflight}},
+		"a datagram listener":      {bind("udp", "0.0.0.0:5353"), []string{"Listen 0.0.0.0:5353/udp  x1" + inflight}},
+		"a client's bind":          {bind("udp", "0.0.0.0:0"), nil},
+		"a stream's bind":          {bind("tcp", "0.0.0.0:80"), nil},
+		"bytes":                    {trace.Event{Op: trace.OpSend, Syscall: "write", Socket: connect("tcp", "192.0.2.1:443").Socket}, nil},
+		"evasion":                  {trace.Event{Op: trace.OpEvade, Syscall: "ptrace", Errno: "EPERM", Refused: true}, []string{"Evade  EPERM x1" + inflight}},
+		"a library":                {read("/usr/lib/x86_64-linux-gnu/libc.so.6"), nil},
+		"a missing locale":         {failed("ENOENT", read("/usr/lib/locale/C.UTF-8/LC_TIME")), nil},
+		"a package":                {read("/app/node_modules/zod/index.js"), nil},
+		"a key among packages":     {read("/app/node_modules/zod/.env"), []string{"Read /app/node_modules/zod/.env  x1" + inflight}},
+		"a change to a library":    {write("/usr/lib/libc.so.6"), []string{"Write /usr/lib/libc.so.6  x1" + inflight}},
+		"itself":                   {read("/proc/self/status"), nil},
+		"its own environment":      {read("/proc/self/environ"), []string{"Read /proc/self/environ  x1" + inflight}},
+		"another's environment":    {read("/proc/1/environ"), []string{"Read /proc/1/environ  x1" + inflight}},
+		"its own memory, written":  {write("/proc/self/mem"), []string{"Write /proc/self/mem  x1" + inflight}},
+		"the null device":          {write("/dev/null"), nil},
+		"who is who":               {read("/etc/passwd"), []string{"Read /etc/passwd  x1" + inflight}},
+		"a certificate":            {read("/etc/ssl/certs/ca-certificates.crt"), nil},
+		"a private key":            {read("/etc/ssl/private/server.key"), []string{"Read /etc/ssl/private/server.key  x1" + inflight}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r recorder
+			r.add(inNote, tc.event)
+			if diff := cmp.Diff(tc.want, summaries(r.build(profile.Limits{}))); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		at   []trace.Position
+		want []string
+	}{
+		"startup":   {[]trace.Position{startup}, []string{"Read /x  x1: Startup server Phase"}},
+		"handshake": {[]trace.Position{handshake}, []string{"Read /x  x1: Handshake server InFlight"}},
+		"one call, however much is written": {[]trace.Position{inNote, halfNote, halfNote},
+			[]string{"Read /x  x3: Call tool format_note InFlight"}},
+		"before and after the response": {[]trace.Position{inNote, halfNote, afterNote},
+			[]string{"Read /x  x2: Call tool format_note InFlight", "Read /x  x1: Call tool format_note AfterResponse"}},
+		"two calls": {[]trace.Position{inNote, inClock},
+			[]string{"Read /x  x1: Call tool format_note InFlight", "Read /x  x1: Call tool clock InFlight"}},
+		"idle and shutdown": {[]trace.Position{idle, shutdown},
+			[]string{"Read /x  x1: Idle server Phase", "Read /x  x1: Shutdown server Phase"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r recorder
+			for _, at := range tc.at {
+				r.add(at, read("/x"))
+			}
+			p := r.build(profile.Limits{})
+			if diff := cmp.Diff(tc.want, summaries(p)); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+			if got := p.Effects[0].Time; !got.Equal(r.events[0].Time) {
+				t.Errorf("evidence is of %v, want the first call, %v", got, r.events[0].Time)
+			}
+		})
+	}
+}
+
+// However much a server does, what matters is not pushed out by what does not.
+func TestBounded(t *testing.T) {
+	const home = "/home/canary"
+	precious := []trace.Event{
+		connect("tcp", "192.0.2.1:443"), execute("/usr/bin/curl"), read(home + "/.ssh/id_rsa"), write(home + "/.bashrc"),
+	}
+	flood := func(r *recorder) {
+		for i := range 500 {
+			r.add(inNote, failed("ENOENT", read(fmt.Sprintf("/data/missing-%d", i))))
+			r.add(inNote, read(fmt.Sprintf("/data/file-%d", i)))
+			r.add(inNote, write(fmt.Sprintf("/data/out-%d", i)))
+		}
+	}
+	for name, fill := range map[string]func(*recorder){
+		"before the flood": func(r *recorder) {
+			for _, e := range precious {
+				r.add(inNote, e)
+			}
+			flood(r)
+		},
+		"after the flood": func(r *recorder) {
+			flood(r)
+			for _, e := range precious {
+				r.add(inNote, e)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r recorder
+			fill(&r)
+			p := r.build(profile.Limits{Effects: 10, Home: home})
+			if len(p.Effects) != 10 {
+				t.Fatalf("%d effects, want 10", len(p.Effects))
+			}
+			if want := len(r.events) - 10; p.Dropped != want {
+				t.Errorf("Dropped = %d, want %d", p.Dropped, want)
+			}
+			kept := map[string]bool{}
+			for _, e := range p.Effects {
+				kept[string(e.Kind)+" "+e.Path+e.Address] = true
+			}
+			for _, want := range []string{"Connect 192.0.2.1", "Exec /usr/bin/curl",
+				"Read " + home + "/.ssh/id_rsa", "Write " + home + "/.bashrc"} {
+				if !kept[want] {
+					t.Errorf("%q was dropped", want)
+				}
+			}
+		})
+	}
+}
+
+func TestOrdinaryIsCounted(t *testing.T) {
+	var r recorder
+	for range 5 {
+		r.add(startup, read("/usr/lib/libz.so"))
+	}
+	if p := r.build(profile.Limits{}); p.Ordinary != 5 || p.Dropped != 0 || len(p.Effects) != 0 {
+		t.Errorf("Ordinary = %d, Dropped = %d, %d effects; want 5, 0, 0", p.Ordinary, p.Dropped, len(p.Effects))
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	var r recorder
+	r.add(inNote, read("/home/u/.ssh/id_rsa"))
+	want := report.Evidence{Time: r.events[0].Time, PID: 7, Syscall: "openat",
+		Detail: "openat(/home/u/.ssh/id_rsa) = ...", Attribution: report.AttributionInFlight}
+	if diff := cmp.Diff(want, r.build(profile.Limits{}).Effects[0].Evidence()); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+}
+
+func TestReport(t *testing.T) {
+	var r recorder
+	start := execute("/usr/bin/node", "server.js")
+	start.Main = true
+	r.add(startup, start)
+	r.add(startup, read("/app/server.js"))
+	r.add(startup, read("/usr/lib/libc.so.6"))
+	r.add(startup, failed("ENOENT", read("/app/package.json")))
+	r.add(inNote, read("/data/notes.md"))
+	r.add(inNote, read("/home/u/.ssh/id_rsa"))
+	r.add(inNote, read("/data/notes.md"))
+	lookup := connect("udp", "192.0.2.53:53")
+	lookup.Syscall, lookup.Socket.Host = "sendto", "example.com"
+	r.add(inNote, lookup)
+	r.add(inNote, failed("EINPROGRESS", connect("tcp", "192.0.2.1:80")))
+	r.add(inNote, failed("ENOENT", execute("/usr/local/bin/curl", "-s")))
+	r.add(inNote, execute("/usr/bin/curl", "-s"))
+	r.add(inNote, failed("ENOENT", execute("/usr/bin/wget")))
+	r.add(afterNote, read("/data/notes.md"))
+	r.add(inClock, write("/tmp/cache"))
+	r.add(idle, trace.Event{Op: trace.OpListen, Syscall: "listen",
+		Socket: &trace.Socket{Family: "unix", Protocol: "unix", Path: "@hidden"}})
+	got, err := json.MarshalIndent(r.build(profile.Limits{}).Report(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.json", append(got, '\n'))
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
