@@ -56,9 +56,9 @@ type AuditResult struct {
 	// +kubebuilder:validation:MaxLength=64
 	FailOn string `json:"failOn,omitempty"`
 	// startTime of the audit.
-	StartTime metav1.MicroTime `json:"startTime"`
+	StartTime Timestamp `json:"startTime"`
 	// endTime of the audit.
-	EndTime metav1.MicroTime `json:"endTime"`
+	EndTime Timestamp `json:"endTime"`
 	// manifestDigest is empty if the manifest could not be listed completely.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
@@ -170,7 +170,7 @@ type Capability struct {
 // Evidence is one observed system call, or one answer of the server.
 type Evidence struct {
 	// time of the entry of the call.
-	Time metav1.MicroTime `json:"time"`
+	Time Timestamp `json:"time"`
 	// pid as the tracer sees it.
 	// +optional
 	PID int32 `json:"pid,omitempty"`

@@ -135,7 +135,7 @@ var _ = Describe("MCPAuditReport", func() {
 					ReportSHA256: strings.Repeat("0a", 32),
 				},
 				AuditResult: v1alpha1.AuditResult{
-					Verdict: v1alpha1.VerdictPass, StartTime: metav1.NowMicro(), EndTime: metav1.NowMicro(),
+					Verdict: v1alpha1.VerdictPass, StartTime: v1alpha1.NewTimestamp(time.Now()), EndTime: v1alpha1.NewTimestamp(time.Now()),
 					Server:   v1alpha1.ReportedServer{Command: []string{}},
 					Findings: []v1alpha1.Finding{}, Errors: []string{},
 					Profile: v1alpha1.Profile{Capabilities: []v1alpha1.CapabilityProfile{}},

@@ -1,0 +1,109 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+var (
+	// ErrNoSummary: the termination message of the runner is not a summary.
+	ErrNoSummary = errors.New("the runner left no summary")
+	// ErrNoReport: the log is not there, or does not hold the report that the
+	// summary announces. A log may lag behind the end of its container, so this
+	// may pass.
+	ErrNoReport = errors.New("the report could not be read from the log of the runner")
+)
+
+// Logs opens the log of a container.
+type Logs interface {
+	Open(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+}
+
+// maxLog is the most bytes of a log that are read: the runner says little
+// besides its report.
+const maxLog = 8 << 20
+
+// Collected is what an audit Pod left.
+type Collected struct {
+	Summary report.Summary
+	// Report is only set if its digest is the one of the summary.
+	Report report.Report
+}
+
+// Collect reads summary and report of a Finished Pod. With ErrNoReport the
+// summary is there.
+func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error) {
+	runner := view{pod: pod}.terminated(podspec.ContainerRunner)
+	if runner == nil {
+		return Collected{}, fmt.Errorf("%w: it has not ended", ErrNoSummary)
+	}
+	summary, err := report.DecodeSummary([]byte(runner.Message))
+	if err != nil {
+		return Collected{}, fmt.Errorf("%w: %w", ErrNoSummary, err)
+	}
+	collected := Collected{Summary: summary}
+	encoded, err := read(ctx, logs, pod)
+	if err != nil {
+		return collected, fmt.Errorf("%w: %w", ErrNoReport, err)
+	}
+	if sum := report.Sum(encoded); sum != summary.SHA256 {
+		return collected, fmt.Errorf("%w: it has digest %s, announced was %s", ErrNoReport, sum, summary.SHA256)
+	}
+	if collected.Report, err = report.Decode(encoded); err != nil {
+		return collected, fmt.Errorf("%w: %w", ErrNoReport, err)
+	}
+	return collected, nil
+}
+
+func read(ctx context.Context, logs Logs, pod *corev1.Pod) ([]byte, error) {
+	log, err := logs.Open(ctx, pod.Namespace, pod.Name, podspec.ContainerRunner)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	return report.ReadFrame(io.LimitReader(log, maxLog))
+}
+
+// ServerOutOfMemory tells whether the server was killed for its memory, which
+// the runner only sees as a kill.
+func ServerOutOfMemory(pod *corev1.Pod) bool {
+	server := view{pod: pod}.terminated(podspec.ContainerServer)
+	return server != nil && server.Reason == "OOMKilled"
+}
+
+// ImageDigest is the digest of the server's image as the kubelet reports it,
+// "sha256:..." or empty: of the form "repository@sha256:...", or for an image
+// that was never in a registry "sha256:...", with or without a scheme.
+func ImageDigest(pod *corev1.Pod) string {
+	status := view{pod: pod}.container(podspec.ContainerServer)
+	if status == nil {
+		return ""
+	}
+	const digest = "sha256:"
+	if i := strings.LastIndex(status.ImageID, digest); i >= 0 && len(status.ImageID[i:]) == len(digest)+64 {
+		return status.ImageID[i:]
+	}
+	return ""
+}
+
+// PodLogs is Logs by the API server.
+type PodLogs struct{ Client kubernetes.Interface }
+
+// Open implements Logs.
+func (l PodLogs) Open(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+	options := &corev1.PodLogOptions{Container: container}
+	stream, err := l.Client.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("stream log of %s/%s: %w", namespace, pod, err)
+	}
+	return stream, nil
+}

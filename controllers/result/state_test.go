@@ -1,0 +1,158 @@
+package result_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+)
+
+var (
+	created   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	deadlines = result.Deadlines{Pull: time.Minute, Start: 10 * time.Minute}
+)
+
+// podBuilder makes Pods as a kubelet would report them.
+type podBuilder struct{ pod *corev1.Pod }
+
+func newPod() podBuilder {
+	return podBuilder{&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "runs", Name: "run", CreationTimestamp: metav1.NewTime(created)},
+		Spec: corev1.PodSpec{
+			ActiveDeadlineSeconds: ptr.To[int64](480),
+			InitContainers:        []corev1.Container{{Name: "install", Image: "example/runner"}},
+			Containers:            []corev1.Container{{Name: "server", Image: "example/server"}, {Name: "runner", Image: "example/runner"}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	}}
+}
+
+func (b podBuilder) phase(phase corev1.PodPhase, reason, message string) podBuilder {
+	b.pod.Status.Phase, b.pod.Status.Reason, b.pod.Status.Message = phase, reason, message
+	return b
+}
+
+func (b podBuilder) status(name string, state corev1.ContainerState) podBuilder {
+	list := &b.pod.Status.ContainerStatuses
+	if name == "install" {
+		list = &b.pod.Status.InitContainerStatuses
+	}
+	*list = append(*list, corev1.ContainerStatus{Name: name, State: state})
+	return b
+}
+
+func (b podBuilder) waits(name, reason, message string) podBuilder {
+	return b.status(name, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
+}
+
+func (b podBuilder) runs(name string) podBuilder {
+	return b.status(name, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+}
+
+func (b podBuilder) ends(name string, code int32, reason, message string) podBuilder {
+	return b.status(name, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, Message: message, FinishedAt: metav1.NewTime(created.Add(20 * time.Second)),
+	}})
+}
+
+func (b podBuilder) deleted() podBuilder {
+	b.pod.DeletionTimestamp = ptr.To(metav1.NewTime(created))
+	return b
+}
+
+func (b podBuilder) unscheduled(message string) podBuilder {
+	b.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: message}}
+	return b
+}
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		pod     podBuilder
+		age     time.Duration
+		stage   result.Stage
+		reason  string
+		message string // a part of it
+		recheck time.Duration
+	}{
+		{"just created", newPod(), 0, result.Starting, "", "is starting", 10 * time.Minute},
+		{"unscheduled", newPod().unscheduled("0/1 nodes are available"), time.Minute, result.Starting, "", "cannot be scheduled: 0/1 nodes", 9 * time.Minute},
+		{"unscheduled for too long", newPod().unscheduled("0/1 nodes are available"), 11 * time.Minute, result.Failed, "PodFailed", "did not start within 10m0s. The audit Pod cannot be scheduled: 0/1 nodes", 0},
+		{"containers are created", newPod().waits("server", "ContainerCreating", ""), 0, result.Starting, "", "", 10 * time.Minute},
+		{"running", newPod().phase(corev1.PodRunning, "", "").runs("server").runs("runner"), time.Minute, result.Running, "", "being audited", 0},
+
+		{"first pull failed", newPod().waits("server", "ErrImagePull", "not found"), 50 * time.Second, result.Starting, "", "server image example/server could not be pulled yet", 10 * time.Second},
+		{"pull failed again late", newPod().waits("server", "ErrImagePull", "not found"), 2 * time.Minute, result.Starting, "", "", time.Second},
+		{"pull keeps failing", newPod().runs("runner").waits("server", "ImagePullBackOff", "Back-off: not found"), 61 * time.Second, result.Failed, "ImagePullFailed", "server image example/server could not be pulled: ImagePullBackOff: Back-off: not found", 0},
+		{"no image name", newPod().waits("server", "InvalidImageName", "bad"), 0, result.Failed, "ImagePullFailed", "InvalidImageName: bad", 0},
+		{"image is never pulled", newPod().waits("server", "ErrImageNeverPull", ""), 0, result.Failed, "ImagePullFailed", "ErrImageNeverPull", 0},
+		{"the runner's image", newPod().waits("install", "ImagePullBackOff", "x"), 2 * time.Minute, result.Failed, "ImagePullFailed", "runner image example/runner (the manager's --runner-image)", 0},
+		{"no container yet", newPod().waits("server", "CreateContainerError", "boom"), time.Second, result.Starting, "", "server could not be started yet", 59 * time.Second},
+		{"no container", newPod().waits("server", "CreateContainerConfigError", "boom"), time.Minute, result.Failed, "SandboxFailed", "boom", 0},
+
+		{"install failed", newPod().ends("install", 1, "Error", "route exists\n"), 0, result.Failed, "SandboxFailed", "(exit status 1): route exists", 0},
+		{"install went well", newPod().ends("install", 0, "Completed", ""), 0, result.Starting, "", "", 10 * time.Minute},
+		{"server not started", newPod().runs("runner").ends("server", 128, "StartError", "no such directory"), 0, result.Failed, "SandboxFailed", "no such directory", 0},
+		{"server ended, runner reports", newPod().runs("runner").ends("server", 1, "Error", ""), 0, result.Running, "", "", 0},
+
+		{"finished", newPod().ends("runner", 0, "Completed", "{}").ends("server", 125, "Error", ""), 21 * time.Second, result.Finished, "", "", 0},
+		{"finished, server still ending", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 21 * time.Second, result.Running, "", "is ending", 9 * time.Second},
+		{"finished, server does not end", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 31 * time.Second, result.Finished, "", "", 0},
+		{"finished at the deadline", newPod().phase(corev1.PodFailed, "DeadlineExceeded", "").ends("runner", 0, "Completed", "{}").ends("server", 137, "Error", ""), time.Minute, result.Finished, "", "", 0},
+		{"finished, then deleted", newPod().ends("runner", 0, "Completed", "{}").runs("server").deleted(), 21 * time.Second, result.Finished, "", "", 0},
+		{"deleted", newPod().runs("runner").deleted(), time.Minute, result.Leaving, "", "begins anew", 0},
+		{"deleted, runner killed", newPod().ends("runner", 137, "Error", "").deleted(), time.Minute, result.Leaving, "", "", 0},
+
+		{"runner failed", newPod().ends("runner", 1, "Error", "no plan"), 0, result.Failed, "PodFailed", "(exit status 1): no plan", 0},
+		{"runner failed in silence", newPod().ends("runner", 1, "", ""), 0, result.Failed, "PodFailed", "no reason was given", 0},
+		{"runner out of memory", newPod().ends("runner", 137, "OOMKilled", ""), 0, result.Failed, "OOMKilled", "runner ran out of memory", 0},
+		{"deadline", newPod().phase(corev1.PodFailed, "DeadlineExceeded", "").ends("runner", 137, "Error", ""), 9 * time.Minute, result.Failed, "Timeout", "deadline of 480 seconds", 0},
+		{"evicted", newPod().phase(corev1.PodFailed, "Evicted", "the node was low on memory").ends("runner", 137, "Error", ""), time.Minute, result.Failed, "PodFailed", "Evicted the node was low on memory", 0},
+		{"node gone", newPod().phase(corev1.PodFailed, "", ""), time.Minute, result.Failed, "PodFailed", "no reason was given", 0},
+		{"server out of memory, runner unknown", newPod().phase(corev1.PodFailed, "", "").ends("server", 137, "OOMKilled", ""), time.Minute, result.Failed, "OOMKilled", "server ran out of memory", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := result.Read(test.pod.pod, created.Add(test.age), deadlines)
+			if got.Stage != test.stage || got.Reason != test.reason || got.Recheck != test.recheck || !strings.Contains(got.Message, test.message) {
+				t.Errorf("Read = %+v\nwant %s, reason %q, recheck %s, saying %q", got, test.stage, test.reason, test.recheck, test.message)
+			}
+		})
+	}
+}
+
+func TestImageDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	for id, want := range map[string]string{
+		"registry.example/server@" + digest: digest,
+		"docker-pullable://a/b@" + digest:   digest,
+		digest:                              digest,
+		"docker://" + digest:                digest,
+		"":                                  "",
+		"sha256:short":                      "",
+	} {
+		pod := newPod().runs("server").pod
+		pod.Status.ContainerStatuses[0].ImageID = id
+		if got := result.ImageDigest(pod); got != want {
+			t.Errorf("ImageDigest of %q = %q, want %q", id, got, want)
+		}
+	}
+	if got := result.ImageDigest(newPod().pod); got != "" {
+		t.Errorf("ImageDigest before the kubelet knows = %q", got)
+	}
+}
+
+func TestServerOutOfMemory(t *testing.T) {
+	if !result.ServerOutOfMemory(newPod().ends("server", 137, "OOMKilled", "").pod) {
+		t.Error("an OOMKilled server was overlooked")
+	}
+	for _, pod := range []podBuilder{newPod(), newPod().runs("server"), newPod().ends("server", 125, "Error", "")} {
+		if result.ServerOutOfMemory(pod.pod) {
+			t.Errorf("out of memory with %+v", pod.pod.Status)
+		}
+	}
+}
