@@ -39,6 +39,7 @@ func newLineReader(from io.Reader, limit int) *lineReader {
 // its end.
 func (r *lineReader) next() (line, error) {
 	var l line
+	start := r.offset
 	for {
 		chunk, err := r.from.ReadSlice('\n')
 		r.offset += int64(len(chunk))
@@ -51,7 +52,7 @@ func (r *lineReader) next() (line, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && (len(l.text) == 0 || !errors.Is(err, io.EOF)) {
+		if err != nil && (r.offset == start || !errors.Is(err, io.EOF)) {
 			return line{}, err
 		}
 		l.end = r.offset
