@@ -4,12 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -36,24 +35,38 @@ func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) 
 	}
 }
 
-// nodeRuntime is the machine's own Node with its libraries. Debian's keeps
-// some of its built-in modules in files of their own and says which.
+// builtin matches the built-in modules that Debian's Node, which is built with
+// --shared-builtin-*-path, reads from files of their own when it starts. Only
+// the program itself knows them.
+var builtin = regexp.MustCompile(`/usr/share/nodejs/[\w@./-]+\.js`)
+
+// nodeRuntime is the machine's own Node with all that it loads.
 func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
-	out, err := output(ctx, "", "node", "-p",
-		"JSON.stringify([process.execPath, ...(process.config.variables.node_builtin_shareable_builtins ?? [])])")
+	program, err := output(ctx, "", "node", "-p", "process.execPath")
 	if err != nil {
 		return nil, err
 	}
-	var files []string
-	if err := json.Unmarshal([]byte(out), &files); err != nil {
-		return nil, fmt.Errorf("read what node consists of: %w", err)
+	libraries, err := oci.Libraries(ctx, program)
+	if err != nil {
+		return nil, err
 	}
 	t := oci.NewTree()
-	t.Copy("/usr/bin/node", files[0])
-	t.CopyLibraries(ctx, files[0])
-	for _, module := range files[1:] {
-		if path.IsAbs(module) { // else it is compiled in
-			t.Copy(module, module)
+	t.Copy("/usr/bin/node", program)
+	for _, file := range libraries {
+		t.Copy(file, file)
+	}
+	for _, file := range append(libraries, program) {
+		if !strings.Contains(filepath.Base(file), "node") { // node or libnode.so
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, module := range builtin.FindAll(content, -1) {
+			if exists(string(module)) {
+				t.Copy(string(module), string(module))
+			}
 		}
 	}
 	return t, nil

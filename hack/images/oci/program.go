@@ -25,16 +25,28 @@ func (t *Tree) CopyProgram(ctx context.Context, files ...string) {
 // CopyLibraries adds the libraries that the files need, at their own paths.
 // Static programs need none.
 func (t *Tree) CopyLibraries(ctx context.Context, files ...string) {
+	libraries, err := Libraries(ctx, files...)
+	if err != nil {
+		t.fail(err)
+	}
+	for _, file := range libraries {
+		t.Copy(file, file)
+	}
+}
+
+// Libraries lists what the loader of this machine would load for the files.
+func Libraries(ctx context.Context, files ...string) ([]string, error) {
+	var found []string
 	for chunk := range slices.Chunk(files, 100) {
 		// ldd fails when one of the files is static, and says so.
 		out, err := exec.CommandContext(ctx, "ldd", chunk...).Output()
 		if err != nil && len(out) == 0 {
-			t.fail(fmt.Errorf("run ldd: %w", err))
-			return
+			return nil, fmt.Errorf("run ldd: %w", err)
 		}
 		for _, m := range library.FindAllSubmatch(out, -1) {
-			lib := filepath.Clean(string(m[1]))
-			t.Copy(lib, lib)
+			found = append(found, filepath.Clean(string(m[1])))
 		}
 	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
 }
