@@ -5,11 +5,32 @@ package audit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"syscall"
+	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
+
+// Plan is what to audit, and what the verdict is measured by.
+type Plan struct {
+	// Command of the server, for the report; the launcher runs it.
+	Command []string
+	// Canaries are those that the launcher planted.
+	Canaries canary.Set
+	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	FailOn report.Severity
+	// Timeout bounds the whole audit; what is running then is Inconclusive.
+	Timeout time.Duration
+	// Baseline is an earlier report whose manifest must not have changed.
+	Baseline *report.Report
+	// Progress, when set, is told what happens, in a few words. It must not block.
+	Progress func(step string)
+}
 
 // Launcher starts the server that is under audit, traced from its own execve.
 type Launcher interface {
@@ -22,17 +43,48 @@ type Launcher interface {
 // Process is a server that runs.
 type Process interface {
 	// Streams are our ends of stdin, stdout and stderr.
-	Streams() (stdin io.WriteCloser, stdout, stderr io.Reader)
+	Streams() (stdin io.WriteCloser, stdout, stderr io.ReadCloser)
 	// Trace is what is seen of it.
 	Trace() *trace.Session
 	// Exited is closed when the server's own process has ended, or when there
-	// is no way to know.
+	// is no way to know any more.
 	Exited() <-chan struct{}
 	// Status is how it ended; false when that is not known.
 	Status() (syscall.WaitStatus, bool)
-	// Stop kills all that is left of the server and frees everything. It takes
-	// some seconds at most, and may be called once.
+	// Stop kills all that is left of the server and ends the trace. It takes
+	// some seconds at most and is called once.
 	Stop(ctx context.Context)
 	// Notes are what the launcher could not do as well as it should have.
 	Notes() []string
+}
+
+// Run audits one server. It returns a report whatever the server does; an error
+// only when ctx was cancelled. Nothing outlasts plan.Timeout by more than the
+// time that it takes to kill the server.
+func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, error) {
+	started := time.Now()
+	if plan.Progress == nil {
+		plan.Progress = func(string) {}
+	}
+	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
+	defer cancel()
+
+	runs := []observation{observe(limited, plan, launcher, false)}
+	if runs[0].result.NeedDiscover && limited.Err() == nil {
+		plan.Progress("start the server again, for the revision without a handshake")
+		runs = append(runs, observe(limited, plan, launcher, true))
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return report.Report{}, fmt.Errorf("audit: %w", err)
+	}
+	plan.Progress("judge")
+	r := conclude(plan, runs)
+	r.StartTime, r.EndTime = started, time.Now()
+	r.Tracer = report.Component{Name: "strace"}
+	if version, err := trace.Version(context.WithoutCancel(ctx)); err == nil {
+		r.Tracer.Version = version
+	}
+	r.Normalise()
+	r.Cap()
+	return r, nil
 }

@@ -17,7 +17,7 @@ type process struct {
 	session *trace.Session
 }
 
-func (p *process) Streams() (io.WriteCloser, io.Reader, io.Reader) {
+func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
 	return p.Stdin, p.Stdout, p.Stderr
 }
 

@@ -1,0 +1,88 @@
+// Command mcpaudit audits an MCP server on the local machine: it runs it in a
+// sandbox under a tracer, exercises what it advertises, and reports what it did.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+)
+
+// The exit codes, besides 0: nothing at or above the threshold.
+const (
+	exitError    = 1 // the audit could not be done, or not to its end
+	exitTracer   = 2 // the tracer was refused
+	exitFindings = 3 // findings at or above the threshold
+)
+
+const usage = `mcpaudit runs an MCP server in a sandbox and reports what it does.
+
+Usage:
+  mcpaudit run [flags] -- COMMAND [ARGUMENT...]
+  mcpaudit version
+  mcpaudit help
+
+Flags of run:
+`
+
+const exits = `
+Exit codes:
+  0  nothing at or above the threshold was found
+  1  the audit could not be done, or not to its end (Inconclusive)
+  2  the tracer was refused; the message says what to do
+  3  findings at or above the threshold
+`
+
+// The stages of the sandbox are this program, and change the state of their main
+// thread.
+func init() { runtime.LockOSThread() }
+
+func main() {
+	if code, ok := sandbox.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code, err := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mcpaudit:", err)
+	}
+	os.Exit(code)
+}
+
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	if len(args) == 0 {
+		return exitError, errors.New("what to do? try: mcpaudit run -- COMMAND, or mcpaudit help")
+	}
+	switch args[0] {
+	case "run":
+		return run(ctx, args[1:], stdout, stderr)
+	case "version", "--version":
+		_, err := fmt.Fprintf(stdout, "mcpaudit %s %s %s/%s\n", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return status(err), err
+	case "help", "--help", "-h":
+		return 0, help(stdout)
+	default:
+		return exitError, fmt.Errorf("unknown command %q: it is one of run, version, help", args[0])
+	}
+}
+
+func status(err error) int {
+	if err != nil {
+		return exitError
+	}
+	return 0
+}
+
+func help(w io.Writer) error {
+	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), exits)
+	return err
+}

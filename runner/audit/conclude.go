@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// conclude makes the report of one run, or of two of which the second counts
+// for the conversation and both for what the server did.
+func conclude(plan Plan, runs []observation) report.Report {
+	last := runs[len(runs)-1]
+	seen := merge(runs)
+	manifest := last.result.Manifest.Report()
+	r := report.Report{
+		SchemaVersion: report.SchemaVersion,
+		Server: report.Server{
+			Name: last.result.ServerName, Version: last.result.ServerVersion,
+			ProtocolVersion: last.result.ProtocolVersion, Command: plan.Command,
+			Exit: last.exit(), Stderr: last.stderr,
+		},
+		FailOn:   plan.FailOn,
+		Runner:   report.Component{Name: "mcpaudit", Version: Build()},
+		Network:  report.NetworkDeny,
+		Profile:  seen.Report(),
+		Manifest: manifest,
+		Coverage: last.result.Coverage,
+		Findings: findings(plan, runs, seen),
+	}
+	if last.result.Listed {
+		r.ManifestDigest = manifest.Digest
+	} else {
+		r.Manifest.Digest = ""
+	}
+	for _, o := range runs {
+		r.Errors = append(r.Errors, o.problems()...)
+	}
+	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, incomplete(runs))
+	return r
+}
+
+// merge joins what was seen in all runs: what a server did when it was started
+// first, it did.
+func merge(runs []observation) profile.Profile {
+	var all profile.Profile
+	for _, o := range runs {
+		all.Effects = append(all.Effects, o.profile.Effects...)
+		all.Ordinary += o.profile.Ordinary
+		all.Dropped += o.profile.Dropped
+	}
+	return all
+}
+
+// incomplete finds the first reason, in the order of cause, why the audit could
+// not observe everything. A first run that only showed that the server has to
+// be talked to differently has to have been watched, not to have answered.
+func incomplete(runs []observation) report.Incomplete {
+	for _, o := range runs {
+		if reason := o.unwatched(); reason.Reason != "" {
+			return reason
+		}
+	}
+	last := runs[len(runs)-1]
+	if reason := last.result.Incomplete; reason.Reason != "" {
+		if reason.Reason == report.ReasonServerExited {
+			reason.Message = last.explainExit(reason.Message)
+		}
+		return reason
+	}
+	for _, o := range runs {
+		if reason := o.overflow(); reason.Reason != "" {
+			return reason
+		}
+	}
+	return report.Incomplete{}
+}
+
+// unwatched is why a run was not watched from its beginning to its end.
+func (o observation) unwatched() report.Incomplete {
+	switch {
+	case errors.Is(o.launched, trace.ErrUnavailable):
+		return report.Incomplete{Reason: report.ReasonTracerUnavailable, Message: o.launched.Error()}
+	case errors.Is(o.launched, context.DeadlineExceeded):
+		return report.Incomplete{Reason: report.ReasonTimeout, Message: fmt.Sprintf("the server was not started in time: %v", o.launched)}
+	case o.launched != nil:
+		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: o.launched.Error()}
+	case o.stats.Overflow:
+		return o.overflow()
+	case o.lost:
+		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
+	case !o.stats.Begun:
+		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer did not see the server's start"}
+	case o.exited && !o.known:
+		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: "the process that supervises the server was killed"}
+	default:
+		return report.Incomplete{}
+	}
+}
+
+// overflow is why something may have been done that the judgement has not seen.
+func (o observation) overflow() report.Incomplete {
+	var what string
+	switch {
+	case o.stats.Overflow:
+		what = fmt.Sprintf("the server made more system calls than can be kept (%d lines)", o.stats.Lines)
+	case o.drained != nil:
+		what = o.drained.Error()
+	case o.stats.Unparsed > 0:
+		what = fmt.Sprintf("%d lines of the trace were not understood", o.stats.Unparsed)
+	case o.stats.Cut+o.stats.Dropped > 0:
+		what = fmt.Sprintf("%d calls of the trace did not fit", o.stats.Cut+o.stats.Dropped)
+	case o.profile.Dropped > 0:
+		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
+	default:
+		return report.Incomplete{}
+	}
+	return report.Incomplete{Reason: report.ReasonTraceOverflow, Message: what}
+}
+
+// exit says how the server ended, for people.
+func (o observation) exit() string {
+	switch {
+	case o.launched != nil:
+		return ""
+	case !o.exited:
+		return "stopped after the audit"
+	case !o.known:
+		return "unknown"
+	case o.status.Signaled():
+		return "signal: " + o.status.Signal().String()
+	default:
+		return fmt.Sprintf("exit status %d", o.status.ExitStatus())
+	}
+}
+
+// explainExit adds to a message what is known about the end of the server.
+func (o observation) explainExit(message string) string {
+	if o.exited {
+		message += fmt.Sprintf(" (%s)", o.exit())
+	}
+	lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		message += ": " + last
+	}
+	return message
+}
+
+// problems are what the reader of the report should know besides the findings.
+func (o observation) problems() []string {
+	var all []string
+	all = append(all, o.notes...)
+	if p := o.result.Pollution; p.Lines > 0 {
+		all = append(all, fmt.Sprintf("stdout has %d lines that are not JSON-RPC; the first: %q", p.Lines, p.Sample))
+	}
+	if o.stats.Unparsed > 0 {
+		all = append(all, fmt.Sprintf("%d lines of the trace were not understood; the first: %q", o.stats.Unparsed, o.stats.Sample))
+	}
+	return all
+}

@@ -1,0 +1,167 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+const (
+	// stopDeadline bounds the end of a server, drainDeadline that of its trace:
+	// a server that made more calls than can be read is cut off there.
+	stopDeadline  = 20 * time.Second
+	drainDeadline = 60 * time.Second
+	// maxStderr is how much of the end of stderr is kept, in bytes.
+	maxStderr = report.MaxStderrBytes
+)
+
+// observation is one run of the server, from launch to the end of its trace.
+type observation struct {
+	// launched is why there was no run; all else is empty then.
+	launched error
+	result   probe.Result
+	profile  profile.Profile
+	stats    trace.Stats
+	// lost: the tracer went before the server did. drained: why the trace could
+	// not be read to its end.
+	lost    bool
+	drained error
+	// exited and known say whether, and how, the server ended before it was
+	// stopped: exited without known means that the shim was lost.
+	exited, known bool
+	status        syscall.WaitStatus
+	stderr        string
+	notes         []string
+}
+
+// observe runs the server once.
+func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) observation {
+	plan.Progress("start the server")
+	process, err := launcher.Launch(ctx)
+	if err != nil {
+		return observation{launched: err}
+	}
+	var o observation
+	builder := profile.New(profile.Limits{Home: plan.Canaries.Home})
+	traceCtx, endTrace := context.WithCancel(context.WithoutCancel(ctx))
+	defer endTrace()
+	drained := make(chan error, 1)
+	go func() { drained <- process.Trace().Run(traceCtx, builder.Add) }()
+
+	stdin, stdout, stderr := process.Streams()
+	said := &tail{limit: maxStderr}
+	listened := make(chan struct{})
+	go func() {
+		defer close(listened)
+		_, _ = io.Copy(said, stderr) // ends when the server is gone, or when we close it
+	}()
+
+	o.result = converse(ctx, plan, process, probe.Conn{Stdin: stdin, Stdout: stdout, Exited: process.Exited()}, discover)
+
+	select {
+	case <-process.Exited():
+		o.exited = true
+		o.status, o.known = process.Status()
+	default:
+	}
+	plan.Progress("stop the server")
+	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
+	process.Stop(stopCtx)
+	stopped()
+
+	o.drained = await(drained, endTrace)
+	select {
+	case <-listened:
+	case <-time.After(time.Second): // something that we could not kill holds it open
+	}
+	_, _ = stdout.Close(), stderr.Close() // ends the readers
+	o.profile = builder.Build(o.result.Ledger)
+	o.stats, o.stderr, o.notes = process.Trace().Stats(), said.String(), process.Notes()
+	select {
+	case <-process.Trace().Lost():
+		o.lost = true
+	default:
+	}
+	return o
+}
+
+// converse holds the session, and breaks it off when the tracer is lost: what
+// the server did from then on, nobody would see.
+func converse(ctx context.Context, plan Plan, process Process, conn probe.Conn, discover bool) probe.Result {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-process.Trace().Lost():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	result, err := probe.Run(ctx, conn, probe.Options{
+		Discover: discover, Version: Build(),
+		Progress: func(method string, of report.Capability) { plan.Progress(describe(method, of)) },
+	})
+	if err != nil && result.Incomplete.Reason == "" {
+		result.Incomplete = report.Incomplete{Reason: report.ReasonTimeout, Message: "the session was broken off"}
+	}
+	return result
+}
+
+func describe(method string, of report.Capability) string {
+	if of.Name == "" {
+		return method
+	}
+	return fmt.Sprintf("%s %s", method, of.Name)
+}
+
+// errUndrained: the trace was longer than could be read in time.
+var errUndrained = errors.New("the trace could not be read to its end in time")
+
+// await waits for the trace to be read to its end.
+func await(drained <-chan error, end func()) error {
+	select {
+	case err := <-drained:
+		return err
+	case <-time.After(drainDeadline):
+		end()
+		<-drained // it ends with its context
+		return errUndrained
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	limit int
+
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if over := len(p) - t.limit; over > 0 {
+		t.data = append(t.data[:0], p[over:]...)
+		return len(p), nil
+	}
+	if over := len(t.data) + len(p) - t.limit; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	t.data = append(t.data, p...)
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data)
+}

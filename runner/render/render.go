@@ -1,0 +1,204 @@
+// Package render writes a report for the command line: a table for people, or
+// the JSON for programs. Whatever a server had a say in is escaped, so that no
+// name or description can paint over the terminal or hide in it.
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// JSON writes the report, indented, with a newline at its end.
+func JSON(w io.Writer, r report.Report) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	if _, err := w.Write(append(b, '\n')); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// Table writes the report for people: the verdict, each finding with its
+// evidence, and what every capability did. colour adds ANSI colours.
+func Table(w io.Writer, r report.Report, colour bool) error {
+	p := &page{colour: colour}
+	p.header(r)
+	for _, f := range r.Findings {
+		p.finding(f)
+	}
+	p.profile(r.Profile)
+	p.coverage(r.Coverage)
+	p.problems(r)
+	if _, err := io.WriteString(w, p.text.String()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// page is the text in the making.
+type page struct {
+	colour bool
+	text   strings.Builder
+}
+
+// line writes one line. Its arguments have been escaped.
+func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
+
+func (p *page) header(r report.Report) {
+	name := r.Server.Name
+	if name == "" {
+		name = strings.Join(r.Server.Command, " ")
+	}
+	of := Escape(strings.TrimSpace(name + " " + r.Server.Version))
+	with := fmt.Sprintf("%s %s", r.Tracer.Name, r.Tracer.Version)
+	if v := r.Server.ProtocolVersion; v != "" {
+		with = "MCP " + v + ", " + with
+	}
+	verdict := string(r.Verdict)
+	if r.Verdict == report.VerdictInconclusive {
+		verdict += " (" + string(r.Reason) + ")"
+	}
+	p.line("%s: %s  [%s]", of, p.paint(verdictColour[r.Verdict], verdict), Escape(strings.TrimSpace(with)))
+	p.line("%s", Escape(r.Message))
+	if r.ManifestDigest != "" {
+		p.line("manifest %s", Escape(r.ManifestDigest))
+	}
+}
+
+const indent = "          "
+
+func (p *page) finding(f report.Finding) {
+	p.line("")
+	label := fmt.Sprintf("%-9s", f.Severity)
+	p.line("%s %s  %s", p.paint(severityColour[f.Severity], label), Escape(f.Title), Escape(f.Rule))
+	p.line("%s%s", indent, Escape(f.Message))
+	p.line("%s%s", indent, Escape(where(f)))
+	for _, e := range f.Evidence {
+		text := e.Detail
+		if e.PID != 0 {
+			text = fmt.Sprintf("%s pid %d: %s", e.Time.Format("15:04:05.000000"), e.PID, e.Detail)
+		}
+		p.line("%s%s", indent, Escape(text))
+	}
+}
+
+// where says in the course of what a finding was seen.
+func where(f report.Finding) string {
+	attribution := report.AttributionPhase
+	if len(f.Evidence) > 0 {
+		attribution = f.Evidence[0].Attribution
+	}
+	switch {
+	case f.Capability.Kind == report.CapabilityServer:
+		return "in phase " + string(f.Phase)
+	case attribution == report.AttributionAfter:
+		return "after the response of " + f.Capability.String()
+	default:
+		return "during a call of " + f.Capability.String()
+	}
+}
+
+func (p *page) profile(profile report.Profile) {
+	if len(profile.Capabilities) == 0 {
+		return
+	}
+	p.line("")
+	p.line("What was seen")
+	for _, c := range profile.Capabilities {
+		p.line("  %s, %s", Escape(report.Capability{Kind: c.Kind, Name: c.Name}.String()), Escape(string(c.Phase)))
+		p.files("read", c.Reads)
+		p.files("write", c.Writes)
+		p.files("tried", c.Attempts)
+		for _, e := range c.Execs {
+			p.effect("exec", e.Path+arguments(e.Argv), "execve", e.Error, e.Count)
+		}
+		p.ends("connect", c.Connects)
+		p.ends("listen", c.Listens)
+		if c.Dropped > 0 {
+			p.line("    and %d more", c.Dropped)
+		}
+	}
+}
+
+func (p *page) files(verb string, files []report.FileAccess) {
+	for _, f := range files {
+		p.effect(verb, f.Path, f.Operation, f.Error, f.Count)
+	}
+}
+
+func (p *page) ends(verb string, ends []report.Connection) {
+	for _, c := range ends {
+		address := c.Address
+		if c.Port != 0 {
+			address = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
+		}
+		if c.Host != "" {
+			address += " (" + c.Host + ")"
+		}
+		p.effect(verb, address, c.Protocol, c.Error, c.Count)
+	}
+}
+
+func (p *page) effect(verb, what, how, failure string, count int) {
+	if failure != "" {
+		how += " " + failure
+	}
+	if count > 1 {
+		how += fmt.Sprintf(" x%d", count)
+	}
+	p.line("    %-8s %s  [%s]", verb, Escape(what), Escape(how))
+}
+
+func bracket(address string) string {
+	if strings.Contains(address, ":") {
+		return "[" + address + "]"
+	}
+	return address
+}
+
+// arguments are those behind the program's own name.
+func arguments(argv []string) string {
+	if len(argv) < 2 {
+		return ""
+	}
+	return " " + strings.Join(argv[1:], " ")
+}
+
+func (p *page) coverage(c report.Coverage) {
+	p.line("")
+	var parts []string
+	for _, k := range []struct {
+		name string
+		of   report.Exercised
+	}{{"tools", c.Tools}, {"resources", c.Resources}, {"resource templates", c.ResourceTemplates}, {"prompts", c.Prompts}} {
+		if k.of.Listed > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d listed, %d called, %d accepted", k.name, k.of.Listed, k.of.Called, k.of.Accepted))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing was listed"}
+	}
+	p.line("Coverage  %s", strings.Join(parts, "; "))
+}
+
+func (p *page) problems(r report.Report) {
+	for _, e := range r.Errors {
+		p.line("Note      %s", Escape(e))
+	}
+	for _, t := range r.Truncated {
+		p.line("Note      %d of %s were left out", t.Dropped, Escape(t.Field))
+	}
+	if r.Verdict == report.VerdictInconclusive && r.Server.Stderr != "" {
+		p.line("")
+		p.line("The end of the server's stderr")
+		for l := range strings.Lines(strings.TrimSpace(r.Server.Stderr)) {
+			p.line("  %s", Escape(strings.TrimRight(l, "\r\n")))
+		}
+	}
+}
