@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,7 +25,7 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	// untraced and the trace without its end.
 	cmd := exec.Command(program, args...)
 	cmd.Stderr = said
-	s, err := newSession(cfg, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	s, err := newSession(cfg, os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +33,10 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 		_ = s.file.Close()
 		return nil, Unavailable(err.Error())
 	}
-	a := &attached{Session: s, cmd: cmd, pid: pid}
-	s.terminate = a.stop
-	go a.wait()
-	if err := a.await(ctx); err != nil {
-		a.stop()
+	s.terminate = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it detaches
+	go s.wait(cmd)
+	if err := s.await(ctx, pid, cmd.Process.Pid); err != nil {
+		s.Stop()
 		<-s.ended
 		_ = s.file.Close()
 		if text := said.String(); text != "" {
@@ -49,48 +47,33 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// attached is a Session whose strace is our own child.
-type attached struct {
-	*Session
-	cmd     *exec.Cmd
-	pid     int
-	stopped atomic.Bool
-}
-
-// stop asks strace to detach and end.
-func (a *attached) stop() {
-	a.stopped.Store(true)
-	_ = a.cmd.Process.Signal(syscall.SIGTERM)
-}
-
 // wait reaps strace and judges its end: it ends by itself, with status 0, when
 // the last tracee has.
-func (a *attached) wait() {
-	err := a.cmd.Wait()
-	if err != nil && !a.stopped.Load() {
-		a.lose()
+func (s *Session) wait(cmd *exec.Cmd) {
+	if err := cmd.Wait(); err != nil && !s.stopped.Load() {
+		s.lose()
 	}
-	a.Ended()
+	s.Ended()
 }
 
 // await polls until every thread is traced by our strace.
-func (a *attached) await(ctx context.Context) error {
+func (s *Session) await(ctx context.Context, pid, tracer int) error {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		switch traced, err := seized(a.pid, a.cmd.Process.Pid); {
+		switch traced, err := seized(pid, tracer); {
 		case err != nil:
-			return fmt.Errorf("attach to process %d: %w", a.pid, err)
+			return fmt.Errorf("attach to process %d: %w", pid, err)
 		case traced:
 			return nil
 		}
 		select {
-		case <-a.ended:
+		case <-s.ended:
 			return Unavailable("strace ended at once")
 		case <-ctx.Done():
-			return fmt.Errorf("attach to process %d: %w", a.pid, ctx.Err())
+			return fmt.Errorf("attach to process %d: %w", pid, ctx.Err())
 		case <-ticker.C:
 		}
 	}

@@ -44,7 +44,9 @@ func (d *decoder) move(c *call) {
 	d.read(c, pipeInode(source), false)
 	_, sink := descriptor(to)
 	if isSocket(sink) {
-		d.deliver(c, sink, message{})
+		if c.result.errno != "EAGAIN" {
+			d.deliver(c, sink, message{cut: true}) // of the bytes nothing is printed
+		}
 		return
 	}
 	d.written(c, pipeInode(sink))

@@ -31,8 +31,16 @@ func unframed(data []byte, tcp bool) []byte {
 	return data
 }
 
+// hostName is a name without its final dot, and without what a terminal would
+// obey.
 func hostName(n dnsmessage.Name) string {
-	return strings.TrimSuffix(strings.ToValidUTF8(n.String(), "?"), ".")
+	printable := func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}
+	return strings.TrimSuffix(strings.Map(printable, n.String()), ".")
 }
 
 // answer is an address that a name server gave for a name.

@@ -21,7 +21,7 @@ var opens = map[string]openShape{
 }
 
 // writing are the flags that make an open a change.
-var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"}
+var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE", "O_ACCMODE"}
 
 func (o openShape) open(d *decoder, c *call) {
 	var dir []byte
@@ -96,13 +96,13 @@ type changeShape struct {
 }
 
 var changes = map[string]changeShape{
-	"mkdir": onPath(0), "rmdir": onPath(0), "unlink": onPath(0), "mknod": onPath(0),
-	"chmod": onPath(0), "chown": onPath(0), "lchown": onPath(0), "truncate": onPath(0),
-	"setxattr": onPath(0), "lsetxattr": onPath(0),
-	"mkdirat": onPathAt(0, 1), "unlinkat": onPathAt(0, 1), "mknodat": onPathAt(0, 1),
-	"fchmodat": onPathAt(0, 1), "fchmodat2": onPathAt(0, 1), "fchownat": onPathAt(0, 1), "utimensat": onPathAt(0, 1),
-	"fchmod": onDescriptor(), "fchown": onDescriptor(), "ftruncate": onDescriptor(),
-	"fallocate": onDescriptor(), "fsetxattr": onDescriptor(),
+	"mkdir": onPath, "rmdir": onPath, "unlink": onPath, "mknod": onPath,
+	"chmod": onPath, "chown": onPath, "lchown": onPath, "truncate": onPath,
+	"setxattr": onPath, "lsetxattr": onPath,
+	"mkdirat": onPathAt, "unlinkat": onPathAt, "mknodat": onPathAt,
+	"fchmodat": onPathAt, "fchmodat2": onPathAt, "fchownat": onPathAt, "utimensat": onPathAt,
+	"fchmod": onDescriptor, "fchown": onDescriptor, "ftruncate": onDescriptor,
+	"fallocate": onDescriptor, "fsetxattr": onDescriptor,
 	"rename":    {-1, -1, 0, -1, 1},
 	"renameat":  {-1, 0, 1, 2, 3},
 	"renameat2": {-1, 0, 1, 2, 3},
@@ -113,9 +113,12 @@ var changes = map[string]changeShape{
 	"symlinkat": {-1, 1, 2, -1, 0},
 }
 
-func onPath(i int) changeShape        { return changeShape{-1, -1, i, -1, -1} }
-func onPathAt(dir, i int) changeShape { return changeShape{-1, dir, i, -1, -1} }
-func onDescriptor() changeShape       { return changeShape{0, -1, -1, -1, -1} }
+// The shapes that most calls share.
+var (
+	onPath       = changeShape{-1, -1, 0, -1, -1}
+	onPathAt     = changeShape{-1, 0, 1, -1, -1}
+	onDescriptor = changeShape{0, -1, -1, -1, -1}
+)
 
 func (s changeShape) change(d *decoder, c *call) {
 	e := Event{Op: OpWrite}

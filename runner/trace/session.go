@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // Config says what to trace.
@@ -41,25 +42,25 @@ type Session struct {
 	ended, lost chan struct{}
 	endOnce     sync.Once
 	lostOnce    sync.Once
-	terminate   func() // asks strace to end; nil when it is not ours
+	stopped     atomic.Bool // on request
+	terminate   func()      // asks strace to end; nil when it is not ours
 
 	mu    sync.Mutex
 	stats Stats
 }
 
-func newSession(cfg Config, terminate func()) (*Session, error) {
-	file, err := os.OpenFile(cfg.File, os.O_RDWR|os.O_CREATE, 0o600)
+func newSession(cfg Config, flags int) (*Session, error) {
+	file, err := os.OpenFile(cfg.File, os.O_RDWR|os.O_CREATE|flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	return &Session{cfg: cfg, file: file, terminate: terminate,
-		ended: make(chan struct{}), lost: make(chan struct{})}, nil
+	return &Session{cfg: cfg, file: file, ended: make(chan struct{}), lost: make(chan struct{})}, nil
 }
 
 // Follow reads the trace of a strace that the caller runs with the arguments
-// of Wrap. Call it before or after strace is started, and Ended when strace
-// has been waited for.
-func Follow(cfg Config) (*Session, error) { return newSession(cfg, nil) }
+// of Wrap. Call it when strace has been started, for that empties the file, and
+// Ended when strace has been waited for.
+func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 
 // Run hands every event to sink, in order, until the trace has ended and was
 // read to its end. Memory is bounded, whatever the server does.
@@ -80,7 +81,7 @@ func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	d.close()
 	d.stats.Overflow = errors.Is(err, ErrOverflow)
 	s.publish(d, t)
-	if d.stats.Alive > 0 && err == nil || d.stats.Overflow {
+	if d.stats.Overflow || d.stats.Alive > 0 && err == nil && !s.stopped.Load() {
 		s.lose()
 	}
 	return err
@@ -111,6 +112,7 @@ func (s *Session) Ended() { s.endOnce.Do(func() { close(s.ended) }) }
 // Stop ends the trace: a strace that Attach started detaches from whatever is
 // still alive. Events made until then are still handed out by Run.
 func (s *Session) Stop() {
+	s.stopped.Store(true)
 	if s.terminate != nil {
 		s.terminate()
 		return
