@@ -1,0 +1,66 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+)
+
+// comparison is a manifest held against its baseline.
+type comparison struct {
+	stable   conditions.Condition
+	baseline v1alpha1.Digest
+	drift    *report.Drift
+}
+
+// compare holds a manifest against the baseline.
+//
+// The first use that counts for TrustOnFirstUse is the first complete listing,
+// whatever the verdict of that audit: the baseline is what the server
+// advertises, and findings or a lost tracer say nothing about that. An audit
+// that fails does not pass because its manifest became the baseline.
+// A partial listing is neither trusted nor compared: what is missing may have
+// been removed or not been reached.
+func compare(in Input, manifest v1alpha1.Digest) comparison {
+	baseline, mismatch := in.Known, v1alpha1.ReasonManifestDrifted
+	switch in.Baseline.Mode {
+	case v1alpha1.BaselineNone:
+		return comparison{stable: conditions.Unknown(v1alpha1.ReasonNoBaseline, "spec.baseline.mode is None: the manifest may change.")}
+	case v1alpha1.BaselinePinned:
+		baseline, mismatch = in.Baseline.ManifestDigest, v1alpha1.ReasonBaselineMismatch
+	}
+	switch {
+	case manifest == "":
+		return comparison{baseline: baseline, stable: conditions.Unknown(v1alpha1.ReasonManifestIncomplete,
+			"The manifest could not be listed completely, so it was neither compared nor trusted.")}
+	case baseline == "":
+		return comparison{baseline: manifest, stable: conditions.True(v1alpha1.ReasonFirstUse, fmt.Sprintf(
+			"The manifest %s is the first that was listed completely, and is the baseline from now on.", manifest))}
+	case baseline == manifest:
+		return comparison{baseline: baseline, stable: conditions.True(v1alpha1.ReasonMatchesBaseline, fmt.Sprintf(
+			"The manifest is the one of the baseline, %s.", baseline))}
+	}
+	drift := in.drift(baseline)
+	return comparison{baseline: baseline, drift: &drift, stable: conditions.False(mismatch, driftMessage(manifest, baseline, drift))}
+}
+
+// drift is what changed, item by item; empty if the baseline's own manifest is
+// not kept, or if the difference is in what the caps cut off.
+func (in Input) drift(baseline v1alpha1.Digest) report.Drift {
+	if in.Report == nil || in.KnownManifest == nil || in.KnownManifest.Digest != "" && in.KnownManifest.Digest != string(baseline) {
+		return report.Drift{}
+	}
+	return report.Diff(*in.KnownManifest, in.Report.Manifest)
+}
+
+func driftMessage(manifest, baseline v1alpha1.Digest, drift report.Drift) string {
+	what := drift.String()
+	if drift.Empty() {
+		what = "no report of the baseline is kept to tell what changed"
+	}
+	return fmt.Sprintf("The manifest is not the one of the baseline: %s. "+
+		"The baseline is %s, the manifest is %s. To approve the change after a review, set spec.baseline to mode Pinned with that manifestDigest.",
+		what, baseline, manifest)
+}

@@ -1,0 +1,76 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// named is how many findings a message tells in full; the status has more, and
+// the report has all.
+const named = 3
+
+// failMessage tells the worst findings to somebody who knows nothing yet.
+func failMessage(in Input, counts string, held comparison) string {
+	parts := []string{sentence(capital(counts))}
+	if in.Report != nil {
+		parts = append(parts, worst(*in.Report, Threshold(in.FailOn))...)
+	}
+	if held.drift != nil {
+		parts = append(parts, "The manifest is not the one of the baseline either: see ManifestStable.")
+	}
+	if in.ReportName != "" {
+		parts = append(parts, fmt.Sprintf("The evidence is in the MCPAuditReport %s.", in.ReportName))
+	}
+	return strings.Join(parts, " ")
+}
+
+func worst(r report.Report, threshold report.Severity) []string {
+	var told []string
+	above := 0
+	for _, severity := range append([]report.Severity{""}, report.Severities...) {
+		for _, f := range r.Findings {
+			if !ranks(f.Severity, severity) || severity != "" && !severity.AtLeast(threshold) {
+				continue
+			}
+			if above++; above <= named {
+				told = append(told, fmt.Sprintf("[%s] %s: %s", f.Severity, f.Capability, sentence(excerpt.Line(f.Message, 200))))
+			}
+		}
+	}
+	if above > named {
+		told = append(told, fmt.Sprintf("And %d more.", above-named))
+	}
+	return told
+}
+
+// ranks tells whether a finding belongs to a severity; "" stands for those that
+// this version does not know, which come first, as report.Count has them.
+func ranks(of, severity report.Severity) bool {
+	if severity == "" {
+		return of.Rank() < 0
+	}
+	return of == severity
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+// capital begins a text with a capital letter.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
+}

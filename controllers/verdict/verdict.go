@@ -1,0 +1,165 @@
+// Package verdict decides what an audit says about a server: from the report,
+// or from the reason why there is none, the threshold and the baseline of the
+// spec, to a verdict and the conditions that explain it. It is pure.
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+)
+
+// Input is what a verdict depends on.
+type Input struct {
+	// FailOn and Baseline are those of the spec.
+	FailOn   v1alpha1.FailOn
+	Baseline v1alpha1.Baseline
+	// Known is the baseline that the status holds; empty if there is none yet.
+	Known v1alpha1.Digest
+	// KnownManifest is the manifest behind the baseline, if a report with it is
+	// kept; nil otherwise.
+	KnownManifest *report.Manifest
+
+	// Report is what the runner found; nil if it could not be had.
+	Report *report.Report
+	// Summary is what the runner announced; nil if it did not come that far.
+	Summary *report.Summary
+	// Failure is why the audit is incomplete, beyond what the report says
+	// itself; the zero value if it is not.
+	Failure report.Incomplete
+	// ReportName is where the evidence is; empty if it is nowhere.
+	ReportName string
+}
+
+// Outcome is the verdict and what explains it.
+type Outcome struct {
+	Verdict v1alpha1.Verdict
+	// Reason and Message are those of the report, judged again.
+	Reason  report.Reason
+	Message string
+
+	Ready          conditions.Condition
+	Audited        conditions.Condition
+	ManifestStable conditions.Condition
+
+	ManifestDigest v1alpha1.Digest
+	BaselineDigest v1alpha1.Digest
+	// Drift is nil if the manifest is the baseline's, or has none.
+	Drift *report.Drift
+}
+
+// Judge decides. What was seen stays seen: findings above the threshold and a
+// changed manifest fail an audit that was cut short as well. Without them, what
+// could not be observed is Inconclusive.
+func Judge(in Input) Outcome {
+	incomplete := in.incomplete()
+	manifest := in.manifestDigest()
+	held := compare(in, manifest)
+	outcome := Outcome{
+		Audited: audited(in, incomplete), ManifestStable: held.stable,
+		ManifestDigest: manifest, BaselineDigest: held.baseline, Drift: held.drift,
+	}
+	verdict, reason, message := judge(in, incomplete)
+	switch {
+	case verdict == report.VerdictFail:
+		outcome.Ready = conditions.False(v1alpha1.ReasonFindingsAboveThreshold, failMessage(in, message, held))
+	case held.drift != nil:
+		verdict, reason, message = report.VerdictFail, report.ReasonManifestDrifted, held.stable.Message
+		outcome.Ready = conditions.False(v1alpha1.ReasonManifestDrifted, message)
+	case verdict == report.VerdictPass:
+		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+sentence(message))
+	default:
+		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
+			"The audit could not observe everything (%s), so it says neither yes nor no. %s", reason, sentence(capital(message))))
+	}
+	outcome.Verdict, outcome.Reason, outcome.Message = v1alpha1.Verdict(verdict), reason, message
+	return outcome
+}
+
+// judge applies the threshold to the findings, or to the runner's own word when
+// the findings themselves were lost.
+func judge(in Input, incomplete report.Incomplete) (report.Verdict, report.Reason, string) {
+	if in.Report == nil && in.Summary != nil && in.Summary.Verdict == report.VerdictFail {
+		return report.VerdictFail, report.ReasonFindingsAboveThreshold, in.Summary.Message
+	}
+	var findings []report.Finding
+	if in.Report != nil {
+		findings = in.Report.Findings
+	}
+	return report.Judge(findings, Threshold(in.FailOn), incomplete)
+}
+
+// Threshold is the severity of a FailOn; empty for Never, which nothing reaches.
+func Threshold(failOn v1alpha1.FailOn) report.Severity {
+	if failOn == v1alpha1.FailOnNever {
+		return ""
+	}
+	return report.Severity(failOn)
+}
+
+// incomplete is why the audit did not see everything, the manager's own reasons
+// first: they explain those of the runner.
+func (in Input) incomplete() report.Incomplete {
+	r := in.Report
+	switch {
+	case in.Failure.Reason != "":
+		return in.Failure
+	case r == nil:
+		return report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
+	case r.Verdict == report.VerdictInconclusive:
+		return report.Incomplete{Reason: r.Reason, Message: r.Message}
+	case len(r.Truncated) > 0:
+		return report.Incomplete{Reason: report.ReasonReportTruncated,
+			Message: fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)}
+	case r.Verdict != report.VerdictPass && r.Verdict != report.VerdictFail:
+		return report.Incomplete{Reason: report.ReasonPodFailed, Message: fmt.Sprintf("the runner gave the unknown verdict %q", r.Verdict)}
+	case r.Verdict == report.VerdictFail && report.Count(r.Findings).AtOrAbove(Threshold(in.FailOn)) == 0:
+		// Two judges with one threshold cannot differ unless something was lost.
+		return report.Incomplete{Reason: report.ReasonReportTruncated, Message: "the runner found a reason to fail that its report does not contain"}
+	}
+	return report.Incomplete{}
+}
+
+func (in Input) manifestDigest() v1alpha1.Digest {
+	switch {
+	case in.Report != nil:
+		return v1alpha1.Digest(in.Report.ManifestDigest)
+	case in.Summary != nil:
+		return v1alpha1.Digest(in.Summary.ManifestDigest)
+	}
+	return ""
+}
+
+func readyReason(reason report.Reason) string {
+	if reason == report.ReasonImagePullFailed {
+		return v1alpha1.ReasonImageUnresolvable
+	}
+	return v1alpha1.ReasonAuditInconclusive
+}
+
+func audited(in Input, incomplete report.Incomplete) conditions.Condition {
+	if incomplete.Reason != "" {
+		return conditions.False(string(incomplete.Reason), sentence(capital(incomplete.Message)))
+	}
+	return conditions.True(v1alpha1.ReasonCompleted, "The server was watched from its first system call to its last; "+coverage(in.Report.Coverage)+".")
+}
+
+// coverage says what was called: "1 of 1 tools and 0 of 2 prompts were called".
+func coverage(c report.Coverage) string {
+	var parts []string
+	for _, kind := range []struct {
+		name string
+		report.Exercised
+	}{{"tools", c.Tools}, {"resources", c.Resources}, {"resource templates", c.ResourceTemplates}, {"prompts", c.Prompts}} {
+		if kind.Listed > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", kind.Called, kind.Listed, kind.name))
+		}
+	}
+	if len(parts) == 0 {
+		return "it advertises nothing that could be called"
+	}
+	return "called were " + strings.Join(parts, ", ")
+}
