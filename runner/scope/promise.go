@@ -1,0 +1,81 @@
+package scope
+
+import (
+	"regexp"
+	"strings"
+)
+
+// promise is one way to promise that no network is used, over a sentence (or a
+// part of one, between commas) in lower case.
+type promise struct {
+	pattern *regexp.Regexp
+	// butNot are the values of the pattern's first group that make it say
+	// something else.
+	butNot map[string]bool
+}
+
+// promises are the ways. "local" by itself is none: a file, a time or a server
+// may be local as well; nor are "locale" and "localhost".
+var promises = []promise{
+	// "no network access", "does not use the internet", "never makes any external requests"
+	{pattern: regexp.MustCompile(denial + ` (?:network|internet|egress)(?: (?:` + traffic + `|is|are|and|or|at all|required|needed|involved)\b.*)?$`)},
+	{pattern: regexp.MustCompile(denial + ` (?:network|internet|online|outbound|outgoing|external|web|remote)(?: (?:network|internet|api|web|http))? (?:` + traffic + `)\b`)},
+	// "works offline", "fully offline", "offline markdown formatter", "offline-only"
+	{pattern: regexp.MustCompile(`\b(?:works?|operates?|fully|completely|entirely|purely|strictly|100%) offline\b`)},
+	{pattern: regexp.MustCompile(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
+	{pattern: regexp.MustCompile(`\bair[- ]gapped\b`)},
+	// "purely local", "runs entirely locally"
+	{pattern: regexp.MustCompile(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: localThings},
+	{pattern: regexp.MustCompile(`^local(?:ly)?[- ]only\b`)},
+	// "runs locally", "everything is processed locally"
+	{pattern: regexp.MustCompile(`(?:^|\b(?:it|everything|all|tool|server|processing|computation|formatting|conversion|parsing|calculation|analysis|and) )` +
+		`(?:is |are |)(?:runs?|works?|operates?|executes?|processed|executed|performed|computed|calculated|done|formatted|converted|rendered|happens) locally$`)},
+	// "local text formatting"
+	{pattern: regexp.MustCompile(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: localThings},
+	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
+	{pattern: regexp.MustCompile(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
+	{pattern: regexp.MustCompile(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
+}
+
+const (
+	// denial is a negation with verbs and articles, but no nouns, behind it.
+	denial = `\b(?:no|without|zero|never|cannot|not|doesn't|won't|can't)(?: (?:any|a|the|an|to|or|nor|access(?:es)?|uses?|using|` +
+		`requires?|requiring|needs?|needing|makes?|making|sends?|transmits?|performs?|connects?|contacts?|reach(?:es)?|` +
+		`touch(?:es)?|goes?|talks?|have|has|data|anything|over|external|outbound|outgoing|active)){0,8}`
+	traffic = `access|connections?|connectivity|calls?|requests?|traffic|services?|servers?|activity|i/o|communication`
+)
+
+// localThings are local without a promise in it: a file, a time.
+var localThings = set("file", "files", "path", "paths", "folder", "folders", "directory", "directories", "repo",
+	"repository", "repositories", "branch", "branches", "time", "times", "date", "dates", "datetime", "timezone",
+	"currency", "number", "language", "host", "port", "server", "servers", "database", "databases", "variable",
+	"variables", "address", "addresses", "user", "users", "machine", "machines", "network", "networks", "area",
+	"storage", "business", "businesses", "weather", "news", "model", "models", "installed", "hosted", "stored", "cached")
+
+// conditions make a sentence something else than a promise: what happens when
+// there is no network, how it differs from something else, an order to the reader.
+var conditions = regexp.MustCompile(`\b(?:if|when|whenever|unless|until|fails?|failing|errors?|unable|not work|won't work|` +
+	`not (?:purely|entirely|completely|fully|strictly|only|solely|local|locally)|not just|instead of|rather than|unlike|` +
+	`while|except|falls? back|fallback)\b|^(?:do not|don't|please|never (?:use|call|send|access|run|make|fetch|connect)) `)
+
+// promisesNoNetwork tells whether a sentence promises to keep off the network.
+func promisesNoNetwork(sentence string) bool {
+	plain := strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(sentence, "’", "'"))), " ")
+	if conditions.MatchString(plain) {
+		return false
+	}
+	for _, part := range append(strings.Split(plain, ","), plain) {
+		part = strings.Trim(part, " .!?:;()*_")
+		for _, p := range promises {
+			if p.keptBy(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p promise) keptBy(part string) bool {
+	found := p.pattern.FindStringSubmatch(part)
+	return found != nil && (p.butNot == nil || !p.butNot[found[1]])
+}

@@ -1,0 +1,132 @@
+package scope
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+const (
+	// reach is how many words a negation denies.
+	reach = 6
+	// maxQuote is the length of a quote, in bytes.
+	maxQuote = 160
+)
+
+// read reads the fields of one declaration.
+func read(of report.Capability, all []field) Declaration {
+	d := Declaration{words: map[string]bool{}}
+	for _, f := range all {
+		if f.quote != "" {
+			d.NoNetwork = append(d.NoNetwork, Clause{of, f.name, f.quote})
+			continue
+		}
+		text := f.text[:min(len(f.text), maxText)]
+		for _, sentence := range sentences(text) {
+			clause := Clause{of, f.name, quote(sentence)}
+			if f.promises && promisesNoNetwork(sentence) {
+				d.NoNetwork = append(d.NoNetwork, clause)
+			}
+			d.speak(words(sentence, f.identifier), clause)
+		}
+	}
+	return d
+}
+
+// speak enters the uses that a sentence speaks of.
+func (d *Declaration) speak(spoken []string, clause Clause) {
+	denied := 0
+	network, subprocess, files := false, false, false
+	for i, word := range spoken {
+		d.words[word] = true
+		if negations[word] {
+			denied = reach + 1
+		}
+		if denied--; denied > 0 {
+			continue
+		}
+		pair := word
+		if i+1 < len(spoken) {
+			pair += " " + spoken[i+1]
+		}
+		network = network || networkWords[word] || networkWords[pair]
+		subprocess = subprocess || subprocessWords[word] || subprocessWords[pair]
+		files = files || fileWords[word] || fileWords[pair]
+	}
+	if network {
+		d.Network = append(d.Network, clause)
+	}
+	if subprocess {
+		d.Subprocess = append(d.Subprocess, clause)
+	}
+	if files {
+		d.Files = append(d.Files, clause)
+	}
+}
+
+// end is the end of a sentence: a stop before white space, a line, a dash, or
+// a "but", behind which the opposite may be said.
+var end = regexp.MustCompile(`[.!?;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
+
+// sentences cuts a text, and leaves a sentence its full stop.
+func sentences(text string) []string {
+	var all []string
+	for text != "" {
+		at := end.FindStringIndex(text)
+		if at == nil {
+			at = []int{len(text), len(text)}
+		}
+		cut := at[0]
+		if cut < len(text) && strings.ContainsRune(".!?", rune(text[cut])) {
+			cut++
+		}
+		if sentence := strings.TrimSpace(text[:cut]); sentence != "" {
+			all = append(all, sentence)
+		}
+		text = text[at[1]:]
+	}
+	return all
+}
+
+// words cuts a sentence into lower-case words; a name also where its case
+// changes ("fetchUrl"). An apostrophe is part of its word.
+func words(sentence string, identifier bool) []string {
+	var all []string
+	var word strings.Builder
+	flush := func() {
+		if plain := strings.Trim(word.String(), "'"); plain != "" {
+			all = append(all, plain)
+		}
+		word.Reset()
+	}
+	lower := false
+	for _, r := range strings.ReplaceAll(sentence, "’", "'") {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' {
+			flush()
+			lower = false
+			continue
+		}
+		if identifier && lower && unicode.IsUpper(r) {
+			flush()
+		}
+		lower = unicode.IsLower(r)
+		word.WriteRune(unicode.ToLower(r))
+	}
+	flush()
+	return all
+}
+
+// quote cuts a sentence at a rune.
+func quote(sentence string) string {
+	if len(sentence) <= maxQuote {
+		return strings.ToValidUTF8(sentence, "?")
+	}
+	cut := maxQuote - len("…")
+	for cut > 0 && !utf8.RuneStart(sentence[cut]) {
+		cut--
+	}
+	return strings.ToValidUTF8(sentence[:cut], "?") + "…"
+}

@@ -1,0 +1,119 @@
+// Package scope reads from a manifest what a server says that it does: whether
+// it uses the network, starts programs, touches files, and whether it promises
+// to keep off the network.
+//
+// It is a reading of words, and errs on one side: an observation is held
+// against a promise only when the promise is plain and nothing else in the
+// same declaration contradicts it. The package is pure.
+package scope
+
+import (
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// Clause is a place in a manifest that says something.
+type Clause struct {
+	// Capability is whose declaration it is; Kind Server for the server's own.
+	Capability report.Capability
+	// Field is where: "description", "instructions", "annotations.openWorldHint".
+	Field string
+	// Quote is the sentence, at most 160 bytes.
+	Quote string
+}
+
+// Declaration is what one capability, or the server of itself, says. Each list
+// has the clauses in the order in which they stand.
+type Declaration struct {
+	// NoNetwork are promises to keep off the network.
+	NoNetwork []Clause
+	// Network, Subprocess and Files are clauses that speak of such a use, and
+	// do not deny it.
+	Network, Subprocess, Files []Clause
+
+	words map[string]bool
+}
+
+// Mentions tells whether one of the words occurs. They are lower case.
+func (d Declaration) Mentions(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
+}
+
+// Scope is what a manifest says.
+type Scope struct {
+	server Declaration
+	items  map[report.Capability]Declaration
+	// order is that of the manifest.
+	order []report.Capability
+}
+
+// Read reads a manifest. Capabilities of the same name are one.
+func Read(m manifest.Manifest) Scope {
+	s := Scope{items: map[report.Capability]Declaration{}}
+	s.server = read(report.Capability{Kind: report.CapabilityServer}, []field{
+		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
+		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
+	})
+	for _, list := range []struct {
+		kind  report.CapabilityKind
+		items []manifest.Item
+	}{
+		{report.CapabilityTool, manifest.Items(report.CapabilityTool, m.Tools)},
+		{report.CapabilityResource, manifest.Items(report.CapabilityResource, m.Resources)},
+		{report.CapabilityResourceTemplate, manifest.Items(report.CapabilityResourceTemplate, m.ResourceTemplates)},
+		{report.CapabilityPrompt, manifest.Items(report.CapabilityPrompt, m.Prompts)},
+	} {
+		for _, item := range list.items {
+			of := report.Capability{Kind: list.kind, Name: item.Name}
+			d := read(of, fields(item))
+			if before, twice := s.items[of]; twice {
+				d = before.and(d)
+			} else {
+				s.order = append(s.order, of)
+			}
+			s.items[of] = d
+		}
+	}
+	return s
+}
+
+// Of is what a capability says of itself; for Kind Server, what the server
+// says in its name and instructions.
+func (s Scope) Of(of report.Capability) Declaration {
+	if of.Kind == report.CapabilityServer {
+		return s.server
+	}
+	return s.items[of]
+}
+
+// Covering is what may excuse something that a capability does: its own words
+// and the server's. For Kind Server it is everything that the manifest says.
+func (s Scope) Covering(of report.Capability) Declaration {
+	if of.Kind != report.CapabilityServer {
+		return s.server.and(s.items[of])
+	}
+	all := s.server
+	for _, each := range s.order {
+		all = all.and(s.items[each])
+	}
+	return all
+}
+
+// and joins two declarations into a new one.
+func (d Declaration) and(other Declaration) Declaration {
+	words := make(map[string]bool, len(d.words)+len(other.words))
+	for _, from := range []map[string]bool{d.words, other.words} {
+		for w := range from {
+			words[w] = true
+		}
+	}
+	return Declaration{
+		NoNetwork:  slices.Concat(d.NoNetwork, other.NoNetwork),
+		Network:    slices.Concat(d.Network, other.Network),
+		Subprocess: slices.Concat(d.Subprocess, other.Subprocess),
+		Files:      slices.Concat(d.Files, other.Files),
+		words:      words,
+	}
+}

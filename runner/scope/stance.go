@@ -1,0 +1,63 @@
+package scope
+
+import "github.com/mcpaudit/mcpaudit/api/report"
+
+// Stance is what a declaration says about the use of the network.
+type Stance int
+
+// The stances.
+const (
+	// Silent: neither promised off nor spoken of.
+	Silent Stance = iota
+	// Declared: spoken of, and not promised off.
+	Declared
+	// Denied: promised off, and nowhere spoken of.
+	Denied
+	// Unclear: both.
+	Unclear
+)
+
+// Network is the stance on the network of a capability, or of the server as a
+// whole, with the promise when there is one.
+//
+// A capability's own words go before the server's. The server as a whole
+// denies when its instructions do, or when every single capability does, and
+// nothing in the manifest speaks of the network.
+func (s Scope) Network(of report.Capability) (Stance, Clause) {
+	if of.Kind != report.CapabilityServer {
+		if stance, clause := s.items[of].network(); stance != Silent {
+			return stance, clause
+		}
+		return s.server.network()
+	}
+	if all := s.Covering(of); len(all.Network) > 0 {
+		if stance, clause := s.server.network(); stance == Unclear {
+			return stance, clause
+		}
+		return Declared, Clause{}
+	}
+	if stance, clause := s.server.network(); stance == Denied {
+		return stance, clause
+	}
+	for _, each := range s.order {
+		if len(s.items[each].NoNetwork) == 0 {
+			return Silent, Clause{}
+		}
+	}
+	if len(s.order) == 0 {
+		return Silent, Clause{}
+	}
+	return Denied, s.items[s.order[0]].NoNetwork[0]
+}
+
+func (d Declaration) network() (Stance, Clause) {
+	switch denies, speaks := len(d.NoNetwork) > 0, len(d.Network) > 0; {
+	case denies && speaks:
+		return Unclear, d.NoNetwork[0]
+	case denies:
+		return Denied, d.NoNetwork[0]
+	case speaks:
+		return Declared, Clause{}
+	}
+	return Silent, Clause{}
+}
