@@ -44,11 +44,12 @@ alive() {
 	read -r pid since 2>/dev/null <"$1" && [ -n "$since" ] && [ "$(started "$pid")" = "$since" ] && echo "$pid"
 }
 
-# as_root runs the script again as root, on the same cache.
+# as_root runs the script, which has changed into its folder, again as root, on
+# the same cache. What is built is built before, by the user.
 as_root() {
 	[ "$(id -u)" = 0 ] && return
-	command -v sudo >/dev/null || die "this needs root"
-	exec sudo MCPAUDIT_CACHE="$CACHE" PATH="$PATH" "$0" "$@"
+	command -v sudo >/dev/null || die "this needs root or sudo"
+	exec sudo MCPAUDIT_CACHE="$CACHE" MCPAUDIT_BUILT=1 PATH="$PATH" "./${0##*/}" "$@"
 }
 
 # lock waits until no other up.sh or down.sh runs. The kernel drops the lock

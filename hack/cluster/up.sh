@@ -111,8 +111,10 @@ if [ "${1:-}" = --status ]; then
 	die "not up"
 fi
 
-bin=$(./build.sh)
-(cd ../.. && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$CACHE/bin/images" ./hack/images)
+if [ -z "${MCPAUDIT_BUILT:-}" ]; then
+	./build.sh >/dev/null
+	(cd ../.. && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$CACHE/bin/images" ./hack/images)
+fi
 as_root "$@"
 lock
 if healthy; then
@@ -120,7 +122,7 @@ if healthy; then
 else
 	[ ! -e "$STATE" ] || { say "cleaning what is left of a cluster"; ./down.sh --locked; }
 	began=$SECONDS
-	start "$bin"
+	start "$(bin_dir)"
 	say "node Ready after $((SECONDS - began)) s"
 fi
 echo "export KUBECONFIG=$KUBECONFIG_FILE"
