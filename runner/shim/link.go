@@ -18,6 +18,9 @@ var ErrNotStarted = errors.New("server did not start")
 // Link is the runner's end of the connection to a shim.
 type Link struct {
 	conn *net.UnixConn
+	// peer is the pid of the shim as the kernel tells it, in our PID namespace;
+	// 0 where that is not asked.
+	peer int
 	// closed ends every wait when the connection is gone.
 	closed chan struct{}
 	// answers are the shim's replies to orders; exits come between them.

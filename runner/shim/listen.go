@@ -47,7 +47,9 @@ func Accept(ctx context.Context, path string) (*Link, error) {
 		_ = conn.Close() // the error says more
 		return nil, err
 	}
-	return NewLink(conn), nil
+	link := NewLink(conn)
+	link.peer = int(peer.Pid)
+	return link, nil
 }
 
 // credentials asks the kernel who is on the other side (unix(7), SO_PEERCRED).

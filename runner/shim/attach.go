@@ -1,0 +1,119 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+const (
+	// maxTrace bounds the trace of one run, in bytes, below the size limit of
+	// the Pod's volume for it.
+	maxTrace = 768 << 20
+	// lastLines is how long strace may take to write the end of its trace after
+	// the last process of the server has gone.
+	lastLines = 5 * time.Second
+)
+
+// Launcher starts the server of an audit Pod: it waits for its shim, attaches
+// the tracer to what will become the server, and opens the gate.
+type Launcher struct {
+	// Socket is the path of the unix socket on the volume that both containers
+	// have; TraceDir a directory that only the runner has.
+	Socket, TraceDir string
+	// Env is added to the server's environment, where a name is not set.
+	Env []string
+
+	link *Link
+	runs int
+}
+
+// Launch starts the server; a second time by the same shim.
+func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
+	if l.link == nil {
+		link, err := Accept(ctx, l.Socket)
+		if err != nil {
+			return nil, err
+		}
+		l.link = link
+	}
+	run, err := l.link.Setup(ctx, l.Env)
+	if err != nil {
+		return nil, err
+	}
+	session, err := l.attach(ctx, run)
+	if err != nil {
+		run.Close()
+		return nil, errors.Join(err, l.Close())
+	}
+	if err := l.link.Go(ctx); err != nil {
+		run.Close()
+		session.Stop()
+		return nil, err
+	}
+	return &process{Run: run, link: l.link, session: session}, nil
+}
+
+func (l *Launcher) attach(ctx context.Context, run *Run) (*trace.Session, error) {
+	if err := l.link.vouch(run.PID); err != nil {
+		return nil, err
+	}
+	l.runs++
+	return trace.Attach(ctx, run.PID, trace.Config{
+		File:  filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)),
+		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
+	})
+}
+
+// Close hangs up on the shim, which ends whatever is left of the server.
+func (l *Launcher) Close() error {
+	if l.link == nil {
+		return nil
+	}
+	return l.link.Close()
+}
+
+// vouch makes sure that a pid which the shim named is its child: without a PID
+// namespace in common it would be some process of ours.
+func (l *Link) vouch(pid int) error {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err == nil {
+		if parent, ok := parentOf(stat); ok && parent == l.peer && parent > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("process %d is not a child of the shim %d: the containers have to share a PID namespace (shareProcessNamespace)", pid, l.peer)
+}
+
+// process is a server in an audit Pod; it implements audit.Process.
+type process struct {
+	*Run
+	link    *Link
+	session *trace.Session
+}
+
+func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
+	return p.Stdin, p.Stdout, p.Stderr
+}
+
+func (p *process) Trace() *trace.Session { return p.session }
+
+// Stop kills the server's tree. strace ends by itself with the last of it; one
+// that does not, because a process cannot die, is told to.
+func (p *process) Stop(ctx context.Context) {
+	if err := p.link.Stop(ctx); err != nil {
+		_ = p.link.Close() // the shim is gone, or does not listen: its end is the server's
+	}
+	time.AfterFunc(lastLines, p.session.Stop)
+}
+
+// Notes has none: the Pod is as the manager made it.
+func (p *process) Notes() []string { return nil }
