@@ -104,7 +104,8 @@ type Socket struct {
 	// Host is the name that Remote was looked up by, or the name that a
 	// datagram to port 53 asks for, where that was seen. The server can forge it.
 	Host string
-	// Path of a unix socket; abstract names begin with "@".
+	// Path of a unix socket; abstract names begin with "@". The context id and
+	// port of a vsock, as strace prints them.
 	Path string
 }
 

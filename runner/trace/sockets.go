@@ -125,6 +125,9 @@ func (e *endpoint) addressed(sockaddr []byte, remote bool) {
 		name, _ := text(field(sockaddr, "sun_path"))
 		e.Path = string(name)
 		return
+	case "vsock": // to the hypervisor and its other guests
+		e.Path = string(field(sockaddr, "svm_cid")) + ":" + string(field(sockaddr, "svm_port"))
+		return
 	default:
 		return
 	}

@@ -1,0 +1,131 @@
+package trace
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// decode runs a whole trace through a decoder.
+func decode(cfg Config, lines []byte) ([]Event, Stats) {
+	var events []Event
+	d := newDecoder(cfg, func(e Event) { events = append(events, e) })
+	for line := range bytes.Lines(lines) {
+		d.feed(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	d.close()
+	return events, d.stats
+}
+
+// render is an event in one line, without what differs from run to run.
+func render(e Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s %s", e.PID, e.Op, e.Syscall)
+	if e.Errno != "" {
+		fmt.Fprintf(&b, " error=%s", e.Errno)
+	}
+	for _, mark := range []struct {
+		word string
+		set  bool
+	}{{"refused", e.Refused}, {"blinded", e.Blinded}, {"main", e.Main}} {
+		if mark.set {
+			b.WriteString(" " + mark.word)
+		}
+	}
+	if e.Path != "" || e.Target != "" {
+		fmt.Fprintf(&b, " path=%q", e.Path)
+	}
+	if e.Target != "" {
+		fmt.Fprintf(&b, " target=%q", e.Target)
+	}
+	if len(e.Flags) > 0 {
+		fmt.Fprintf(&b, " flags=%s", strings.Join(e.Flags, "|"))
+	}
+	if len(e.Argv) > 0 {
+		fmt.Fprintf(&b, " argv=%q", e.Argv)
+	}
+	if s := e.Socket; s != nil {
+		fmt.Fprintf(&b, " %s/%s", s.Family, s.Protocol)
+		if s.Local.IsValid() {
+			fmt.Fprintf(&b, " local=%s", s.Local)
+		}
+		if s.Remote.IsValid() {
+			fmt.Fprintf(&b, " remote=%s", s.Remote)
+		}
+		if s.Host != "" {
+			fmt.Fprintf(&b, " host=%s", s.Host)
+		}
+		if s.Path != "" {
+			fmt.Fprintf(&b, " socket=%q", s.Path)
+		}
+	}
+	if len(e.Data) > 0 {
+		fmt.Fprintf(&b, " data[%d]=%.32q", len(e.Data), e.Data)
+	}
+	if e.Cut {
+		b.WriteString(" cut")
+	}
+	fmt.Fprintf(&b, " at=%d/%d", e.At.In, e.At.Out)
+	if e.At.EOF {
+		b.WriteString("/EOF")
+	}
+	return b.String()
+}
+
+// The traces of testdata/README.md.
+func TestGolden(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"names":   {},
+		"sockets": {},
+		"procs":   {},
+		"conv":    {Stdin: 178376, Stdout: 178377},
+		"go":      {Stdin: 176072, Stdout: 176073},
+		"node":    {Stdin: 176099, Stdout: 176100},
+		"pidns":   {Shim: "/usr/bin/unshare"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines, err := os.ReadFile(filepath.Join("testdata", name+".strace"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, stats := decode(cfg, lines)
+			var got strings.Builder
+			for i, e := range events {
+				if e.Seq != uint64(i+1) {
+					t.Errorf("event %d has number %d", i+1, e.Seq)
+				}
+				if e.Time.IsZero() || e.Detail == "" {
+					t.Errorf("event %d has no time or detail", i+1)
+				}
+				fmt.Fprintln(&got, render(e))
+			}
+			fmt.Fprintf(&got, "%+v\n", stats)
+			golden(t, name+".events", got.String())
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
