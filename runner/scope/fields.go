@@ -10,9 +10,10 @@ import (
 
 // The bounds of what is read of one capability; manifests are hostile.
 const (
-	maxText   = 64 << 10 // bytes of one text
-	maxFields = 512
-	maxDepth  = 8 // nesting of a schema
+	maxManifest = 4 << 20  // bytes of all texts
+	maxText     = 16 << 10 // bytes of one text
+	maxFields   = 512
+	maxDepth    = 8 // nesting of a schema
 )
 
 // field is one text of a declaration.

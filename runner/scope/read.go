@@ -16,19 +16,22 @@ const (
 	maxQuote = 160
 )
 
-// read reads the fields of one declaration.
-func read(of report.Capability, all []field) Declaration {
+// read reads the fields of one declaration, and no more bytes of them than
+// left has.
+func read(of report.Capability, all []field, left *int) Declaration {
 	d := Declaration{words: map[string]bool{}}
 	for _, f := range all {
 		if f.quote != "" {
 			d.NoNetwork = append(d.NoNetwork, Clause{of, f.name, f.quote})
 			continue
 		}
-		text := f.text[:min(len(f.text), maxText)]
+		text := f.text[:min(len(f.text), maxText, *left)]
+		*left -= len(text)
+		promised := false
 		for _, sentence := range sentences(text) {
 			clause := Clause{of, f.name, quote(sentence)}
-			if f.promises && promisesNoNetwork(sentence) {
-				d.NoNetwork = append(d.NoNetwork, clause)
+			if f.promises && !promised && promisesNoNetwork(sentence) {
+				d.NoNetwork, promised = append(d.NoNetwork, clause), true
 			}
 			d.speak(words(sentence, f.identifier), clause)
 		}

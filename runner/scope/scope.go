@@ -8,6 +8,7 @@
 package scope
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -44,18 +45,22 @@ func (d Declaration) Mentions(words ...string) bool {
 // Scope is what a manifest says.
 type Scope struct {
 	server Declaration
+	// whole is server and all of items.
+	whole Declaration
 	items  map[report.Capability]Declaration
 	// order is that of the manifest.
 	order []report.Capability
 }
 
-// Read reads a manifest. Capabilities of the same name are one.
+// Read reads a manifest, up to 4 MiB of it: hostile ones are longer.
+// Capabilities of the same name are one.
 func Read(m manifest.Manifest) Scope {
 	s := Scope{items: map[report.Capability]Declaration{}}
+	left := maxManifest
 	s.server = read(report.Capability{Kind: report.CapabilityServer}, []field{
 		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
-	})
+	}, &left)
 	for _, list := range []struct {
 		kind  report.CapabilityKind
 		items []manifest.Item
@@ -67,14 +72,19 @@ func Read(m manifest.Manifest) Scope {
 	} {
 		for _, item := range list.items {
 			of := report.Capability{Kind: list.kind, Name: item.Name}
-			d := read(of, fields(item))
+			d := read(of, fields(item), &left)
 			if before, twice := s.items[of]; twice {
-				d = before.and(d)
+				before.absorb(d)
+				d = before
 			} else {
 				s.order = append(s.order, of)
 			}
 			s.items[of] = d
 		}
+	}
+	s.whole.absorb(s.server)
+	for _, of := range s.order {
+		s.whole.absorb(s.items[of])
 	}
 	return s
 }
@@ -91,29 +101,23 @@ func (s Scope) Of(of report.Capability) Declaration {
 // Covering is what may excuse something that a capability does: its own words
 // and the server's. For Kind Server it is everything that the manifest says.
 func (s Scope) Covering(of report.Capability) Declaration {
-	if of.Kind != report.CapabilityServer {
-		return s.server.and(s.items[of])
+	if of.Kind == report.CapabilityServer {
+		return s.whole
 	}
-	all := s.server
-	for _, each := range s.order {
-		all = all.and(s.items[each])
-	}
-	return all
+	var d Declaration
+	d.absorb(s.server)
+	d.absorb(s.items[of])
+	return d
 }
 
-// and joins two declarations into a new one.
-func (d Declaration) and(other Declaration) Declaration {
-	words := make(map[string]bool, len(d.words)+len(other.words))
-	for _, from := range []map[string]bool{d.words, other.words} {
-		for w := range from {
-			words[w] = true
-		}
+// absorb adds another declaration to d.
+func (d *Declaration) absorb(other Declaration) {
+	d.NoNetwork = append(d.NoNetwork, other.NoNetwork...)
+	d.Network = append(d.Network, other.Network...)
+	d.Subprocess = append(d.Subprocess, other.Subprocess...)
+	d.Files = append(d.Files, other.Files...)
+	if d.words == nil {
+		d.words = make(map[string]bool, len(other.words))
 	}
-	return Declaration{
-		NoNetwork:  slices.Concat(d.NoNetwork, other.NoNetwork),
-		Network:    slices.Concat(d.Network, other.Network),
-		Subprocess: slices.Concat(d.Subprocess, other.Subprocess),
-		Files:      slices.Concat(d.Files, other.Files),
-		words:      words,
-	}
+	maps.Copy(d.words, other.words)
 }

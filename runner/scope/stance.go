@@ -30,7 +30,7 @@ func (s Scope) Network(of report.Capability) (Stance, Clause) {
 		}
 		return s.server.network()
 	}
-	if all := s.Covering(of); len(all.Network) > 0 {
+	if len(s.whole.Network) > 0 {
 		if stance, clause := s.server.network(); stance == Unclear {
 			return stance, clause
 		}
