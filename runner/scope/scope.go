@@ -47,7 +47,7 @@ type Scope struct {
 	server Declaration
 	// whole is server and all of items.
 	whole Declaration
-	items  map[report.Capability]Declaration
+	items map[report.Capability]Declaration
 	// order is that of the manifest.
 	order []report.Capability
 }
