@@ -205,7 +205,7 @@ func TestPollution(t *testing.T) {
 		f.println(`{"jsonrpc":"2.0","id":99,"result":{}}`) // nobody asked: passed over
 	}}
 	r := f.probe(t, quick)
-	if want := (Pollution{Lines: 3, Sample: "Welcome to fake 1.2.3!"}); r.Pollution != want || r.Incomplete.Reason != "" {
+	if p := r.Pollution; p.Lines != 3 || p.Sample != "Welcome to fake 1.2.3!" || p.Phase != report.PhaseHandshake || r.Incomplete.Reason != "" {
 		t.Errorf("pollution %+v, %+v", r.Pollution, r.Incomplete)
 	}
 }

@@ -126,4 +126,10 @@ type Pollution struct {
 	Lines int
 	// Sample is the beginning of the first such line, at most 200 bytes.
 	Sample string
+	// Phase and Capability are what the first such line came before the answer
+	// of: the handshake for a banner.
+	Phase      report.Phase
+	Capability report.Capability
+
+	end int64 // of the first line, in bytes of stdout
 }

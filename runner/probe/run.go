@@ -22,7 +22,7 @@ func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
 	s.wire = newWire(conn, func(m message) any { return answerRequest(m, s.options.Inputs) })
 	s.converse(ctx)
 	s.finish(ctx)
-	s.result.Pollution = s.wire.polluted()
+	s.result.Pollution = s.located(s.wire.polluted())
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return s.result, err
 	}
@@ -100,4 +100,19 @@ func (s *session) finish(ctx context.Context) {
 	}
 	// A server that reads nothing keeps the writer waiting: end that.
 	_ = s.wire.conn.Stdin.Close()
+}
+
+// located says when the first bad line came.
+func (s *session) located(p Pollution) Pollution {
+	if p.Lines == 0 {
+		return p
+	}
+	p.Phase, p.Capability = report.PhaseShutdown, server
+	for _, e := range s.result.Ledger {
+		if e.Received == 0 || p.end <= e.Received {
+			p.Phase, p.Capability = e.Phase, e.Capability
+			break
+		}
+	}
+	return p
 }

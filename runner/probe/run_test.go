@@ -78,7 +78,7 @@ func TestLedger(t *testing.T) {
 	if gap := r.Ledger[1].SentStart - r.Ledger[0].SentEnd; gap != int64(len(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)+1) {
 		t.Errorf("%d bytes lie between initialize and the list", gap)
 	}
-	if r.Pollution != (Pollution{Lines: 1, Sample: "chatter that is not JSON"}) {
+	if p := r.Pollution; p.Lines != 1 || p.Sample != "chatter that is not JSON" || p.Capability != call.Capability || p.Phase != report.PhaseCall {
 		t.Errorf("pollution %+v", r.Pollution)
 	}
 }

@@ -167,7 +167,7 @@ func (w *wire) pollute(l line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pollution.Lines == 0 {
-		w.pollution.Sample = sample(l.text)
+		w.pollution.Sample, w.pollution.end = sample(l.text), l.end
 	}
 	w.pollution.Lines++
 }
