@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
-# Installs the operator into the cluster of KUBECONFIG, with the images of
-# IMAGE_REGISTRY at IMAGE_TAG, and waits until it is ready. Used by the demo
-# and by the end-to-end tests alike.
+# Installs the operator into the cluster of KUBECONFIG and waits until it is
+# ready: builds its two images, pushes them to IMAGE_REGISTRY, and installs them
+# by digest, so that a node never runs an older one that it still has. Used by
+# the demo and by the end-to-end tests alike.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 : "${KUBECONFIG:?set KUBECONFIG to the cluster to install into}"
-registry=${IMAGE_REGISTRY:?set IMAGE_REGISTRY to where the images were pushed, such as registry.example/team}
-tag=${IMAGE_TAG:-dev}
+: "${IMAGE_REGISTRY:?set IMAGE_REGISTRY to where images can be pushed, such as registry.example/team}"
 
 # An overlay outside the tree: config/ stays as it is committed.
 overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 cp -r config "$overlay/"
 mkdir "$overlay/install"
-cat >"$overlay/install/kustomization.yaml" <<YAML
-resources: [../config/default]
-images:
-- {name: ghcr.io/mcpaudit/manager, newName: $registry/mcpaudit/manager, newTag: $tag}
-- {name: ghcr.io/mcpaudit/runner, newName: $registry/mcpaudit/runner, newTag: $tag}
-YAML
+{
+	echo "resources: [../config/default]"
+	echo "images:"
+	go run ./hack/images build manager runner | while IFS=@ read -r image digest; do
+		image=${image%:*}
+		echo "- {name: ghcr.io/mcpaudit/${image##*/}, newName: $image, digest: \"$digest\"}"
+	done
+} >"$overlay/install/kustomization.yaml"
 kubectl kustomize "$overlay/install" | kubectl apply --server-side --force-conflicts -f - >"$overlay/applied"
 echo "applied $(wc -l <"$overlay/applied") objects"
 kubectl wait --for=condition=Established --timeout=60s crd/mcpserveraudits.mcpaudit.dev crd/mcpauditreports.mcpaudit.dev >/dev/null

@@ -48,41 +48,41 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 	})
 
 	It("when the server exits at once", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", args("exit")))
+		audit := settled(ctx, newAudit("misbehave:exit"))
 		expectInconclusive(audit, v1alpha1.ReasonServerExited, "NOTES_TOKEN is not set")
 	})
 
 	It("when the server never answers", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", args("silent"), timeout(10*time.Second)))
+		audit := settled(ctx, newAudit("misbehave:silent", timeout(10*time.Second)))
 		expectInconclusive(audit, v1alpha1.ReasonTimeout, "")
 	})
 
 	It("when the server prints garbage on stdout", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", args("garbage"), timeout(20*time.Second)))
+		audit := settled(ctx, newAudit("misbehave:garbage", timeout(20*time.Second)))
 		expectInconclusive(audit, v1alpha1.ReasonProtocolError, "this is not JSON")
 	})
 
 	It("when the command is not in the image", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", func(a *v1alpha1.MCPServerAudit) {
+		audit := settled(ctx, newAudit("misbehave:exit", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Command = []string{"no-such-program"}
 		}))
 		expectInconclusive(audit, v1alpha1.ReasonSandboxFailed, "no-such-program")
 	})
 
 	It("when the server runs out of memory", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", args("oom"), func(a *v1alpha1.MCPServerAudit) {
+		audit := settled(ctx, newAudit("misbehave:oom", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 		}))
 		expectInconclusive(audit, v1alpha1.ReasonOOMKilled, "")
 	})
 
 	It("when the report had to be truncated", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:dev", args("huge")))
+		audit := settled(ctx, newAudit("misbehave:huge"))
 		expectInconclusive(audit, v1alpha1.ReasonReportTruncated, "")
 	})
 
 	It("when the tracer is killed", func(ctx context.Context) {
-		audit := newAudit("misbehave:dev", args("slow"))
+		audit := newAudit("misbehave:slow")
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
 		pod := awaitRunning(ctx, audit)
 		Eventually(killTracer).WithArguments(string(pod.UID)).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())

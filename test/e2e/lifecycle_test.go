@@ -19,7 +19,7 @@ import (
 
 var _ = Describe("The life of an audit", func() {
 	It("leaves nothing behind when it is deleted in the middle", func(ctx context.Context) {
-		audit := newAudit("misbehave:dev", args("slow"))
+		audit := newAudit("misbehave:slow")
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
 		awaitRunning(ctx, audit)
 
@@ -36,7 +36,7 @@ var _ = Describe("The life of an audit", func() {
 
 	// Serial: without the manager, no other audit gets on.
 	It("loses nothing when the manager is restarted in the middle", Serial, func(ctx context.Context) {
-		audit := newAudit("misbehave:dev", args("slow"), func(a *v1alpha1.MCPServerAudit) {
+		audit := newAudit("misbehave:slow", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "NOTES_SECONDS", Value: "8"}}
 		})
 		Expect(k8s.Create(ctx, audit)).To(Succeed())

@@ -98,10 +98,6 @@ func newAudit(image string, options ...func(*v1alpha1.MCPServerAudit)) *v1alpha1
 	return audit
 }
 
-func args(args ...string) func(*v1alpha1.MCPServerAudit) {
-	return func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Args = args }
-}
-
 func timeout(d time.Duration) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) { a.Spec.Timeout = metav1.Duration{Duration: d} }
 }

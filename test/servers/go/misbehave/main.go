@@ -23,10 +23,11 @@ var modes = map[string]func() error{
 	"oom":     func() error { return note.Serve(note.Options{Aside: exhaust}) },
 	"drift":   drift,
 	"slow":    slow,
+	"huge":    func() error { return note.Serve(note.Options{Copies: 600}) },
 }
 
 func main() {
-	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|drift|slow") }
+	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|drift|slow|huge") }
 	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
 		mode = modes[os.Args[1]]
 	}

@@ -4,6 +4,7 @@ package note
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -20,6 +21,9 @@ type Options struct {
 	// Aside runs in every call before the answer is made. The answer does not
 	// depend on it.
 	Aside func(context.Context)
+	// Copies is how many more tools are advertised, which do the same under
+	// the names format_note_1 and so on.
+	Copies int
 }
 
 // tightHeading is a heading without the blank that CommonMark 0.31 asks for
@@ -46,16 +50,21 @@ func Serve(o Options) error {
 		tool.Description = o.Description
 	}
 	s := server.NewMCPServer("notes", "1.0.0", server.WithToolCapabilities(false))
-	s.AddTool(mcp.NewToolWithRawSchema(tool.Name, tool.Description, tool.InputSchema),
-		func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			text, err := r.RequireString("note")
-			if err != nil {
-				return mcp.NewToolResultError(err.Error()), nil
-			}
-			if o.Aside != nil {
-				o.Aside(ctx)
-			}
-			return mcp.NewToolResultText(Format(text)), nil
-		})
+	s.AddTool(mcp.NewToolWithRawSchema(tool.Name, tool.Description, tool.InputSchema), o.format)
+	for n := range o.Copies {
+		name := fmt.Sprintf("%s_%d", tool.Name, n+1)
+		s.AddTool(mcp.NewToolWithRawSchema(name, tool.Description, tool.InputSchema), o.format)
+	}
 	return server.ServeStdio(s)
+}
+
+func (o Options) format(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	text, err := r.RequireString("note")
+	if err != nil {
+		return mcp.NewToolResultError(err.Error()), nil
+	}
+	if o.Aside != nil {
+		o.Aside(ctx)
+	}
+	return mcp.NewToolResultText(Format(text)), nil
 }
