@@ -22,7 +22,7 @@ func isSocket(decor []byte) bool {
 		return false
 	}
 	kind, _, ok := bytes.Cut(decor, []byte(":["))
-	return ok && (string(kind) == "socket" || kind[0] >= 'A' && kind[0] <= 'Z')
+	return ok && len(kind) > 0 && (string(kind) == "socket" || kind[0] >= 'A' && kind[0] <= 'Z')
 }
 
 // identity is what tells a socket from others. A unix socket's decoration

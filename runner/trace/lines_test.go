@@ -1,0 +1,333 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// begin is the first line of every trace here: the server's own execve.
+const begin = `5 1.000000 execve("/srv", ["/srv"], 0x1 /* 0 vars */) = 0 <0.000001>`
+
+const (
+	inode  = 40 // of stdin
+	output = 41 // of stdout
+)
+
+// decodeLines decodes a server's trace and renders what follows its start.
+func decodeLines(t *testing.T, lines ...string) ([]string, Stats) {
+	t.Helper()
+	events, stats := decode(Config{Stdin: inode, Stdout: output}, []byte(begin+"\n"+strings.Join(lines, "\n")+"\n"))
+	var got []string
+	for _, e := range events[1:] {
+		got = append(got, render(e))
+	}
+	return got, stats
+}
+
+// What a single line says.
+func TestCalls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		line string
+		want string // "" for no event
+	}{
+		"result beats argument": {
+			`openat(AT_FDCWD</w>, "/tmp/link", O_RDONLY) = 3</etc/shadow> <0.000001>`,
+			`5 read openat main path="/etc/shadow" flags=O_RDONLY at=0/0`},
+		"failure is joined with dirfd": {
+			`openat(7</home/u/.ssh>, "../x/./id", O_RDONLY) = -1 EACCES (Permission denied) <0.000001>`,
+			`5 read openat error=EACCES main path="/home/u/x/id" flags=O_RDONLY at=0/0`},
+		"truncated name": {
+			`openat(AT_FDCWD</w>, "abc"..., O_RDONLY) = -1 ENAMETOOLONG (File name too long) <0.000001>`,
+			`5 read openat error=ENAMETOOLONG main path="/w/abc" flags=O_RDONLY at=0/0`},
+		"deleted file": {
+			`openat(AT_FDCWD</w>, "x", O_RDWR|O_TMPFILE, 0600) = 3</w/#1\74\76>(deleted) <0.000001>`,
+			`5 write openat main path="/w/#1<>" flags=O_RDWR|O_TMPFILE at=0/0`},
+		"device": {
+			`openat(AT_FDCWD</w>, "/dev/sda", O_RDONLY) = 3</dev/sda<block 8:0>> <0.000001>`,
+			`5 read openat main path="/dev/sda" flags=O_RDONLY at=0/0`},
+		"where only": {`openat(AT_FDCWD</w>, "/etc", O_RDONLY|O_PATH) = 3</etc> <0.000001>`, ``},
+		"by handle": {
+			`open_by_handle_at(3</>, {handle_bytes=8, handle_type=1, f_handle=0x1}, O_RDONLY) = 4</root/x> <0.000001>`,
+			`5 read open_by_handle_at main path="/root/x" flags=O_RDONLY at=0/0`},
+		"openat2": {
+			`openat2(AT_FDCWD</w>, "f", {flags=O_WRONLY|O_CREAT, mode=0600, resolve=RESOLVE_BENEATH}, 24) = 3</w/f> <0.000001>`,
+			`5 write openat2 main path="/w/f" flags=O_WRONLY|O_CREAT at=0/0`},
+		"descriptor itself": {
+			`utimensat(3</w/f>, NULL, NULL, 0) = 0 <0.000001>`,
+			`5 write utimensat main path="/w/f" at=0/0`},
+		"pipe's mode": {`fchmod(3<pipe:[9]>, 0600) = 0 <0.000001>`, ``},
+		"blinded": {
+			`unlink(0x7ffe0000) = 0 <0.000001>`,
+			`5 evade unlink blinded main at=0/0
+5 write unlink main at=0/0`},
+		"blinded program": {`execve(0x7ffe0000, 0x7ffe1111, 0x7ffe2222) = 0 <0.000001>`, `5 evade execve blinded main at=0/0`},
+		"bad pointer":     {`unlink(0x1) = -1 EFAULT (Bad address) <0.000001>`, `5 write unlink error=EFAULT main at=0/0`},
+		"dead process":    {`unlink(0x7ffe0000) = ?`, `5 write unlink error=? main at=0/0`},
+		"long arguments": {
+			`execve("/bin/x", ["x", "a"..., "b", ...], 0x1 /* 2 vars */) = -1 E2BIG (Argument list too long) <0.000001>`,
+			`5 exec execve error=E2BIG main path="/bin/x" argv=["x" "a" "b"] at=0/0`},
+		"shift is no decoration": {`capset({version=_LINUX_CAPABILITY_VERSION_3, pid=0}, {effective=1<<CAP_CHOWN|1<<CAP_KILL, permitted=0}) = 0 <0.000001>`, ``},
+		"comment":                {`kill(2 /* 5 in strace's PID NS */, SIGTERM) = 0 <0.000001>`, ``},
+		"foreign process":        {`kill(77, SIGTERM) = -1 EPERM (Operation not permitted) <0.000001>`, `5 evade kill error=EPERM main at=0/0`},
+		"everyone":               {`kill(-1, SIGTERM) = 0 <0.000001>`, `5 evade kill main at=0/0`},
+		"own group":              {`kill(-5, SIGTERM) = 0 <0.000001>`, ``},
+		"parent watch":           {`kill(77, 0) = 0 <0.000001>`, ``},
+		"by descriptor":          {`pidfd_send_signal(3<pid:77>, SIGKILL, NULL, 0) = 0 <0.000001>`, `5 evade pidfd_send_signal main at=0/0`},
+		"own descriptor":         {`pidfd_send_signal(3<pid:5>, SIGKILL, NULL, 0) = 0 <0.000001>`, ``},
+		"thread":                 {`clone3({flags=CLONE_VM|CLONE_THREAD, exit_signal=0} => {parent_tid=[6]}, 88) = 6 <0.000001>`, ``},
+		"namespace":              {`clone3({flags=CLONE_NEWUSER, exit_signal=0}, 88) = 6 <0.000001>`, `5 evade clone3 main at=0/0`},
+		"restarted":              {`connect(3<TCP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <1.000001>`, `5 connect connect error=ERESTARTSYS main inet/tcp remote=192.0.2.1:80 at=0/0`},
+		"address probing":        {`connect(3<UDP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = 0 <0.000001>`, ``},
+		"no name server": {
+			`connect(3<UDP:[9]>, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.1")}, 16) = -1 ENETUNREACH (Network is unreachable) <0.000001>`,
+			`5 connect connect error=ENETUNREACH main inet/udp remote=192.0.2.1:53 at=0/0`},
+		"blinded connect": {`connect(3<TCP:[9]>, 0x7ffe0000, 16) = 0 <0.000001>`, `5 evade connect blinded main at=0/0`},
+		"blinded send":    {`sendto(3<TCP:[192.0.2.7:1->192.0.2.1:80]>, 0x7ffe0000, 9, 0, NULL, 0) = 9 <0.000001>`, "5 evade sendto blinded main at=0/0\n5 send sendto main inet/tcp local=192.0.2.7:1 remote=192.0.2.1:80 at=0/0"},
+		"would block":     {`write(3<TCP:[192.0.2.7:1->192.0.2.1:80]>, "x", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000001>`, ``},
+		"name server over tcp": {
+			`write(3<TCP:[192.0.2.7:1->192.0.2.1:53]>, "\0\35\0224\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1", 31) = 31 <0.000001>`,
+			`5 send write main inet/tcp local=192.0.2.7:1 remote=192.0.2.1:53 host=example.com data[31]="\x00\x1d\x124\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\aexample\x03com\x00\x00\x01\x00\x01" at=0/0`},
+		"terminal escapes in a name": {
+			`sendto(3<UDP:[192.0.2.7:1->192.0.2.1:53]>, "\0224\1\0\0\1\0\0\0\0\0\0\5\33[31m\0\0\1\0\1", 23, 0, NULL, 0) = -1 EPERM (Operation not permitted) <0.000001>`,
+			`5 connect sendto error=EPERM main inet/udp local=192.0.2.7:1 remote=192.0.2.1:53 host=?[31m at=0/0
+5 send sendto error=EPERM main inet/udp local=192.0.2.7:1 remote=192.0.2.1:53 host=?[31m data[23]="\x124\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05\x1b[31m\x00\x00\x01\x00\x01" at=0/0`},
+		"fast open": {
+			`sendto(3<TCP:[9]>, "x", 1, MSG_FASTOPEN, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = 1 <0.000001>`,
+			`5 connect sendto main inet/tcp remote=192.0.2.1:80 at=0/0
+5 send sendto main inet/tcp remote=192.0.2.1:80 data[1]="x" at=0/0`},
+		"unknown end": {`sendto(3<UDP:[9]>, "x", 1, 0, NULL, 0) = 1 <0.000001>`, "5 connect sendto main inet/udp at=0/0\n5 send sendto main inet/udp data[1]=\"x\" at=0/0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, stats := decodeLines(t, "5 2.000000 "+tc.line)
+			if diff := cmp.Diff(tc.want, strings.Join(got, "\n")); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if stats.Unparsed != 0 {
+				t.Errorf("not parsed: %s", stats.Sample)
+			}
+		})
+	}
+}
+
+// What several lines say together.
+func TestSequences(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"a child speaks before its parent returns": {
+			[]string{
+				`5 2.0 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>`,
+				`6 2.1 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+				`5 2.2 <... clone resumed>, child_tidptr=0x1) = 6 <0.100000>`,
+			}, []string{`6 read open path="/a" flags=O_RDONLY at=0/0`}},
+		"a thread is the main process": {
+			[]string{
+				`5 2.0 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_THREAD) = 6 <0.000001>`,
+				`6 2.1 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+			}, []string{`6 read open main path="/a" flags=O_RDONLY at=0/0`}},
+		"threads share the working directory": {
+			[]string{
+				`5 2.0 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_THREAD) = 6 <0.000001>`,
+				`6 2.1 chdir("/home/u") = 0 <0.000001>`,
+				`5 2.2 unlink("f") = 0 <0.000001>`,
+			}, []string{`5 write unlink main path="/home/u/f" at=0/0`}},
+		"children inherit it": {
+			[]string{
+				`5 2.0 chdir("/home/u") = 0 <0.000001>`,
+				`5 2.1 clone(child_stack=NULL, flags=SIGCHLD) = 6 <0.000001>`,
+				`6 2.2 chdir("..") = 0 <0.000001>`,
+				`6 2.3 unlink("f") = 0 <0.000001>`,
+				`5 2.4 unlink("f") = 0 <0.000001>`,
+			}, []string{`6 write unlink path="/home/f" at=0/0`, `5 write unlink main path="/home/u/f" at=0/0`}},
+		"a pid is used again": {
+			[]string{
+				`5 2.0 clone(child_stack=NULL, flags=CLONE_THREAD) = 6 <0.000001>`,
+				`6 2.1 +++ exited with 0 +++`,
+				`5 2.2 clone(child_stack=NULL, flags=SIGCHLD) = 6 <0.000001>`,
+				`6 2.3 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+			}, []string{`6 read open path="/a" flags=O_RDONLY at=0/0`}},
+		"a process is killed in a call": {
+			[]string{
+				`5 2.0 connect(3<TCP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16 <unfinished ...>`,
+				`5 2.1 +++ killed by SIGKILL +++`,
+			}, []string{`5 connect connect error=? main inet/tcp remote=192.0.2.1:80 at=0/0`}},
+		"the trace ends in a call": {
+			[]string{`5 2.0 open("/a", O_RDONLY <unfinished ...>`},
+			[]string{`5 read open error=? main path="/a" flags=O_RDONLY at=0/0`}},
+		"the position is that of the entry": {
+			[]string{
+				`5 2.0 connect(3<TCP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16 <unfinished ...>`,
+				`6 2.1 read(0<pipe:[40]>, "next"..., 4096) = 1000 <0.000001>`,
+				`5 2.2 <... connect resumed>) = -1 ETIMEDOUT (Connection timed out) <9.000001>`,
+				`5 2.3 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+			}, []string{
+				`5 connect connect error=ETIMEDOUT main inet/tcp remote=192.0.2.1:80 at=0/0`,
+				`5 read open main path="/a" flags=O_RDONLY at=1000/0`,
+			}},
+		"the conversation, by every call": {
+			[]string{
+				`5 2.00 read(0<pipe:[40]>, "", 0) = 0 <0.000001>`,
+				`5 2.01 read(9<pipe:[40]>, "a", 1) = 1 <0.000001>`,
+				`5 2.02 readv(0<pipe:[40]>, [{iov_base="b", iov_len=1}, {iov_base="c", iov_len=9}], 2) = 10 <0.000001>`,
+				`5 2.03 splice(0<pipe:[40]>, NULL, 7<pipe:[99]>, NULL, 100, 0) = 100 <0.000001>`,
+				`5 2.04 tee(0<pipe:[40]>, 1<pipe:[41]>, 1000, 0) = 1000 <0.000001>`,
+				`5 2.05 write(1<pipe:[41]>, "x", 1) = 1 <0.000001>`,
+				`5 2.06 sendfile(1<pipe:[41]>, 3</f>, NULL, 10) = 10 <0.000001>`,
+				`5 2.07 vmsplice(1<pipe:[41]>, [{iov_base="x", iov_len=100}], 1, 0) = 100 <0.000001>`,
+				`5 2.08 write(1<pipe:[41]>, "x", 1) = -1 EPIPE (Broken pipe) <0.000001>`,
+				`5 2.09 write(2<pipe:[42]>, "x", 1) = 1 <0.000001>`,
+				`5 2.10 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+				`5 2.11 read(0<pipe:[40]>, "", 4096) = 0 <0.000001>`,
+				`5 2.12 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+			}, []string{
+				`5 read open main path="/a" flags=O_RDONLY at=111/1111`,
+				`5 read open main path="/a" flags=O_RDONLY at=111/1111/EOF`,
+			}},
+		"a datagram after a connect": {
+			[]string{
+				`5 2.0 connect(3<UDP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = 0 <0.000001>`,
+				`5 2.1 write(3<UDP:[9]>, "x", 1) = 1 <0.000001>`,
+				`5 2.2 connect(3<UDP:[9]>, {sa_family=AF_UNSPEC, sa_data="\0"}, 16) = 0 <0.000001>`,
+				`5 2.3 sendto(3<UDP:[9]>, "x", 1, 0, {sa_family=AF_INET, sin_port=htons(81), sin_addr=inet_addr("192.0.2.2")}, 16) = 1 <0.000001>`,
+			}, []string{
+				`5 connect write main inet/udp remote=192.0.2.1:80 at=0/0`,
+				`5 send write main inet/udp remote=192.0.2.1:80 data[1]="x" at=0/0`,
+				`5 connect sendto main inet/udp remote=192.0.2.2:81 at=0/0`,
+				`5 send sendto main inet/udp remote=192.0.2.2:81 data[1]="x" at=0/0`,
+			}},
+		"both questions of sendmmsg": {
+			[]string{
+				`5 2.0 connect(3<UDP:[9]>, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.1")}, 16) = 0 <0.000001>`,
+				`5 2.1 sendmmsg(3<UDP:[9]>, [{msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="\0224\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1", iov_len=19}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=19}, {msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="\0225\1\0\0\1\0\0\0\0\0\0\1b\0\0\1\0\1", iov_len=19}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=19}], 2, MSG_NOSIGNAL) = 2 <0.000001>`,
+			}, []string{
+				`5 connect sendmmsg main inet/udp remote=192.0.2.1:53 host=a at=0/0`,
+				`5 send sendmmsg main inet/udp remote=192.0.2.1:53 host=a data[19]="\x124\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x01\x00\x01" at=0/0`,
+				`5 connect sendmmsg main inet/udp remote=192.0.2.1:53 host=b at=0/0`,
+				`5 send sendmmsg main inet/udp remote=192.0.2.1:53 host=b data[19]="\x125\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01b\x00\x00\x01\x00\x01" at=0/0`,
+			}},
+		"a second thread becomes the process": {
+			[]string{
+				`5 2.0 clone(child_stack=0x1, flags=CLONE_THREAD) = 6 <0.000001>`,
+				`6 2.1 execve("/bin/x", ["x"], 0x1 /* 0 vars */ <unfinished ...>`,
+				`5 2.2 +++ superseded by execve in pid 6 +++`,
+				`5 2.3 <... execve resumed>) = 0 <0.100000>`,
+				`5 2.4 open("/a", O_RDONLY) = 3</a> <0.000001>`,
+			}, []string{
+				`5 exec execve main path="/bin/x" argv=["x"] at=0/0`,
+				`5 read open main path="/a" flags=O_RDONLY at=0/0`,
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := make([]string, len(tc.lines))
+			for i, l := range tc.lines { // the times are of no interest: give them six digits
+				f := strings.SplitN(l, " ", 3)
+				lines[i] = fmt.Sprintf("%-5s %d.%06d %s", f[0], 2, i, f[2])
+			}
+			got, stats := decodeLines(t, lines...)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if stats.Unparsed != 0 {
+				t.Errorf("not parsed: %s", stats.Sample)
+			}
+		})
+	}
+}
+
+// The server's tree begins behind the shim.
+func TestLineage(t *testing.T) {
+	lines := `
+7 1.000000 openat(AT_FDCWD</>, "/shim/config", O_RDONLY) = 3</shim/config> <0.000001>
+7 1.000001 execve("/shim/bin", ["shim"], 0x1 /* 0 vars */) = 0 <0.000001>
+7 1.000002 clone(child_stack=NULL, flags=CLONE_VM|CLONE_VFORK|SIGCHLD <unfinished ...>
+8 1.000003 openat(AT_FDCWD</>, "/shim/child", O_RDONLY) = 3</shim/child> <0.000001>
+8 1.000004 execve("/usr/local/bin/srv", ["srv"], 0x1 /* 0 vars */) = -1 ENOENT (No such file or directory) <0.000001>
+8 1.000005 execve("/usr/bin/srv", ["srv"], 0x1 /* 0 vars */) = 0 <0.000001>
+8 1.000006 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+9 1.000007 openat(AT_FDCWD</>, "/a/grandchild", O_RDONLY) = 3</a/grandchild> <0.000001>
+8 1.000008 <... clone resumed>) = 9 <0.000001>
+7 1.000009 <... clone resumed>) = 8 <0.000001>
+8 1.000010 openat(AT_FDCWD</>, "/a/server", O_RDONLY) = 3</a/server> <0.000001>
+7 1.000011 openat(AT_FDCWD</>, "/shim/wait", O_RDONLY) = 3</shim/wait> <0.000001>
+7 1.000012 clone(child_stack=NULL, flags=CLONE_THREAD <unfinished ...>
+10 1.000013 openat(AT_FDCWD</>, "/shim/thread", O_RDONLY) = 3</shim/thread> <0.000001>
+7 1.000014 <... clone resumed>) = 10 <0.000001>
+9 1.000015 +++ exited with 0 +++
+8 1.000016 execve("/shim/bin", ["shim"], 0x1 /* 0 vars */) = 0 <0.000001>
+8 1.000017 +++ exited with 0 +++
+7 1.000018 +++ exited with 0 +++
+`
+	events, stats := decode(Config{Shim: "/shim/bin"}, []byte(strings.TrimLeft(lines, "\n")))
+	var got []string
+	for _, e := range events {
+		got = append(got, render(e))
+	}
+	want := []string{
+		`8 exec execve main path="/usr/bin/srv" argv=["srv"] at=0/0`,
+		`9 read openat path="/a/grandchild" flags=O_RDONLY at=0/0`,
+		`8 read openat main path="/a/server" flags=O_RDONLY at=0/0`,
+		`8 exec execve main path="/shim/bin" argv=["shim"] at=0/0`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if stats.Alive != 0 || stats.Unparsed != 0 || !stats.Begun {
+		t.Errorf("stats = %+v, want nobody alive and everything parsed", stats)
+	}
+}
+
+// A tracer that goes first leaves processes without an end.
+func TestAlive(t *testing.T) {
+	_, stats := decodeLines(t, `5 2.000000 clone(child_stack=NULL, flags=SIGCHLD) = 6 <0.000001>`, `5 2.000001 +++ exited with 0 +++`)
+	if stats.Alive != 1 {
+		t.Errorf("Alive = %d, want 1", stats.Alive)
+	}
+}
+
+func TestUnparsed(t *testing.T) {
+	for _, line := range []string{
+		``, `5`, `x 2.000000 open("/a", O_RDONLY) = 3`, `5 2.0 open("/a", O_RDONLY) = 3`, `5 2.000000 `,
+		`5 2.000000 open`, `5 2.000000 open("/a`, `5 2.000000 open("/a\", O_RDONLY) = 3`,
+		`5 2.000000 open("/a", O_RDONLY) = 3</a`, `5 2.000000 open("/a", O_RDONLY)`, `5 2.000000 open("/a", O_RDONLY) = `,
+		`5 2.000000 openat(AT_FDCWD</a, "/a", O_RDONLY) = 3`, `5 2.000000 <... open resumed>) = 3`, `5 2.000000 <... open`,
+		`5 2.000000 kill(3 <x>, 3) = 0`, `5 2.000000 +++ superseded by execve in pid ? +++`, `strace: out of memory`,
+	} {
+		got, stats := decodeLines(t, line)
+		if stats.Unparsed != 1 || len(got) != 0 {
+			t.Errorf("%q: %d unparsed, events %v; want 1 and none", line, stats.Unparsed, got)
+		}
+	}
+}
+
+// Detail stays within its bound and keeps the name and the result of the call.
+func TestDetail(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for name, tc := range map[string]struct{ line, prefix, suffix string }{
+		"short": {`openat(AT_FDCWD</>, "/a", O_RDONLY) = 3</a> <0.000001>`, `openat(AT_FDCWD</>, "/a", O_RDONLY) = 3</a>`, ``},
+		"long":  {`openat(AT_FDCWD</>, "/` + long + `", O_RDONLY) = -1 ENAMETOOLONG (File name too long) <0.000001>`, `openat(AT_FDCWD</>, "/xxx`, `xxx ... ) = -1 ENAMETOOLONG (File name too long)`},
+		"both":  {`openat(AT_FDCWD</>, "/` + long + `", O_RDONLY) = 3</` + long + `> <0.000001>`, `openat(AT_FDCWD</>, "/xxx`, `xxx`},
+	} {
+		events, _ := decode(Config{}, []byte(begin+"\n5 2.000000 "+tc.line+"\n"))
+		got := events[1].Detail
+		if len(got) > maxDetail || !strings.HasPrefix(got, tc.prefix) || !strings.HasSuffix(got, tc.suffix) {
+			t.Errorf("%s: detail of %d bytes: %s", name, len(got), got)
+		}
+	}
+}
+
+// What is remembered is bounded, and what did not fit is counted.
+func TestBounds(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString(begin + "\n")
+	for pid := 10; pid < maxTasks+20; pid++ {
+		fmt.Fprintf(&lines, "%d 2.000000 setsid( <unfinished ...>\n", pid)
+	}
+	_, stats := decode(Config{}, []byte(lines.String()))
+	if stats.Alive != maxTasks || stats.Dropped != 11 {
+		t.Errorf("Alive = %d, Dropped = %d; want %d, 11", stats.Alive, stats.Dropped, maxTasks)
+	}
+}
