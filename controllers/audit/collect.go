@@ -1,0 +1,87 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+)
+
+// How long the log of a runner may lag behind its end, and when to look again.
+const (
+	logDeadline = 30 * time.Second
+	logPause    = 2 * time.Second
+)
+
+// collect reads what the Pod has to say, as far as it has.
+func (r *Reconciler) collect(ctx context.Context, s *session) error {
+	if s.failed() {
+		return nil
+	}
+	state := result.Read(s.pod, time.Now(), result.Deadlines{Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline})
+	switch state.Stage {
+	case result.Failed:
+		s.fail(report.Reason(state.Reason), "%s", state.Message)
+		s.identify()
+		return nil
+	case result.Finished:
+		return r.collectReport(ctx, s)
+	}
+	s.progress(v1alpha1.ReasonRunning, fmt.Sprintf("%s (Pod %s/%s; audited because %s.)", state.Message, s.pod.Namespace, s.pod.Name, s.run.Message))
+	return waiting{state.Recheck}
+}
+
+func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
+	collected, err := result.Collect(ctx, r.Logs, s.pod)
+	switch {
+	case errors.Is(err, result.ErrNoSummary):
+		s.fail(report.ReasonPodFailed, "The runner ended without a report: %s", err)
+	case errors.Is(err, result.ErrNoReport):
+		if age(finished(s.pod)) < logDeadline && s.pod.DeletionTimestamp == nil {
+			s.progress(v1alpha1.ReasonRunning, fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
+			return waiting{logPause}
+		}
+		s.summary = &collected.Summary
+		s.fail(v1alpha1.ReasonReportLost, "%s", err)
+	case err != nil:
+		return err
+	default:
+		s.summary, s.report = &collected.Summary, &collected.Report
+	}
+	s.identify()
+	if !s.failed() && result.ServerOutOfMemory(s.pod) {
+		s.fail(report.ReasonOOMKilled, "The server ran out of memory. Raise spec.sandbox.resources.limits.memory if it honestly needs more")
+	}
+	return nil
+}
+
+// identify finds out which image was run. The kubelet pulled by digest, so that
+// it reports another one means that this is not the Pod that was asked for.
+func (s *session) identify() {
+	reported := result.ImageDigest(s.pod)
+	s.resolved = s.run.ImageDigest
+	switch {
+	case s.resolved == "":
+		s.resolved = v1alpha1.Digest(reported)
+	case reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
+		s.fail(v1alpha1.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
+	}
+}
+
+// finished is when the runner ended.
+func finished(pod *corev1.Pod) time.Time {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == podspec.ContainerRunner && status.State.Terminated != nil {
+			return status.State.Terminated.FinishedAt.Time
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,86 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
+)
+
+// observe finds the Pod of the audit in progress.
+func (r *Reconciler) observe(ctx context.Context, s *session) error {
+	var err error
+	if s.specDigest, err = trigger.SpecDigest(s.audit.Spec); err != nil {
+		return err
+	}
+	s.requested = trigger.Requested(s.audit.Annotations)
+	return r.observeFrom(ctx, s, r.Client)
+}
+
+// observeFrom sorts the Pods of an audit into the one in progress and those
+// that are over: decided, about another spec, or not ours to read.
+func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.Reader) error {
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(r.Options.RunNamespace),
+		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(s.audit.UID)}); err != nil {
+		return fmt.Errorf("list audit pods: %w", err)
+	}
+	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	s.pod, s.spent = nil, nil
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		run, err := podspec.ReadRun(pod)
+		if err == nil && s.pod == nil && run.SpecDigest == s.specDigest && !isDecided(s.audit, run.Name) {
+			s.pod, s.run = pod, run
+			continue
+		}
+		s.spent = append(s.spent, pod)
+	}
+	return nil
+}
+
+// isDecided tells whether the outcome of a run is in the status.
+func isDecided(audit *v1alpha1.MCPServerAudit, run string) bool {
+	return audit.Status.Trigger != nil && audit.Status.Trigger.Run == run
+}
+
+// decide tells whether an audit is due. One that is in progress is finished
+// first: a request in the middle of it is answered by the next one.
+func (r *Reconciler) decide(_ context.Context, s *session) error {
+	if s.pod != nil {
+		return nil
+	}
+	status := s.audit.Status
+	due, isDue := trigger.Due(trigger.Input{
+		Generation: s.audit.Generation, SpecDigest: s.specDigest,
+		Requested: s.requested, Handled: status.LastHandledReconcileAt, Last: status.Trigger,
+		Held: conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended && !s.audit.Spec.Suspend,
+	})
+	switch {
+	case !isDue:
+		s.idle()
+		return errRest
+	case s.audit.Spec.Suspend && due.Reason == v1alpha1.TriggerRequested:
+		s.idle() // the verdict stands, it is only not renewed
+		return errRest
+	case s.audit.Spec.Suspend:
+		s.hold()
+		return errRest
+	}
+	s.run = podspec.Run{
+		Name: podspec.Name(s.audit, s.requested), Audit: client.ObjectKeyFromObject(s.audit),
+		Generation: s.audit.Generation, SpecDigest: s.specDigest, Requested: s.requested,
+		Reason: due.Reason, Message: due.Message,
+	}
+	if conditions.Find(s.audit, v1alpha1.ConditionAuditing) == nil {
+		s.progress(v1alpha1.ReasonPending, "The audit begins: "+due.Message+".")
+	}
+	return nil
+}

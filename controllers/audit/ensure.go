@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// fieldOwner owns what the manager applies.
+const fieldOwner = client.FieldOwner("mcpaudit")
+
+// refusedPause is when a Pod that the API server refused is tried again: quota
+// becomes free when another audit ends, which no watch tells.
+const refusedPause = 15 * time.Second
+
+// ensure creates the audit Pod. What the cache says is checked against the API
+// server before: a server must not be run again because a verdict is late.
+func (r *Reconciler) ensure(ctx context.Context, s *session) error {
+	if s.pod != nil || s.failed() {
+		return nil
+	}
+	if err := r.confirm(ctx, s); err != nil {
+		return err
+	}
+	if s.pod != nil {
+		return nil
+	}
+	secrets, err := r.copySecrets(ctx, s)
+	if err != nil {
+		return r.refused(s, err)
+	}
+	limits, err := r.Options.ServerLimits()
+	if err != nil {
+		return err
+	}
+	pod, err := podspec.Build(podspec.Input{
+		Audit: s.audit, Run: s.run, Image: s.image, Command: s.command, PullSecrets: secrets,
+		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
+		ServerLimits: limits, Margin: r.Options.PodMargin,
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.Client.Create(ctx, pod, fieldOwner); err != nil {
+		return r.refused(s, err)
+	}
+	s.pod = pod
+	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", s.image, pod.Namespace, pod.Name, s.run.Message))
+	return nil
+}
+
+// confirm looks past the cache whether the object is the one that was decided
+// on, and whether its Pod exists after all.
+func (r *Reconciler) confirm(ctx context.Context, s *session) error {
+	var live v1alpha1.MCPServerAudit
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.audit), &live); err != nil {
+		if apierrors.IsNotFound(err) {
+			return errStale
+		}
+		return fmt.Errorf("read audit: %w", err)
+	}
+	if live.UID != s.audit.UID || live.ResourceVersion != s.audit.ResourceVersion {
+		return errStale
+	}
+	decided := s.run
+	if err := r.observeFrom(ctx, s, r.Live); err != nil {
+		return err
+	}
+	if s.pod == nil {
+		s.run = decided
+	}
+	return nil
+}
+
+// refused waits where waiting helps, and says why.
+func (r *Reconciler) refused(s *session, err error) error {
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return errStale
+	case apierrors.IsInvalid(err):
+		s.fail(report.ReasonSandboxFailed, "The API server refuses the audit Pod: %s", err)
+		return nil
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err): // quota, policy; the run namespace
+		s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit Pod cannot be created in namespace %s yet: %s.", r.Options.RunNamespace, err))
+		return waiting{refusedPause}
+	}
+	return fmt.Errorf("create audit pod: %w", err)
+}
+
+// copySecrets copies the pull secrets to where the Pod runs, and returns the
+// names of the copies.
+func (r *Reconciler) copySecrets(ctx context.Context, s *session) ([]string, error) {
+	var names []string
+	for i, secret := range s.secrets {
+		name := fmt.Sprintf("%s-pull-%d", s.run.Name, i)
+		labels := podspec.Labels(s.audit)
+		labels[podspec.LabelRun] = s.run.Name
+		copied := corev1apply.Secret(name, r.Options.RunNamespace).WithLabels(labels).
+			WithType(secret.Type).WithData(map[string][]byte{corev1.DockerConfigJsonKey: secret.Data[corev1.DockerConfigJsonKey]})
+		if err := r.Client.Apply(ctx, copied, fieldOwner, client.ForceOwnership); err != nil {
+			return nil, fmt.Errorf("copy pull secret %s: %w", secret.Name, err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+	"github.com/mcpaudit/mcpaudit/controllers/verdict"
+)
+
+// judge finds the verdict.
+func (r *Reconciler) judge(ctx context.Context, s *session) error {
+	known, err := r.baselineManifest(ctx, s)
+	if err != nil {
+		return err
+	}
+	in := verdict.Input{
+		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline,
+		Known: s.audit.Status.BaselineDigest, KnownManifest: known,
+		Report: s.report, Summary: s.summary, Failure: s.failure,
+	}
+	if s.report != nil {
+		in.ReportName = s.run.Name
+	}
+	s.outcome = verdict.Judge(in)
+	return nil
+}
+
+// publish stores the report and then fills in the status: a status never names
+// a report that does not exist.
+func (r *Reconciler) publish(ctx context.Context, s *session) error {
+	if s.report != nil {
+		switch err := r.store(ctx, s); {
+		case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
+			// It will never be accepted; the verdict is found without it.
+			s.report = nil
+			s.fail(v1alpha1.ReasonReportLost, "The API server refuses the report: %s", err)
+			if err := r.judge(ctx, s); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+	}
+	s.record(metav1.Now())
+	s.decided = true
+	switch s.outcome.Verdict {
+	case v1alpha1.VerdictPass:
+		s.notice(corev1.EventTypeNormal, "AuditPassed", s.outcome.Ready.Message)
+	case v1alpha1.VerdictFail:
+		s.notice(corev1.EventTypeWarning, "AuditFailed", s.outcome.Ready.Message)
+	default:
+		s.notice(corev1.EventTypeWarning, "AuditInconclusive", s.outcome.Ready.Message)
+	}
+	if s.outcome.Drift != nil {
+		s.notice(corev1.EventTypeWarning, "ManifestDrifted", s.outcome.ManifestStable.Message)
+	}
+	return nil
+}
+
+// store creates the report object, under the name of the run: storing it twice
+// makes one.
+func (r *Reconciler) store(ctx context.Context, s *session) error {
+	converted, err := result.Convert(*s.report)
+	if err != nil {
+		return err
+	}
+	converted.Verdict, converted.Reason, converted.Message = s.outcome.Verdict, string(s.outcome.Reason), cutMessage(s.outcome.Message)
+	stored := &v1alpha1.MCPAuditReport{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.audit.Namespace, Name: s.run.Name, Labels: podspec.Labels(s.audit),
+			Annotations: map[string]string{annotationManifest: s.report.ManifestDigest},
+		},
+		Spec: v1alpha1.MCPAuditReportSpec{
+			Audit: v1alpha1.AuditInputs{
+				Name: s.audit.Name, Image: s.audit.Spec.Server.Image, ImageDigest: s.resolved,
+				Generation: s.run.Generation, Trigger: s.run.Reason, ReportSHA256: s.summary.SHA256,
+			},
+			AuditResult: converted,
+		},
+	}
+	if err := controllerutil.SetControllerReference(s.audit, stored, r.Client.Scheme()); err != nil {
+		return fmt.Errorf("own report: %w", err)
+	}
+	err = r.Client.Create(ctx, stored, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return r.same(ctx, stored)
+	}
+	if err != nil {
+		return fmt.Errorf("store report: %w", err)
+	}
+	return nil
+}
+
+// same tells whether the report that exists is the one to store. Another one
+// can only be there if the status was reset by hand; it gives way, at the next try.
+func (r *Reconciler) same(ctx context.Context, want *v1alpha1.MCPAuditReport) error {
+	var there v1alpha1.MCPAuditReport
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), &there); err != nil {
+		return fmt.Errorf("read report: %w", err)
+	}
+	if there.Spec.Audit.ReportSHA256 == want.Spec.Audit.ReportSHA256 {
+		return nil
+	}
+	if err := r.Client.Delete(ctx, &there, client.Preconditions{UID: &there.UID}); err != nil {
+		return fmt.Errorf("replace report: %w", err)
+	}
+	return fmt.Errorf("store report: %s was another run's and is replaced", want.Name)
+}
+
+// baselineManifest reads the manifest of the baseline from the report that was
+// kept for it; nil if there is none, or no need.
+func (r *Reconciler) baselineManifest(ctx context.Context, s *session) (*report.Manifest, error) {
+	baseline := s.audit.Status.BaselineDigest
+	switch s.audit.Spec.Baseline.Mode {
+	case v1alpha1.BaselinePinned:
+		baseline = s.audit.Spec.Baseline.ManifestDigest
+	case v1alpha1.BaselineNone:
+		return nil, nil
+	}
+	if s.report == nil || baseline == "" || s.report.ManifestDigest == "" || s.report.ManifestDigest == string(baseline) {
+		return nil, nil
+	}
+	reports, err := r.reports(ctx, s.audit)
+	if err != nil {
+		return nil, err
+	}
+	for _, candidate := range reports {
+		if candidate.Annotations[annotationManifest] != string(baseline) {
+			continue
+		}
+		var stored v1alpha1.MCPAuditReport
+		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(&candidate), &stored); err != nil {
+			return nil, fmt.Errorf("read report of the baseline: %w", err)
+		}
+		manifest, err := result.Manifest(stored.Spec.AuditResult)
+		return &manifest, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,151 @@
+// Package audit is the controller of MCPServerAudit: it decides when a server
+// is audited, has it run in a sandbox Pod, and is the only writer of the status.
+//
+// A reconciliation is a row of steps over one object; each does its part, or
+// ends the row because something has to happen first:
+//
+//	observe  which of the Pods that exist is the audit in progress
+//	decide   is an audit due, and why                    (controllers/trigger)
+//	resolve  the image to a digest and an entrypoint     (controllers/imageref)
+//	ensure   that the audit Pod exists                   (controllers/podspec)
+//	collect  summary and report, or the failure          (controllers/result)
+//	judge    threshold and baseline                      (controllers/verdict)
+//	publish  the report object and the status
+//
+// Then the status is written, once and only if it changed. What may only happen
+// after that (settle) is: the event, the metric, deleting the Pod, pruning old
+// reports. State is nowhere but in the status and on the Pod, so a manager may
+// be restarted at any point: a Pod whose run is not in the status is collected
+// again, one whose run is in it is deleted.
+//
+// The conditions, and who sets them:
+//
+//	condition       while the first audit runs    when it is decided
+//	Ready           Unknown Pending|Queued|Running  True, or False with the reason
+//	Audited         Unknown NotYetAudited           True Completed, or False
+//	ManifestStable  Unknown NotYetAudited           by the baseline
+//	Auditing        True Queued|Running             False Idle
+//	Reconciling     True                            absent
+//	Stalled         absent                          True if Ready is False
+//
+// A decided object keeps its conditions while it is audited again, but for
+// Auditing: it does not flap. After a change of the spec observedGeneration
+// lags behind until the new verdict, which is what kstatus and `kubectl wait`
+// go by.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+)
+
+// Images resolves images; imageref.Resolver does.
+type Images interface {
+	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
+}
+
+// Reconciler reconciles MCPServerAudits.
+type Reconciler struct {
+	// Client reads audits and Pods from the cache, and writes.
+	Client client.Client
+	// Live reads from the API server: secrets, reports, and what must not be
+	// decided on a stale cache.
+	Live    client.Reader
+	Images  Images
+	Logs    result.Logs
+	Events  events.EventRecorder
+	Metrics *metrics.Metrics
+	Options options.Options
+}
+
+// Reconcile brings one audit a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	audit := &v1alpha1.MCPServerAudit{}
+	if err := r.Client.Get(ctx, request.NamespacedName, audit); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !audit.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, r.cleanUp(ctx, audit)
+	}
+	if err := r.addFinalizer(ctx, audit); err != nil {
+		return again(err)
+	}
+	before := audit.DeepCopy()
+	s := &session{audit: audit}
+	outcome, err := s.conclude(r.advance(ctx, s))
+	if errors.Is(err, errStale) {
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	}
+	if writeErr := r.write(ctx, before, audit); writeErr != nil {
+		return again(errors.Join(writeErr, err))
+	}
+	return outcome, errors.Join(err, r.settle(ctx, s))
+}
+
+// advance takes the steps in their order.
+func (r *Reconciler) advance(ctx context.Context, s *session) error {
+	for _, step := range []struct {
+		name string
+		take func(context.Context, *session) error
+	}{
+		{"observe", r.observe}, {"decide", r.decide}, {"resolve", r.resolve}, {"ensure", r.ensure},
+		{"collect", r.collect}, {"judge", r.judge}, {"publish", r.publish},
+	} {
+		if err := step.take(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+// again treats a conflict as what it is: news that the cache has not seen yet.
+func again(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) addFinalizer(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
+	before := audit.DeepCopy()
+	if !controllerutil.AddFinalizer(audit, v1alpha1.Finalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, audit, patch); err != nil {
+		return fmt.Errorf("add finalizer: %w", err)
+	}
+	return nil
+}
+
+// write is the one place where a status is written. The lock makes a decision
+// on a stale object fail here, before anything is deleted because of it.
+func (r *Reconciler) write(ctx context.Context, before, audit *v1alpha1.MCPServerAudit) error {
+	if equality.Semantic.DeepEqual(before.Status, audit.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, audit, patch); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	return nil
+}
+
+// age is how long ago something began, at least 0.
+func age(since time.Time) time.Duration { return max(time.Since(since), 0) }

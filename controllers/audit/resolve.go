@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+)
+
+// errNoSecret: a pull secret is not there, yet.
+var errNoSecret = errors.New("pull secret not found")
+
+// resolve turns the image of the spec into what the Pod runs. An image that its
+// registry does not give away may still be on the nodes: with a command of its
+// own it is tried as it is given, and the kubelet has the last word.
+func (r *Reconciler) resolve(ctx context.Context, s *session) error {
+	if s.pod != nil {
+		return nil
+	}
+	server := s.audit.Spec.Server
+	var image imageref.Image
+	secrets, err := r.pullSecrets(ctx, s.audit)
+	if err == nil {
+		image, err = r.Images.Resolve(ctx, server.Image, secrets)
+	}
+	s.secrets = secrets
+	switch {
+	case err == nil:
+		return s.found(image)
+	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrBadSecret):
+		s.fail(report.ReasonImagePullFailed, "%s", err)
+	case errors.Is(err, errNoSecret):
+		return r.retryResolve(s, err)
+	case len(server.Command) > 0 && imageError(err):
+		s.image, s.command = server.Image, slices.Concat(server.Command, server.Args)
+	case errors.Is(err, imageref.ErrUnreachable):
+		return r.retryResolve(s, err)
+	case errors.Is(err, imageref.ErrUnauthorized):
+		s.fail(report.ReasonImagePullFailed, "%s. Name a pull secret in spec.server.imagePullSecrets; "+
+			"or, if the image is on the nodes already, set spec.server.command", err)
+	case errors.Is(err, imageref.ErrNotFound):
+		s.fail(report.ReasonImagePullFailed, "%s. Correct spec.server.image; or, if the image is on the nodes already, set spec.server.command", err)
+	default:
+		return err
+	}
+	return nil
+}
+
+// imageError tells errors of a registry from those of the API server.
+func imageError(err error) bool {
+	return errors.Is(err, imageref.ErrNotFound) || errors.Is(err, imageref.ErrUnauthorized) || errors.Is(err, imageref.ErrUnreachable)
+}
+
+// found takes the command line together as a kubelet would: command replaces
+// ENTRYPOINT and CMD, args replace CMD.
+func (s *session) found(image imageref.Image) error {
+	server := s.audit.Spec.Server
+	entrypoint, args := image.Entrypoint, image.Cmd
+	if len(server.Command) > 0 {
+		entrypoint, args = server.Command, nil
+	}
+	if len(server.Args) > 0 {
+		args = server.Args
+	}
+	s.image, s.command = image.Reference, slices.Concat(entrypoint, args)
+	s.run.ImageDigest, s.run.KnownDigests = v1alpha1.Digest(image.Digest), image.Known
+	s.resolved = s.run.ImageDigest
+	if len(s.command) == 0 {
+		s.fail(report.ReasonImagePullFailed, "The image %s has neither ENTRYPOINT nor CMD. Set spec.server.command to the server's command line", server.Image)
+	}
+	return nil
+}
+
+// The bounds of the pause between two attempts to resolve an image. It grows
+// with the time that has passed, which makes it double each time.
+const (
+	minResolvePause = 5 * time.Second
+	maxResolvePause = 2 * time.Minute
+)
+
+// retryResolve waits for what may yet come, for a bounded time.
+func (r *Reconciler) retryResolve(s *session, cause error) error {
+	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
+	elapsed := age(s.since().Time)
+	if elapsed >= r.Options.ResolveDeadline {
+		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s. "+
+			"If it is on the nodes already, set spec.server.command", r.Options.ResolveDeadline, cause)
+		return nil
+	}
+	return waiting{min(max(elapsed, minResolvePause), maxResolvePause)}
+}
+
+// pullSecrets reads the pull secrets, by name and past the cache: the manager
+// lists no secrets.
+func (r *Reconciler) pullSecrets(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]corev1.Secret, error) {
+	var secrets []corev1.Secret
+	for _, reference := range audit.Spec.Server.ImagePullSecrets {
+		var secret corev1.Secret
+		switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: audit.Namespace, Name: reference.Name}, &secret); {
+		case apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("%w: %s in namespace %s", errNoSecret, reference.Name, audit.Namespace)
+		case err != nil:
+			return nil, fmt.Errorf("read pull secret: %w", err)
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
+}

@@ -1,0 +1,131 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/verdict"
+)
+
+// session is what the steps of one reconciliation hand on to each other.
+type session struct {
+	audit *v1alpha1.MCPServerAudit
+
+	// observe
+	specDigest v1alpha1.Digest
+	requested  string
+	pod        *corev1.Pod   // of the audit in progress; nil if there is none
+	spent      []*corev1.Pod // of audits that are over; settle deletes them
+
+	// decide, or the record of the Pod
+	run podspec.Run
+
+	// resolve
+	image    string
+	command  []string
+	secrets  []corev1.Secret
+	failure  report.Incomplete // also set by collect
+	resolved v1alpha1.Digest   // the digest that was run
+
+	// collect
+	summary *report.Summary
+	report  *report.Report
+
+	// judge
+	outcome verdict.Outcome
+	// decided is set once the outcome is in the status.
+	decided bool
+
+	notes []note
+}
+
+// note is an event that is sent once the status is written.
+type note struct{ kind, reason, message string }
+
+func (s *session) notice(kind, reason, message string) {
+	s.notes = append(s.notes, note{kind, reason, message})
+}
+
+// fail ends the audit without a report.
+func (s *session) fail(reason report.Reason, format string, args ...any) {
+	s.failure = report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// failed tells whether the remaining steps have nothing to run or to collect.
+func (s *session) failed() bool { return s.failure.Reason != "" }
+
+// conclude turns the end of the steps into what the work queue does next.
+func (s *session) conclude(err error) (ctrl.Result, error) {
+	var wait waiting
+	switch {
+	case err == nil, errors.Is(err, errRest):
+		return ctrl.Result{}, nil
+	case errors.As(err, &wait):
+		return ctrl.Result{RequeueAfter: wait.after}, nil
+	case errors.Is(err, errStale):
+		return ctrl.Result{}, err
+	}
+	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))
+	return ctrl.Result{}, err
+}
+
+// progress says what the audit in progress is doing. Only an object without a
+// verdict shows it in Ready.
+func (s *session) progress(reason, message string) {
+	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && c.ObservedGeneration != s.audit.Generation {
+		// Deadlines count from the transition; another spec has its own.
+		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
+	}
+	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.True(reason, message))
+	held := conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended
+	if s.audit.Status.Verdict != "" && !held {
+		return
+	}
+	conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.Unknown(reason, message))
+	conditions.Set(s.audit, v1alpha1.ConditionReconciling, conditions.True(reason, message))
+	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
+	if s.audit.Status.Verdict == "" {
+		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionManifestStable} {
+			conditions.Set(s.audit, condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
+		}
+	}
+	s.audit.Status.Phase = v1alpha1.PhasePending
+	if reason == v1alpha1.ReasonRunning {
+		s.audit.Status.Phase = v1alpha1.PhaseRunning
+	}
+}
+
+// hold says that an audit is due but suspended.
+func (s *session) hold() {
+	const message = "An audit is due, and spec.suspend holds it back. Set it to false to have the server audited."
+	conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
+	conditions.Set(s.audit, v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonSuspended, message))
+	s.audit.Status.Phase = v1alpha1.PhaseSuspended
+	s.idle()
+}
+
+// idle says that nothing is in progress, and that the status is about the
+// current generation.
+func (s *session) idle() {
+	conditions.Remove(s.audit, v1alpha1.ConditionReconciling)
+	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.False(v1alpha1.ReasonIdle, "No audit is in progress."))
+	conditions.Confirm(s.audit)
+	s.audit.Status.ObservedGeneration = s.audit.Generation
+}
+
+// since is when the audit in progress began; zero if it has not.
+func (s *session) since() metav1.Time {
+	c := conditions.Find(s.audit, v1alpha1.ConditionAuditing)
+	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != s.audit.Generation {
+		return metav1.Time{}
+	}
+	return c.LastTransitionTime
+}

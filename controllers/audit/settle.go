@@ -1,0 +1,129 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// annotationManifest is on a report, so that the one of the baseline is found
+// without reading all of them.
+const annotationManifest = "mcpaudit.dev/manifest-digest"
+
+// maxNote is the most characters of an event's note that events.k8s.io accepts.
+const maxNote = 1024
+
+// settle does what may only be done once the status is written: what it
+// announces is then true, and what it deletes is no longer needed. A failure
+// leaves things for the next reconciliation, or for the next decision.
+func (r *Reconciler) settle(ctx context.Context, s *session) error {
+	for _, n := range s.notes {
+		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
+	}
+	var problems []error
+	if s.decided {
+		if s.pod != nil {
+			s.spent = append(s.spent, s.pod)
+			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), age(s.pod.CreationTimestamp.Time))
+		} else {
+			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), 0)
+		}
+		problems = append(problems, r.deleteSecrets(ctx, s), r.prune(ctx, s.audit))
+	}
+	for _, pod := range s.spent {
+		if pod.DeletionTimestamp.IsZero() {
+			err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
+			problems = append(problems, wrap("delete audit pod", client.IgnoreNotFound(err)))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// deleteSecrets deletes the copied pull secrets of an audit, if it has any.
+func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
+	if len(s.audit.Spec.Server.ImagePullSecrets) == 0 && (s.pod == nil || len(s.pod.Spec.ImagePullSecrets) == 0) {
+		return nil
+	}
+	return r.deleteAll(ctx, &corev1.Secret{}, s.audit)
+}
+
+// deleteAll deletes all of a kind that an audit has in the run namespace.
+func (r *Reconciler) deleteAll(ctx context.Context, kind client.Object, audit *v1alpha1.MCPServerAudit) error {
+	return wrap("delete from run namespace", r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace),
+		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(audit.UID)}))
+}
+
+// cleanUp is the finalizer: what no owner reference reaches is deleted. Pods
+// that take their time to end are on their way out and need no waiting for.
+func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
+	if !controllerutil.ContainsFinalizer(audit, v1alpha1.Finalizer) {
+		return nil
+	}
+	for _, kind := range []client.Object{&corev1.Pod{}, &corev1.Secret{}} {
+		if err := client.IgnoreNotFound(r.deleteAll(ctx, kind, audit)); err != nil {
+			return err
+		}
+	}
+	before := audit.DeepCopy()
+	controllerutil.RemoveFinalizer(audit, v1alpha1.Finalizer)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return wrap("remove finalizer", client.IgnoreNotFound(r.Client.Patch(ctx, audit, patch)))
+}
+
+// prune deletes the reports beyond the history limit. The latest is kept in any
+// case, and so is the latest with the manifest of the baseline: without it, the
+// next drift could not be named.
+func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
+	reports, err := r.reports(ctx, audit)
+	if err != nil {
+		return err
+	}
+	keep := 1 + int(ptr.Deref(audit.Spec.HistoryLimit, 0))
+	baselineKept := false
+	var problems []error
+	for i, stored := range reports {
+		isBaseline := audit.Status.BaselineDigest != "" && stored.Annotations[annotationManifest] == string(audit.Status.BaselineDigest)
+		isLatest := audit.Status.ReportRef != nil && stored.Name == audit.Status.ReportRef.Name
+		if i < keep || isLatest || isBaseline && !baselineKept {
+			baselineKept = baselineKept || isBaseline
+			continue
+		}
+		problems = append(problems, wrap("prune reports", client.IgnoreNotFound(r.Client.Delete(ctx, &stored))))
+	}
+	return errors.Join(problems...)
+}
+
+// reports lists the reports of an audit by their metadata, latest first.
+func (r *Reconciler) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPAuditReportList"))
+	if err := r.Live.List(ctx, &list, client.InNamespace(audit.Namespace), client.MatchingLabels{podspec.LabelUID: string(audit.UID)}); err != nil {
+		return nil, fmt.Errorf("list reports: %w", err)
+	}
+	slices.SortFunc(list.Items, func(a, b metav1.PartialObjectMetadata) int {
+		if c := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list.Items, nil
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
+)
+
+// What the reconciler does with the API, for the roles in config/rbac.
+//
+// Audits are read, marked with the finalizer, and given a status.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits/status,verbs=patch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits/finalizers,verbs=update
+//
+// Reports are stored, read for the baseline, and pruned. They are never changed.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditreports,verbs=get;list;create;delete
+//
+// Pull secrets are read by the name that a spec gives; none is listed or watched.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+//
+// Events are about audits in any namespace; patch counts repeated ones.
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+//
+// In the run namespace: the audit Pods and their logs.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete;deletecollection,namespace=mcpaudit-runs
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get,namespace=mcpaudit-runs
+//
+// In the run namespace: copies of pull secrets, applied (create, patch), deleted
+// by label, and listed by their metadata to find leftovers.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=list;create;patch;delete;deletecollection,namespace=mcpaudit-runs
+
+// CacheOptions restrict what the manager caches: of all Pods, only its own.
+func CacheOptions(runNamespace string) map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.Pod{}: {
+			Namespaces: map[string]cache.Config{runNamespace: {}},
+			Label:      labels.SelectorFromSet(labels.Set{podspec.LabelManagedBy: podspec.ManagedBy}),
+		},
+	}
+}
+
+// Uncached are the kinds that are always read from the API server: they are
+// large or secret, and seldom needed.
+func Uncached() []client.Object {
+	return []client.Object{&corev1.Secret{}, &v1alpha1.MCPAuditReport{}}
+}
+
+// SetupWithManager registers the controller and its sweep.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(manager).
+		Named("mcpserveraudit").
+		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, requestChanged()))).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(auditOf)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Options.Concurrency}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("register controller: %w", err)
+	}
+	return manager.Add(&sweeper{r})
+}
+
+// requestChanged lets through what GenerationChangedPredicate does not see.
+func requestChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return trigger.Requested(e.ObjectOld.GetAnnotations()) != trigger.Requested(e.ObjectNew.GetAnnotations())
+	}}
+}
+
+// auditOf maps an audit Pod back to its audit.
+func auditOf(_ context.Context, object client.Object) []reconcile.Request {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	run, err := podspec.ReadRun(pod)
+	if err != nil {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: run.Audit}}
+}
+
+// Running counts the audit Pods in the cache, for the metric.
+func (r *Reconciler) Running() float64 {
+	var pods corev1.PodList
+	if err := r.Client.List(context.Background(), &pods, client.InNamespace(r.Options.RunNamespace)); err != nil {
+		return 0
+	}
+	return float64(len(pods.Items))
+}

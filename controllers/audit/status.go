@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// The most bytes of JSON that the texts of a status take. With the caps of the
+// lists they keep it below 80 KB; the maxLengths of the CRD are the same numbers.
+const (
+	maxFindingMessage = 320
+	maxCapability     = 96
+	maxWord           = 64
+	maxToolName       = 80
+	maxDriftItem      = 96
+	maxTriggerMessage = 512
+)
+
+// record writes the outcome into the status. All that is about the audit before
+// is replaced, so that no verdict stands beside the findings of another.
+func (s *session) record(now metav1.Time) {
+	status := &s.audit.Status
+	status.Verdict, status.Phase = s.outcome.Verdict, phases[s.outcome.Verdict]
+	status.ImageDigest = s.resolved
+	status.ManifestDigest, status.BaselineDigest = s.outcome.ManifestDigest, s.outcome.BaselineDigest
+	status.Drift = drift(s.outcome.Drift)
+	status.LastAuditTime = &now
+	status.LastHandledReconcileAt = s.run.Requested
+	status.Trigger = &v1alpha1.Trigger{
+		Reason: s.run.Reason, Message: excerpt.Line(s.run.Message, maxTriggerMessage),
+		Run: s.run.Name, Generation: s.run.Generation, SpecDigest: s.run.SpecDigest,
+	}
+	status.Findings, status.Coverage, status.Runner = nil, nil, nil
+	status.TopFindings, status.Tools, status.ReportRef = nil, nil, nil
+	if s.summary != nil {
+		status.Findings = counts(s.summary.Counts)
+		status.Coverage = coverage(s.summary.Coverage)
+		status.Runner = &v1alpha1.Runner{
+			Version: excerpt.Line(s.summary.Runner.Version, maxWord),
+			Tracer:  excerpt.Line(s.summary.Tracer.Name+" "+s.summary.Tracer.Version, maxWord),
+		}
+	}
+	if s.report != nil {
+		status.Findings = counts(report.Count(s.report.Findings))
+		status.TopFindings = topFindings(s.report.Findings)
+		status.Tools = tools(s.report.Manifest.Tools)
+		status.ReportRef = &v1alpha1.ReportReference{Name: s.run.Name}
+	}
+	conditions.Set(s.audit, v1alpha1.ConditionReady, s.outcome.Ready)
+	conditions.Set(s.audit, v1alpha1.ConditionAudited, s.outcome.Audited)
+	conditions.Set(s.audit, v1alpha1.ConditionManifestStable, s.outcome.ManifestStable)
+	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
+	if s.outcome.Ready.Status == metav1.ConditionFalse {
+		conditions.Set(s.audit, v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
+	}
+	s.idle()
+}
+
+var phases = map[v1alpha1.Verdict]v1alpha1.Phase{
+	v1alpha1.VerdictPass:         v1alpha1.PhasePassed,
+	v1alpha1.VerdictFail:         v1alpha1.PhaseFailed,
+	v1alpha1.VerdictInconclusive: v1alpha1.PhaseInconclusive,
+}
+
+func counts(c report.Counts) *v1alpha1.FindingCounts {
+	return &v1alpha1.FindingCounts{
+		Critical: int32(c.Critical), High: int32(c.High), Medium: int32(c.Medium), Low: int32(c.Low), Info: int32(c.Info),
+	}
+}
+
+func coverage(c report.Coverage) *v1alpha1.Coverage {
+	of := func(e report.Exercised) v1alpha1.Exercised {
+		return v1alpha1.Exercised{Listed: int32(e.Listed), Called: int32(e.Called), Accepted: int32(e.Accepted)}
+	}
+	return &v1alpha1.Coverage{
+		Tools: of(c.Tools), Resources: of(c.Resources), ResourceTemplates: of(c.ResourceTemplates), Prompts: of(c.Prompts),
+	}
+}
+
+// topFindings takes the worst, those of unknown severities first.
+func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
+	weight := func(s report.Severity) int {
+		if rank := s.Rank(); rank >= 0 {
+			return rank
+		}
+		return len(report.Severities)
+	}
+	sorted := slices.Clone(findings)
+	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return weight(b.Severity) - weight(a.Severity) })
+	var top []v1alpha1.TopFinding
+	for _, f := range sorted[:min(len(sorted), v1alpha1.MaxTopFindings)] {
+		top = append(top, v1alpha1.TopFinding{
+			Rule: excerpt.Line(f.Rule, maxWord), Severity: excerpt.Line(string(f.Severity), maxWord),
+			Capability: excerpt.Line(f.Capability.String(), maxCapability), Message: excerpt.Line(f.Message, maxFindingMessage),
+		})
+	}
+	return top
+}
+
+func tools(items []report.Item) []v1alpha1.ToolDigest {
+	var digests []v1alpha1.ToolDigest
+	for _, item := range items[:min(len(items), v1alpha1.MaxTools)] {
+		digests = append(digests, v1alpha1.ToolDigest{Name: excerpt.Line(item.Name, maxToolName), Digest: v1alpha1.Digest(item.Digest)})
+	}
+	return digests
+}
+
+func drift(d *report.Drift) *v1alpha1.Drift {
+	if d == nil {
+		return nil
+	}
+	names := func(list []string) []string {
+		var cut []string
+		for _, name := range list[:min(len(list), v1alpha1.MaxDriftItems)] {
+			cut = append(cut, excerpt.Line(name, maxDriftItem))
+		}
+		return cut
+	}
+	return &v1alpha1.Drift{Added: names(d.Added), Removed: names(d.Removed), Changed: names(d.Changed)}
+}
+
+func cutMessage(message string) string { return excerpt.Line(message, report.MaxMessageBytes) }

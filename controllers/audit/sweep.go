@@ -1,0 +1,79 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// sweeper deletes, once at the start of the leader, what belongs to audits that
+// are gone: somebody may have removed a finalizer by hand, or restored the
+// cluster without its audits.
+type sweeper struct{ *Reconciler }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (s *sweeper) NeedLeaderElection() bool { return true }
+
+// Start implements manager.Runnable. A failure is logged and no reason to stop:
+// leftovers cost room, nothing else.
+func (s *sweeper) Start(ctx context.Context) error {
+	if err := s.sweep(ctx); err != nil {
+		log.FromContext(ctx).Error(err, "Swept the run namespace in part", "namespace", s.Options.RunNamespace)
+	}
+	return nil
+}
+
+func (s *sweeper) sweep(ctx context.Context) error {
+	var found []metav1.PartialObjectMetadata
+	var problems []error
+	for _, kind := range []string{"Pod", "Secret"} {
+		var list metav1.PartialObjectMetadataList
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
+		if err := s.Live.List(ctx, &list, client.InNamespace(s.Options.RunNamespace), client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy}); err != nil {
+			problems = append(problems, fmt.Errorf("list %ss: %w", kind, err))
+		}
+		found = append(found, list.Items...)
+	}
+	// The audits are listed last: whatever was found belonged to one before.
+	alive, err := s.alive(ctx)
+	if err != nil {
+		return errors.Join(append(problems, err)...)
+	}
+	for i := range found {
+		item := &found[i]
+		uid := types.UID(item.Labels[podspec.LabelUID])
+		if uid == "" || alive[uid] || !item.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := s.Client.Delete(ctx, item, client.Preconditions{UID: &item.UID}); err != nil && !apierrors.IsNotFound(err) {
+			problems = append(problems, fmt.Errorf("delete %s %s: %w", item.Kind, item.Name, err))
+			continue
+		}
+		log.FromContext(ctx).Info("Deleted what an audit left", "kind", item.Kind, "name", item.Name, "auditUID", uid)
+	}
+	return errors.Join(problems...)
+}
+
+// alive are the UIDs of the audits that exist, past the cache, which may lag.
+func (s *sweeper) alive(ctx context.Context) (map[types.UID]bool, error) {
+	var audits metav1.PartialObjectMetadataList
+	audits.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPServerAuditList"))
+	if err := s.Live.List(ctx, &audits); err != nil {
+		return nil, fmt.Errorf("list audits: %w", err)
+	}
+	alive := map[types.UID]bool{}
+	for _, audit := range audits.Items {
+		alive[audit.UID] = true
+	}
+	return alive, nil
+}
