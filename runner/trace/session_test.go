@@ -1,0 +1,308 @@
+package trace_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// deadline bounds every wait of these tests.
+const deadline = 30 * time.Second
+
+// script is a server that does one thing for every line of stdin, in a child:
+// it reads the file that the line names.
+const script = `while read -r name; do cat "$name" 2>/dev/null; echo done; done; : </etc/hostname`
+
+// target is a program with its standard streams as pipes.
+type target struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	answer *bufio.Reader
+	cfg    trace.Config
+}
+
+// prepare makes the pipes; the caller starts the command.
+func prepare(t *testing.T, argv ...string) *target {
+	t.Helper()
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inRead, outWrite, os.Stderr
+	t.Cleanup(func() { _, _, _, _ = inRead.Close(), inWrite.Close(), outRead.Close(), outWrite.Close() })
+	return &target{cmd: cmd, stdin: inWrite, answer: bufio.NewReader(outRead), cfg: trace.Config{
+		File: filepath.Join(t.TempDir(), "trace"), Stdin: inodeOf(t, inRead), Stdout: inodeOf(t, outWrite)}}
+}
+
+func inodeOf(t *testing.T, f *os.File) uint64 {
+	t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &stat); err != nil {
+		t.Fatal(err)
+	}
+	return stat.Ino
+}
+
+// ask sends one line and waits for the answer.
+func (p *target) ask(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(p.stdin, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		got, err := p.answer.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == "done\n" {
+			return
+		}
+	}
+}
+
+// run collects the events of a session in the background.
+func run(t *testing.T, s *trace.Session) (wait func() []trace.Event) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	var events []trace.Event
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, func(e trace.Event) { events = append(events, e) }) }()
+	return func() []trace.Event {
+		defer cancel()
+		if err := <-done; err != nil {
+			t.Fatalf("Run: %v", err)
+		}
+		return events
+	}
+}
+
+// converse has the conversation and tells how many bytes each side wrote.
+func (p *target) converse(t *testing.T, secret string) (asked int64) {
+	t.Helper()
+	p.ask(t, "/nonexistent")
+	p.ask(t, secret)
+	if err := p.stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return int64(len("/nonexistent\n") + len(secret) + 1)
+}
+
+// check looks for what the conversation must have left in the trace.
+func check(t *testing.T, s *trace.Session, events []trace.Event, secret string, asked int64) {
+	t.Helper()
+	stats := s.Stats()
+	if stats.Unparsed != 0 || stats.Dropped != 0 || stats.Cut != 0 || stats.Blinded != 0 || stats.Alive != 0 || !stats.Begun {
+		t.Errorf("stats = %+v", stats)
+	}
+	select {
+	case <-s.Lost():
+		t.Error("the trace was lost")
+	default:
+	}
+	if len(events) == 0 || events[0].Op != trace.OpExec || !events[0].Main {
+		t.Fatalf("the trace does not begin with the server's own execve: %+v", events)
+	}
+	first := int64(len("/nonexistent\n"))
+	answer := int64(len("done\n"))
+	want := map[string]func(trace.Event) bool{
+		"the attempt, in a child, during the first request": func(e trace.Event) bool {
+			return e.Op == trace.OpRead && e.Path == "/nonexistent" && e.Errno == "ENOENT" && !e.Main &&
+				e.At == trace.Position{In: first}
+		},
+		"the read, in a child, during the second": func(e trace.Event) bool {
+			return e.Op == trace.OpRead && e.Path == secret && e.Errno == "" && !e.Main &&
+				e.At == trace.Position{In: asked, Out: answer}
+		},
+		"the program that read it": func(e trace.Event) bool {
+			return e.Op == trace.OpExec && filepath.Base(e.Path) == "cat" && e.Errno == "" && len(e.Argv) == 2 && e.Argv[1] == secret
+		},
+		"the read after the end of stdin": func(e trace.Event) bool {
+			return e.Path == "/etc/hostname" && e.Main && e.At.EOF
+		},
+	}
+	for what, is := range want {
+		found := false
+		for _, e := range events {
+			found = found || is(e)
+		}
+		if !found {
+			t.Errorf("not in the trace: %s", what)
+		}
+	}
+	if t.Failed() {
+		for _, e := range events {
+			t.Logf("%+v", e)
+		}
+	}
+}
+
+func secretFile(t *testing.T) string {
+	t.Helper()
+	// A name that would forge a line, were it not escaped.
+	name := filepath.Join(t.TempDir(), `id", O_RDONLY) = 3<x> <0.000001>`)
+	if err := os.WriteFile(name, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestWrap(t *testing.T) {
+	p := prepare(t, "placeholder")
+	argv := trace.Wrap(p.cfg, []string{"/bin/sh", "-c", script})
+	var err error
+	if p.cmd.Path, err = exec.LookPath(argv[0]); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Args, p.cmd.Err = argv, nil
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := trace.Follow(p.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := run(t, s)
+	secret := secretFile(t)
+	asked := p.converse(t, secret)
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	s.Ended()
+	check(t, s, wait(), secret, asked)
+}
+
+// waiting is a stand-in for the shim: it becomes the server when it is told to.
+const waiting = `read -r go <&3; exec /bin/sh -c "$0"`
+
+// attach starts a server that waits, and attaches to it.
+func attach(t *testing.T, p *target) (s *trace.Session, release func()) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.ExtraFiles = []*os.File{r}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _ = r.Close(), w.Close(), p.cmd.Process.Kill() })
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	s, err = trace.Attach(ctx, p.cmd.Process.Pid, p.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func() { _, _ = io.WriteString(w, "go\n") }
+}
+
+func TestAttach(t *testing.T) {
+	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	s, release := attach(t, p)
+	wait := run(t, s)
+	release()
+	secret := secretFile(t)
+	asked := p.converse(t, secret)
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	events := wait()
+	check(t, s, events, secret, asked)
+	for _, e := range events {
+		if strings.Contains(e.Detail, "<&3") {
+			t.Errorf("the shim's own call is in the trace: %+v", e)
+		}
+	}
+}
+
+func TestAttachTracerKilled(t *testing.T) {
+	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	s, release := attach(t, p)
+	wait := run(t, s)
+	release()
+	p.ask(t, "/nonexistent")
+	if err := syscall.Kill(tracerOf(t, p.cmd.Process.Pid), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Lost():
+	case <-time.After(deadline):
+		t.Error("nobody noticed that the tracer is gone")
+	}
+	wait()
+}
+
+func TestAttachStopped(t *testing.T) {
+	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	s, release := attach(t, p)
+	wait := run(t, s)
+	release()
+	p.ask(t, "/nonexistent")
+	s.Stop()
+	if events := wait(); len(events) == 0 {
+		t.Error("no events")
+	}
+	select {
+	case <-s.Lost():
+		t.Error("a trace that was stopped counts as lost")
+	default:
+	}
+	p.ask(t, "/nonexistent") // the server lives on
+}
+
+func tracerOf(t *testing.T, pid int) (tracer int) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if _, err := fmt.Sscanf(line, "TracerPid: %d", &tracer); err == nil {
+			return tracer
+		}
+	}
+	t.Fatal("no TracerPid")
+	return 0
+}
+
+func TestAttachRefused(t *testing.T) {
+	cfg := trace.Config{File: filepath.Join(t.TempDir(), "trace")}
+	// A process has only one tracer.
+	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	_, _ = attach(t, p)
+	if _, err := trace.Attach(t.Context(), p.cmd.Process.Pid, cfg); !errors.Is(err, trace.ErrUnavailable) {
+		t.Errorf("second tracer: %v, want ErrUnavailable", err)
+	}
+	if _, err := trace.Attach(t.Context(), 1<<22+1, cfg); err == nil {
+		t.Error("attached to a process that cannot exist")
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := trace.Attach(t.Context(), os.Getpid(), cfg); !errors.Is(err, trace.ErrUnavailable) || !strings.Contains(err.Error(), "install strace") {
+		t.Errorf("without strace: %v, want ErrUnavailable", err)
+	}
+	if _, err := trace.Version(t.Context()); !errors.Is(err, trace.ErrUnavailable) {
+		t.Errorf("version without strace: %v, want ErrUnavailable", err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	version, err := trace.Version(t.Context())
+	if err != nil || !strings.Contains(version, ".") {
+		t.Errorf("Version = %q, %v", version, err)
+	}
+}
