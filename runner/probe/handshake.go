@@ -44,6 +44,9 @@ func (s *session) clientInfo() map[string]any {
 // withMeta adds what the stateless revision wants on every message.
 func (s *session) withMeta(params map[string]any) map[string]any {
 	if !s.options.Discover {
+		if params == nil {
+			return map[string]any{} // the official SDKs take no "params": null
+		}
 		return params
 	}
 	with := map[string]any{"_meta": map[string]any{
