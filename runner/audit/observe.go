@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -22,6 +23,9 @@ const (
 	drainDeadline = 60 * time.Second
 	// maxStderr is how much of the end of stderr is kept, in bytes.
 	maxStderr = report.MaxStderrBytes
+	// scratch is the directory that arguments and roots name: every server has
+	// it, and its own files are elsewhere.
+	scratch = "/tmp"
 )
 
 // observation is one run of the server, from launch to the end of its trace.
@@ -107,7 +111,7 @@ func converse(ctx context.Context, plan Plan, process Process, conn probe.Conn, 
 		}
 	}()
 	result, err := probe.Run(ctx, conn, probe.Options{
-		Discover: discover, Version: Build(),
+		Discover: discover, Version: Build(), Inputs: inputs.Options{Dir: scratch},
 		Progress: func(method string, of report.Capability) { plan.Progress(describe(method, of)) },
 	})
 	if err != nil && result.Incomplete.Reason == "" {
