@@ -11,6 +11,22 @@ func (d *decoder) send(c *call) {
 	}
 	if isSocket(decor) {
 		d.sendTo(c, decor)
+		return
+	}
+	d.unseen(c, decor)
+}
+
+// unseen reports bytes that went through a descriptor of which strace could say
+// neither what it is nor what the bytes are.
+func (d *decoder) unseen(c *call, decor []byte) {
+	if decor != nil || c.failed() || c.result.value <= 0 {
+		return
+	}
+	for _, m := range messages(c) {
+		if m.blinded {
+			d.blind(c)
+			return
+		}
 	}
 }
 
@@ -24,7 +40,9 @@ func (d *decoder) receive(c *call) {
 	}
 	if isSocket(decor) && !c.failed() && c.result.value > 0 {
 		d.receiveFrom(c, decor)
+		return
 	}
+	d.unseen(c, decor)
 }
 
 // move handles the calls that pass bytes from descriptor to descriptor.

@@ -86,6 +86,10 @@ func TestCalls(t *testing.T) {
 			`5 connect connect error=ENETUNREACH main inet/udp remote=192.0.2.1:53 at=0/0`},
 		"blinded connect": {`connect(3<TCP:[9]>, 0x7ffe0000, 16) = 0 <0.000001>`, `5 evade connect blinded main at=0/0`},
 		"blinded send":    {`sendto(3<TCP:[192.0.2.7:1->192.0.2.1:80]>, 0x7ffe0000, 9, 0, NULL, 0) = 9 <0.000001>`, "5 evade sendto blinded main at=0/0\n5 send sendto main inet/tcp local=192.0.2.7:1 remote=192.0.2.1:80 at=0/0"},
+		"blinded write":   {`writev(4, 0x7ffe0000, 2) = 9 <0.000001>`, `5 evade writev blinded main at=0/0`},
+		"blinded read":    {`read(4, 0x7ffe0000, 9) = 9 <0.000001>`, `5 evade read blinded main at=0/0`},
+		"nothing to read": {`read(4, 0x7ffe0000, 9) = -1 EBADF (Bad file descriptor) <0.000001>`, ``},
+		"device memory":   {`read(4</dev/mem>, 0x7ffe0000, 9) = 9 <0.000001>`, ``},
 		"would block":     {`write(3<TCP:[192.0.2.7:1->192.0.2.1:80]>, "x", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000001>`, ``},
 		"name server over tcp": {
 			`write(3<TCP:[192.0.2.7:1->192.0.2.1:53]>, "\0\35\0224\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1", 31) = 31 <0.000001>`,
