@@ -1,0 +1,172 @@
+package rules
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+var undeclaredEgress = Rule{
+	ID: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
+	Description: "An address outside the machine was connected to or sent to, or a name was looked up, with or without " +
+		"success. High where the declaration promises otherwise (\"purely local\", \"no network access\", " +
+		"openWorldHint: false); Medium where it neither promises nor speaks of the network, or does both. What a " +
+		"capability does is held against its own declaration first and then against the server's; what the server does " +
+		"outside of calls, against everything it declares. Loopback, unix sockets, and connects that send nothing " +
+		"(datagram sockets that only ask for a route) are no findings.",
+	Fix: "Say in the description that the capability uses the network, and for what; or keep off it.",
+}
+
+func findEgress(in Input) []draft {
+	drafts := each(in, func(e profile.Effect, d *draft) bool {
+		stance, clause := in.Scope.Network(e.Capability)
+		if !outward(e) || stance == scope.Declared || stance != scope.Denied && askedFor(e) {
+			return false
+		}
+		d.severity = report.SeverityMedium
+		if stance == scope.Denied && (e.Port != portDNS || e.Host != "") {
+			d.severity = report.SeverityHigh
+		}
+		d.object = destination(e)
+		d.message = sentence("%s %s; %s", subject(e), action(e), against(stance, clause, e.Capability))
+		return true
+	}, profile.KindConnect)
+	return unexplained(drafts)
+}
+
+// portDNS is where names are looked up (RFC 1035, 4.2).
+const portDNS = 53
+
+// lookup tells whether the effect is a question to a name server.
+func lookup(e profile.Effect) bool { return e.Port == portDNS && e.Host != "" }
+
+// outward tells whether an effect is one that leaves the machine. A name that
+// a stub resolver on the loopback is asked for does.
+func outward(e profile.Effect) bool {
+	if lookup(e) {
+		name := canonicalName(e.Host)
+		return strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") && !strings.HasSuffix(name, ".arpa")
+	}
+	if address, err := netip.ParseAddr(e.Address); err == nil && address.IsUnspecified() {
+		return false // connects to the machine itself
+	}
+	return e.Protocol != "netlink" && !e.Connection().Loopback()
+}
+
+// canonicalName is a host name without the search domain of a cluster: every
+// name is tried with it first (resolv.conf(5), "ndots").
+func canonicalName(host string) string {
+	name := strings.TrimSuffix(strings.ToLower(host), ".")
+	inCluster, ok := strings.CutSuffix(name, ".cluster.local")
+	if !ok {
+		return name
+	}
+	if service, ok := strings.CutSuffix(inCluster, ".svc"); ok {
+		if i := strings.LastIndexByte(service, '.'); i >= 0 {
+			service = service[:i] // the namespace
+		}
+		return service
+	}
+	return strings.TrimSuffix(inCluster, ".svc")
+}
+
+// destination is what findings are told apart by: a host goes before the many
+// addresses that it may have.
+func destination(e profile.Effect) string {
+	switch {
+	case lookup(e):
+		return canonicalName(e.Host)
+	case e.Host != "":
+		return canonicalName(e.Host) + ":" + strconv.Itoa(e.Port)
+	}
+	return endpoint(e)
+}
+
+// endpoint is an address and a port; the protocol where there is no address.
+func endpoint(e profile.Effect) string {
+	address, err := netip.ParseAddr(e.Address)
+	switch {
+	case e.Address == "":
+		return "an unknown address"
+	case err != nil || e.Port == 0:
+		return clean(e.Address, 128)
+	}
+	return netip.AddrPortFrom(address, uint16(e.Port)).String()
+}
+
+// action says what was done: "connected to 93.184.216.34:80 (tcp)".
+func action(e profile.Effect) string {
+	if lookup(e) {
+		return fmt.Sprintf("looked up the name %s (at %s)", clean(canonicalName(e.Host), 256), endpoint(e))
+	}
+	verb, detail := "connected to", e.Protocol
+	if e.Protocol == "udp" || strings.HasPrefix(e.Operation, "send") {
+		verb = "sent to"
+	}
+	if e.Error != "" {
+		verb = map[string]string{"connected to": "tried to connect to", "sent to": "tried to send to"}[verb]
+		if e.Error != "?" {
+			detail += ", " + e.Error
+		}
+	}
+	if e.Host == "" {
+		return fmt.Sprintf("%s %s (%s)", verb, endpoint(e), detail)
+	}
+	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(canonicalName(e.Host), 256), e.Port, endpoint(e), detail)
+}
+
+// against says what the declaration has to do with it.
+func against(stance scope.Stance, clause scope.Clause, of report.Capability) string {
+	switch stance {
+	case scope.Denied:
+		return whose(clause, of)
+	case scope.Unclear:
+		return whose(clause, of) + " and elsewhere it speaks of the network"
+	default:
+		return "nothing in its declaration speaks of the network"
+	}
+}
+
+// askedFor tells whether the arguments of the audit explain an effect: the
+// name that they hold is looked up. (To connect there is impossible, for it has
+// no address; whoever seems to has made one up.)
+func askedFor(e profile.Effect) bool { return lookup(e) && canonicalName(e.Host) == inputs.Host }
+
+// unexplained leaves out the drafts that say no more than another of the same
+// capability: a look-up is part of the connect that follows, and a name with a
+// search domain behind it is the name.
+func unexplained(drafts []draft) []draft {
+	type key struct {
+		of   report.Capability
+		name string
+	}
+	connected, asked := map[key]bool{}, map[key]bool{}
+	for _, d := range drafts {
+		if i := strings.LastIndexByte(d.object, ':'); i >= 0 {
+			connected[key{d.capability, d.object[:i]}] = true
+		} else {
+			asked[key{d.capability, d.object}] = true
+		}
+	}
+	return slices.DeleteFunc(drafts, func(d draft) bool {
+		if strings.Contains(d.object, ":") {
+			return false
+		}
+		if connected[key{d.capability, d.object}] {
+			return true
+		}
+		for i, c := range d.object {
+			if shorter := (key{d.capability, d.object[:i]}); c == '.' && (asked[shorter] || connected[shorter]) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+var sensitiveFile = Rule{
+	ID: "MCPA-FILE-001", Severity: report.SeverityHigh, Title: "Sensitive file read",
+	Description: "A file that usually holds secrets (keys, credentials, tokens, password databases) was opened for reading, " +
+		"with success, and nothing in the declaration speaks of it. A failed open is no finding, nor is a file that the " +
+		"server's subject explains (a kubeconfig for a server about Kubernetes), nor the environment file that a server " +
+		"loads when it starts. Files that ordinary tools open unasked (.netrc, .npmrc) count only where no such tool can " +
+		"have been the reason, and then as Medium.",
+	Fix: "Read only what the capability needs, and say in its description which files those are.",
+}
+
+var canaryRead = Rule{
+	ID: "MCPA-SECRET-001", Severity: report.SeverityHigh, Title: "Decoy secret read",
+	Description: "One of the decoy secrets that the audit had planted in the server's home directory was opened for " +
+		"reading, with success, and nothing in the declaration speaks of such a file. Nothing but a search for secrets " +
+		"leads there.",
+	Fix: "Do not read credentials of the user; take those that the server needs from its own configuration.",
+}
+
+func findSensitiveFiles(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		at, ok := locate(e.Path)
+		planted, routine := in.canary(e.Path)
+		if !ok || planted && !routine || at.spokenOf(in.Scope, e) {
+			return false
+		}
+		d.severity = report.SeverityHigh
+		switch {
+		case at.routine || routine:
+			if unasked(in, e) {
+				return false
+			}
+			d.severity = report.SeverityMedium
+		case strings.HasPrefix(path.Base(e.Path), ".env") && !asked(e):
+			return false // its own settings
+		}
+		d.object = e.Path
+		d.message = sentence("%s read %s (%s), which nothing in its declaration speaks of",
+			subject(e), clean(e.Path, 256), at.what)
+		return true
+	}, profile.KindRead)
+}
+
+// asked tells whether a call was under way.
+func asked(e profile.Effect) bool { return e.Phase == report.PhaseCall }
+
+func findCanaryReads(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		planted, routine := in.canary(e.Path)
+		if !planted || routine {
+			return false
+		}
+		what := "a planted file"
+		if at, ok := locate(e.Path); ok {
+			if at.spokenOf(in.Scope, e) {
+				return false
+			}
+			what = at.what
+		}
+		d.severity, d.object = report.SeverityHigh, e.Path
+		d.message = sentence("%s read the decoy secret %s (%s), which nothing in its declaration speaks of",
+			subject(e), clean(e.Path, 256), what)
+		return true
+	}, profile.KindRead)
+}
+
+func (in Input) canary(name string) (planted, routine bool) {
+	i := slices.IndexFunc(in.Canaries, func(c Canary) bool { return c.Path == name })
+	if i < 0 {
+		return false, false
+	}
+	return true, in.Canaries[i].Routine
+}

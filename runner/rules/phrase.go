@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// subject begins a sentence: who did it, and when where that is not plain.
+func subject(e profile.Effect) string {
+	if e.Capability.Kind != report.CapabilityServer {
+		who := name(e.Capability)
+		if e.Attribution == report.AttributionAfter {
+			return "After its response, " + who
+		}
+		return strings.ToUpper(who[:1]) + who[1:]
+	}
+	switch e.Phase {
+	case report.PhaseStartup:
+		return "At start-up the server"
+	case report.PhaseHandshake:
+		return "In the handshake the server"
+	case report.PhaseIdle:
+		return "While idle, the server"
+	case report.PhaseShutdown:
+		return "At shutdown the server"
+	default:
+		return "The server"
+	}
+}
+
+// name is a capability as a sentence names it.
+func name(c report.Capability) string {
+	if c.Kind == report.CapabilityServer {
+		return "the server"
+	}
+	return clean(c.String(), 100)
+}
+
+// whose is where a clause stands: "its description", "the server's instructions".
+func whose(clause scope.Clause, of report.Capability) string {
+	field := clause.Field
+	if strings.HasPrefix(field, "annotations") {
+		field = "annotations"
+	}
+	verb := " says "
+	if field == "annotations" || field == "instructions" {
+		verb = " say "
+	}
+	owner := "its "
+	if clause.Capability != of {
+		owner = name(clause.Capability) + "'s "
+	}
+	return owner + field + verb + quoted(clause.Quote)
+}
+
+// quoted quotes a text of the server for people.
+func quoted(text string) string { return `"` + clean(text, 200) + `"` }
+
+// clean makes a text of the server harmless for a terminal and a log: no
+// control or format characters (which could hide or reorder it), one line, at
+// most so many bytes.
+func clean(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\r':
+			return ' '
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "..."
+}
+
+// sentence joins its parts and puts a full stop behind what has none.
+func sentence(format string, args ...any) string {
+	text := fmt.Sprintf(format, args...)
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, `."`) || strings.HasSuffix(text, `!"`) {
+		return text
+	}
+	return text + "."
+}

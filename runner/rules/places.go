@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// place is a kind of file that holds secrets.
+type place struct {
+	// what it is, in a sentence: "an SSH key".
+	what string
+	// bases are names of files, below directories (with slashes) parts of
+	// paths: either is enough.
+	bases, below []string
+	// topics are the words by which a declaration speaks of such files: a
+	// server for Kubernetes reads a kubeconfig.
+	topics []string
+	// routine: ordinary tools open it unasked, so it says little by itself.
+	routine bool
+}
+
+var (
+	sshTopics  = []string{"ssh", "sftp", "scp", "rsync", "git"}
+	kubeTopics = []string{"kubernetes", "k8s", "kubectl", "kubeconfig", "helm", "cluster", "clusters"}
+)
+
+// places are what thieves look for, the most specific first.
+var places = []place{
+	{what: "an SSH key", bases: []string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "id_ecdsa_sk", "id_ed25519_sk"}, topics: sshTopics},
+	{what: "SSH configuration", below: []string{"/.ssh/"}, topics: sshTopics},
+	{what: "AWS credentials", below: []string{"/.aws/"}, topics: []string{"aws", "s3", "ec2", "bedrock", "dynamodb", "lambda", "cloudwatch"}},
+	{what: "Azure credentials", below: []string{"/.azure/"}, topics: []string{"azure"}},
+	{what: "Google Cloud credentials", below: []string{"/.config/gcloud/"}, topics: []string{"gcloud", "gcp", "google", "bigquery", "firestore"}},
+	{what: "a kubeconfig", below: []string{"/.kube/"}, bases: []string{"kubeconfig"}, topics: kubeTopics},
+	{what: "a service-account token", below: []string{"/secrets/kubernetes.io/serviceaccount/"}, topics: kubeTopics},
+	{what: "registry credentials", below: []string{"/.docker/config.json", "/containers/auth.json"},
+		topics: []string{"docker", "container", "containers", "podman", "registry", "oci"}},
+	{what: "GitHub credentials", below: []string{"/.config/gh/"}, topics: []string{"github", "gh"}},
+	{what: "Git credentials", bases: []string{".git-credentials"}, topics: []string{"git", "github", "gitlab"}},
+	{what: "GnuPG keys", below: []string{"/.gnupg/"}, topics: []string{"gpg", "gnupg", "pgp", "openpgp"}},
+	{what: "database credentials", bases: []string{".pgpass", ".my.cnf"}, topics: []string{"postgres", "postgresql", "mysql", "mariadb"}},
+	{what: "package registry credentials", bases: []string{".pypirc"}, topics: []string{"pypi", "pip", "twine"}},
+	{what: "package registry credentials", bases: []string{".npmrc"}, topics: []string{"npm", "node", "yarn", "pnpm"}, routine: true},
+	{what: "network credentials", bases: []string{".netrc", "_netrc"}, topics: []string{"netrc", "ftp"}, routine: true},
+	{what: "Vault or Terraform credentials", bases: []string{".vault-token", "credentials.tfrc.json"}, topics: []string{"vault", "terraform"}},
+	{what: "another client's configuration", bases: []string{".claude.json", "claude_desktop_config.json"}, below: []string{"/.cursor/mcp.json"},
+		topics: []string{"claude", "cursor", "mcp"}},
+	{what: "the password database", below: []string{"/etc/shadow", "/etc/gshadow"}},
+	{what: "a key ring", below: []string{"/.local/share/keyrings/", "/.password-store/"}, topics: []string{"keyring", "keyrings", "password", "passwords"}},
+	{what: "a browser's secrets", bases: []string{"Login Data", "Cookies", "logins.json", "key4.db", "cookies.sqlite"},
+		topics: []string{"browser", "chrome", "chromium", "firefox", "cookie", "cookies"}},
+	{what: "a wallet", bases: []string{"wallet.dat"}, below: []string{"/.bitcoin/", "/.ethereum/keystore/", "/.config/solana/"},
+		topics: []string{"wallet", "wallets", "bitcoin", "ethereum", "solana", "crypto"}},
+	{what: "a shell's history", bases: []string{".bash_history", ".zsh_history"}, topics: []string{"history", "shell"}},
+}
+
+var (
+	otherProcess = place{
+		what: "another process's secrets", bases: []string{"environ", "mem"},
+		topics: []string{"process", "processes", "debugger", "debug"},
+	}
+	environmentFile = place{
+		what: "an environment file", bases: []string{".env"}, topics: []string{"env", "dotenv", "environment"},
+	}
+)
+
+// locate finds what kind of place a path is.
+func locate(name string) (place, bool) {
+	if strings.Contains(name, "/node_modules/") || strings.Contains(name, "-packages/") {
+		return place{}, false // a package's own files
+	}
+	base := path.Base(name)
+	if base == environmentFile.bases[0] || strings.HasPrefix(base, ".env.") && !template(base) {
+		return environmentFile, true
+	}
+	if strings.HasPrefix(name, "/proc/") {
+		other := !strings.HasPrefix(name, "/proc/self/") && !strings.HasPrefix(name, "/proc/thread-self/")
+		return otherProcess, other && slices.Contains(otherProcess.bases, base)
+	}
+	for _, p := range places {
+		if slices.Contains(p.bases, base) {
+			return p, true
+		}
+		for _, part := range p.below {
+			if strings.Contains(name, part) && !public(name) {
+				return p, true
+			}
+		}
+	}
+	return place{}, false
+}
+
+// public are the files in secret places that are no secrets: public keys, and
+// what SSH libraries read before every connection.
+func public(name string) bool {
+	base := path.Base(name)
+	return strings.HasSuffix(base, ".pub") || base == "known_hosts" ||
+		strings.Contains(name, "/.ssh/") && base == "config" ||
+		strings.Contains(name, "/serviceaccount/") && base != "token"
+}
+
+func template(base string) bool {
+	for _, suffix := range []string{".example", ".sample", ".template", ".dist", ".defaults"} {
+		if strings.HasSuffix(base, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// spokenOf tells whether the declaration that covers an effect speaks of the
+// place, by a topic.
+func (p place) spokenOf(s scope.Scope, e profile.Effect) bool {
+	return s.Covering(e.Capability).Mentions(p.topics...)
+}
+
+// unasked tells whether a read of a routine file goes without saying: a package
+// manager that starts the server, or a client that is about to connect, reads
+// it whatever it was written for.
+func unasked(in Input, e profile.Effect) bool {
+	if e.Phase == report.PhaseStartup {
+		return true
+	}
+	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		return other.Capability == e.Capability && other.Phase == e.Phase &&
+			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec)
+	})
+}

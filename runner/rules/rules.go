@@ -1,0 +1,170 @@
+// Package rules judges what a server did by what its manifest declares.
+//
+// Each family of rules has a file of its own: the rules' texts, and a pure
+// function from the Input to findings. A finding states what was seen and that
+// the declaration does not cover it, never what was meant by it. The audit
+// calls Judge once, when the session is over.
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// Rule is one rule, for people and for the documentation.
+type Rule struct {
+	// ID is stable: suppressions and dashboards name it.
+	ID string
+	// Severity is the highest that the rule gives.
+	Severity report.Severity
+	// Title is the observation in a few words.
+	Title string
+	// Description says when the rule finds something, and when not; Fix what
+	// the author of the server can do about it.
+	Description string
+	Fix         string
+}
+
+// Input is all that rules judge by.
+type Input struct {
+	Profile profile.Profile
+	Scope   scope.Scope
+	// Canaries are the planted files.
+	Canaries []Canary
+	// Drift is how the tools differed after the calls; Announced: the server
+	// had sent notifications/tools/list_changed.
+	Drift     report.Drift
+	Announced bool
+	Pollution Pollution
+	// End is the time of evidence that no system call gives.
+	End time.Time
+}
+
+// Canary is one planted file.
+type Canary struct {
+	// Path is as the server sees it, absolute and clean.
+	Path string
+	// Routine: ordinary tools open it unasked.
+	Routine bool
+}
+
+// Pollution is what came on stdout that is no message; see probe.Pollution.
+type Pollution struct {
+	Lines      int
+	Sample     string
+	Phase      report.Phase
+	Capability report.Capability
+}
+
+// maxEvidence is how many entries of evidence a finding has at most.
+const maxEvidence = 4
+
+// family is a rule with the function that finds.
+type family struct {
+	rule Rule
+	find func(Input) []draft
+}
+
+// families are the rules in the order of the documentation. MCPA-MANIFEST-001
+// is found where the baseline is: by report.ManifestChanged.
+var families = []family{
+	{sensitiveFile, findSensitiveFiles},
+	{canaryRead, findCanaryReads},
+	{undeclaredEgress, findEgress},
+	{undeclaredSubprocess, findSubprocesses},
+	{manifestChanged, nil},
+	{manifestUnsteady, findUnsteadyManifest},
+	{pollutedStdout, findPollution},
+	{evasion, findEvasion},
+}
+
+// All lists the rules.
+func All() []Rule {
+	all := make([]Rule, 0, len(families))
+	for _, f := range families {
+		all = append(all, f.rule)
+	}
+	return all
+}
+
+// draft is a finding in the making.
+type draft struct {
+	severity   report.Severity
+	phase      report.Phase
+	capability report.Capability
+	// object is what the finding is about: a path, an address, a program. One
+	// rule makes one finding for each object of a capability.
+	object  string
+	message string
+	// evidence and order of when it was seen; order is that of the profile.
+	evidence report.Evidence
+	order    int
+}
+
+// Judge applies all rules. The findings are sorted by severity and then by
+// when they were first seen.
+func Judge(in Input) []report.Finding {
+	type key struct {
+		rule       string
+		capability report.Capability
+		object     string
+	}
+	type entry struct {
+		report.Finding
+		order int
+	}
+	var all []*entry
+	found := map[key]*entry{}
+	for _, f := range families {
+		if f.find == nil {
+			continue
+		}
+		for _, d := range f.find(in) {
+			k := key{f.rule.ID, d.capability, d.object}
+			e := found[k]
+			if e == nil {
+				e = &entry{order: d.order, Finding: report.Finding{
+					Rule: f.rule.ID, Severity: d.severity, Title: f.rule.Title, Message: d.message,
+					Phase: d.phase, Capability: d.capability,
+				}}
+				found[k] = e
+				all = append(all, e)
+			}
+			if d.severity.Rank() > e.Severity.Rank() {
+				e.Severity, e.Message, e.Phase = d.severity, d.message, d.phase
+			}
+			if len(e.Evidence) < maxEvidence {
+				e.Evidence = append(e.Evidence, d.evidence)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(a.order, b.order))
+	})
+	findings := make([]report.Finding, 0, len(all))
+	for _, e := range all {
+		findings = append(findings, e.Finding)
+	}
+	return findings
+}
+
+// each makes drafts of the effects of some kinds; judge returns false for what
+// is no finding.
+func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profile.Kind) []draft {
+	var all []draft
+	for i, e := range in.Profile.Effects {
+		if !slices.Contains(kinds, e.Kind) {
+			continue
+		}
+		d := draft{phase: e.Phase, capability: e.Capability, evidence: e.Evidence(), order: i}
+		if judge(e, &d) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
