@@ -34,6 +34,9 @@ type Options struct {
 	// All fills in every optional property. Without it only those are filled
 	// in for which the schema itself proposes a value.
 	All bool
+	// About is the name of what is called. Where a parameter does not say
+	// whether its path is a directory, the name of the tool often does.
+	About string
 }
 
 func (o Options) dir() string {
@@ -46,6 +49,9 @@ func (o Options) dir() string {
 // File is the path of the ordinary file that arguments speak of. It need not
 // exist; whoever makes Dir may put it there.
 func (o Options) File() string { return o.dir() + "/mcpaudit-note.txt" }
+
+// copied is where a file is copied or moved to.
+func (o Options) copied() string { return o.dir() + "/mcpaudit-copy.txt" }
 
 // Arguments makes arguments that fit a tool's inputSchema, or the content that
 // fits an elicitation's requestedSchema. The result is always a JSON object;

@@ -68,6 +68,22 @@ func TestArgumentsOfAllProperties(t *testing.T) {
 	}
 }
 
+func TestPathsByTheNameOfTheTool(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"path":{"type":"string"},"source":{"type":"string"},"destination":{"type":"string"}},
+		"required":["path","source","destination"]}`)
+	for about, want := range map[string]string{
+		"list_directory": `{"destination":"A short note about milk and bread.","path":"/home/audit","source":"A short note about milk and bread."}`,
+		"searchFiles":    `{"destination":"/home/audit/mcpaudit-copy.txt","path":"/home/audit","source":"/home/audit/mcpaudit-note.txt"}`,
+		"move_file":      `{"destination":"/home/audit/mcpaudit-copy.txt","path":"/home/audit/mcpaudit-note.txt","source":"/home/audit/mcpaudit-note.txt"}`,
+	} {
+		o := home
+		o.About = about
+		if got := Arguments(schema, o); string(got) != want {
+			t.Errorf("%s: %s, want %s", about, got, want)
+		}
+	}
+}
+
 // The schemas are those that real servers advertise.
 func TestArgumentsAreValid(t *testing.T) {
 	files, err := filepath.Glob("testdata/schemas/*.json")

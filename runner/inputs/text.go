@@ -37,8 +37,11 @@ var pointers = []hint{
 	{[]string{"ipv6"}, "2001:db8::10"},
 }
 
-var directoryWords = []string{"dir", "directory", "directories", "folder", "cwd", "root", "workdir", "workspace", "repo_path"}
+var directoryWords = []string{"dir", "directory", "directories", "folder", "folders", "cwd", "root", "workdir", "workspace"}
 var fileWords = []string{"path", "paths", "file", "files", "filename", "filepath", "pathname"}
+
+// walkWords are in the names of tools that go through directories.
+var walkWords = []string{"list", "ls", "tree", "search", "find", "glob", "grep", "walk"}
 
 // hints come after the words of the description.
 var hints = []hint{
@@ -101,15 +104,8 @@ func (g *generator) plausible(format, name, description string) string {
 			return h.value
 		}
 	}
-	if has(words, directoryWords) {
-		return g.options.dir()
-	}
-	if has(words, fileWords) {
-		lower := strings.ToLower(description)
-		if strings.Contains(lower, "director") && !strings.Contains(lower, "file") {
-			return g.options.dir()
-		}
-		return g.options.File()
+	if p, ok := g.path(words, strings.ToLower(description)); ok {
+		return p
 	}
 	if word, ok := offered(description); ok {
 		return g.options.relocate(word)
@@ -120,6 +116,28 @@ func (g *generator) plausible(format, name, description string) string {
 		}
 	}
 	return note
+}
+
+// path is a path for a parameter that asks for one.
+func (g *generator) path(words []string, description string) (string, bool) {
+	about := split(g.options.About)
+	switch {
+	case has(words, directoryWords):
+		return g.options.dir(), true
+	case has(words, fileWords):
+		directory := strings.Contains(description, "director") || has(about, directoryWords) || has(about, walkWords)
+		if directory && !strings.Contains(description, "file") {
+			return g.options.dir(), true
+		}
+		return g.options.File(), true
+	case !has(about, fileWords):
+		return "", false
+	case has(words, []string{"source", "src", "from"}):
+		return g.options.File(), true
+	case has(words, []string{"destination", "dest", "dst", "target", "to"}):
+		return g.options.copied(), true
+	}
+	return "", false
 }
 
 // offers finds a value that a description offers: in quotes (one word, so that

@@ -209,3 +209,14 @@ func TestPollution(t *testing.T) {
 		t.Errorf("pollution %+v, %+v", r.Pollution, r.Incomplete)
 	}
 }
+
+// The official SDKs refuse "params": null.
+func TestNoNullParams(t *testing.T) {
+	f := &fake{}
+	f.probe(t, quick)
+	for _, m := range append(f.saw("tools/list"), f.saw("notifications/initialized")...) {
+		if params, has := m["params"]; has && params == nil {
+			t.Errorf("%s has null params", m["method"])
+		}
+	}
+}

@@ -85,7 +85,9 @@ func (s *session) coverage(of report.CapabilityKind) *report.Exercised {
 // attempts are the parameters to call an item with: for tools and prompts a
 // second set, with the optional arguments, in case the first is not accepted.
 func (s *session) attempts(of report.CapabilityKind, item manifest.Item) []map[string]any {
-	some, all := s.options.Inputs, s.options.Inputs
+	some := s.options.Inputs
+	some.About = item.Name
+	all := some
 	some.All, all.All = false, true
 	switch of {
 	case report.CapabilityTool:
