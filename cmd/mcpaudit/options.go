@@ -59,7 +59,7 @@ func (o *options) parse(args []string) (command []string, err error) {
 		return nil, err
 	}
 	if o.timeout < minTimeout || o.timeout > maxTimeout {
-		return nil, fmt.Errorf("--timeout %s: it is from %s to %s", o.timeout, minTimeout, maxTimeout)
+		return nil, fmt.Errorf("--timeout %s: it is from 10s to 1h", o.timeout)
 	}
 	if f.NArg() == 0 {
 		return nil, errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")

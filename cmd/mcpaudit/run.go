@@ -61,14 +61,18 @@ func conclude(o options, r report.Report, stdout io.Writer) (int, error) {
 	if err := o.keep(r); err != nil {
 		return exitError, err
 	}
-	var err error
-	if o.output == "json" {
-		err = render.JSON(stdout, r)
-	} else {
-		err = render.Table(stdout, r, colourful(stdout))
-	}
-	if err != nil {
-		return exitError, err
+	switch {
+	case o.output == "json":
+		if err := render.JSON(stdout, r); err != nil {
+			return exitError, err
+		}
+	case !nothingSeen(r.Reason):
+		if err := render.Table(stdout, r, colourful(stdout)); err != nil {
+			return exitError, err
+		}
+		if r.Verdict == report.VerdictInconclusive {
+			return exitError, nil // the table says why
+		}
 	}
 	switch {
 	case r.Verdict == report.VerdictPass:
@@ -80,6 +84,12 @@ func conclude(o options, r report.Report, stdout io.Writer) (int, error) {
 	default:
 		return exitError, fmt.Errorf("inconclusive (%s): %s", r.Reason, render.Escape(r.Message))
 	}
+}
+
+// nothingSeen tells whether the server was not even started: there is nothing
+// to put into a table.
+func nothingSeen(reason report.Reason) bool {
+	return reason == report.ReasonTracerUnavailable || reason == report.ReasonSandboxFailed
 }
 
 // traceDir is where the trace is written: the user's directory, which keeps it,

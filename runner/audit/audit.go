@@ -78,8 +78,9 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 		return report.Report{}, fmt.Errorf("audit: %w", err)
 	}
 	plan.Progress("judge")
-	r := conclude(plan, runs)
-	r.StartTime, r.EndTime = started, time.Now()
+	ended := time.Now()
+	r := conclude(plan, runs, ended)
+	r.StartTime, r.EndTime = started, ended
 	r.Tracer = report.Component{Name: "strace"}
 	if version, err := trace.Version(context.WithoutCancel(ctx)); err == nil {
 		r.Tracer.Version = version

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -13,7 +15,7 @@ import (
 
 // conclude makes the report of one run, or of two of which the second counts
 // for the conversation and both for what the server did.
-func conclude(plan Plan, runs []observation) report.Report {
+func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	last := runs[len(runs)-1]
 	seen := merge(runs)
 	manifest := last.result.Manifest.Report()
@@ -30,7 +32,7 @@ func conclude(plan Plan, runs []observation) report.Report {
 		Profile:  seen.Report(),
 		Manifest: manifest,
 		Coverage: last.result.Coverage,
-		Findings: findings(plan, runs, seen),
+		Findings: findings(plan, last, seen, now),
 	}
 	if last.result.Listed {
 		r.ManifestDigest = manifest.Digest
@@ -66,10 +68,7 @@ func incomplete(runs []observation) report.Incomplete {
 		}
 	}
 	last := runs[len(runs)-1]
-	if reason := last.result.Incomplete; reason.Reason != "" {
-		if reason.Reason == report.ReasonServerExited {
-			reason.Message = last.explainExit(reason.Message)
-		}
+	if reason := last.unanswered(); reason.Reason != "" {
 		return reason
 	}
 	for _, o := range runs {
@@ -100,6 +99,20 @@ func (o observation) unwatched() report.Incomplete {
 	default:
 		return report.Incomplete{}
 	}
+}
+
+// unanswered is why the session did not show everything.
+func (o observation) unanswered() report.Incomplete {
+	reason, bad := o.result.Incomplete, o.result.Pollution
+	switch {
+	case reason.Reason == report.ReasonServerExited:
+		reason.Message = o.explainExit(reason.Message)
+	case reason.Reason == report.ReasonTimeout && o.result.ProtocolVersion == "" && bad.Lines > 0:
+		// It has spoken, but never MCP: more time would not have helped.
+		return report.Incomplete{Reason: report.ReasonProtocolError,
+			Message: fmt.Sprintf("what the server writes to stdout is not MCP: %q", bad.Sample)}
+	}
+	return reason
 }
 
 // overflow is why something may have been done that the judgement has not seen.
@@ -143,20 +156,31 @@ func (o observation) explainExit(message string) string {
 	if o.exited {
 		message += fmt.Sprintf(" (%s)", o.exit())
 	}
-	lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		message += ": " + last
+	if said := complaint(o.stderr); said != "" {
+		message += ": " + said
 	}
 	return message
+}
+
+// complaint is the line of stderr that most likely says why a server gave up:
+// the last that speaks of an error, else the last.
+func complaint(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for _, line := range slices.Backward(lines) {
+		lower := strings.ToLower(line)
+		for _, word := range []string{"error", "exception", "fatal", "panic", "cannot", "not set", "required"} {
+			if strings.Contains(lower, word) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // problems are what the reader of the report should know besides the findings.
 func (o observation) problems() []string {
 	var all []string
 	all = append(all, o.notes...)
-	if p := o.result.Pollution; p.Lines > 0 {
-		all = append(all, fmt.Sprintf("stdout has %d lines that are not JSON-RPC; the first: %q", p.Lines, p.Sample))
-	}
 	if o.stats.Unparsed > 0 {
 		all = append(all, fmt.Sprintf("%d lines of the trace were not understood; the first: %q", o.stats.Unparsed, o.stats.Sample))
 	}

@@ -1,16 +1,27 @@
 package audit
 
 import (
+	"time"
+
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // findings judges what was seen by the rules, and the manifest by the baseline.
-func findings(plan Plan, runs []observation, seen profile.Profile) []report.Finding {
-	_ = seen
-	var all []report.Finding
-	last := runs[len(runs)-1]
-	if changed, ok := compare(plan, last); ok {
+func findings(plan Plan, last observation, seen profile.Profile, now time.Time) []report.Finding {
+	bad := last.result.Pollution
+	in := rules.Input{
+		Profile: seen, Scope: scope.Read(last.result.Manifest), End: now,
+		Drift: last.result.Drift, Announced: last.result.Announced,
+		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
+	}
+	for _, f := range plan.Canaries.Files {
+		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
+	}
+	all := rules.Judge(in)
+	if changed, ok := compare(plan.Baseline, last, now); ok {
 		all = append(all, changed)
 	}
 	return all
@@ -18,13 +29,14 @@ func findings(plan Plan, runs []observation, seen profile.Profile) []report.Find
 
 // compare holds the manifest against that of the baseline. A manifest that was
 // not listed whole is Inconclusive by itself.
-func compare(plan Plan, o observation) (report.Finding, bool) {
-	if plan.Baseline == nil || !o.result.Listed {
+func compare(baseline *report.Report, o observation, now time.Time) (report.Finding, bool) {
+	if baseline == nil || !o.result.Listed {
 		return report.Finding{}, false
 	}
-	before, after := plan.Baseline.ManifestDigest, o.result.Manifest.Report()
-	if before == after.Digest {
+	manifest := o.result.Manifest.Report()
+	if baseline.ManifestDigest == manifest.Digest {
 		return report.Finding{}, false
 	}
-	return report.ManifestChanged(before, after.Digest, report.Diff(plan.Baseline.Manifest, after), plan.Baseline.EndTime), true
+	drift := report.Diff(baseline.Manifest, manifest)
+	return report.ManifestChanged(baseline.ManifestDigest, manifest.Digest, drift, now), true
 }

@@ -109,7 +109,7 @@ func (p *page) profile(profile report.Profile) {
 		return
 	}
 	p.line("")
-	p.line("What was seen")
+	p.line("What was seen (all of it: -o json)")
 	for _, c := range profile.Capabilities {
 		p.line("  %s, %s", Escape(report.Capability{Kind: c.Kind, Name: c.Name}.String()), Escape(string(c.Phase)))
 		p.files("read", c.Reads)
@@ -121,14 +121,21 @@ func (p *page) profile(profile report.Profile) {
 		p.ends("connect", c.Connects)
 		p.ends("listen", c.Listens)
 		if c.Dropped > 0 {
-			p.line("    and %d more", c.Dropped)
+			p.line("    %d less telling effects were left out", c.Dropped)
 		}
 	}
 }
 
+// maxFiles is how many files of one list are shown; what matters most comes
+// first, and the JSON has the rest.
+const maxFiles = 5
+
 func (p *page) files(verb string, files []report.FileAccess) {
-	for _, f := range files {
+	for _, f := range files[:min(len(files), maxFiles)] {
 		p.effect(verb, f.Path, f.Operation, f.Error, f.Count)
+	}
+	if more := len(files) - maxFiles; more > 0 {
+		p.line("    %-8s and %d more", verb, more)
 	}
 }
 
