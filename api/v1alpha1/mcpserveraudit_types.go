@@ -26,9 +26,10 @@ type MCPServerAuditSpec struct {
 	FailOn FailOn `json:"failOn,omitempty"`
 
 	// timeout is how long the server may be exercised, from 10s to 1h. Pulling
-	// images does not count.
+	// images does not count. The default is spelled as Go writes it back, so that
+	// a client that knows the type changes nothing by an update.
 	// +optional
-	// +kubebuilder:default="5m"
+	// +kubebuilder:default="5m0s"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`

@@ -15,10 +15,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
-// How long the log of a runner may lag behind its end, and when to look again.
+// How long the log of a runner may lag behind its end, when to look again, and
+// how long reading it may take.
 const (
 	logDeadline = 30 * time.Second
 	logPause    = 2 * time.Second
+	logTimeout  = 20 * time.Second
 )
 
 // collect reads what the Pod has to say, as far as it has.
@@ -40,7 +42,9 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 }
 
 func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
-	collected, err := result.Collect(ctx, r.Logs, s.pod)
+	reading, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	collected, err := result.Collect(reading, r.Logs, s.pod)
 	switch {
 	case errors.Is(err, result.ErrNoSummary):
 		s.fail(report.ReasonPodFailed, "The runner ended without a report: %s", err)

@@ -95,8 +95,7 @@ func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) 
 	var problems []error
 	for i, stored := range reports {
 		isBaseline := audit.Status.BaselineDigest != "" && stored.Annotations[annotationManifest] == string(audit.Status.BaselineDigest)
-		isLatest := audit.Status.ReportRef != nil && stored.Name == audit.Status.ReportRef.Name
-		if i < keep || isLatest || isBaseline && !baselineKept {
+		if i < keep || isBaseline && !baselineKept {
 			baselineKept = baselineKept || isBaseline
 			continue
 		}
@@ -105,14 +104,22 @@ func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) 
 	return errors.Join(problems...)
 }
 
-// reports lists the reports of an audit by their metadata, latest first.
+// reports lists the reports of an audit by their metadata, latest first: the one
+// that the status names, then by age, which has seconds only.
 func (r *Reconciler) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPAuditReportList"))
 	if err := r.Live.List(ctx, &list, client.InNamespace(audit.Namespace), client.MatchingLabels{podspec.LabelUID: string(audit.UID)}); err != nil {
 		return nil, fmt.Errorf("list reports: %w", err)
 	}
+	latest := ptr.Deref(audit.Status.ReportRef, v1alpha1.ReportReference{}).Name
 	slices.SortFunc(list.Items, func(a, b metav1.PartialObjectMetadata) int {
+		switch {
+		case a.Name == latest:
+			return -1
+		case b.Name == latest:
+			return 1
+		}
 		if c := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); c != 0 {
 			return c
 		}

@@ -1,0 +1,303 @@
+//go:build envtest
+
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+)
+
+func inconclusive(reason report.Reason) func(*report.Report) {
+	return func(r *report.Report) {
+		r.Verdict, r.Reason, r.Message = report.VerdictInconclusive, reason, "something was not seen"
+	}
+}
+
+var _ = Describe("an audit that goes wrong", func() {
+	DescribeTable("is inconclusive when the Pod fails", func(ctx SpecContext, reason, says string, containers ...corev1.ContainerStatus) {
+		b := newBench(ctx)
+		b.Options.PullDeadline = 0
+		b.reconcile(ctx)
+		b.status(ctx, b.pod(ctx), func(s *corev1.PodStatus) { s.ContainerStatuses = containers })
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive))
+		Expect(a).To(And(haveCondition("Audited", reason), haveCondition("ManifestStable", "ManifestIncomplete")))
+		Expect(message(a, "Audited")).To(ContainSubstring(says))
+		Expect(message(a, "Ready")).To(ContainSubstring(reason))
+		Expect(kstatus(a)).To(Equal(status.FailedStatus))
+		Expect(a.Status.ReportRef).To(BeNil())
+		Expect(a.Status.BaselineDigest).To(BeEmpty())
+		Expect(b.reports(ctx)).To(BeEmpty())
+		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditInconclusive: ")))
+	},
+		Entry("pull", "ImagePullFailed", "Back-off: not found", waits("server", "ImagePullBackOff", "Back-off: not found")),
+		Entry("image name", "ImagePullFailed", "InvalidImageName", waits("server", "InvalidImageName", "bad")),
+		Entry("memory of the runner", "OOMKilled", "runner ran out of memory", ended("runner", 137, "OOMKilled", "")),
+		Entry("runner", "PodFailed", "exit status 1): no plan", ended("runner", 1, "Error", "no plan")),
+		Entry("no summary", "PodFailed", "no summary", ended("server", 125, "", ""), ended("runner", 0, "Completed", "bye")),
+		Entry("runtime", "SandboxFailed", "no such directory", ended("server", 128, "StartError", "no such directory")),
+	)
+
+	It("names the deadline of the Pod", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.status(ctx, b.pod(ctx), func(s *corev1.PodStatus) { s.Phase, s.Reason = corev1.PodFailed, "DeadlineExceeded" })
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Audited", "Timeout"), haveCondition("Ready", "AuditInconclusive")))
+	})
+
+	DescribeTable("is inconclusive with the reason of the report", func(ctx SpecContext, reason report.Reason) {
+		b := newBench(ctx)
+		b.audited(ctx, clean(inconclusive(reason)))
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Audited", string(reason)), haveCondition("Ready", "AuditInconclusive"), haveCondition("Stalled", "AuditInconclusive")))
+		Expect(a.Status.ReportRef).NotTo(BeNil())
+	},
+		Entry(nil, report.ReasonServerExited), Entry(nil, report.ReasonTimeout), Entry(nil, report.ReasonProtocolError), Entry(nil, report.ReasonTracerLost),
+		Entry(nil, report.ReasonTracerUnavailable), Entry(nil, report.ReasonTraceOverflow), Entry(nil, report.ReasonReportTruncated), Entry(nil, report.ReasonSandboxFailed),
+	)
+
+	It("knows why the runner saw the server killed", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		summary, log := written(clean(inconclusive(report.ReasonServerExited)))
+		b.logs.write(pod.Name, log)
+		b.status(ctx, pod, func(s *corev1.PodStatus) {
+			s.ContainerStatuses = []corev1.ContainerStatus{ended("server", 137, "OOMKilled", ""), ended("runner", 0, "Completed", summary)}
+		})
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Audited", "OOMKilled"))
+		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("spec.sandbox.resources.limits.memory"))
+	})
+
+	It("does not believe a Pod that ran another image", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean())
+		b.status(ctx, b.pod(ctx), func(s *corev1.PodStatus) { s.ContainerStatuses[0].ImageID = "registry.example/notes@" + sha("b") })
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Audited", "ImageMismatch"), haveCondition("Ready", "AuditInconclusive")))
+	})
+
+	It("waits for a log that lags, and not for ever", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		b.finish(ctx, pod, clean(leaks))
+		_, other := written(clean())
+		b.logs.write(pod.Name, other)
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Running"))
+		Expect(b.pods(ctx)).To(HaveLen(1))
+
+		b.status(ctx, b.pod(ctx), func(s *corev1.PodStatus) {
+			s.ContainerStatuses[1].State.Terminated.FinishedAt = metav1.NewTime(time.Now().Add(-time.Hour))
+		})
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Audited", "ReportLost"), haveCondition("Ready", "FindingsAboveThreshold")), "what the runner saw stays seen")
+		Expect(a.Status.Findings.High).To(BeEquivalentTo(2))
+	})
+
+	DescribeTable("says what is wrong with the image", func(ctx SpecContext, cause error, fix string) {
+		b := newBench(ctx)
+		b.images.err = fmt.Errorf("%w: registry.example/notes:v1", cause)
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Ready", "ImageUnresolvable"), haveCondition("Audited", "ImagePullFailed"), haveCondition("Stalled", "ImageUnresolvable")))
+		Expect(message(a, "Ready")).To(ContainSubstring(fix))
+		Expect(kstatus(a)).To(Equal(status.FailedStatus))
+		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(b.reconcile(ctx)).To(Equal(ctrl.Result{}), "nothing is tried again by itself")
+	},
+		Entry("not found", imageref.ErrNotFound, "Correct spec.server.image"),
+		Entry("unauthorized", imageref.ErrUnauthorized, "spec.server.imagePullSecrets"),
+		Entry("invalid", imageref.ErrInvalid, "invalid"),
+		Entry("bad secret", imageref.ErrBadSecret, "secret is unusable"),
+	)
+
+	It("asks for a command where the image has none", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.images.image.Entrypoint, b.images.image.Cmd = nil, nil
+		b.reconcile(ctx)
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("Set spec.server.command"))
+	})
+
+	It("tries an unreachable registry for a while", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.images.err = imageref.ErrUnreachable
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Ready", "Queued"), haveCondition("Auditing", "Queued"), haveCondition("Reconciling", "Queued")))
+		Expect(message(a, "Ready")).To(ContainSubstring("tried again for up to 10m0s: registry unreachable"))
+		Expect(kstatus(a)).To(Equal(status.InProgressStatus))
+
+		b.Options.ResolveDeadline = 0
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "ImageUnresolvable"), haveCondition("Audited", "ImagePullFailed")))
+	})
+
+	DescribeTable("leaves an image with a command to the kubelet", func(ctx SpecContext, cause error) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.Command, a.Spec.Server.Args = []string{"node"}, []string{"server.js"}
+		})
+		b.images.err = cause
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		Expect(pod.Spec.Containers[0].Image).To(Equal("registry.example/notes:v1"))
+		Expect(pod.Spec.Containers[0].ImagePullPolicy).To(Equal(corev1.PullIfNotPresent))
+		Expect(pod.Spec.Containers[0].Args).To(Equal([]string{"node", "server.js"}))
+		b.finish(ctx, pod, clean())
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+		Expect(b.audit(ctx).Status.ImageDigest).To(BeEquivalentTo(sha("a")), "by the kubelet's word")
+	},
+		Entry(nil, imageref.ErrNotFound), Entry(nil, imageref.ErrUnauthorized), Entry(nil, imageref.ErrUnreachable),
+	)
+
+	It("waits for room in the run namespace", func(ctx SpecContext) {
+		quota := &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Namespace: runNamespace, Name: "full"},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+		}
+		Expect(api.Create(ctx, quota)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, quota)).To(Succeed()) })
+		quota.Status.Hard = quota.Spec.Hard // there is no controller that would
+		quota.Status.Used = quota.Spec.Hard
+		Expect(api.Status().Update(ctx, quota)).To(Succeed())
+
+		b := newBench(ctx)
+		Eventually(func(g Gomega) { // until the API server's own cache has the quota
+			for _, pod := range b.pods(ctx) {
+				g.Expect(api.Delete(ctx, &pod)).To(Succeed())
+			}
+			g.Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
+		}).WithTimeout(20 * time.Second).Should(Succeed())
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("exceeded quota"))
+	})
+
+	It("is not run twice on a stale cache", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		stale := b.audit(ctx)
+		b.finish(ctx, b.pod(ctx), clean())
+		b.reconcile(ctx)
+		after := b.audit(ctx)
+
+		withWatch, err := client.NewWithWatch(config, client.Options{Scheme: api.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+		b.Client = interceptor.NewClient(withWatch, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				if into, ok := object.(*v1alpha1.MCPServerAudit); ok {
+					stale.DeepCopyInto(into)
+					return nil
+				}
+				return c.Get(ctx, key, object, options...)
+			},
+		})
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(b.audit(ctx).ResourceVersion).To(Equal(after.ResourceVersion))
+	})
+
+	It("keeps the Pod until the status is written", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean(leaks))
+		withWatch, err := client.NewWithWatch(config, client.Options{Scheme: api.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+		b.Client = interceptor.NewClient(withWatch, interceptor.Funcs{
+			SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+				return errors.New("the API server is away")
+			},
+		})
+		_, err = b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		Expect(err).To(MatchError(ContainSubstring("the API server is away")))
+		Expect(b.pods(ctx)).To(HaveLen(1))
+		Expect(b.reports(ctx)).To(HaveLen(1), "the report comes before the status")
+		Expect(b.events.list()).To(HaveLen(1), "nothing is announced that is not written")
+
+		b.Client = api
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "FindingsAboveThreshold"))
+		Expect(b.reports(ctx)).To(HaveLen(1))
+		Expect(b.pods(ctx)).To(BeEmpty())
+	})
+
+	It("is not lost for a report that the API server refuses", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.audited(ctx, clean(leaks, func(r *report.Report) { r.Findings[0].Rule = strings.Repeat("R", 300) }))
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Audited", "ReportLost"), haveCondition("Ready", "FindingsAboveThreshold")))
+		Expect(a.Status.ReportRef).To(BeNil())
+	})
+
+	It("stores the largest report that a runner may make, and a status with every cap used", func(ctx SpecContext) {
+		b := newBench(ctx)
+		text := strings.Repeat("<\U0001f600\"", 1500)
+		b.audited(ctx, clean(leaks, func(r *report.Report) {
+			r.Server.Stderr, r.Server.Command = text, []string{text, text}
+			for i := range 600 {
+				r.Findings = append(r.Findings, r.Findings[i%2])
+				r.Findings[i].Message, r.Findings[i].Capability.Name = text, text
+				r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i) + text, Title: text, Description: text, Digest: sha("5")})
+				r.Profile.Capabilities = append(r.Profile.Capabilities, report.CapabilityProfile{
+					Kind: report.CapabilityTool, Name: text, Phase: report.PhaseCall,
+					Reads:    []report.FileAccess{{Path: text, Operation: "openat", Count: 1}},
+					Execs:    []report.Exec{{Path: text, Argv: []string{text}, Count: 1}},
+					Connects: []report.Connection{{Address: text, Host: text, Protocol: "tcp", Port: 80, Count: 1}},
+				})
+				r.Errors = append(r.Errors, text)
+			}
+		}))
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Ready", "FindingsAboveThreshold"), haveCondition("Audited", "ReportTruncated")))
+		Expect(a.Status.ReportRef).NotTo(BeNil())
+		Expect(a.Status.TopFindings).To(HaveLen(v1alpha1.MaxTopFindings))
+		Expect(b.reports(ctx)).To(HaveLen(1))
+	})
+
+	It("survives the loss of the status", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.audited(ctx, clean())
+		a := b.audit(ctx)
+		a.Status = v1alpha1.MCPServerAuditStatus{ObservedGeneration: -1}
+		Expect(api.Status().Update(ctx, a)).To(Succeed())
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean(leaks))
+		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		Expect(err).To(MatchError(ContainSubstring("is replaced")))
+		b.reconcile(ctx)
+		Expect(b.reports(ctx)).To(HaveLen(1))
+		Expect(b.reports(ctx)[0].Spec.Verdict).To(Equal(v1alpha1.VerdictFail))
+	})
+
+	It("tells everybody that the manager cannot go on", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.images.err = errors.New("out of file descriptors")
+		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		Expect(err).To(HaveOccurred())
+		Expect(message(b.audit(ctx), "Reconciling")).To(ContainSubstring("tried again: resolve: out of file descriptors"))
+	})
+})

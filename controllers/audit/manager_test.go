@@ -1,0 +1,119 @@
+//go:build envtest
+
+package audit_test
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/audit"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// startManager runs the controller as cmd/manager does, with the surroundings of
+// the bench. The caller stops it.
+func (b *bench) startManager(ctx context.Context) (stop func()) {
+	GinkgoHelper()
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:     api.Scheme(),
+		Cache:      cache.Options{ByObject: audit.CacheOptions(runNamespace)},
+		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: crconfig.Controller{SkipNameValidation: ptr.To(true)}, // one process starts several
+	})
+	Expect(err).NotTo(HaveOccurred())
+	b.Client, b.Live = manager.GetClient(), manager.GetAPIReader()
+	Expect(b.SetupWithManager(manager)).To(Succeed())
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer GinkgoRecover()
+		defer close(done)
+		Expect(manager.Start(ctx)).To(Succeed())
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+var _ = Describe("the manager", func() {
+	eventually := func(ctx SpecContext, check func(Gomega)) {
+		GinkgoHelper()
+		Eventually(ctx, check).WithTimeout(30 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
+	}
+
+	It("is driven by audits and Pods, and loses nothing when it is restarted", func(ctx SpecContext) {
+		b := newBench(ctx)
+		stop := b.startManager(ctx)
+		eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running")) })
+		stop()
+
+		By("finishing the audit while no manager is there")
+		pod := b.pod(ctx)
+		b.finish(ctx, pod, clean(leaks))
+		stop = b.startManager(ctx)
+		defer func() { stop() }()
+		eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "FindingsAboveThreshold"))
+			g.Expect(b.pods(ctx)).To(BeEmpty())
+		})
+		Expect(b.reports(ctx)).To(HaveLen(1))
+
+		By("answering a request, and the end of a Pod")
+		b.request(ctx, "now")
+		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		b.finish(ctx, b.pod(ctx), clean())
+		eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+			g.Expect(b.pods(ctx)).To(BeEmpty())
+		})
+		Expect(b.reports(ctx)).To(HaveLen(2))
+
+		By("cleaning up after the object")
+		b.request(ctx, "again")
+		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		Expect(api.Delete(ctx, b.audit(ctx))).To(Succeed())
+		eventually(ctx, func(g Gomega) {
+			g.Expect(api.Get(ctx, b.key, &v1alpha1.MCPServerAudit{})).NotTo(Succeed())
+			g.Expect(b.pods(ctx)).To(BeEmpty())
+		})
+	})
+
+	It("sweeps what belongs to no audit", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		labels := map[string]string{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: "gone"}
+		orphan := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: runNamespace, GenerateName: "orphan-", Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: "a"}}},
+		}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: runNamespace, GenerateName: "orphan-", Labels: labels}}
+		stranger := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: runNamespace, GenerateName: "stranger-"}}
+		for _, object := range []client.Object{orphan, secret, stranger} {
+			Expect(api.Create(ctx, object)).To(Succeed())
+		}
+		stop := b.startManager(ctx)
+		defer stop()
+		eventually(ctx, func(g Gomega) {
+			for _, object := range []client.Object{orphan, secret} {
+				g.Expect(apierrors.IsNotFound(api.Get(ctx, client.ObjectKeyFromObject(object), object))).To(BeTrue())
+			}
+		})
+		Expect(b.pods(ctx)).To(HaveLen(1))
+		Expect(api.Get(ctx, client.ObjectKeyFromObject(stranger), stranger)).To(Succeed())
+	})
+})

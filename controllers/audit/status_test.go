@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/verdict"
+)
+
+// maxStatus is the promise of the API: the status stays below 80 KB.
+const maxStatus = 80_000
+
+// full is a session with more of everything than a status may hold, in a text
+// that takes as much room as a hostile server can make it take.
+func full(text string) *session {
+	digest := "sha256:" + strings.Repeat("f", 64)
+	r := &report.Report{
+		Verdict: report.VerdictFail, ManifestDigest: digest, Manifest: report.Manifest{Digest: digest},
+		Runner: report.Component{Version: text}, Tracer: report.Component{Name: text, Version: text},
+	}
+	before := report.Manifest{Digest: "sha256:" + strings.Repeat("e", 64)}
+	for i := range 600 {
+		capability := report.Capability{Kind: report.CapabilityResourceTemplate, Name: text}
+		r.Findings = append(r.Findings, report.Finding{Rule: text, Severity: report.Severity(text), Message: text, Capability: capability})
+		r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i%400) + text, Digest: digest})
+		before.Tools = append(before.Tools, report.Item{Name: fmt.Sprint(i%400+200) + text, Digest: before.Digest})
+	}
+	audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", 253), Generation: 1 << 40}}
+	audit.Spec.FailOn = "Info"
+	s := &session{audit: audit, report: r, resolved: v1alpha1.Digest(digest), requested: strings.Repeat("r", 256)}
+	s.run = podspec.Run{
+		Name: podspec.Name(audit, s.requested), Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
+		Requested: s.requested, Reason: v1alpha1.TriggerNeverAudited, Message: text,
+	}
+	s.summary = &report.Summary{Runner: r.Runner, Tracer: r.Tracer, Counts: report.Count(r.Findings)}
+	s.outcome = verdict.Judge(verdict.Input{
+		FailOn: audit.Spec.FailOn, Known: v1alpha1.Digest(before.Digest), KnownManifest: &before, Report: r,
+		Failure: report.Incomplete{Reason: report.ReasonTimeout, Message: text}, ReportName: s.run.Name,
+	})
+	return s
+}
+
+func TestStatusIsBounded(t *testing.T) {
+	for name, text := range map[string]string{
+		"plain": "x", "wide": "\U0001f600", "escaped": `"`, "control": "\x01", "markup": "<", "separator": "\u2028", "invalid": "\xff",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := full(strings.Repeat(text, 2000))
+			s.record(metav1.Now())
+			encoded, err := json.Marshal(s.audit.Status)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := s.audit.Status
+			t.Logf("%d bytes", len(encoded))
+			if len(encoded) >= maxStatus {
+				t.Errorf("the status takes %d bytes, the bound is %d", len(encoded), maxStatus)
+			}
+			if len(status.TopFindings) != v1alpha1.MaxTopFindings || len(status.Tools) != v1alpha1.MaxTools {
+				t.Errorf("%d top findings and %d tools: the caps are not used", len(status.TopFindings), len(status.Tools))
+			}
+			for _, list := range [][]string{status.Drift.Added, status.Drift.Removed, status.Drift.Changed} {
+				if len(list) != v1alpha1.MaxDriftItems {
+					t.Errorf("%d drift items: the cap is not used", len(list))
+				}
+			}
+		})
+	}
+}
+
+func TestTopFindingsAreTheWorst(t *testing.T) {
+	var findings []report.Finding
+	for range 30 {
+		findings = append(findings, report.Finding{Severity: report.SeverityInfo})
+	}
+	findings = append(findings, report.Finding{Severity: report.SeverityHigh}, report.Finding{Severity: "New"})
+	top := topFindings(findings)
+	if len(top) != v1alpha1.MaxTopFindings || top[0].Severity != "New" || top[1].Severity != "High" || top[2].Severity != "Info" {
+		t.Errorf("top findings begin with %+v", top[:3])
+	}
+	if findings[0].Severity != report.SeverityInfo {
+		t.Error("the order of the report was changed")
+	}
+}
