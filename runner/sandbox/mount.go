@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +28,8 @@ type root struct {
 	// dir is where it grows: dir/root, with the writable layers in dir/layers.
 	dir    string
 	layers int
+	// private are directories of the audit that the server has no business in.
+	private []string
 	// readOnly says why overlays could not be had; nil when they could.
 	readOnly error
 }
@@ -50,13 +54,10 @@ func (r *root) build() error {
 	if err := r.directory("/"); err != nil {
 		return err
 	}
-	for _, dir := range []string{"/tmp", "/var/tmp"} {
-		if err := r.ensure(dir, 0o1777); err != nil {
+	for dir, mode := range map[string]fs.FileMode{"/tmp": 0o777 | fs.ModeSticky, "/proc": 0o555} {
+		if err := r.ensure(dir, mode); err != nil {
 			return err
 		}
-	}
-	if err := r.ensure("/proc", 0o555); err != nil {
-		return err
 	}
 	return r.mask()
 }
@@ -64,16 +65,19 @@ func (r *root) build() error {
 // at is where a path of the server is in the making.
 func (r *root) at(path string) string { return filepath.Join(r.dir, "root", path) }
 
-// ensure makes a directory of the server that the machine may not have.
+// ensure makes a directory of the server that the machine may not have. It stays
+// within the root, whatever links the machine has on the way.
 func (r *root) ensure(path string, mode fs.FileMode) error {
-	if err := os.MkdirAll(r.at(path), 0o755); err != nil {
+	tree, err := os.OpenRoot(r.at("/"))
+	if err != nil {
 		return err
 	}
-	perm := mode & 0o777
-	if mode&0o1000 != 0 {
-		perm |= fs.ModeSticky
+	defer func() { _ = tree.Close() }() // opened for its name only
+	name := strings.TrimPrefix(path, "/")
+	if err := tree.MkdirAll(name, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", path, err)
 	}
-	return os.Chmod(r.at(path), perm)
+	return tree.Chmod(name, mode)
 }
 
 // directory fills a directory of ours entry by entry.
@@ -214,21 +218,27 @@ func bindReadOnly(from, to string) error {
 	return nil
 }
 
-// mask covers the files that only root may read.
+// mask covers the files that only root may read, and what is the audit's own.
 func (r *root) mask() error {
+	paths := slices.Clone(r.private)
 	for _, pattern := range masked {
-		paths, err := filepath.Glob(r.at(pattern))
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return err
 		}
-		for _, path := range paths {
-			cover := filepath.Join(r.dir, "empty")
-			if info, err := os.Stat(path); err != nil || info.IsDir() {
-				cover = filepath.Join(r.dir, "nothing")
-			}
-			if err := bindReadOnly(cover, path); err != nil {
-				return fmt.Errorf("mask %s: %w", pattern, err)
-			}
+		paths = append(paths, found...)
+	}
+	for _, path := range paths {
+		info, err := os.Lstat(r.at(path))
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			continue // not shown, or shown where it leads
+		}
+		cover := filepath.Join(r.dir, "empty")
+		if info.IsDir() {
+			cover = filepath.Join(r.dir, "nothing")
+		}
+		if err := bindReadOnly(cover, r.at(path)); err != nil {
+			return fmt.Errorf("mask %s: %w", path, err)
 		}
 	}
 	return nil

@@ -160,7 +160,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 		program = "" // the shim will say so
 	}
 	plan := spec{
-		Mount: b.mount, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
+		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
 		Keep: keep(l.dir, program, l.command), Tracer: trace.Wrap(cfg, nil),
 	}
 	if err := json.NewEncoder(specWrite).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {

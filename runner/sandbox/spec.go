@@ -18,6 +18,8 @@ type spec struct {
 	Home     string     `json:"home"`
 	Keep     []string   `json:"keep"`
 	Canaries canary.Set `json:"canaries"`
+	// Private are directories of the audit that the server must not see.
+	Private []string `json:"private"`
 	// Tracer is strace's command line without what it wraps.
 	Tracer []string `json:"tracer"`
 	// Command is the server's.
@@ -27,10 +29,18 @@ type spec struct {
 // homeless is the home of a server whose user has none.
 const homeless = "/home/mcpaudit"
 
-// homeOf is the home that the environment names, if it can be one.
+// homeOf is the home that the environment names, if it can be one, without
+// links: the sandbox writes to it in the making, and the trace names it so.
 func homeOf(environ []string) string {
 	for _, entry := range environ {
-		if value, ok := strings.CutPrefix(entry, "HOME="); ok && filepath.IsAbs(value) && filepath.Clean(value) != "/" {
+		value, ok := strings.CutPrefix(entry, "HOME=")
+		if !ok {
+			continue
+		}
+		if resolved, err := filepath.EvalSymlinks(value); err == nil {
+			value = resolved
+		}
+		if filepath.IsAbs(value) && filepath.Clean(value) != "/" {
 			return filepath.Clean(value)
 		}
 	}

@@ -108,7 +108,7 @@ func prepare(s spec) error {
 	for _, f := range s.Canaries.Files {
 		paths = append(paths, f.Path)
 	}
-	r := &root{view: newView(s.Home, mounts, s.Keep, paths), dir: s.Mount}
+	r := &root{view: newView(s.Home, mounts, s.Keep, paths), dir: s.Mount, private: s.Private}
 	if err := r.build(); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func newView(home string, mounts []mountPoint, keep, canaries []string) view {
 	v := view{home: home, mounts: mounts, keep: keep, canaries: canaries, rules: map[string]rule{
 		"/tmp":         none,
 		"/var/tmp":     none,
-		"/var/run":     none,
+		"/var/run":     none, // a link to /run, nearly everywhere
 		"/home":        none,
 		"/run":         only("current-system", "booted-system", "opengl-driver", "systemd", "resolvconf", "NetworkManager"),
 		"/run/systemd": only("resolve"),
