@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTreat(t *testing.T) {
+	v := newView("/home/ann",
+		[]mountPoint{
+			{"/", "ext4"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev", "devtmpfs"}, {"/run", "tmpfs"},
+			{"/srv/data", "xfs"}, {"/srv/cg", "cgroup2"}, {"/etc/resolv.conf", "ext4"},
+		},
+		[]string{"/tmp/work", "/tmp/work/server.py", "/home/ann/.tools/bin/server", "/home/ann/.ssh/id_rsa", "/home/bob/shared/x.js"},
+		[]string{"/home/ann/.ssh/id_rsa", "/home/ann/.config/gh/hosts.yml"},
+	)
+	for path, want := range map[string]treatment{
+		"/usr": whole, "/opt": whole, "/mnt": whole,
+		"/proc": special, "/sys": special, "/dev": special,
+		"/srv": descend, "/srv/data": whole, "/srv/cg": empty, "/srv/other": whole,
+		"/etc": descend, "/etc/resolv.conf": whole, "/etc/ssl": whole,
+		"/tmp": descend, "/tmp/work": whole, "/tmp/other": hide,
+		"/run": descend, "/run/docker.sock": hide, "/run/user": hide,
+		"/run/systemd": descend, "/run/systemd/resolve": whole, "/run/systemd/private": hide,
+		"/home": descend, "/home/ann": descend, "/home/carl": hide, "/home/bob": whole,
+		"/home/ann/project": whole, "/home/ann/.bash_history": hide, "/home/ann/.gnupg": hide,
+		"/home/ann/.nvm": whole, "/home/ann/.tools": whole, "/home/ann/.ssh": hide,
+		"/home/ann/.config": descend, "/home/ann/.config/gh": hide, "/home/ann/.config/Slack": hide,
+		"/home/ann/.local": descend, "/home/ann/.local/bin": whole, "/home/ann/.local/share": descend,
+		"/home/ann/.local/share/uv": whole, "/home/ann/.local/share/keyrings": hide,
+		"/home/ann/.cargo": descend, "/home/ann/.cargo/bin": whole, "/home/ann/.cargo/credentials.toml": hide,
+		"/root": descend, "/root/.ssh": hide, "/var": descend, "/var/lib": descend,
+		"/var/lib/docker": empty, "/var/lib/other": whole,
+	} {
+		if got := v.treat(path); got != want {
+			t.Errorf("treat(%s) = %d, want %d", path, got, want)
+		}
+	}
+}
+
+func TestReadMounts(t *testing.T) {
+	got, err := readMounts(strings.NewReader(`24 30 0:22 / /proc rw,relatime shared:5 - proc proc rw
+31 30 8:1 /a /mnt/with\040space rw - ext4 /dev/sda1 rw
+32 30 0:9 / /odd/\134path rw shared:1 master:2 - tmpfs - rw
+short line
+33 30 0:9 / /nothing rw -
+`))
+	want := []mountPoint{{"/proc", "proc"}, {"/mnt/with space", "ext4"}, {`/odd/\path`, "tmpfs"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+func FuzzReadMounts(f *testing.F) {
+	f.Add("24 30 0:22 / /proc rw,relatime shared:5 - proc proc rw\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		mounts, _ := readMounts(strings.NewReader(text))
+		for _, m := range mounts {
+			if m.path == "" {
+				t.Errorf("a mount without a path in %q", text)
+			}
+		}
+	})
+}
+
+func TestEnvironment(t *testing.T) {
+	got := environment([]string{
+		"PATH=/bin", "LC_ALL=C", "SECRET_TOKEN=x", "HOME=/real", "SSH_AUTH_SOCK=/run/x", "HTTP_PROXY=y", "NVM_DIR=/n",
+	}, "/home/ann", []string{"GITHUB_TOKEN=ghp_x"})
+	want := []string{"PATH=/bin", "LC_ALL=C", "NVM_DIR=/n", "HOME=/home/ann", "GITHUB_TOKEN=ghp_x"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestHomeOf(t *testing.T) {
+	for entry, want := range map[string]string{
+		"HOME=/home/nobody-here": "/home/nobody-here", "HOME=/": homeless, "HOME=relative": homeless, "OTHER=x": homeless,
+		"HOME=/proc/self/root/tmp/": "/tmp",
+	} {
+		if got := homeOf([]string{entry}); got != want {
+			t.Errorf("homeOf(%s) = %s, want %s", entry, got, want)
+		}
+	}
+}
