@@ -35,41 +35,48 @@ func (g *generator) value(schema any, name string, depth int) any {
 	}
 }
 
-// proposed is the value that the schema itself names. Texts that are not
-// mandatory are relocated.
+// proposed is the value that the schema itself names: a mandatory one as it is,
+// a text among the others relocated.
 func (g *generator) proposed(s map[string]any) (any, bool) {
-	if v, ok := s["const"]; ok {
+	if v, ok := mandatory(s); ok {
 		return v, g.affordable(v)
 	}
-	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
-		for _, v := range list {
-			if v != nil {
-				return v, g.affordable(v)
-			}
-		}
-	}
-	v, ok := s["default"]
-	for _, keyword := range []string{"examples", "example"} {
-		if ok && v != nil && v != "" {
-			break
-		}
-		switch of := s[keyword].(type) {
-		case []any:
-			if len(of) > 0 {
-				v, ok = of[0], true
-			}
-		case nil:
-		default:
-			v, ok = of, true
-		}
-	}
+	v := suggested(s)
 	if text, is := v.(string); is {
-		if text == "" {
-			return nil, false
-		}
 		v = g.options.relocate(text)
 	}
-	return v, ok && v != nil && g.affordable(v)
+	return v, v != nil && g.affordable(v)
+}
+
+// mandatory is the value of const, or the first of enum that is not null.
+func mandatory(s map[string]any) (any, bool) {
+	if v, ok := s["const"]; ok {
+		return v, true
+	}
+	list, _ := s["enum"].([]any)
+	i := slices.IndexFunc(list, func(v any) bool { return v != nil })
+	if i < 0 {
+		return nil, false
+	}
+	return list[i], true
+}
+
+// suggested is the default, or else the first example; nil when there is none
+// that says something.
+func suggested(s map[string]any) any {
+	for _, keyword := range []string{"default", "examples", "example"} {
+		v := s[keyword]
+		if list, ok := v.([]any); ok && keyword == "examples" {
+			v = nil
+			if len(list) > 0 {
+				v = list[0]
+			}
+		}
+		if v != nil && v != "" {
+			return v
+		}
+	}
+	return nil
 }
 
 // affordable charges a value that is taken over whole.
@@ -147,28 +154,8 @@ func (g *generator) array(s map[string]any, name string, depth int) any {
 
 // number picks a small number that the bounds allow.
 func number(s map[string]any, name string, whole bool) any {
-	v := numberHint(name)
-	step := 1.0
-	if !whole {
-		step = 0.5
-	}
-	low, high := math.Inf(-1), math.Inf(1)
-	if n, ok := float(s["minimum"]); ok {
-		low = n
-	}
-	if n, ok := float(s["exclusiveMinimum"]); ok {
-		low = math.Max(low, n+step)
-	}
-	if n, ok := float(s["maximum"]); ok {
-		high = n
-	}
-	if n, ok := float(s["exclusiveMaximum"]); ok {
-		high = math.Min(high, n-step)
-	}
-	if low > high { // closer together than a step
-		low, high = (low+high)/2, (low+high)/2
-	}
-	v = math.Min(math.Max(v, low), high)
+	low, high := bounds(s, whole)
+	v := math.Min(math.Max(numberHint(name), low), high)
 	if multiple, ok := float(s["multipleOf"]); ok && multiple > 0 {
 		if up := math.Ceil(v/multiple) * multiple; up <= high {
 			v = up
@@ -186,6 +173,32 @@ func number(s map[string]any, name string, whole bool) any {
 		return int64(v)
 	}
 	return v
+}
+
+// bounds are the least and the greatest number allowed; exclusive ones are left
+// by 1 or, where fractions are allowed, by a half.
+func bounds(s map[string]any, whole bool) (low, high float64) {
+	step := 1.0
+	if !whole {
+		step = 0.5
+	}
+	low, high = math.Inf(-1), math.Inf(1)
+	if n, ok := float(s["minimum"]); ok {
+		low = n
+	}
+	if n, ok := float(s["exclusiveMinimum"]); ok {
+		low = math.Max(low, n+step)
+	}
+	if n, ok := float(s["maximum"]); ok {
+		high = n
+	}
+	if n, ok := float(s["exclusiveMaximum"]); ok {
+		high = math.Min(high, n-step)
+	}
+	if low > high { // closer together than a step
+		low, high = (low+high)/2, (low+high)/2
+	}
+	return low, high
 }
 
 // float reads a number; not ok for anything else, or beyond a double.

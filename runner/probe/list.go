@@ -72,27 +72,20 @@ func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, w
 	seen, size := map[string]bool{}, 0
 	var params map[string]any
 	for range maxPages {
-		raw, err := s.request(ctx, report.PhaseList, server, k.method, params)
-		var refused *rpcError
-		switch {
-		case fatal(err):
-			return items, false, err
-		case errors.As(err, &refused) && refused.Code == codeMethodNotFound && params == nil:
-			// It advertises the capability and has no such list: nothing there.
-			return nil, true, nil
-		case errors.As(err, &refused):
-			s.fail(report.ReasonProtocolError, "the server refused %s: %v", k.method, refused)
-			return items, false, nil
-		case err != nil: // entered by request
-			return items, false, nil
+		result, err := s.page(ctx, k, params)
+		if result == nil {
+			// It may advertise the capability and have no such list: an empty one.
+			return items, errors.Is(err, errNoList), onlyFatal(err)
 		}
-		result := manifest.Object(raw)
-		var page []json.RawMessage
-		if json.Unmarshal(result[k.key], &page) != nil || page == nil {
+		page, ok := array(result[k.key])
+		if !ok {
 			s.fail(report.ReasonProtocolError, "the answer to %s has no list of %s", k.method, k.key)
 			return items, false, nil
 		}
-		items, size = append(items, page...), size+len(raw)
+		for _, item := range page {
+			size += len(item)
+		}
+		items = append(items, page...)
 		if len(items) > maxListed || size > maxListBytes {
 			s.fail(report.ReasonProtocolError, "the answer to %s is longer than %d items or %d MiB",
 				k.method, maxListed, maxListBytes>>20)
@@ -111,4 +104,42 @@ func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, w
 	}
 	s.fail(report.ReasonProtocolError, "%s has more than %d pages", k.method, maxPages)
 	return items, false, nil
+}
+
+// array decodes a JSON array; not ok when raw is none.
+func array(raw json.RawMessage) ([]json.RawMessage, bool) {
+	var items []json.RawMessage
+	err := json.Unmarshal(raw, &items)
+	return items, err == nil && items != nil
+}
+
+// errNoList: the server does not know the method.
+var errNoList = errors.New("no such list")
+
+// page asks for one page. Without a result there is an error, which is entered
+// unless it is errNoList.
+func (s *session) page(ctx context.Context, k kind, params map[string]any) (map[string]json.RawMessage, error) {
+	raw, err := s.request(ctx, report.PhaseList, server, k.method, params)
+	var refused *rpcError
+	switch {
+	case err == nil:
+		if result := manifest.Object(raw); result != nil {
+			return result, nil
+		}
+		return map[string]json.RawMessage{}, nil
+	case !errors.As(err, &refused):
+		return nil, err
+	case refused.Code == codeMethodNotFound && params == nil:
+		return nil, errNoList
+	}
+	s.fail(report.ReasonProtocolError, "the server refused %s: %v", k.method, refused)
+	return nil, err
+}
+
+// onlyFatal is the error when the session cannot go on after it.
+func onlyFatal(err error) error {
+	if fatal(err) && !errors.Is(err, errNoList) {
+		return err
+	}
+	return nil
 }

@@ -102,7 +102,7 @@ func TestIncomplete(t *testing.T) {
 		"garbage":             {on: answers{"initialize": func(*fake, map[string]any) any { return raw("no \x1b[31mJSON") }}, reason: report.ReasonProtocolError, message: `"no \x1b[31mJSON"`},
 		"garbage in call":     {on: answers{"tools/call": func(*fake, map[string]any) any { return raw("Oops") }}, reason: report.ReasonProtocolError, message: `"Oops"`, listed: true},
 		"JSON, not JSON-RPC":  {on: answers{"initialize": func(*fake, map[string]any) any { return raw(`{"level":"info"}`) }}, reason: report.ReasonProtocolError, message: "level"},
-		"result and error":    {on: answers{"initialize": func(*fake, map[string]any) any { return raw(`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`) }}, reason: report.ReasonProtocolError, message: "stdout has"},
+		"result and error":    {on: answers{"initialize": func(*fake, map[string]any) any { return raw(`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`) }}, reason: report.ReasonProtocolError, message: "instead the server wrote"},
 		"unknown revision":    {on: answers{"initialize": func(*fake, map[string]any) any { return map[string]any{"protocolVersion": "1999-01-01"} }}, reason: report.ReasonProtocolError, message: "1999-01-01"},
 		"refuses the list":    {on: answers{"tools/list": func(*fake, map[string]any) any { return rpcFailure{-32603, "broken"} }}, reason: report.ReasonProtocolError, message: "broken"},
 		"list without list":   {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"Tools": []any{}} }}, reason: report.ReasonProtocolError, message: "no list of tools"},
@@ -131,6 +131,29 @@ func endless() func(*fake, map[string]any) any {
 	return func(*fake, map[string]any) any {
 		n++
 		return map[string]any{"tools": []any{}, "nextCursor": fmt.Sprint(n)}
+	}
+}
+
+// A banner is not what came in place of a later answer; garbage is, also when
+// the time of the whole audit is up first.
+func TestWhatCameInstead(t *testing.T) {
+	silent := func(*fake, map[string]any) any { return nil }
+	banner := &fake{
+		start: func(f *fake) { f.println("Welcome!") },
+		on:    map[string]func(*fake, map[string]any) any{"tools/call": silent},
+	}
+	if r := banner.probe(t, impatient); r.Incomplete.Reason != report.ReasonTimeout {
+		t.Errorf("incomplete: %+v", r.Incomplete)
+	}
+	garbage := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": func(*fake, map[string]any) any { return raw("Oops") },
+	}}
+	conn, in := garbage.connect(t)
+	go garbage.serve(in)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if r, err := Run(ctx, conn, quick); err != nil || r.Incomplete.Reason != report.ReasonProtocolError {
+		t.Errorf("incomplete: %+v, %v", r.Incomplete, err)
 	}
 }
 

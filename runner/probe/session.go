@@ -100,7 +100,7 @@ func (s *session) await(ctx context.Context, response <-chan received, limit tim
 // unanswered enters why a request has no response.
 func (s *session) unanswered(method string, of report.Capability, limit time.Duration, err error) {
 	what := label(method, of)
-	bad := s.wire.polluted()
+	instead := s.wire.insteadOf()
 	switch {
 	case errors.Is(err, errGone):
 		if s.exited() {
@@ -110,8 +110,8 @@ func (s *session) unanswered(method string, of report.Capability, limit time.Dur
 		}
 	case errors.Is(err, errTooLong):
 		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, err)
-	case errors.Is(err, errTimeout) && bad.Lines > 0:
-		s.fail(report.ReasonProtocolError, "no answer to %s within %s; instead stdout has %q", what, limit, bad.Sample)
+	case instead != "" && !errors.Is(err, context.Canceled):
+		s.fail(report.ReasonProtocolError, "no answer to %s; instead the server wrote %q to its stdout", what, instead)
 	case errors.Is(err, errTimeout):
 		s.fail(report.ReasonTimeout, "no answer to %s within %s", what, limit)
 	default:

@@ -34,6 +34,7 @@ type wire struct {
 	waiting   string
 	response  chan received
 	pollution Pollution
+	instead   string          // the first bad line since a response is waited for
 	changed   map[string]bool // the list_changed notifications that came
 }
 
@@ -103,7 +104,7 @@ func (w *wire) close() {
 func (w *wire) expect(id int) <-chan received {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.waiting, w.response = strconv.Itoa(id), make(chan received, 1)
+	w.waiting, w.response, w.instead = strconv.Itoa(id), make(chan received, 1), ""
 	return w.response
 }
 
@@ -170,6 +171,16 @@ func (w *wire) pollute(l line) {
 		w.pollution.Sample, w.pollution.end = sample(l.text), l.end
 	}
 	w.pollution.Lines++
+	if w.instead == "" {
+		w.instead = sample(l.text)
+	}
+}
+
+// insteadOf is the first bad line that came in place of the response.
+func (w *wire) insteadOf() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.instead
 }
 
 func (w *wire) polluted() Pollution {
