@@ -82,3 +82,19 @@ func TestEndlessInput(t *testing.T) {
 		t.Errorf("%d calls, %+v", len(f.saw("tools/call")), r)
 	}
 }
+
+// A server that refuses the newest revision may name an older one.
+func TestOlderRevisionIsOffered(t *testing.T) {
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": func(_ *fake, params map[string]any) any {
+			if params["protocolVersion"] != "2025-03-26" {
+				return raw(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"supported":["2024-11-05","2025-03-26",7]}}}`)
+			}
+			return map[string]any{"protocolVersion": "2025-03-26", "capabilities": map[string]any{}}
+		},
+	}}
+	r := f.probe(t, quick)
+	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-03-26" || len(r.Ledger) != 2 {
+		t.Errorf("result: %+v", r)
+	}
+}

@@ -62,11 +62,14 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 	if s.options.Discover {
 		return s.discover(ctx)
 	}
-	raw, err := s.request(ctx, report.PhaseHandshake, server, methodInitialize, map[string]any{
-		"protocolVersion": newest, "capabilities": capabilities, "clientInfo": s.clientInfo(),
-	})
+	raw, err := s.initialize(ctx, newest)
+	var refused *rpcError
+	if errors.As(err, &refused) {
+		if other, ok := refused.offers(); ok {
+			raw, err = s.initialize(ctx, other)
+		}
+	}
 	if err != nil {
-		var refused *rpcError
 		if errors.As(err, &refused) {
 			s.result.NeedDiscover = true
 			s.fail(report.ReasonProtocolError, "the server refused initialize: %v", refused)
@@ -85,6 +88,24 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		return nil, false
 	}
 	return manifest.Object(result["capabilities"]), true
+}
+
+func (s *session) initialize(ctx context.Context, version string) (json.RawMessage, error) {
+	return s.request(ctx, report.PhaseHandshake, server, methodInitialize, map[string]any{
+		"protocolVersion": version, "capabilities": capabilities, "clientInfo": s.clientInfo(),
+	})
+}
+
+// offers is the newest revision with a handshake that the server names when it
+// refuses another (specification 2025-11-25, lifecycle, "error handling").
+func (e *rpcError) offers() (string, bool) {
+	supported, _ := array(manifest.Object(e.data)["supported"])
+	for _, known := range slices.Backward(revisions) {
+		if known != newest && slices.ContainsFunc(supported, func(v json.RawMessage) bool { return manifest.Text(v) == known }) {
+			return known, true
+		}
+	}
+	return "", false
 }
 
 func (s *session) discover(ctx context.Context) (map[string]json.RawMessage, bool) {

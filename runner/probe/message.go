@@ -8,10 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// JSON-RPC and MCP error codes that this client tells apart.
-const (
-	codeMethodNotFound = -32601
-)
+// codeMethodNotFound is "method not found" (JSON-RPC 2.0, section 5.1).
+const codeMethodNotFound = -32601
 
 // message is a JSON-RPC message (https://www.jsonrpc.org/specification). Which
 // of the members are set tells requests, notifications and responses apart.
@@ -27,6 +25,7 @@ type message struct {
 type rpcError struct {
 	Code    int
 	Message string
+	data    json.RawMessage
 }
 
 // Error is the code and the text, which is the server's: bounded and quoted.
@@ -46,7 +45,7 @@ func parseMessage(text []byte) (m message, ok bool) {
 	}
 	if raw, has := members["error"]; has && string(raw) != "null" {
 		of := manifest.Object(raw)
-		m.err = &rpcError{Message: manifest.Text(of["message"])}
+		m.err = &rpcError{Message: manifest.Text(of["message"]), data: of["data"]}
 		if json.Unmarshal(of["code"], &m.err.Code) != nil {
 			return message{}, false
 		}

@@ -43,8 +43,8 @@ type Options struct {
 	Discover bool
 	// Version is the version of mcpaudit, for clientInfo.
 	Version string
-	// Inputs say where the paths in arguments lie. Inputs.Dir is at once the
-	// root that is told to the server.
+	// Inputs say where the paths in arguments lie. Inputs.Dir (default /tmp) is
+	// at once the root that is told to the server.
 	Inputs inputs.Options
 
 	// Handshake is how long the first answer may take (default 60 s: servers
@@ -62,6 +62,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Inputs.Dir == "" {
+		o.Inputs.Dir = "/tmp"
+	}
 	for duration, value := range map[*time.Duration]time.Duration{
 		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
 		&o.Settle: 50 * time.Millisecond, &o.Idle: 500 * time.Millisecond, &o.Grace: 2 * time.Second,
