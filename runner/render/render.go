@@ -53,7 +53,7 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\
 func (p *page) header(r report.Report) {
 	name := r.Server.Name
 	if name == "" {
-		name = strings.Join(r.Server.Command, " ")
+		name = shorten(strings.Join(r.Server.Command, " "))
 	}
 	of := Escape(strings.TrimSpace(name + " " + r.Server.Version))
 	with := fmt.Sprintf("%s %s", r.Tracer.Name, r.Tracer.Version)
@@ -115,9 +115,9 @@ func (p *page) profile(profile report.Profile) {
 		p.files("read", c.Reads)
 		p.files("write", c.Writes)
 		p.files("tried", c.Attempts)
-		for _, e := range c.Execs {
+		some(p, "exec", c.Execs, func(e report.Exec) {
 			p.effect("exec", e.Path+arguments(e.Argv), "execve", e.Error, e.Count)
-		}
+		})
 		p.ends("connect", c.Connects)
 		p.ends("listen", c.Listens)
 		if c.Dropped > 0 {
@@ -126,21 +126,26 @@ func (p *page) profile(profile report.Profile) {
 	}
 }
 
-// maxFiles is how many files of one list are shown; what matters most comes
+// maxShown is how many effects of one list are shown; what matters most comes
 // first, and the JSON has the rest.
-const maxFiles = 5
+const maxShown = 5
 
-func (p *page) files(verb string, files []report.FileAccess) {
-	for _, f := range files[:min(len(files), maxFiles)] {
-		p.effect(verb, f.Path, f.Operation, f.Error, f.Count)
+// some shows the beginning of a list.
+func some[T any](p *page, verb string, list []T, show func(T)) {
+	for _, item := range list[:min(len(list), maxShown)] {
+		show(item)
 	}
-	if more := len(files) - maxFiles; more > 0 {
+	if more := len(list) - maxShown; more > 0 {
 		p.line("    %-8s and %d more", verb, more)
 	}
 }
 
+func (p *page) files(verb string, files []report.FileAccess) {
+	some(p, verb, files, func(f report.FileAccess) { p.effect(verb, f.Path, f.Operation, f.Error, f.Count) })
+}
+
 func (p *page) ends(verb string, ends []report.Connection) {
-	for _, c := range ends {
+	some(p, verb, ends, func(c report.Connection) {
 		address := c.Address
 		if c.Port != 0 {
 			address = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
@@ -149,7 +154,7 @@ func (p *page) ends(verb string, ends []report.Connection) {
 			address += " (" + c.Host + ")"
 		}
 		p.effect(verb, address, c.Protocol, c.Error, c.Count)
-	}
+	})
 }
 
 func (p *page) effect(verb, what, how, failure string, count int) {
@@ -159,7 +164,16 @@ func (p *page) effect(verb, what, how, failure string, count int) {
 	if count > 1 {
 		how += fmt.Sprintf(" x%d", count)
 	}
-	p.line("    %-8s %s  [%s]", verb, Escape(what), Escape(how))
+	p.line("    %-8s %s  [%s]", verb, Escape(shorten(what)), Escape(how))
+}
+
+// shorten keeps a text to about two lines of a terminal.
+func shorten(s string) string {
+	const most = 160
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 func bracket(address string) string {
