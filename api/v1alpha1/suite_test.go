@@ -21,7 +21,9 @@ func TestValidation(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	environment, live, err := testenv.Start()
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		Fail(err.Error())
+	}
 	DeferCleanup(environment.Stop)
 	api = live
 })

@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -144,12 +145,14 @@ func (b *bench) audit(ctx context.Context) *v1alpha1.MCPServerAudit {
 	return object
 }
 
-// change edits the object as a user would.
+// change edits the object as a user would, again if the manager was faster.
 func (b *bench) change(ctx context.Context, edit func(*v1alpha1.MCPServerAudit)) {
 	GinkgoHelper()
-	object := b.audit(ctx)
-	edit(object)
-	Expect(api.Update(ctx, object)).To(Succeed())
+	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		object := b.audit(ctx)
+		edit(object)
+		return api.Update(ctx, object)
+	})).To(Succeed())
 }
 
 func (b *bench) request(ctx context.Context, at string) {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -23,11 +24,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// startManager runs the controller as cmd/manager does, with the surroundings of
-// the bench. The caller stops it.
+// startManager runs the controller as cmd/manager does, as the service account of
+// config/rbac and with the surroundings of the bench. The caller stops it.
 func (b *bench) startManager(ctx context.Context) (stop func()) {
 	GinkgoHelper()
-	manager, err := ctrl.NewManager(config, ctrl.Options{
+	asManager := rest.CopyConfig(config)
+	asManager.Impersonate.UserName = "system:serviceaccount:mcpaudit-system:mcpaudit-manager"
+	manager, err := ctrl.NewManager(asManager, ctrl.Options{
 		Scheme:     api.Scheme(),
 		Cache:      cache.Options{ByObject: audit.CacheOptions(runNamespace)},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
@@ -57,7 +60,13 @@ var _ = Describe("the manager", func() {
 	}
 
 	It("is driven by audits and Pods, and loses nothing when it is restarted", func(ctx SpecContext) {
-		b := newBench(ctx)
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}}
+		})
+		Expect(api.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.key.Namespace, Name: "registry"}, Type: corev1.SecretTypeDockerConfigJson,
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)},
+		})).To(Succeed())
 		stop := b.startManager(ctx)
 		eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running")) })
 		stop()
@@ -76,12 +85,23 @@ var _ = Describe("the manager", func() {
 		By("answering a request, and the end of a Pod")
 		b.request(ctx, "now")
 		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		b.finish(ctx, b.pod(ctx), clean(advertises(sha("3"), sha("4"))))
+		eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "ManifestDrifted"))
+			g.Expect(b.pods(ctx)).To(BeEmpty())
+		})
+		Expect(b.audit(ctx).Status.Drift.Changed).To(ConsistOf("tool format_note"))
+		Expect(b.reports(ctx)).To(HaveLen(2))
+
+		By("pruning")
+		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](0) })
+		b.request(ctx, "and now")
+		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
 		b.finish(ctx, b.pod(ctx), clean())
 		eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
-			g.Expect(b.pods(ctx)).To(BeEmpty())
+			g.Expect(b.reports(ctx)).To(HaveLen(1))
 		})
-		Expect(b.reports(ctx)).To(HaveLen(2))
 
 		By("cleaning up after the object")
 		b.request(ctx, "again")
