@@ -19,13 +19,13 @@ func findPollution(in Input) []draft {
 	if p.Lines == 0 {
 		return nil
 	}
-	lines := "a line"
+	what := "a line to stdout that is no MCP message:"
 	if p.Lines > 1 {
-		lines = fmt.Sprintf("%d lines", p.Lines)
+		what = fmt.Sprintf("%d lines to stdout that are no MCP messages, first", p.Lines)
 	}
 	return []draft{{
 		severity: report.SeverityLow, phase: p.Phase, capability: p.Capability, object: "stdout", order: math.MaxInt,
-		message: sentence("The server wrote %s to stdout that are no MCP messages, first %s", lines, quoted(p.Sample)),
+		message: sentence("The server wrote %s %s", what, quoted(p.Sample)),
 		evidence: report.Evidence{
 			Time: in.End, Detail: "stdout: " + clean(p.Sample, 200), Attribution: report.AttributionPhase,
 		},
