@@ -19,6 +19,8 @@ import (
 const (
 	writable   = "size=1g,mode=0755"
 	maxEntries = 4096
+	// maxCopy is the size in bytes up to which a single file is copied.
+	maxCopy = 1 << 20
 )
 
 // root is the root directory of the server in the making. The caller has a mount
@@ -122,7 +124,7 @@ func (r *root) entry(path string) error {
 		if how == hide {
 			return nil
 		}
-		return r.file(path)
+		return r.file(path, &stat)
 	case syscall.S_IFDIR:
 	default:
 		return nil // sockets, pipes and devices lead out of the sandbox
@@ -155,12 +157,27 @@ func mkdirLike(dir string, like *syscall.Stat_t) error {
 	return syscall.Chmod(dir, like.Mode&0o7777)
 }
 
-// file shows one file, read-only: a single file cannot have a writable layer.
-func (r *root) file(path string) error {
-	if err := os.WriteFile(r.at(path), nil, 0o444); err != nil {
+// file shows a single file, which cannot have a writable layer: a copy of it, or
+// when it is large the file itself, unchangeable.
+func (r *root) file(path string, stat *syscall.Stat_t) error {
+	if stat.Size > maxCopy {
+		if err := os.WriteFile(r.at(path), nil, 0o444); err != nil {
+			return err
+		}
+		return bindReadOnly(path, r.at(path))
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // nor could the server have read it
+	}
+	if err != nil {
 		return err
 	}
-	return bindReadOnly(path, r.at(path))
+	if err := os.WriteFile(r.at(path), content, 0o600); err != nil {
+		return err
+	}
+	_ = os.Chown(r.at(path), int(stat.Uid), int(stat.Gid)) // as in mkdirLike
+	return syscall.Chmod(r.at(path), stat.Mode&0o7777)
 }
 
 // tree shows a directory and all below it. What the server changes goes to a

@@ -1,0 +1,118 @@
+// Package scripts tests the command line as a user meets it: the built program,
+// real servers, exit codes and output. Each testdata/*.txtar is one story; the
+// commands beyond those of testscript are defined here.
+package scripts
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// built is where the programs are.
+var built string
+
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "scripts-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.Command("go", "build", "-o", dir+"/",
+		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave")
+	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		return 1
+	}
+	built = dir
+	return m.Run()
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("BIN", built)
+			env.Setenv("PATH", built+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			return os.MkdirAll(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty,
+		},
+	})
+}
+
+// exits CODE COMMAND... runs a command and wants its exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// read decodes the report in a file, or in "stdout".
+func read(ts *testscript.TestScript, file string) report.Report {
+	r, err := report.Decode([]byte(ts.ReadFile(file)))
+	ts.Check(err)
+	return r
+}
+
+// verdict FILE VERDICT REASON wants these of a report.
+func verdict(ts *testscript.TestScript, _ bool, args []string) {
+	r := read(ts, args[0])
+	if string(r.Verdict) != args[1] || string(r.Reason) != args[2] {
+		ts.Fatalf("verdict %s (%s), want %s (%s)", r.Verdict, r.Reason, args[1], args[2])
+	}
+}
+
+// finding FILE SEVERITY CAPABILITY TEXT wants a finding whose message and whose
+// evidence name the text. With "!" it wants no finding at all.
+func finding(ts *testscript.TestScript, neg bool, args []string) {
+	r := read(ts, args[0])
+	if neg {
+		if len(r.Findings) > 0 {
+			ts.Fatalf("there are findings: %+v", r.Findings)
+		}
+		return
+	}
+	for _, f := range r.Findings {
+		if string(f.Severity) == args[1] && f.Capability.String() == args[2] && strings.Contains(f.Message, args[3]) && len(f.Evidence) > 0 {
+			return
+		}
+	}
+	ts.Fatalf("no %s finding of %s that names %s in %+v", args[1], args[2], args[3], r.Findings)
+}
+
+// empty DIR wants a directory without entries.
+func empty(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s has %v", args[0], entries)
+	}
+}
