@@ -21,7 +21,7 @@ type Condition struct {
 	Message string
 }
 
-// True, False and Unknown make a Condition.
+// True makes a Condition that is True.
 func True(reason, message string) Condition { return Condition{metav1.ConditionTrue, reason, message} }
 
 // False makes a Condition that is False.

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ErrBadSecret: a pull secret is not a readable kubernetes.io/dockerconfigjson.
+// ErrBadSecret says that a pull secret is not a readable kubernetes.io/dockerconfigjson.
 var ErrBadSecret = errors.New("pull secret is unusable")
 
 // keychain holds the credentials of pull secrets. The most specific entry for a

@@ -32,7 +32,7 @@ const (
 // maxLabel is the most bytes of a label value, and of a run's name.
 const maxLabel = 63
 
-// ErrNoRecord: the Pod is not one that Build made.
+// ErrNoRecord says that the Pod is not one that Build made.
 var ErrNoRecord = errors.New("pod has no record of its run")
 
 // Run is one audit of one MCPServerAudit. It is recorded on the Pod, so that a

@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// ErrNoSummary: the termination message of the runner is not a summary.
+	// ErrNoSummary says that the termination message of the runner is not a summary.
 	ErrNoSummary = errors.New("the runner left no summary")
-	// ErrNoReport: the log is not there, or does not hold the report that the
+	// ErrNoReport says that the log is not there, or does not hold the report that the
 	// summary announces. A log may lag behind the end of its container, so this
 	// may pass.
 	ErrNoReport = errors.New("the report could not be read from the log of the runner")
