@@ -80,27 +80,27 @@ func (s *session) conclude(err error) (ctrl.Result, error) {
 // progress says what the audit in progress is doing. Only an object without a
 // verdict shows it in Ready.
 func (s *session) progress(reason, message string) {
+	first := s.audit.Status.Verdict == ""
+	held := conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended
+	if first || held {
+		conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.Unknown(reason, message))
+		conditions.Set(s.audit, v1alpha1.ConditionReconciling, conditions.True(reason, message))
+		conditions.Remove(s.audit, v1alpha1.ConditionStalled)
+		s.audit.Status.Phase = v1alpha1.PhasePending
+		if reason == v1alpha1.ReasonRunning {
+			s.audit.Status.Phase = v1alpha1.PhaseRunning
+		}
+	}
+	if first {
+		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionManifestStable} {
+			conditions.Set(s.audit, condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
+		}
+	}
 	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && c.ObservedGeneration != s.audit.Generation {
 		// Deadlines count from the transition; another spec has its own.
 		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
 	}
 	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.True(reason, message))
-	held := conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended
-	if s.audit.Status.Verdict != "" && !held {
-		return
-	}
-	conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.Unknown(reason, message))
-	conditions.Set(s.audit, v1alpha1.ConditionReconciling, conditions.True(reason, message))
-	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
-	if s.audit.Status.Verdict == "" {
-		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionManifestStable} {
-			conditions.Set(s.audit, condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
-		}
-	}
-	s.audit.Status.Phase = v1alpha1.PhasePending
-	if reason == v1alpha1.ReasonRunning {
-		s.audit.Status.Phase = v1alpha1.PhaseRunning
-	}
 }
 
 // hold says that an audit is due but suspended.

@@ -73,7 +73,9 @@ func Judge(in Input) Outcome {
 		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+sentence(message))
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
-			"The audit could not observe everything (%s), so it says neither yes nor no. %s", reason, sentence(capital(message))))
+			"The audit could not observe everything (%s), so it says neither yes nor no. %s "+
+				"To have it made again, set the annotation %s to a new value.",
+			reason, sentence(capital(message)), v1alpha1.RequestedAtAnnotation))
 	}
 	outcome.Verdict, outcome.Reason, outcome.Message = v1alpha1.Verdict(verdict), reason, message
 	return outcome
