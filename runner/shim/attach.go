@@ -110,7 +110,9 @@ func (p *process) Trace() *trace.Session { return p.session }
 // that does not, because a process cannot die, is told to.
 func (p *process) Stop(ctx context.Context) {
 	if err := p.link.Stop(ctx); err != nil {
-		_ = p.link.Close() // the shim is gone, or does not listen: its end is the server's
+		_ = p.link.Close() // the shim is gone, or does not listen: the container runtime ends the server
+		p.session.Stop()
+		return
 	}
 	time.AfterFunc(lastLines, p.session.Stop)
 }

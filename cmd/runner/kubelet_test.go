@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The test binary plays all parts of an audit Pod, by the variable roleVar.
+const (
+	roleVar = "RUNNER_TEST_ROLE"
+	podVar  = "RUNNER_TEST_POD"
+	// patience is how long a test waits for what must come.
+	patience = 60 * time.Second
+)
+
+// built is where the target servers are.
+var built string
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVar) {
+	case "runner":
+		main()
+	case "kubelet":
+		if err := kubelet(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "stateless":
+		stateless()
+	default:
+		os.Exit(runAll(m))
+	}
+}
+
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("/tmp", "runner-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.Command("go", "build", "-o", dir+"/",
+		"./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave")
+	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		return 1
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // servers run under other uids
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	built = dir
+	return m.Run()
+}
+
+// pod is what a test wants of the kubelet.
+type pod struct {
+	Command   []string
+	ServerUID int
+	// RunnerCaps are the capabilities of the runner's container.
+	RunnerCaps []uintptr
+	Timeout    string
+	// KillRunner: when the server has read its first request.
+	KillRunner bool
+}
+
+// ended is what is left of the Pod.
+type ended struct {
+	Runner, Shim int
+	// Log is the runner's stdout, Said its stderr.
+	Log, Said, Termination string
+	// Left are the command lines of processes that live on.
+	Left []string
+	// Socket: it was still there when the server ran.
+	Socket bool
+}
+
+// start runs a Pod in namespaces of its own.
+func start(t *testing.T, p pod) ended {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("a Pod has several uids: only root can make one")
+	}
+	spec, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), roleVar+"=kubelet", podVar+"="+string(spec))
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC,
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	var e ended
+	if err := json.Unmarshal(stdout.Bytes(), &e); err != nil {
+		t.Fatalf("%v: %s", err, stdout.String())
+	}
+	t.Logf("runner: %s", e.Said)
+	return e
+}
+
+// kubelet is the first process of the Pod's namespaces: it makes the volumes and
+// runs the containers as controllers/podspec describes them.
+func kubelet() error {
+	var p pod
+	if err := json.Unmarshal([]byte(os.Getenv(podVar)), &p); err != nil {
+		return err
+	}
+	const dir = "/mnt"
+	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"); err != nil {
+		return err
+	}
+	for _, volume := range []string{"bin", "run", "home", "trace"} {
+		path := filepath.Join(dir, volume)
+		if err := os.Mkdir(path, 0o777); err != nil {
+			return err
+		}
+		if err := os.Chmod(path, 0o777); err != nil {
+			return err
+		}
+	}
+	install := container{name: "/proc/self/exe", args: []string{"install", "--bin", dir + "/bin"}, caps: []uintptr{unix.CAP_NET_ADMIN}}
+	if err := install.start(); err != nil {
+		return err
+	}
+	if code := install.wait(); code != 0 {
+		return fmt.Errorf("install: exit code %d: %s", code, install.stderr.String())
+	}
+	return p.run(dir)
+}
+
+func (p pod) run(dir string) error {
+	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command})
+	if err != nil {
+		return err
+	}
+	termination := filepath.Join(dir, "termination-log")
+	if err := os.WriteFile(termination, nil, 0o666); err != nil {
+		return err
+	}
+	if err := os.Chmod(termination, 0o666); err != nil {
+		return err
+	}
+	socket := dir + "/run/runner.sock"
+	server := container{
+		name: dir + "/bin/mcpaudit-shim", args: append([]string{"shim", "--socket", socket, "--"}, p.Command...),
+		uid: p.ServerUID, env: []string{"HOME=" + dir + "/home"},
+	}
+	runner := container{
+		name: "/proc/self/exe", caps: p.RunnerCaps, env: []string{planVariable + "=" + string(plan)},
+		args: []string{"audit", "--socket", socket, "--home", dir + "/home", "--trace", dir + "/trace", "--termination-log", termination},
+	}
+	if err := server.start(); err != nil {
+		return err
+	}
+	if err := runner.start(); err != nil {
+		return err
+	}
+	var e ended
+	if p.KillRunner {
+		if err := poll(func() bool {
+			b, err := os.ReadFile(dir + "/trace/trace-1.txt")
+			return err == nil && bytes.Contains(b, []byte("initialize"))
+		}); err != nil {
+			return err
+		}
+		_, err := os.Lstat(socket)
+		e.Socket = err == nil
+		if err := runner.cmd.Process.Kill(); err != nil {
+			return err
+		}
+	}
+	e.Runner, e.Shim = runner.wait(), server.wait()
+	e.Log, e.Said = runner.stdout.String(), runner.stderr.String()
+	message, err := os.ReadFile(termination)
+	if err != nil {
+		return err
+	}
+	e.Termination = string(message)
+	_ = poll(func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
+	return json.NewEncoder(os.Stdout).Encode(e)
+}
+
+// others are the command lines of all processes but this one.
+func others() []string {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var found []string
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && file != "/proc/1/cmdline" && len(b) > 0 {
+			found = append(found, strings.ReplaceAll(string(b), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func poll(done func() bool) error {
+	for end := time.Now().Add(patience / 4); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if done() {
+			return nil
+		}
+	}
+	return fmt.Errorf("waited in vain")
+}
+
+// container is a process with the capabilities of a container.
+type container struct {
+	name           string
+	args, env      []string
+	uid            int
+	caps           []uintptr
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// start runs it from a thread that has given up all other capabilities and the
+// way back; the thread ends with the goroutine.
+func (c *container) start() error {
+	c.cmd = exec.Command(c.name, c.args...)
+	c.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), roleVar + "=runner"}, c.env...)
+	c.cmd.Stdout, c.cmd.Stderr = &c.stdout, &c.stderr
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(c.uid), Gid: uint32(c.uid)}}
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		result <- func() error {
+			kept := map[uintptr]bool{}
+			for _, capability := range c.caps {
+				kept[capability] = true
+			}
+			for capability := uintptr(0); capability <= unix.CAP_LAST_CAP; capability++ {
+				if !kept[capability] {
+					if err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0); err != nil {
+						return err
+					}
+				}
+			}
+			if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+				return err
+			}
+			return c.cmd.Start()
+		}()
+	}()
+	return <-result
+}
+
+func (c *container) wait() int {
+	_ = c.cmd.Wait() // the code says it
+	return c.cmd.ProcessState.ExitCode()
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
+)
+
+var runnerCaps = []uintptr{unix.CAP_SYS_PTRACE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SETUID, unix.CAP_SETGID}
+
+// decode checks the way of the report to the manager.
+func (e ended) decode(t *testing.T) report.Report {
+	t.Helper()
+	if e.Runner != 0 {
+		t.Fatalf("runner exited with %d", e.Runner)
+	}
+	encoded, err := report.ReadFrame(strings.NewReader(e.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := report.DecodeSummary([]byte(e.Termination))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.SHA256 != report.Sum(encoded) {
+		t.Error("the summary's digest is not the report's")
+	}
+	r, err := report.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Left) > 0 {
+		t.Errorf("processes live on: %q", e.Left)
+	}
+	return r
+}
+
+// TestPodSeesALeak: whatever the uid of the server, which may be one that many
+// images use.
+func TestPodSeesALeak(t *testing.T) {
+	for _, uid := range []int{0, 1000, 65532} {
+		t.Run(fmt.Sprint(uid), func(t *testing.T) {
+			e := start(t, pod{Command: []string{filepath.Join(built, "leaky")}, ServerUID: uid, RunnerCaps: runnerCaps, Timeout: "50s"})
+			r := e.decode(t)
+			if r.Verdict != report.VerdictFail {
+				t.Errorf("verdict %s (%s): %s", r.Verdict, r.Reason, r.Message)
+			}
+			for _, text := range []string{"/mnt/home/.ssh/id_rsa", "93.184.216.34:80"} {
+				if !names(r.Findings, text) {
+					t.Errorf("no finding of format_note names %s: %+v", text, r.Findings)
+				}
+			}
+			if e.Shim != 0 {
+				t.Errorf("shim exited with %d", e.Shim)
+			}
+		})
+	}
+}
+
+func names(findings []report.Finding, text string) bool {
+	for _, f := range findings {
+		if f.Severity == report.SeverityHigh && f.Capability.Name == "format_note" && strings.Contains(f.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPodPassesAnHonestServer(t *testing.T) {
+	r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
+		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+	}
+}
+
+func TestPodIsInconclusive(t *testing.T) {
+	// A server that kills whatever it can. Without its shim it would be ended by
+	// the container runtime, which this Pod does not have: the end of stdin does it.
+	const rampage = `cd /proc; for p in [0-9]*; do [ $p = 1 ] || [ $p = $$ ] || kill -KILL $p; done; exec cat`
+	for _, tc := range []struct {
+		name    string
+		pod     pod
+		reason  report.Reason
+		message string
+	}{
+		{"no such command", pod{Command: []string{"no-such-program"}, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "is not in PATH"},
+		{"exits", pod{Command: []string{filepath.Join(built, "misbehave"), "exit"}, RunnerCaps: runnerCaps}, report.ReasonServerExited, "NOTES_TOKEN is not set"},
+		{"no SYS_PTRACE", pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
+		{"kills the shim", pod{Command: []string{"sh", "-c", rampage}, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "supervises"},
+		{"our own uid", pod{Command: []string{filepath.Join(built, "honest")}, ServerUID: runnerID, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "runAsUser"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.pod.Timeout = "50s"
+			r := start(t, tc.pod).decode(t)
+			if r.Verdict != report.VerdictInconclusive || r.Reason != tc.reason || !strings.Contains(r.Message, tc.message) {
+				t.Errorf("verdict %s (%s): %s; want %s: %s", r.Verdict, r.Reason, r.Message, tc.reason, tc.message)
+			}
+		})
+	}
+}
+
+func TestPodEndsWithItsRunner(t *testing.T) {
+	e := start(t, pod{
+		Command:   []string{"sh", "-c", "setsid sleep 1000 & exec " + filepath.Join(built, "misbehave") + " silent"},
+		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s", KillRunner: true,
+	})
+	if e.Shim != shim.ExitOrphaned {
+		t.Errorf("shim exited with %d, want %d", e.Shim, shim.ExitOrphaned)
+	}
+	if len(e.Left) > 0 {
+		t.Errorf("processes live on: %q", e.Left)
+	}
+	if e.Socket {
+		t.Error("the socket was there for the server to connect to")
+	}
+}
+
+// TestPodStartsAStatelessServerTwice: it refuses the handshake in the first run.
+func TestPodStartsAStatelessServerTwice(t *testing.T) {
+	command := []string{"env", roleVar + "=stateless", "/mnt/bin/" + shimName}
+	r := start(t, pod{Command: command, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	if r.Verdict != report.VerdictPass || r.Server.ProtocolVersion != "2026-07-28" || r.Coverage.Tools.Accepted != 1 {
+		t.Errorf("verdict %s (%s): %s; server %+v, coverage %+v", r.Verdict, r.Reason, r.Message, r.Server, r.Coverage)
+	}
+}
+
+// stateless is a server of the revision without a handshake.
+func stateless() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := map[string]string{
+			"server/discover": `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"stateless","version":"1"}}`,
+			"tools/list":      `"result":{"resultType":"complete","tools":[{"name":"hello","description":"Says hello.","inputSchema":{"type":"object"}}]}`,
+			"tools/call":      `"result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}`,
+		}[m.Method]
+		if answer == "" {
+			answer = `"error":{"code":-32601,"message":"method not found"}`
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n", m.ID, answer)
+	}
+}
+
+func TestReadPlan(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"timeout":"1m","failOn":"High","command":["x"]}`:  "",
+		`{"timeout":"1m","command":["x"]}`:                  "",
+		``:                                                  "read MCPAUDIT_PLAN",
+		`{"timeout":"soon","command":["x"]}`:                `timeout "soon" is not a duration`,
+		`{"timeout":"-1s","command":["x"]}`:                 `timeout "-1s" is not a duration`,
+		`{"timeout":"1m","failOn":"Awful","command":["x"]}`: `failOn "Awful" is not a severity`,
+	} {
+		_, err := readPlan(text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
