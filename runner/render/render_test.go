@@ -29,7 +29,7 @@ func fail() report.Report {
 		ManifestDigest: "sha256:00",
 		Findings: []report.Finding{{
 			Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
-			Message: "Tool format_note connected to 93.184.216.34:80 (tcp).", Phase: report.PhaseCall, Capability: tool,
+			Message: "Tool format_note tried to connect to 93.184.216.34:80 (tcp).", Phase: report.PhaseCall, Capability: tool,
 			Evidence: []report.Evidence{{Time: at, PID: 7, Syscall: "connect", Detail: "connect(5, ...) = 0", Attribution: report.AttributionInFlight}},
 		}, {
 			Rule: "MCPA-FILE-001", Severity: report.SeverityLow, Title: "Later", Message: "Late.", Phase: report.PhaseCall,

@@ -101,20 +101,19 @@ func endpoint(e profile.Effect) string {
 	return netip.AddrPortFrom(address, uint16(e.Port)).String()
 }
 
-// action says what was done: "connected to 93.184.216.34:80 (tcp)".
+// action says what was done: "tried to connect to 93.184.216.34:80 (tcp)". It
+// is a try whatever came of it: nothing in the sandbox leads outside, and a
+// connect that was only begun (EINPROGRESS) never says how it ended.
 func action(e profile.Effect) string {
 	if lookup(e) {
 		return fmt.Sprintf("looked up the name %s (at %s)", clean(canonicalName(e.Host), 256), endpoint(e))
 	}
-	verb, detail := "connected to", e.Protocol
+	verb, detail := "tried to connect to", e.Protocol
 	if e.Protocol == "udp" || strings.HasPrefix(e.Operation, "send") {
-		verb = "sent to"
+		verb = "tried to send to"
 	}
-	if e.Error != "" {
-		verb = map[string]string{"connected to": "tried to connect to", "sent to": "tried to send to"}[verb]
-		if e.Error != "?" {
-			detail += ", " + e.Error
-		}
+	if e.Error != "" && e.Error != "?" {
+		detail += ", " + e.Error
 	}
 	if e.Host == "" {
 		return fmt.Sprintf("%s %s (%s)", verb, endpoint(e), detail)

@@ -198,26 +198,26 @@ func TestEgress(t *testing.T) {
 		effects []profile.Effect
 		want    string
 	}{
-		"promised":             {local, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note connected to 93.184.216.34:80 (tcp); its description says "Purely`},
-		"late":                 {local, []profile.Effect{with(outside, func(e *profile.Effect) { e.Where = after })}, "EGRESS-001 High: After its response, tool format_note connected"},
-		"silent":               {silent, []profile.Effect{outside}, "EGRESS-001 Medium: Tool format_note connected to 93.184.216.34:80 (tcp); nothing"},
+		"promised":             {local, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); its description says "Purely`},
+		"late":                 {local, []profile.Effect{with(outside, func(e *profile.Effect) { e.Where = after })}, "EGRESS-001 High: After its response, tool format_note tried to connect"},
+		"silent":               {silent, []profile.Effect{outside}, "EGRESS-001 Medium: Tool format_note tried to connect to 93.184.216.34:80 (tcp); nothing"},
 		"declared":             {fetch, []profile.Effect{outside}, ""},
 		"both":                 {both, []profile.Effect{outside}, "EGRESS-001 Medium"},
-		"promised by server":   {calm, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note connected to 93.184.216.34:80 (tcp); the server's instructions say "Works offline."`},
-		"start-up, promised":   {local, []profile.Effect{connect(startup, "tcp", "1.2.3.4", 1)}, `EGRESS-001 High: At start-up the server connected to 1.2.3.4:1 (tcp); tool format_note's description says`},
+		"promised by server":   {calm, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); the server's instructions say "Works offline."`},
+		"start-up, promised":   {local, []profile.Effect{connect(startup, "tcp", "1.2.3.4", 1)}, `EGRESS-001 High: At start-up the server tried to connect to 1.2.3.4:1 (tcp); tool format_note's description says`},
 		"start-up, other tool": {mixed, []profile.Effect{connect(startup, "tcp", "1.2.3.4", 1)}, ""},
-		"idle, silent":         {silent, []profile.Effect{connect(idle, "tcp", "1.2.3.4", 1)}, "EGRESS-001 Medium: While idle, the server connected"},
+		"idle, silent":         {silent, []profile.Effect{connect(idle, "tcp", "1.2.3.4", 1)}, "EGRESS-001 Medium: While idle, the server tried to connect"},
 		"mixed, local tool":    {mixed, []profile.Effect{outside}, "EGRESS-001 High"},
-		"IPv6":                 {local, []profile.Effect{connect(call, "tcp", "2001:db8::1", 443)}, "EGRESS-001 High: Tool format_note connected to [2001:db8::1]:443 (tcp)"},
-		"datagram":             {local, []profile.Effect{connect(call, "udp", "9.9.9.9", 9)}, "EGRESS-001 High: Tool format_note sent to 9.9.9.9:9 (udp)"},
+		"IPv6":                 {local, []profile.Effect{connect(call, "tcp", "2001:db8::1", 443)}, "EGRESS-001 High: Tool format_note tried to connect to [2001:db8::1]:443 (tcp)"},
+		"datagram":             {local, []profile.Effect{connect(call, "udp", "9.9.9.9", 9)}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:9 (udp)"},
 		"unix socket":          {local, []profile.Effect{connect(call, "unix", "/run/nscd/socket", 0)}, ""},
-		"packet socket":        {local, []profile.Effect{connect(call, "packet", "", 0)}, "EGRESS-001 High: Tool format_note connected to an unknown address (packet)"},
+		"packet socket":        {local, []profile.Effect{connect(call, "packet", "", 0)}, "EGRESS-001 High: Tool format_note tried to connect to an unknown address (packet)"},
 		"metadata service":     {local, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, "EGRESS-001 High"},
 
 		"two addresses, one host": {local, []profile.Effect{
 			lookupOf(call, "evil.test"), with(connect(call, "tcp", "2001:db8::1", 443), host("evil.test")),
 			with(connect(call, "tcp", "1.2.3.4", 443), host("evil.test")),
-		}, "EGRESS-001 High: Tool format_note connected to evil.test:443 ([2001:db8::1]:443, tcp)"},
+		}, "EGRESS-001 High: Tool format_note tried to connect to evil.test:443 ([2001:db8::1]:443, tcp)"},
 		"a look-up": {local, []profile.Effect{
 			lookupOf(call, "Evil.Test.notes.svc.cluster.local."), lookupOf(call, "evil.test.corp.example"), lookupOf(call, "evil.test"),
 		}, "EGRESS-001 High: Tool format_note looked up the name evil.test (at 10.96.0.10:53)"},
