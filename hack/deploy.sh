@@ -18,7 +18,6 @@ mkdir "$overlay/install"
 	echo "resources: [../config/default]"
 	echo "images:"
 	go run ./hack/images build manager runner | while IFS=@ read -r image digest; do
-		image=${image%:*}
 		echo "- {name: ghcr.io/mcpaudit/${image##*/}, newName: $image, digest: \"$digest\"}"
 	done
 } >"$overlay/install/kustomization.yaml"
