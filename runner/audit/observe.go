@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"syscall"
 	"time"
 
@@ -62,7 +61,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) o
 	go func() { drained <- process.Trace().Run(traceCtx, builder.Add) }()
 
 	stdin, stdout, stderr := process.Streams()
-	said := &tail{limit: maxStderr}
+	said := NewTail(maxStderr)
 	listened := make(chan struct{})
 	go func() {
 		defer close(listened)
@@ -140,32 +139,4 @@ func await(drained <-chan error, end func()) error {
 		<-drained // it ends with its context
 		return errUndrained
 	}
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	limit int
-
-	mu   sync.Mutex
-	data []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if over := len(p) - t.limit; over > 0 {
-		t.data = append(t.data[:0], p[over:]...)
-		return len(p), nil
-	}
-	if over := len(t.data) + len(p) - t.limit; over > 0 {
-		t.data = append(t.data[:0], t.data[over:]...)
-	}
-	t.data = append(t.data, p...)
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.data)
 }

@@ -44,6 +44,9 @@ const endDeadline = 10 * time.Second
 // notePrefix marks what a stage has to say that is no failure.
 const notePrefix = "note: "
 
+// maxSaid is how much of the end of what the stages say is kept, in bytes.
+const maxSaid = 8192
+
 // maxTrace bounds the trace of one run, in bytes.
 const maxTrace = 1 << 30
 
@@ -113,7 +116,7 @@ type box struct {
 	mount    string
 	lifeline *os.File
 	link     *shim.Link
-	said     *tail
+	said     *audit.Tail
 	gone     chan struct{}
 }
 
@@ -123,7 +126,7 @@ func (l *Launcher) begin(cfg trace.Config) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &box{mount: mount, said: &tail{limit: 8192}, gone: make(chan struct{})}
+	b := &box{mount: mount, said: audit.NewTail(maxSaid), gone: make(chan struct{})}
 	if err := b.run(cfg, l); err != nil {
 		_ = os.Remove(mount) // empty
 		return nil, err

@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// watched is a run in which all went well.
+func watched(change ...func(*observation)) observation {
+	o := observation{
+		result: probe.Result{
+			ServerName: "notes", ProtocolVersion: "2025-11-25", Listed: true,
+			Manifest: manifest.Manifest{Tools: []json.RawMessage{[]byte(`{"name":"format_note","description":"Purely local."}`)}},
+		},
+		stats:  trace.Stats{Begun: true, Lines: 10},
+		exited: true, known: true,
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return o
+}
+
+func incompleteProbe(reason report.Reason, message string) func(*observation) {
+	return func(o *observation) { o.result.Incomplete = report.Incomplete{Reason: reason, Message: message} }
+}
+
+func TestIncomplete(t *testing.T) {
+	launched := func(err error) observation { return observation{launched: err} }
+	for _, tc := range []struct {
+		name    string
+		runs    []observation
+		reason  report.Reason
+		message string
+	}{
+		{"all well", []observation{watched()}, "", ""},
+		{"tracer refused", []observation{launched(fmt.Errorf("%w: do this", trace.ErrUnavailable))}, report.ReasonTracerUnavailable, "do this"},
+		{"no start", []observation{launched(errors.New("not in PATH"))}, report.ReasonSandboxFailed, "not in PATH"},
+		{"no start in time", []observation{launched(fmt.Errorf("wait: %w", context.DeadlineExceeded))}, report.ReasonTimeout, "not started in time"},
+		{"tracer lost comes before what it caused", []observation{watched(
+			func(o *observation) { o.lost = true }, incompleteProbe(report.ReasonTimeout, "cut off"),
+		)}, report.ReasonTracerLost, "while the server was running"},
+		{"nothing seen", []observation{watched(func(o *observation) { o.stats.Begun = false })}, report.ReasonTracerLost, "did not see"},
+		{"shim killed", []observation{watched(func(o *observation) { o.known = false })}, report.ReasonSandboxFailed, "supervises"},
+		{"exit with a complaint", []observation{watched(
+			incompleteProbe(report.ReasonServerExited, "the server exited"),
+			func(o *observation) { o.status, o.stderr = 3<<8, "Error: no token\n    at main\nNode.js v20\n" },
+		)}, report.ReasonServerExited, "the server exited (exit status 3): Error: no token"},
+		{"killed without a word", []observation{watched(
+			incompleteProbe(report.ReasonServerExited, "the server exited"),
+			func(o *observation) { o.status = syscall.WaitStatus(syscall.SIGKILL) },
+		)}, report.ReasonServerExited, "the server exited (signal: killed)"},
+		{"never spoke MCP", []observation{watched(
+			incompleteProbe(report.ReasonTimeout, "no answer"),
+			func(o *observation) {
+				o.result.ProtocolVersion, o.result.Pollution = "", probe.Pollution{Lines: 1, Sample: "hello"}
+			},
+		)}, report.ReasonProtocolError, `is not MCP: "hello"`},
+		{"overflow comes before being lost", []observation{watched(
+			func(o *observation) { o.stats.Overflow, o.lost = true, true },
+		)}, report.ReasonTraceOverflow, "more system calls"},
+		{"not drained", []observation{watched(func(o *observation) { o.drained = errUndrained })}, report.ReasonTraceOverflow, "in time"},
+		{"not understood", []observation{watched(func(o *observation) { o.stats.Unparsed = 2 })}, report.ReasonTraceOverflow, "2 lines"},
+		{"did not fit", []observation{watched(func(o *observation) { o.stats.Cut, o.stats.Dropped = 1, 2 })}, report.ReasonTraceOverflow, "3 calls"},
+		{"left out", []observation{watched(func(o *observation) { o.profile.Dropped = 5 })}, report.ReasonTraceOverflow, "5 were left out"},
+		{"the first run need not answer", []observation{
+			watched(incompleteProbe(report.ReasonProtocolError, "refused initialize")), watched(),
+		}, "", ""},
+		{"the first run has to be watched", []observation{watched(func(o *observation) { o.lost = true }), watched()}, report.ReasonTracerLost, ""},
+		{"the second start fails", []observation{watched(), launched(errors.New("gone"))}, report.ReasonSandboxFailed, "gone"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := incomplete(tc.runs)
+			if got.Reason != tc.reason || !strings.Contains(got.Message, tc.message) {
+				t.Errorf("got %+v, want %s: %s", got, tc.reason, tc.message)
+			}
+			r := conclude(Plan{FailOn: report.SeverityHigh}, tc.runs, time.Now())
+			if passed := r.Verdict == report.VerdictPass; passed != (tc.reason == "") {
+				t.Errorf("verdict %s (%s)", r.Verdict, r.Reason)
+			}
+		})
+	}
+}
+
+// TestFirstRunCounts: what the server did in the run that only showed that it
+// has to be talked to differently is judged, too.
+func TestFirstRunCounts(t *testing.T) {
+	canaries, err := canary.New("/home/server", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := watched(func(o *observation) {
+		o.profile = profile.Profile{Effects: []profile.Effect{{
+			Kind: profile.KindRead, Path: "/home/server/.ssh/id_rsa", Operation: "openat", Count: 1,
+			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
+		}}}
+	})
+	r := conclude(Plan{FailOn: report.SeverityHigh, Canaries: canaries}, []observation{first, watched()}, time.Now())
+	if r.Verdict != report.VerdictFail || len(r.Findings) != 1 {
+		t.Errorf("verdict %s, findings %+v", r.Verdict, r.Findings)
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	now := time.Now()
+	before := conclude(Plan{}, []observation{watched()}, now)
+	changed := watched(func(o *observation) {
+		o.result.Manifest.Tools[0] = []byte(`{"name":"format_note","description":"New."}`)
+	})
+	unlisted := watched(func(o *observation) { o.result.Listed = false }, incompleteProbe(report.ReasonTimeout, "no list"))
+	for _, tc := range []struct {
+		name string
+		run  observation
+		want report.Verdict
+	}{{"same", watched(), report.VerdictPass}, {"changed", changed, report.VerdictFail}, {"not listed", unlisted, report.VerdictInconclusive}} {
+		r := conclude(Plan{FailOn: report.SeverityHigh, Baseline: &before}, []observation{tc.run}, now)
+		if r.Verdict != tc.want {
+			t.Errorf("%s: verdict %s (%s): %+v", tc.name, r.Verdict, r.Reason, r.Findings)
+		}
+		if (r.ManifestDigest == "") == tc.run.result.Listed {
+			t.Errorf("%s: digest %q", tc.name, r.ManifestDigest)
+		}
+	}
+}
+
+func TestComplaint(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"":                                    "",
+		"one line\n":                          "one line",
+		"starting\nlistening\n":               "listening",
+		"TypeError: x is not a function\n at": "TypeError: x is not a function",
+		"Error: first\nError: second\nbye":    "Error: second",
+	} {
+		if got := complaint(stderr); got != want {
+			t.Errorf("complaint(%q) = %q, want %q", stderr, got, want)
+		}
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	said := NewTail(5)
+	for _, s := range []string{"ab", "cdef", "", "0123456789", "x"} {
+		if n, err := said.Write([]byte(s)); n != len(s) || err != nil {
+			t.Errorf("Write(%q) = %d, %v", s, n, err)
+		}
+	}
+	if got := said.String(); got != "6789x" {
+		t.Errorf("tail is %q", got)
+	}
+}
