@@ -60,7 +60,7 @@ test: install lint verify test-unit test-envtest test-e2e ## Run everything: lin
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
 	$(TOOL) golangci-lint run
-	shellcheck -x hack/*.sh hack/cluster/*.sh .ci/run
+	shellcheck -x -P SCRIPTDIR hack/*.sh hack/cluster/*.sh .ci/run
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster.
