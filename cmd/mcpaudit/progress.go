@@ -29,11 +29,11 @@ func (p progress) step(text string) {
 	if len(line) > maxStep {
 		line = append(line[:maxStep], '…')
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", string(line))
+	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", string(line)) // nothing depends on it
 }
 
 func (p progress) clear() {
 	if p.w != nil {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		_, _ = fmt.Fprint(p.w, "\r\x1b[K") // nothing depends on it
 	}
 }

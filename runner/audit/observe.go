@@ -136,7 +136,6 @@ func await(drained <-chan error, end func()) error {
 		return err
 	case <-time.After(drainDeadline):
 		end()
-		<-drained // it ends with its context
-		return errUndrained
+		return errors.Join(errUndrained, <-drained) // it ends with its context
 	}
 }

@@ -35,25 +35,25 @@ type kind struct {
 var kinds = []kind{
 	{name: ".ssh/id_rsa", make: rsaKey},
 	{name: ".ssh/id_ed25519", make: ed25519Key},
-	{name: ".aws/credentials", make: text("", 40, alnum,
+	{name: ".aws/credentials", make: text("", 40,
 		"[default]\naws_access_key_id = AKIA"+"{id}"+"\naws_secret_access_key = {token}\nregion = us-east-1\n")},
-	{name: ".env", make: text("sk_live_", 32, alnum,
+	{name: ".env", make: text("sk_live_", 32,
 		"APP_ENV=production\nPAYMENT_SECRET_KEY={token}\n")},
-	{name: ".netrc", routine: true, make: text("", 32, alnum,
+	{name: ".netrc", routine: true, make: text("", 32,
 		"machine git.example.com\n  login deploy\n  password {token}\n")},
-	{name: ".npmrc", routine: true, make: text("npm_", 36, alnum,
+	{name: ".npmrc", routine: true, make: text("npm_", 36,
 		"//npm.example.com/:_authToken={token}\n")},
-	{name: ".pypirc", make: text("pypi-", 64, alnum,
+	{name: ".pypirc", make: text("pypi-", 64,
 		"[distutils]\nindex-servers = pypi\n\n[pypi]\nusername = __token__\npassword = {token}\n")},
-	{name: ".git-credentials", make: text("ghp_", 36, alnum,
+	{name: ".git-credentials", make: text("ghp_", 36,
 		"https://deploy:{token}@github.com\n")},
-	{name: ".kube/config", make: text("", 48, alnum, kubeConfig)},
+	{name: ".kube/config", make: text("", 48, kubeConfig)},
 	{name: ".docker/config.json", make: dockerConfig},
-	{name: ".config/gcloud/application_default_credentials.json", make: text("1//0", 60, alnum,
+	{name: ".config/gcloud/application_default_credentials.json", make: text("1//0", 60,
 		`{"client_id":"764086051850.apps.googleusercontent.com","client_secret":"{id}","refresh_token":"{token}","type":"authorized_user"}`+"\n")},
-	{name: ".config/gh/hosts.yml", make: text("gho_", 36, alnum,
+	{name: ".config/gh/hosts.yml", make: text("gho_", 36,
 		"github.com:\n    user: deploy\n    oauth_token: {token}\n    git_protocol: https\n")},
-	{name: ".claude.json", make: text("sk-ant-api03-", 64, alnum,
+	{name: ".claude.json", make: text("sk-ant-api03-", 64,
 		`{"numStartups":12,"primaryApiKey":"{token}"}`+"\n")},
 }
 
@@ -93,9 +93,9 @@ users:
 
 // text fills a template: {token} with the token, {id} with a second random word
 // that nobody looks for.
-func text(prefix string, length int, alphabet, template string) func() (string, string, error) {
+func text(prefix string, length int, template string) func() (string, string, error) {
 	return func() (string, string, error) {
-		token := prefix + random(alphabet, length)
+		token := prefix + random(alnum, length)
 		content := strings.NewReplacer("{token}", token, "{id}", random(base32, 16)).Replace(template)
 		return content, token, nil
 	}

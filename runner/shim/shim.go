@@ -168,21 +168,6 @@ func descriptors(oob []byte, flags int) ([]*os.File, error) {
 	return files, nil
 }
 
-// expect receives a message of one of the kinds.
-func expect(conn *net.UnixConn, kinds ...kind) (message, []*os.File, error) {
-	m, files, err := receive(conn)
-	if err != nil {
-		return message{}, nil, err
-	}
-	for _, k := range kinds {
-		if m.Kind == k {
-			return m, files, nil
-		}
-	}
-	closeAll(files)
-	return message{}, nil, fmt.Errorf("got message %q, want %q", m.Kind, kinds)
-}
-
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close() // read or written by nobody yet

@@ -52,8 +52,8 @@ func checkClosed() error {
 		return err
 	}
 	for _, address := range []string{"93.184.216.34:80", "169.254.169.254:80", "[2606:2800:220:1::1]:443", "10.96.0.1:443"} {
-		if conn, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
-			return fmt.Errorf("dial tcp %s: got %v, %v; want connection refused", address, conn, err)
+		if _, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
+			return fmt.Errorf("dial tcp %s: want connection refused, got: %w", address, err)
 		}
 	}
 	conn, err := net.Dial("udp", "8.8.8.8:53")
@@ -64,7 +64,7 @@ func checkClosed() error {
 		return err
 	}
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("read from 8.8.8.8:53: got %v, want port unreachable", err)
+		return fmt.Errorf("read from 8.8.8.8:53: want port unreachable, got: %w", err)
 	}
 	return checkLoopback()
 }
