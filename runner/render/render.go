@@ -53,7 +53,7 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\
 func (p *page) header(r report.Report) {
 	name := r.Server.Name
 	if name == "" {
-		name = shorten(strings.Join(r.Server.Command, " "))
+		name = shorten(strings.Join(r.Server.Command, " "), 160)
 	}
 	of := Escape(strings.TrimSpace(name + " " + r.Server.Version))
 	with := fmt.Sprintf("%s %s", r.Tracer.Name, r.Tracer.Version)
@@ -80,9 +80,9 @@ func (p *page) finding(f report.Finding) {
 	p.line("%s%s", indent, Escape(f.Message))
 	p.line("%s%s", indent, Escape(where(f)))
 	for _, e := range f.Evidence {
-		text := e.Detail
+		text := shorten(e.Detail, 240)
 		if e.PID != 0 {
-			text = fmt.Sprintf("%s pid %d: %s", e.Time.Format("15:04:05.000000"), e.PID, e.Detail)
+			text = fmt.Sprintf("%s pid %d: %s", e.Time.Format("15:04:05.000000"), e.PID, text)
 		}
 		p.line("%s%s", indent, Escape(text))
 	}
@@ -164,12 +164,11 @@ func (p *page) effect(verb, what, how, failure string, count int) {
 	if count > 1 {
 		how += fmt.Sprintf(" x%d", count)
 	}
-	p.line("    %-8s %s  [%s]", verb, Escape(shorten(what)), Escape(how))
+	p.line("    %-8s %s  [%s]", verb, Escape(shorten(what, 160)), Escape(how))
 }
 
-// shorten keeps a text to about two lines of a terminal.
-func shorten(s string) string {
-	const most = 160
+// shorten keeps a text to some lines of a terminal; the JSON has all of it.
+func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -188,7 +188,7 @@ func (r *root) tree(path string, stat *syscall.Stat_t) error {
 		if err == nil {
 			return nil
 		}
-		r.readOnly = fmt.Errorf("overlay %s: %w", path, err)
+		r.readOnly = fmt.Errorf("the kernel refuses overlays (%s: %w): the server cannot change any file of the machine", path, err)
 	}
 	return bindReadOnly(path, r.at(path))
 }
