@@ -23,15 +23,12 @@ func Accept(ctx context.Context, path string) (*Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the shim: %w", err)
 	}
-	// Closing the listener unlinks the socket.
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // ends AcceptUnix
-	defer func() {
-		stop()
-		_ = listener.Close() // closed twice at most
-	}()
+	defer func() { _ = listener.Close() }()       // unlinks the socket; closed twice at most
 	if err := os.Chmod(path, 0o666); err != nil { // connecting needs the write bit, for any uid
 		return nil, fmt.Errorf("listen for the shim: %w", err)
 	}
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // ends AcceptUnix
+	defer stop()
 	conn, err := listener.AcceptUnix()
 	if err != nil {
 		if ctx.Err() != nil {
