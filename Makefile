@@ -43,6 +43,7 @@ generate: ## Generate the deepcopy functions.
 .PHONY: manifests
 manifests: ## Generate the CRDs and the RBAC rules.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(TOOL) controller-gen rbac:roleName=mcpaudit-manager paths=./controllers/... output:rbac:dir=config/rbac
 
 .PHONY: fmt
 fmt: ## Format all Go files.

@@ -13,15 +13,15 @@ cd "$(dirname "$0")/.."
 overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 cp -r config "$overlay/"
-mkdir "$overlay/install"
 {
-	echo "resources: [../config/default]"
+	echo "resources: [config/default]"
+	echo "configurations: [config/manager/kustomizeconfig.yaml]"
 	echo "images:"
 	go run ./hack/images build manager runner | while IFS=@ read -r image digest; do
 		echo "- {name: ghcr.io/mcpaudit/${image##*/}, newName: $image, digest: \"$digest\"}"
 	done
-} >"$overlay/install/kustomization.yaml"
-kubectl kustomize "$overlay/install" | kubectl apply --server-side --force-conflicts -f - >"$overlay/applied"
+} >"$overlay/kustomization.yaml"
+kubectl kustomize "$overlay" | kubectl apply --server-side --force-conflicts -f - >"$overlay/applied"
 echo "applied $(wc -l <"$overlay/applied") objects"
 kubectl wait --for=condition=Established --timeout=60s crd/mcpserveraudits.mcpaudit.dev crd/mcpauditreports.mcpaudit.dev >/dev/null
 kubectl -n mcpaudit-system rollout status deployment/mcpaudit-controller-manager --timeout=180s
