@@ -104,7 +104,7 @@ func (d *decoder) feed(b []byte) {
 		d.supersede(l)
 	case lineGone:
 		d.gone(l.pid)
-	case lineSignal:
+	case lineSignal, lineUnnamed:
 	}
 }
 
@@ -146,6 +146,10 @@ func (d *decoder) forget(t *task) {
 func (d *decoder) resume(l line, b []byte) {
 	t := d.task(l.pid)
 	p := t.suspended
+	if unnamed(l.name) {
+		d.abandon(t)
+		return
+	}
 	if p == nil || p.name != string(l.name) {
 		if t.inside {
 			d.unparsed(b)
@@ -205,7 +209,9 @@ func (d *decoder) finish(c *call, rest, b []byte) {
 		c.result, err = parseResult(tail)
 	}
 	if err != nil {
-		d.unparsed(b)
+		if !bytes.HasSuffix(b, []byte(unavailableMark)) {
+			d.unparsed(b)
+		}
 		return
 	}
 	c.handle(d, c)

@@ -16,6 +16,7 @@ const (
 	lineGone                       // +++ exited with 0 +++, +++ killed by SIGKILL +++
 	lineSuperseded                 // +++ superseded by execve in pid 7 +++
 	lineSignal                     // --- SIGTERM {...} ---
+	lineUnnamed                    // ????(..., see unnamed
 )
 
 // line is one line of the trace, its parts still as printed.
@@ -53,13 +54,17 @@ func parseLine(b []byte) (l line, err error) {
 		return parseResumed(l, b[len(resumedMark):])
 	}
 	n := 0
-	for n < len(b) && isWord(b[n]) {
+	for n < len(b) && (isWord(b[n]) || b[n] == '?') {
 		n++
 	}
 	if n == 0 || n == len(b) || b[n] != '(' {
 		return l, errSyntax
 	}
 	l.name, l.rest = b[:n], b[n+1:]
+	if unnamed(l.name) {
+		l.kind = lineUnnamed
+		return l, nil
+	}
 	// A call that returned ends in its duration or "?", so that this end of a
 	// line is always strace's own.
 	if head, ok := bytes.CutSuffix(l.rest, []byte(" "+unfinishedMark)); ok {
@@ -67,6 +72,17 @@ func parseLine(b []byte) (l line, err error) {
 	}
 	return l, nil
 }
+
+// unnamed tells whether strace could not say which call it is: the task was
+// killed while it was stopped at the entry, and its registers were gone. Such a
+// call is not made any more (ptrace(2): a kill takes the task out of the stop,
+// and the kernel skips the call); that the task has ended stands in a line of
+// its own, without which the trace counts as lost.
+func unnamed(name []byte) bool { return len(bytes.Trim(name, "?")) == 0 }
+
+// unavailableMark ends a line whose call was entered, and of which nothing more
+// was to be had for the same reason.
+const unavailableMark = "<unavailable>"
 
 // leadingPID reads the pid, which is padded to five columns.
 func leadingPID(b []byte) (pid int, rest []byte, err error) {

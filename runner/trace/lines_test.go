@@ -292,6 +292,34 @@ func TestAlive(t *testing.T) {
 	}
 }
 
+// A task that is killed while it is stopped at a call's entry leaves a call
+// without a name (lines of strace 6.1, of Python threads that were killed). A
+// call that was entered by then is reported as one that never returned.
+func TestUnnamed(t *testing.T) {
+	for _, name := range []string{"???", "????"} {
+		got, stats := decodeLines(t,
+			`5 2.000000 `+name+`( <unfinished ...>`,
+			`6 2.000001 openat(AT_FDCWD</>, "/a", O_RDONLY <unfinished ...>`,
+			`5 2.000002 <... `+name+` resumed>) = ?`,
+			`6 2.000003 <... `+name+` resumed>) = ? <unavailable>`,
+			`7 2.000004 `+name+`()           = ?`,
+			`7 2.000005 `+name+`( <unavailable>) = ? <unavailable>`,
+			`7 2.000006 openat( <unavailable>) = ? <unavailable>`,
+			`5 2.000007 +++ killed by SIGKILL +++`,
+		)
+		if stats.Unparsed != 0 {
+			t.Errorf("%s: not parsed: %s", name, stats.Sample)
+		}
+		want := []string{`6 read openat error=? path="/a" flags=O_RDONLY at=0/0`}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: events (-want +got):\n%s", name, diff)
+		}
+		if stats.Blinded != 0 {
+			t.Errorf("%s: %d blinded: a dead process has no memory to read", name, stats.Blinded)
+		}
+	}
+}
+
 func TestUnparsed(t *testing.T) {
 	for _, line := range []string{
 		``, `5`, `x 2.000000 open("/a", O_RDONLY) = 3`, `5 2.0 open("/a", O_RDONLY) = 3`, `5 2.000000 `,

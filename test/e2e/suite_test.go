@@ -77,6 +77,7 @@ var _ = BeforeEach(func(ctx context.Context) {
 func explain() {
 	for _, args := range [][]string{
 		{"-n", namespace, "describe", "mcpserveraudits"},
+		{"-n", namespace, "get", "mcpauditreports", "-o", `jsonpath={range .items[*]}{.metadata.name}: {.spec.errors}{"\n"}{end}`},
 		{"-n", runNamespace, "get", "pods", "-o", "wide"},
 		{"-n", runNamespace, "describe", "pods"},
 		{"-n", systemNamespace, "logs", "deployment/mcpaudit-controller-manager", "--tail=60"},
