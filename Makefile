@@ -56,7 +56,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-envtest test-e2e ## Run everything: lint, unit, envtest, end-to-end.
+test: install lint verify test-unit test-envtest test-cluster test-e2e ## Run everything: lint, unit, envtest, end-to-end.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -70,6 +70,11 @@ test-unit: ## Run the tests that need no cluster.
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/...
+
+.PHONY: test-cluster
+test-cluster: ## Check that the local cluster comes and goes without a trace (not while one is up).
+	@if hack/cluster/up.sh --status >/dev/null 2>&1; then echo "test-cluster: skipped: it would take down the cluster that is up"; \
+	else hack/cluster/test.sh; fi
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
