@@ -143,7 +143,7 @@ type FindingCounts struct {
 	Info int32 `json:"info"`
 }
 
-// TopFinding is a finding without its evidence.
+// TopFinding is a finding with the first of its evidence.
 type TopFinding struct {
 	// rule is the id of the rule, such as MCPA-EGRESS-001.
 	// +kubebuilder:validation:MaxLength=64
@@ -157,6 +157,11 @@ type TopFinding struct {
 	// message is the observation in one sentence.
 	// +kubebuilder:validation:MaxLength=320
 	Message string `json:"message"`
+	// evidence is the first observation behind the finding: when, by which
+	// process, and the system call. The report has the others.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Evidence string `json:"evidence,omitempty"`
 }
 
 // ToolDigest is one advertised tool.

@@ -57,9 +57,10 @@ var _ = Describe("an audit", func() {
 		Expect(a).To(And(haveCondition("Ready", "FindingsAboveThreshold"), haveCondition("Stalled", "FindingsAboveThreshold"), haveCondition("Audited", "Completed")))
 		Expect(kstatus(a)).To(Equal(status.FailedStatus))
 		Expect(message(a, "Ready")).To(And(ContainSubstring("2 findings at or above High"), ContainSubstring(".ssh/id_rsa"),
-			ContainSubstring("93.184.216.34:80"), ContainSubstring("tool format_note"), ContainSubstring(a.Status.ReportRef.Name)))
+			ContainSubstring("93.184.216.34:80"), ContainSubstring("[High] Tool format_note read"), ContainSubstring(a.Status.ReportRef.Name)))
 		Expect(a.Status.Findings.High).To(BeEquivalentTo(2))
 		Expect(a.Status.TopFindings).To(HaveLen(2))
+		Expect(a.Status.TopFindings[0].Evidence).To(Equal("2026-01-02T03:04:05.000Z pid 7: openat(...)"))
 		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditFailed: 2 findings")))
 
 		reports := b.reports(ctx)

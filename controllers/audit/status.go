@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 // lists they keep it below 80 KB; the maxLengths of the CRD are the same numbers.
 const (
 	maxFindingMessage = 320
+	maxEvidence       = 256
 	maxCapability     = 96
 	maxWord           = 64
 	maxToolName       = 80
@@ -98,9 +100,23 @@ func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 		top = append(top, v1alpha1.TopFinding{
 			Rule: excerpt.Line(f.Rule, maxWord), Severity: excerpt.Line(string(f.Severity), maxWord),
 			Capability: excerpt.Line(f.Capability.String(), maxCapability), Message: excerpt.Line(f.Message, maxFindingMessage),
+			Evidence: evidence(f.Evidence),
 		})
 	}
 	return top
+}
+
+// evidence tells the first of the evidence in one line. What no process did, a
+// manifest, has no pid.
+func evidence(all []report.Evidence) string {
+	if len(all) == 0 {
+		return ""
+	}
+	who := ""
+	if first := all[0]; first.PID != 0 {
+		who = fmt.Sprintf(" pid %d", first.PID)
+	}
+	return excerpt.Line(fmt.Sprintf("%s%s: %s", all[0].Time.UTC().Format("2006-01-02T15:04:05.000Z"), who, all[0].Detail), maxEvidence)
 }
 
 func tools(items []report.Item) []v1alpha1.ToolDigest {

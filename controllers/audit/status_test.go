@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -28,7 +29,8 @@ func full(text string) *session {
 	before := report.Manifest{Digest: "sha256:" + strings.Repeat("e", 64)}
 	for i := range 600 {
 		capability := report.Capability{Kind: report.CapabilityResourceTemplate, Name: text}
-		r.Findings = append(r.Findings, report.Finding{Rule: text, Severity: report.Severity(text), Message: text, Capability: capability})
+		r.Findings = append(r.Findings, report.Finding{Rule: text, Severity: report.Severity(text), Message: text, Capability: capability,
+			Evidence: []report.Evidence{{PID: 1 << 22, Detail: text}}})
 		r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i%400) + text, Digest: digest})
 		before.Tools = append(before.Tools, report.Item{Name: fmt.Sprint(i%400+200) + text, Digest: before.Digest})
 	}
@@ -72,6 +74,22 @@ func TestStatusIsBounded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTopFindingsShowEvidence(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+	for want, evidence := range map[string][]report.Evidence{
+		"": nil,
+		`2026-01-02T03:04:05.006Z pid 7: openat(AT_FDCWD, "/root/.ssh/id_rsa", O_RDONLY) = 3`: {
+			{Time: at, PID: 7, Syscall: "openat", Detail: `openat(AT_FDCWD, "/root/.ssh/id_rsa", O_RDONLY) = 3`}, {Time: at, Detail: "another"},
+		},
+		"2026-01-02T03:04:05.006Z: hidden text": {{Time: at, Detail: "hidden\ntext"}},
+	} {
+		top := topFindings([]report.Finding{{Severity: report.SeverityHigh, Evidence: evidence}})
+		if top[0].Evidence != want {
+			t.Errorf("evidence is %q, want %q", top[0].Evidence, want)
+		}
 	}
 }
 

@@ -105,8 +105,8 @@ func runnerContainer(in Input) (corev1.Container, error) {
 		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--trace", traceDir},
 		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(string(encoded))}},
-		// SETUID and SETGID only to become 65532; a file capability would be
-		// void under no_new_privs.
+		// SETUID and SETGID only to become 61713, a uid that no server has; a
+		// file capability would be void under no_new_privs.
 		SecurityContext: runnerSecurity("SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"),
 		Resources: resources("100m", "128Mi", corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("512Mi"),

@@ -24,11 +24,13 @@ func failMessage(in Input, counts string, held comparison) string {
 		parts = append(parts, "The manifest is not the one of the baseline either: see ManifestStable.")
 	}
 	if in.ReportName != "" {
-		parts = append(parts, fmt.Sprintf("The evidence is in the MCPAuditReport %s.", in.ReportName))
+		parts = append(parts, fmt.Sprintf("The evidence is in status.topFindings and, in full, in the MCPAuditReport %s.", in.ReportName))
 	}
 	return strings.Join(parts, " ")
 }
 
+// worst tells the findings that reached the threshold. Their messages name what
+// was exercised themselves.
 func worst(r report.Report, threshold report.Severity) []string {
 	var told []string
 	above := 0
@@ -38,7 +40,7 @@ func worst(r report.Report, threshold report.Severity) []string {
 				continue
 			}
 			if above++; above <= named {
-				told = append(told, fmt.Sprintf("[%s] %s: %s", f.Severity, f.Capability, sentence(excerpt.Line(f.Message, 200))))
+				told = append(told, fmt.Sprintf("[%s] %s", f.Severity, sentence(capital(excerpt.Line(f.Message, 240)))))
 			}
 		}
 	}
@@ -57,10 +59,12 @@ func ranks(of, severity report.Severity) bool {
 	return of == severity
 }
 
-// sentence ends a text with a full stop.
+// sentence ends a text with a full stop, unless it has an end: of its own, of
+// what it quotes, or where it was cut.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
-	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"')]`))
+	if s == "" || strings.ContainsRune(".!?…", end) {
 		return s
 	}
 	return s + "."

@@ -35,7 +35,7 @@ func finds(severities ...report.Severity) func(*report.Report) {
 	return func(r *report.Report) {
 		for _, severity := range severities {
 			r.Findings = append(r.Findings, report.Finding{
-				Severity: severity, Message: "format_note read ~/.ssh/id_rsa",
+				Severity: severity, Message: "tool format_note read ~/.ssh/id_rsa",
 				Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"},
 			})
 		}
@@ -68,9 +68,9 @@ func TestJudge(t *testing.T) {
 		{"clean", verdict.Input{Report: passed()}, "Pass", "Passed", "Completed", "The audit was complete: no findings."},
 		{"below the threshold", verdict.Input{Report: passed(finds("Medium"))}, "Pass", "Passed", "Completed", "none at or above the threshold: 1 Medium."},
 		{"at the threshold", verdict.Input{ReportName: "notes-1", Report: passed(failed, finds("High", "High"))}, "Fail", "FindingsAboveThreshold", "Completed",
-			"2 findings at or above High: 2 High. [High] tool format_note: format_note read ~/.ssh/id_rsa. [High] tool format_note: format_note read ~/.ssh/id_rsa. The evidence is in the MCPAuditReport notes-1."},
+			"2 findings at or above High: 2 High. [High] Tool format_note read ~/.ssh/id_rsa. [High] Tool format_note read ~/.ssh/id_rsa. The evidence is in status.topFindings and, in full, in the MCPAuditReport notes-1."},
 		{"many", verdict.Input{Report: passed(failed, finds("High", "High", "High", "Critical", "High"))}, "Fail", "FindingsAboveThreshold", "Completed", "And 2 more."},
-		{"a severity of the future", verdict.Input{Report: passed(failed, finds("Apocalyptic"))}, "Fail", "FindingsAboveThreshold", "Completed", "[Apocalyptic] tool format_note"},
+		{"a severity of the future", verdict.Input{Report: passed(failed, finds("Apocalyptic"))}, "Fail", "FindingsAboveThreshold", "Completed", "[Apocalyptic] Tool format_note read"},
 		{"only records", verdict.Input{FailOn: "Never", Report: passed(finds("Critical"))}, "Pass", "Passed", "Completed", ""},
 		{"another threshold", verdict.Input{FailOn: "Low", Report: passed(finds("Medium"))}, "Fail", "FindingsAboveThreshold", "Completed", ""},
 
@@ -148,6 +148,22 @@ func TestJudgeBaseline(t *testing.T) {
 				t.Errorf("drift (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSentencesEndOnce(t *testing.T) {
+	for said, want := range map[string]string{
+		"no answer":                           " No answer. To",
+		`it is declared: "Purely local."`:     ` It is declared: "Purely local." To`,
+		`the runner gave the verdict "Maybe"`: ` The runner gave the verdict "Maybe". To`,
+		"the runner ended (exit status 1)":    " The runner ended (exit status 1). To",
+		"the text was cut…":                   " The text was cut… To",
+		"really?":                             " Really? To",
+	} {
+		got := verdict.Judge(verdict.Input{Failure: report.Incomplete{Reason: report.ReasonPodFailed, Message: said}})
+		if !strings.Contains(got.Ready.Message, want) {
+			t.Errorf("%q became %q", said, got.Ready.Message)
+		}
 	}
 }
 
