@@ -86,7 +86,8 @@ fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
 
 .PHONY: bench
 bench: ## Measure what tracing costs, as ratios within one run.
-	go test -run '^$$' -bench . -benchmem ./runner/...
+	go test -run '^$$' -bench . -benchmem ./runner/trace ./runner/profile
+	go run ./test/bench
 
 ##@ Cluster
 

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+)
+
+// stageBox is this program as the first process of a server's namespaces.
+const stageBox = "bench-box"
+
+// The descriptors of the box besides the standard ones. A byte on the gate lets
+// the server start, the gate's end is the end of the box; ready takes a byte
+// when the namespaces are as they shall be.
+const (
+	gateFD  = 3
+	readyFD = 4
+)
+
+// maxSaid is how much of the end of stderr is kept, in bytes; endDeadline is
+// how long a server may take to end once its stdin has.
+const (
+	maxSaid     = 4096
+	endDeadline = 10 * time.Second
+)
+
+// box makes the namespaces ready, waits for the gate and runs the command. All
+// of this but the command is done before the clock starts, traced or not.
+func box(command []string) error {
+	unix.CloseOnExec(gateFD)
+	unix.CloseOnExec(readyFD)
+	gate, ready := os.NewFile(gateFD, "gate"), os.NewFile(readyFD, "ready")
+	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("make the mounts private: %w", err)
+	}
+	// strace looks its tracees up in /proc, which must be that of our namespace.
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if _, err := ready.Write([]byte{1}); err != nil {
+		return err
+	}
+	if _, err := gate.Read(make([]byte, 1)); err != nil {
+		return fmt.Errorf("wait for the gate: %w", err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, gate) // ends with who started us
+		os.Exit(1)
+	}()
+	return cmd.Run()
+}
+
+// boxed is our side of a box.
+type boxed struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	gate   *os.File
+	said   *audit.Tail
+	gone   chan struct{}
+}
+
+// enclose starts a box and returns when it is ready for the gate to be opened.
+// The box has no network, not even a loopback device that is up. It ends with
+// ctx.
+func enclose(ctx context.Context, l launch, pipes *stdio, command []string) (*boxed, error) {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{stageBox}, command...)...)
+	b := &boxed{
+		cmd: cmd, stdin: pipes.stdin.write, stdout: pipes.stdout.read, gate: pipes.gate.write,
+		said: audit.NewTail(maxSaid), gone: make(chan struct{}),
+	}
+	cmd.Dir = l.dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.dir, "LANG=C.UTF-8"}, l.env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.stdin.read, pipes.stdout.write, b.said
+	cmd.ExtraFiles = []*os.File{pipes.gate.read, pipes.ready.write}
+	cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid())
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("make the namespaces: %w", err)
+	}
+	pipes.closeTheirs()
+	go func() {
+		_ = cmd.Wait() // what it said says more
+		close(b.gone)
+	}()
+	if _, err := pipes.ready.read.Read(make([]byte, 1)); err != nil {
+		return nil, b.explain(err)
+	}
+	return b, nil
+}
+
+// namespaces are those of the product's sandbox; who is not root needs a user
+// namespace.
+func namespaces(uid, gid int) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Setsid:     true,
+	}
+	if uid == 0 {
+		return attr
+	}
+	attr.Cloneflags |= syscall.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE}
+	return attr
+}
+
+// end lets the server end by itself, and everything else with it.
+func (b *boxed) end() {
+	_ = b.stdin.Close()
+	select {
+	case <-b.gone:
+	case <-time.After(endDeadline):
+	}
+	_ = b.gate.Close() // what is left in the namespaces is killed
+	<-b.gone
+}
+
+// explain adds what the box and the server said to an error.
+func (b *boxed) explain(err error) error {
+	b.end()
+	if said := strings.TrimSpace(b.said.String()); said != "" {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return err
+}
+
+// pipe has both ends of one.
+type pipe struct{ read, write *os.File }
+
+// stdio are the pipes of a box. They are made first: the tracer's reader has to
+// know the conversation by its inodes.
+type stdio struct{ stdin, stdout, gate, ready pipe }
+
+func newStdio() (*stdio, error) {
+	s := &stdio{}
+	for _, p := range []*pipe{&s.stdin, &s.stdout, &s.gate, &s.ready} {
+		var err error
+		if p.read, p.write, err = os.Pipe(); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// closeTheirs closes the ends that the box has copies of.
+func (s *stdio) closeTheirs() {
+	for _, f := range []*os.File{s.stdin.read, s.stdout.write, s.gate.read, s.ready.write} {
+		_ = f.Close() // nothing was written to it here
+	}
+}
+
+// close closes what is open.
+func (s *stdio) close() {
+	for _, p := range []pipe{s.stdin, s.stdout, s.gate, s.ready} {
+		_, _ = p.read.Close(), p.write.Close() // an os.File may be closed twice, and be nil
+	}
+}

@@ -1,0 +1,116 @@
+// Command bench measures what an audit costs, on the machine that it runs on:
+// by how much the tracer slows an honest server down, and how much memory the
+// reader of a long trace needs.
+//
+// Times are printed as ratios only. Both sides of a ratio come from the same
+// run, from rounds that take turns, in namespaces of the same kind; each side
+// is the minimum over all rounds, which other load on the machine disturbs
+// least. A second untraced side shows what is left of that disturbance. Nothing
+// here passes or fails by a number.
+//
+//	bench [--rounds N] [--calls N] [--lines N]
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+func main() {
+	if run, ok := stages[stageOf(os.Args)]; ok {
+		os.Exit(status(run(os.Args[2:])))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	if ctx.Err() != nil {
+		err = errors.New("interrupted") // whatever broke by it
+	}
+	stop()
+	os.Exit(status(err))
+}
+
+// stages are what this program does when it starts itself again: hidden
+// subcommands.
+var stages = map[string]func(args []string) error{stageBox: box, stageDecode: decode}
+
+func stageOf(args []string) string {
+	if len(args) < 2 {
+		return ""
+	}
+	return args[1]
+}
+
+func status(err error) int {
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
+	rounds := flags.Int("rounds", 7, "starts of each server on each side")
+	calls := flags.Int("calls", 30, "tool calls per start")
+	lines := flags.Int("lines", 5_000_000, "lines of the long trace")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *rounds < 1 || *calls < 1 || *lines < 10 {
+		return errors.New("--rounds and --calls must be at least 1, --lines at least 10")
+	}
+	dir, err := os.MkdirTemp("", "mcpaudit-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary file more is no failure
+
+	if err := slowdown(ctx, dir, *rounds, *calls); err != nil {
+		return fmt.Errorf("measure the slowdown: %w", err)
+	}
+	if err := memory(ctx, os.Stdout, dir, *lines); err != nil {
+		return fmt.Errorf("measure the memory: %w", err)
+	}
+	return nil
+}
+
+// slowdown measures the servers that this machine can run, and prints the
+// table of their ratios.
+func slowdown(ctx context.Context, dir string, rounds, calls int) error {
+	version, err := trace.Version(ctx)
+	if err != nil {
+		fmt.Printf("slowdown left out: %v\n", err)
+		return nil
+	}
+	var servers []*server
+	for _, r := range recipes {
+		s, err := r.prepare(ctx, filepath.Join(dir, r.name))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			fmt.Printf("%s left out: %v\n", r.name, err)
+			continue
+		}
+		servers = append(servers, &server{name: r.name, launch: s})
+	}
+	if len(servers) == 0 {
+		return nil // each has said why
+	}
+	if err := measure(ctx, servers, filepath.Join(dir, "trace.txt"), rounds, calls); err != nil {
+		return err
+	}
+	fmt.Printf("\nSlowdown under strace %s: ratio to untraced, minimum over minimum of interleaved rounds (%d, of %d calls each).\n",
+		version, rounds, calls)
+	fmt.Print("The control is a second untraced side: what it differs from 1 by is noise.\n\n")
+	return printRatios(os.Stdout, servers)
+}

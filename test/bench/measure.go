@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// startTimeout bounds one start with its calls.
+const startTimeout = 2 * time.Minute
+
+// side is what a server is measured as.
+type side int
+
+const (
+	untraced side = iota
+	traced
+	control // untraced once more
+	sides
+)
+
+// server is one of those that are measured, with its best times per side.
+type server struct {
+	name string
+	launch
+	best [sides]times
+}
+
+// times are from the server's start to its first answer, and from a tool call
+// to its answer. 0: not measured yet.
+type times struct{ start, call time.Duration }
+
+func (t *times) lower(u times) {
+	t.start, t.call = lower(t.start, u.start), lower(t.call, u.call)
+}
+
+func lower(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// measure lets all servers and sides take turns, so that what the machine does
+// besides hits all of them. Each round begins with another side.
+func measure(ctx context.Context, servers []*server, file string, rounds, calls int) error {
+	for round := range rounds {
+		for _, s := range servers {
+			for i := range sides {
+				of := (i + side(round)) % sides
+				t, err := once(ctx, s.launch, of == traced, file, calls)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.name, err)
+				}
+				s.best[of].lower(t)
+			}
+		}
+	}
+	return nil
+}
+
+// once starts a server in a box of its own, traced or not.
+func once(ctx context.Context, l launch, withTracer bool, file string, calls int) (t times, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	pipes, err := newStdio()
+	if err != nil {
+		return t, err
+	}
+	defer pipes.close()
+	command := l.command
+	var f *follower
+	if withTracer {
+		if f, err = follow(ctx, pipes, file); err != nil {
+			return t, err
+		}
+		command = trace.Wrap(f.cfg, l.command)
+		defer func() {
+			if unseen := f.end(); err == nil {
+				err = unseen
+			}
+		}()
+	}
+	b, err := enclose(ctx, l, pipes, command)
+	if err != nil {
+		return t, err
+	}
+	t, err = b.converse(calls)
+	if err != nil {
+		return t, b.explain(err)
+	}
+	b.end()
+	return t, nil
+}
+
+// converse opens the gate and measures the session. The first request waits in
+// the pipe by then.
+func (b *boxed) converse(calls int) (t times, err error) {
+	c := &client{stdin: b.stdin, stdout: bufio.NewReader(b.stdout)}
+	if err := c.send(initialize); err != nil {
+		return t, err
+	}
+	started := time.Now()
+	if _, err := b.gate.Write([]byte{1}); err != nil {
+		return t, err
+	}
+	if err := c.answer(0); err != nil {
+		return t, err
+	}
+	t.start = time.Since(started)
+	if err := c.send(initialized); err != nil {
+		return t, err
+	}
+	for id := 1; id <= calls; id++ {
+		began := time.Now()
+		if err := c.send(fmt.Sprintf(note, id)); err != nil {
+			return t, err
+		}
+		if err := c.answer(id); err != nil {
+			return t, err
+		}
+		t.call = lower(t.call, time.Since(began))
+	}
+	return t, nil
+}
+
+// follower reads the trace while it is made, as an audit does: that costs time
+// on the same processors.
+type follower struct {
+	cfg     trace.Config
+	session *trace.Session
+	drained chan error
+}
+
+func follow(ctx context.Context, pipes *stdio, file string) (*follower, error) {
+	if err := os.RemoveAll(file); err != nil {
+		return nil, err
+	}
+	f := &follower{cfg: trace.Config{File: file}, drained: make(chan error, 1)}
+	var err error
+	if f.cfg.Stdin, err = inode(pipes.stdin.read); err != nil {
+		return nil, err
+	}
+	if f.cfg.Stdout, err = inode(pipes.stdout.write); err != nil {
+		return nil, err
+	}
+	if f.session, err = trace.Follow(f.cfg); err != nil {
+		return nil, err
+	}
+	builder := profile.New(profile.Limits{})
+	go func() { f.drained <- f.session.Run(ctx, builder.Add) }()
+	return f, nil
+}
+
+// end is called when the tracer has ended. A trace in which the server cannot
+// be found, or that was not understood, would make the ratio worthless.
+func (f *follower) end() error {
+	f.session.Ended()
+	if err := <-f.drained; err != nil {
+		return err
+	}
+	switch s := f.session.Stats(); {
+	case !s.Begun || s.Events == 0:
+		return errors.New("the trace has nothing of the server")
+	case s.Unparsed > 0:
+		return fmt.Errorf("the trace has lines that were not understood: %s", s.Sample)
+	}
+	return nil
+}
+
+func inode(f *os.File) (uint64, error) {
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &stat); err != nil {
+		return 0, fmt.Errorf("identify a pipe: %w", err)
+	}
+	return stat.Ino, nil
+}
+
+func printRatios(w io.Writer, servers []*server) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(table, "SERVER\tSTART TO FIRST ANSWER\tCONTROL\tONE TOOL CALL\tCONTROL") // Flush has the error
+	for _, s := range servers {
+		base := s.best[untraced]
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.name,
+			ratio(s.best[traced].start, base.start), ratio(s.best[control].start, base.start),
+			ratio(s.best[traced].call, base.call), ratio(s.best[control].call, base.call))
+	}
+	return table.Flush()
+}
+
+func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f", float64(a)/float64(b)) }

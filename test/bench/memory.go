@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// stageDecode is this program as the reader of a synthetic trace: the peak of
+// its memory is that of a process, so each trace gets its own.
+const stageDecode = "bench-decode"
+
+// ahead is how much of the trace may be written and not yet read, in bytes: the
+// file is as long as the trace, and the disk holds no more than this of it.
+const ahead = 64 << 20
+
+// usage is what stageDecode prints, as JSON.
+type usage struct {
+	Lines   uint64
+	Bytes   int64
+	Events  uint64
+	Effects int
+	Dropped int
+	Peak    int64 // resident, in bytes
+}
+
+// memory prints how much memory the reader of a trace needed at most, for the
+// long one and for a tenth of it: what is bounded does not grow with the trace.
+func memory(ctx context.Context, w io.Writer, dir string, lines int) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "LINES\tMiB OF TRACE\tEVENTS\tEFFECTS KEPT\tDROPPED\tPEAK RSS IN MiB\t") // Flush has the error
+	for _, n := range []int{lines / 10, lines} {
+		u, err := decoded(ctx, filepath.Join(dir, "long.txt"), n)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t%d\t\n", u.Lines, u.Bytes>>20, u.Events, u.Effects, u.Dropped, u.Peak>>20)
+	}
+	if _, err := fmt.Fprint(w, "\nMemory of the process that reads a synthetic trace in which nothing comes twice.\n\n"); err != nil {
+		return err
+	}
+	return table.Flush()
+}
+
+// decoded runs stageDecode.
+func decoded(ctx context.Context, file string, lines int) (u usage, err error) {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", stageDecode, file, strconv.Itoa(lines))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return u, fmt.Errorf("read %d lines: %w", lines, err)
+	}
+	return u, json.Unmarshal(out, &u)
+}
+
+// decode reads a trace while it is written, by the same way as an audit: file,
+// tail, decoder, profile.
+func decode(args []string) error {
+	file := args[0]
+	lines, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	session, err := trace.Follow(trace.Config{File: file, Stdin: 1, Stdout: 2})
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	written := make(chan error, 1)
+	go func() {
+		err := newSynthetic(out, lines, func(n int64) {
+			for n-session.Stats().Bytes > ahead {
+				time.Sleep(time.Millisecond)
+			}
+		}).write()
+		session.Ended()
+		written <- errors.Join(err, out.Close())
+	}()
+	builder := profile.New(profile.Limits{})
+	err = session.Run(context.Background(), builder.Add)
+	if err = errors.Join(err, <-written); err != nil {
+		return err
+	}
+	return report(session.Stats(), builder.Build(nil))
+}
+
+// report prints the usage, unless the trace was not what it should be.
+func report(s trace.Stats, p profile.Profile) error {
+	if s.Unparsed > 0 || s.Cut > 0 || s.Dropped > 0 {
+		return fmt.Errorf("the synthetic trace was not understood: %+v", s)
+	}
+	peak, err := peakRSS()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(usage{
+		Lines: s.Lines, Bytes: s.Bytes, Events: s.Events, Effects: len(p.Effects), Dropped: p.Dropped, Peak: peak,
+	})
+}
+
+// peakRSS is VmHWM of proc(5), in bytes. ru_maxrss of getrusage(2) would be no
+// less than that of the process that started us.
+func peakRSS() (int64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := bytes.Cut(status, []byte("\nVmHWM:"))
+	var kib int64
+	if _, err := fmt.Sscanf(string(rest), "%d kB", &kib); !found || err != nil {
+		return 0, errors.New("read VmHWM from /proc/self/status")
+	}
+	return kib << 10, nil
+}
