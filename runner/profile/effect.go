@@ -13,8 +13,8 @@ const separator = "\x00"
 // maxArgv is how many bytes of a program's arguments tell effects apart.
 const maxArgv = 2048
 
-// identities are the effects of one event: none for what is no effect, two
-// where a call does two things.
+// identities are the effects of one event: none for what is no effect, several
+// where a call does several things.
 func identities(e trace.Event) []identity {
 	id := identity{operation: e.Syscall, errno: e.Errno, refused: e.Refused, blinded: e.Blinded}
 	switch e.Op {
@@ -67,10 +67,13 @@ func (id identity) files(e trace.Event) []identity {
 		id.kind = KindList
 	case e.Op == trace.OpRead:
 		id.kind = KindRead
-	case slices.Contains(e.Flags, "O_RDWR"):
+	case slices.Contains(e.Flags, "O_RDWR"), slices.Contains(e.Flags, "O_RDONLY"): // O_CREAT and O_APPEND go with it
 		other.kind, other.path = KindRead, e.Path
 	case strings.HasPrefix(e.Syscall, "rename"):
 		other.kind = KindWrite
+		moved := id
+		moved.kind = KindRead // whoever opens the new name reads what was here
+		return []identity{id, other, moved}
 	case strings.HasPrefix(e.Syscall, "link"):
 		other.kind = KindRead
 	}

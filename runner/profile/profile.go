@@ -20,7 +20,8 @@ type Kind string
 // The kinds.
 const (
 	// KindRead: a file was opened with success so that it can be read, or got a
-	// second name by a hard link. KindList: the same of a directory.
+	// name, or a descriptor, by which it can be without its old name: by a
+	// rename, a hard link, or O_PATH. KindList: the same of a directory.
 	KindRead Kind = "Read"
 	KindList Kind = "List"
 	// KindWrite: a file was created, opened for writing, renamed, removed or

@@ -104,6 +104,7 @@ func summaries(p profile.Profile) []string {
 
 func TestEffects(t *testing.T) {
 	rw := trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/data/db", Flags: []string{"O_RDWR"}}
+	created := trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/data/db", Flags: []string{"O_RDONLY", "O_CREAT"}}
 	dir := trace.Event{Op: trace.OpRead, Syscall: "openat", Path: "/data", Flags: []string{"O_RDONLY", "O_DIRECTORY"}}
 	listen := trace.Event{Op: trace.OpListen, Syscall: "listen",
 		Socket: &trace.Socket{Family: "inet", Protocol: "tcp", Local: netip.MustParseAddrPort("0.0.0.0:80")}}
@@ -124,7 +125,8 @@ func TestEffects(t *testing.T) {
 		"a write":                  {write("/data/x"), []string{"Write /data/x  x1" + inflight}},
 		"read and write":           {rw, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
 		"a failed read and write":  {failed("EACCES", rw), []string{"Attempt /data/db EACCES x1" + inflight}},
-		"a rename changes two":     {trace.Event{Op: trace.OpWrite, Syscall: "renameat2", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight, "Write /d/b  x1" + inflight}},
+		"a rename gives access":    {trace.Event{Op: trace.OpWrite, Syscall: "renameat2", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/a  x1" + inflight, "Write /d/a  x1" + inflight, "Write /d/b  x1" + inflight}},
+		"a read that may create":   {created, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
 		"a hard link gives access": {trace.Event{Op: trace.OpWrite, Syscall: "linkat", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/b  x1" + inflight, "Write /d/a  x1" + inflight}},
 		"a symbolic link does not": {trace.Event{Op: trace.OpWrite, Syscall: "symlink", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight}},
 		"a failed rename":          {trace.Event{Op: trace.OpWrite, Syscall: "rename", Path: "/d/a", Target: "/d/b", Errno: "EXDEV"}, []string{"Attempt /d/a EXDEV x1" + inflight, "Attempt /d/b EXDEV x1" + inflight}},

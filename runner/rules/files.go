@@ -22,7 +22,7 @@ var sensitiveFile = Rule{
 var canaryRead = Rule{
 	ID: "MCPA-SECRET-001", Severity: report.SeverityHigh, Title: "Decoy secret read",
 	Description: "One of the decoy secrets that the audit had planted in the server's home directory was opened for " +
-		"reading, with success, and nothing in the declaration speaks of such a file. Nothing but a search for secrets " +
+		"reading, or given another name by which it can be, with success, and nothing in the declaration speaks of such a file. Nothing but a search for secrets " +
 		"leads there.",
 	Fix: "Do not read credentials of the user; take those that the server needs from its own configuration.",
 }
@@ -56,22 +56,44 @@ func asked(e profile.Effect) bool { return e.Phase == report.PhaseCall }
 
 func findCanaryReads(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
-		planted, routine := in.canary(e.Path)
+		file := e.Path
+		if moved, ok := in.movedAlong(e); ok {
+			file = moved
+		}
+		planted, routine := in.canary(file)
 		if !planted || routine {
 			return false
 		}
 		what := "a planted file"
-		if at, ok := locate(e.Path); ok {
+		if at, ok := locate(file); ok {
 			if at.spokenOf(in.Scope, e) {
 				return false
 			}
 			what = at.what
 		}
-		d.severity, d.object = report.SeverityHigh, e.Path
-		d.message = sentence("%s read the decoy secret %s (%s), which nothing in its declaration speaks of",
-			subject(e), clean(e.Path, 256), what)
+		verb := "read"
+		if strings.HasPrefix(e.Operation, "rename") || strings.HasPrefix(e.Operation, "link") {
+			verb = "gave another name to"
+		}
+		d.severity, d.object = report.SeverityHigh, file
+		d.message = sentence("%s %s the decoy secret %s (%s), which nothing in its declaration speaks of",
+			subject(e), verb, clean(file, 256), what)
 		return true
 	}, profile.KindRead)
+}
+
+// movedAlong is a canary in a directory that was given another name: below that
+// name it can be read without being known.
+func (in Input) movedAlong(e profile.Effect) (string, bool) {
+	if !strings.HasPrefix(e.Operation, "rename") {
+		return "", false
+	}
+	for _, c := range in.Canaries {
+		if !c.Routine && strings.HasPrefix(c.Path, strings.TrimSuffix(e.Path, "/")+"/") {
+			return c.Path, true
+		}
+	}
+	return "", false
 }
 
 func (in Input) canary(name string) (planted, routine bool) {

@@ -65,6 +65,10 @@ func read(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Kind: profile.KindRead, Where: at, Path: path, Operation: "openat", Detail: "openat(" + path + ") = 3"}
 }
 
+func moved(at ledger.Where, path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindRead, Where: at, Path: path, Operation: "renameat2"}
+}
+
 func connect(at ledger.Where, protocol, address string, port int) profile.Effect {
 	return profile.Effect{Kind: profile.KindConnect, Where: at, Operation: "connect", Protocol: protocol,
 		Address: address, Port: port, Detail: "connect(3, " + address + ") = 0"}
@@ -156,6 +160,9 @@ func TestFiles(t *testing.T) {
 		"public key":              {silent, read(call, "/root/.ssh/id_rsa.pub"), ""},
 		"known hosts":             {silent, read(call, "/root/.ssh/known_hosts"), ""},
 		"decoy kubeconfig":        {silent, read(startup, home+"/.kube/config"), "SECRET-001 High: At start-up the server read the decoy"},
+		"a decoy moved":           {silent, moved(call, home+"/.kube/config"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
+		"with its directory":      {silent, moved(call, home+"/.kube"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
+		"a note moved":            {silent, moved(call, home+"/notes"), ""},
 		"declared kubeconfig":     {kube, read(startup, home+"/.kube/config"), ""},
 		"declared, by its server": {kube, read(where(report.PhaseCall, "list_pods", report.AttributionInFlight), home+"/.kube/config"), ""},
 		"its own .env":            {silent, read(startup, "/app/.env"), ""},

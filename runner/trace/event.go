@@ -10,8 +10,9 @@ type Op string
 
 // The operations.
 const (
-	// OpRead: a file was opened for reading only (open, openat, openat2 without
-	// a write flag; name_to_handle and friends).
+	// OpRead: a file was opened without a write flag (open, openat, openat2,
+	// open_by_handle_at). O_PATH counts: its descriptor leads, by way of
+	// /proc/self/fd, to names that the tracer cannot resolve.
 	OpRead Op = "read"
 	// OpWrite: a file was opened for writing, created, truncated, renamed,
 	// linked, removed, or had its mode, owner or attributes changed.

@@ -38,9 +38,6 @@ func (o openShape) open(d *decoder, c *call) {
 		names = flags(arg)
 	}
 	for _, f := range names {
-		if f == "O_PATH" {
-			return // says where a file is, and opens no more than that
-		}
 		for _, w := range writing {
 			if f == w {
 				op = OpWrite
@@ -146,6 +143,10 @@ func (s changeShape) change(d *decoder, c *call) {
 		d.blind(c)
 	}
 	d.emit(c, e)
+	if c.name == "renameat2" && hasFlag(c.arg(4), "RENAME_EXCHANGE") {
+		e.Path, e.Target = e.Target, e.Path
+		d.emit(c, e)
+	}
 }
 
 // linkText is where a symbolic link points to: relative to its own directory.

@@ -48,7 +48,13 @@ func TestCalls(t *testing.T) {
 		"device": {
 			`openat(AT_FDCWD</w>, "/dev/sda", O_RDONLY) = 3</dev/sda<block 8:0>> <0.000001>`,
 			`5 read openat main path="/dev/sda" flags=O_RDONLY at=0/0`},
-		"where only": {`openat(AT_FDCWD</w>, "/etc", O_RDONLY|O_PATH) = 3</etc> <0.000001>`, ``},
+		"name only": {
+			`openat(AT_FDCWD</w>, "/root/x", O_RDONLY|O_PATH) = 3</root/x> <0.000001>`,
+			`5 read openat main path="/root/x" flags=O_RDONLY|O_PATH at=0/0`},
+		"exchange": {
+			`renameat2(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b", RENAME_EXCHANGE) = 0 <0.000001>`,
+			`5 write renameat2 main path="/w/a" target="/w/b" at=0/0
+5 write renameat2 main path="/w/b" target="/w/a" at=0/0`},
 		"by handle": {
 			`open_by_handle_at(3</>, {handle_bytes=8, handle_type=1, f_handle=0x1}, O_RDONLY) = 4</root/x> <0.000001>`,
 			`5 read open_by_handle_at main path="/root/x" flags=O_RDONLY at=0/0`},
