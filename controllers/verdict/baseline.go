@@ -32,6 +32,9 @@ func compare(in Input, manifest v1alpha1.Digest) comparison {
 		baseline, mismatch = in.Baseline.ManifestDigest, v1alpha1.ReasonBaselineMismatch
 	}
 	switch {
+	case in.Failure.Reason == v1alpha1.ReasonImageMismatch:
+		return comparison{baseline: baseline, stable: conditions.Unknown(v1alpha1.ReasonManifestIncomplete,
+			"The manifest is another image's, so it was neither compared nor trusted.")}
 	case manifest == "":
 		return comparison{baseline: baseline, stable: conditions.Unknown(v1alpha1.ReasonManifestIncomplete,
 			"The manifest could not be listed completely, so it was neither compared nor trusted.")}

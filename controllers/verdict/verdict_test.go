@@ -130,6 +130,8 @@ func TestJudgeBaseline(t *testing.T) {
 		{"changed, with findings", verdict.Input{Known: manifestA, KnownManifest: &known, Report: passed(advertises(manifestB, "2"), finds("High"))}, "Fail", "FindingsAboveThreshold", "ManifestDrifted", manifestA, changed},
 		{"changed, and cut short", verdict.Input{Known: manifestA, KnownManifest: &known, Report: passed(advertises(manifestB, "2"), says(report.VerdictInconclusive, report.ReasonTimeout, "x"))}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, changed},
 		{"listed in part is no drift", verdict.Input{Known: manifestA, Report: passed(advertises("", ""), says(report.VerdictInconclusive, report.ReasonTimeout, "x"))}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
+		{"another image's is not trusted", verdict.Input{Report: passed(), Failure: report.Incomplete{Reason: v1alpha1.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", "", nil},
+		{"another image's is not compared", verdict.Input{Known: manifestA, Report: passed(advertises(manifestB, "2")), Failure: report.Incomplete{Reason: v1alpha1.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
 		{"no report keeps the baseline", verdict.Input{Known: manifestA}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
 		{"pinned", verdict.Input{Baseline: pinned, Known: manifestB, Report: passed()}, "Pass", "Passed", "MatchesBaseline", manifestA, nil},
 		{"pinned to another", verdict.Input{Baseline: pinned, Report: passed(advertises(manifestB, "2"))}, "Fail", "ManifestDrifted", "BaselineMismatch", manifestA, &report.Drift{}},
