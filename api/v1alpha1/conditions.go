@@ -24,6 +24,7 @@ const (
 	// * "Pending"
 	// * "Queued"
 	// * "Running"
+	// * "Collecting"
 	ConditionReady = "Ready"
 
 	// ConditionAudited says whether the last audit could observe everything.
@@ -76,8 +77,10 @@ const (
 	//
 	// Possible reasons for this condition to be True are:
 	//
+	// * "Pending"
 	// * "Queued"
 	// * "Running"
+	// * "Collecting"
 	//
 	// Possible reasons for this condition to be False are:
 	//
@@ -116,6 +119,9 @@ const (
 	ReasonQueued = "Queued"
 	// ReasonRunning: the audit Pod exists.
 	ReasonRunning = "Running"
+	// ReasonCollecting: the audit Pod is done, and its report could not be read or
+	// stored yet.
+	ReasonCollecting = "Collecting"
 )
 
 // The reasons of Audited.

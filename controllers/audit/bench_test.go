@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +26,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -188,6 +191,38 @@ func (b *bench) status(ctx context.Context, pod *corev1.Pod, set func(*corev1.Po
 	GinkgoHelper()
 	set(&pod.Status)
 	Expect(api.Status().Update(ctx, pod)).To(Succeed())
+}
+
+// backdate lets the audit in progress have begun an hour ago.
+func (b *bench) backdate(ctx context.Context) {
+	GinkgoHelper()
+	a := b.audit(ctx)
+	meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionAuditing).LastTransitionTime = metav1.NewTime(time.Now().Add(-time.Hour))
+	Expect(api.Status().Update(ctx, a)).To(Succeed())
+}
+
+func (b *bench) intercept(with interceptor.Funcs) client.Client {
+	GinkgoHelper()
+	withWatch, err := client.NewWithWatch(config, client.Options{Scheme: api.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	return interceptor.NewClient(withWatch, with)
+}
+
+// refuses lets a webhook deny a kind, as many do: with neither code nor reason of
+// their own, for which the API server says 400.
+func (b *bench) refuses(kind string) {
+	GinkgoHelper()
+	b.Client = b.intercept(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			gvk, err := c.GroupVersionKindFor(object)
+			if err != nil || gvk.Kind != kind {
+				return c.Create(ctx, object, options...)
+			}
+			return &apierrors.StatusError{ErrStatus: metav1.Status{
+				Status: metav1.StatusFailure, Code: http.StatusBadRequest, Message: `admission webhook "policy.example" denied the request: no tracing here`,
+			}}
+		},
+	})
 }
 
 func running(name string) corev1.ContainerStatus {

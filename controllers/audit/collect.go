@@ -7,20 +7,19 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
-// How long the log of a runner may lag behind its end, when to look again, and
-// how long reading it may take.
+// How long a report may resist being read or stored, when to try again, and how
+// long reading it may take. The deadline counts from the first attempt and not
+// from the end of the runner: a manager may come late, and find a kubelet that is
+// being restarted.
 const (
-	logDeadline = 30 * time.Second
-	logPause    = 2 * time.Second
-	logTimeout  = 20 * time.Second
+	collectDeadline = 2 * time.Minute
+	logPause        = 2 * time.Second
+	logTimeout      = 20 * time.Second
 )
 
 // collect reads what the Pod has to say, as far as it has.
@@ -28,7 +27,10 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 	if s.failed() {
 		return nil
 	}
-	state := result.Read(s.pod, time.Now(), result.Deadlines{Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline})
+	state := result.Read(s.pod, time.Now(), result.Deadlines{
+		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline,
+		Run: s.audit.Spec.Timeout.Duration + r.Options.PodMargin,
+	})
 	switch state.Stage {
 	case result.Failed:
 		s.fail(report.Reason(state.Reason), "%s", state.Message)
@@ -49,8 +51,8 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	case errors.Is(err, result.ErrNoSummary):
 		s.fail(report.ReasonPodFailed, "The runner ended without a report: %s", err)
 	case errors.Is(err, result.ErrNoReport):
-		if age(finished(s.pod)) < logDeadline && s.pod.DeletionTimestamp == nil {
-			s.progress(v1alpha1.ReasonRunning, fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
+		tried := s.collecting(fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
+		if tried < collectDeadline && s.pod.DeletionTimestamp == nil {
 			return waiting{logPause}
 		}
 		s.summary = &collected.Summary
@@ -78,14 +80,4 @@ func (s *session) identify() {
 	case reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
 		s.fail(v1alpha1.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
 	}
-}
-
-// finished is when the runner ended.
-func finished(pod *corev1.Pod) time.Time {
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == podspec.ContainerRunner && status.State.Terminated != nil {
-			return status.State.Terminated.FinishedAt.Time
-		}
-	}
-	return time.Time{}
 }

@@ -37,7 +37,7 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		run, err := podspec.ReadRun(pod)
-		if err == nil && s.pod == nil && run.SpecDigest == s.specDigest && !isDecided(s.audit, run.Name) {
+		if err == nil && s.pod == nil && run.SpecDigest == s.specDigest && isCurrent(s.audit, pod, run) {
 			s.pod, s.run = pod, run
 			continue
 		}
@@ -46,9 +46,10 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 	return nil
 }
 
-// isDecided tells whether the outcome of a run is in the status.
-func isDecided(audit *v1alpha1.MCPServerAudit, run string) bool {
-	return audit.Status.Trigger != nil && audit.Status.Trigger.Run == run
+// isCurrent tells whether a run follows on the one in the status, and is not on
+// its way out for a spec that was replaced and has come back since.
+func isCurrent(audit *v1alpha1.MCPServerAudit, pod *corev1.Pod, run podspec.Run) bool {
+	return run.Previous == podspec.Previous(audit) && (pod.DeletionTimestamp.IsZero() || run.Generation == audit.Generation)
 }
 
 // decide tells whether an audit is due. One that is in progress is finished
@@ -66,16 +67,19 @@ func (r *Reconciler) decide(_ context.Context, s *session) error {
 	switch {
 	case !isDue:
 		s.idle()
+		s.resting = true
 		return errRest
 	case s.audit.Spec.Suspend && due.Reason == v1alpha1.TriggerRequested:
 		s.idle() // the verdict stands, it is only not renewed
+		s.resting = true
 		return errRest
 	case s.audit.Spec.Suspend:
 		s.hold()
+		s.resting = true
 		return errRest
 	}
 	s.run = podspec.Run{
-		Name: podspec.Name(s.audit, s.requested), Audit: client.ObjectKeyFromObject(s.audit),
+		Name: podspec.Name(s.audit, s.requested), Previous: podspec.Previous(s.audit), Audit: client.ObjectKeyFromObject(s.audit),
 		Generation: s.audit.Generation, SpecDigest: s.specDigest, Requested: s.requested,
 		Reason: due.Reason, Message: due.Message,
 	}

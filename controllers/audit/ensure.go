@@ -34,6 +34,10 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	if s.pod != nil {
 		return nil
 	}
+	if s.hadPod() {
+		s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or its node went away")
+		return nil
+	}
 	secrets, err := r.copySecrets(ctx, s)
 	if err != nil {
 		return r.refused(s, err)
@@ -45,7 +49,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	pod, err := podspec.Build(podspec.Input{
 		Audit: s.audit, Run: s.run, Image: s.image, Command: s.command, PullSecrets: secrets,
 		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
-		ServerLimits: limits, Margin: r.Options.PodMargin,
+		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
 	})
 	if err != nil {
 		return err
@@ -81,19 +85,24 @@ func (r *Reconciler) confirm(ctx context.Context, s *session) error {
 	return nil
 }
 
-// refused waits where waiting helps, and says why.
+// refused waits where waiting may help, and says why. Room in the quota comes;
+// everything else, such as a policy, a namespace that is missing or on its way
+// out, or a stranger's Pod of the same name, is given up after a while.
 func (r *Reconciler) refused(s *session, err error) error {
 	switch {
-	case apierrors.IsAlreadyExists(err):
-		return errStale
+	case !isRefusal(err):
+		return fmt.Errorf("create audit pod: %w", err)
 	case apierrors.IsInvalid(err):
 		s.fail(report.ReasonSandboxFailed, "The API server refuses the audit Pod: %s", err)
 		return nil
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err): // quota, policy; the run namespace
-		s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit Pod cannot be created in namespace %s yet: %s.", r.Options.RunNamespace, err))
-		return waiting{refusedPause}
 	}
-	return fmt.Errorf("create audit pod: %w", err)
+	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit Pod cannot be created in namespace %s yet: %s.", r.Options.RunNamespace, err))
+	if !isQuota(err) && age(s.since().Time) >= r.Options.StartDeadline {
+		s.fail(report.ReasonSandboxFailed, "The audit Pod could not be created in namespace %s within %s: %s",
+			r.Options.RunNamespace, r.Options.StartDeadline, err)
+		return nil
+	}
+	return waiting{refusedPause}
 }
 
 // copySecrets copies the pull secrets to where the Pod runs, and returns the

@@ -2,7 +2,11 @@ package audit
 
 import (
 	"errors"
+	"net/http"
+	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // How a step ends when the next one is not to be taken. Any other error is one
@@ -24,3 +28,26 @@ type waiting struct {
 }
 
 func (waiting) Error() string { return "waiting" }
+
+// isRefusal tells whether the API server said no, rather than not now or nothing
+// at all. The code decides: an admission webhook may refuse without a reason.
+func isRefusal(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	switch code := answer.Status().Code; code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	case http.StatusConflict:
+		return apierrors.IsAlreadyExists(err)
+	default:
+		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
+	}
+}
+
+// isQuota tells whether a resource quota has no room. It has no reason of its
+// own: the text is that of the ResourceQuota admission plugin.
+func isQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+}

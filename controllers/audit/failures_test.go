@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -107,17 +108,86 @@ var _ = Describe("an audit that goes wrong", func() {
 		_, other := written(clean())
 		b.logs.write(pod.Name, other)
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
-		Expect(b.audit(ctx)).To(haveCondition("Ready", "Running"))
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "Collecting"), haveCondition("Auditing", "Collecting")))
 		Expect(b.pods(ctx)).To(HaveLen(1))
 
-		b.status(ctx, b.pod(ctx), func(s *corev1.PodStatus) {
-			s.ContainerStatuses[1].State.Terminated.FinishedAt = metav1.NewTime(time.Now().Add(-time.Hour))
-		})
+		b.backdate(ctx)
 		b.reconcile(ctx)
 		a := b.audit(ctx)
 		Expect(a).To(And(haveCondition("Audited", "ReportLost"), haveCondition("Ready", "FindingsAboveThreshold")), "what the runner saw stays seen")
 		Expect(a.Status.Findings.High).To(BeEquivalentTo(2))
 	})
+
+	It("does not give up the log at once that a manager comes late for", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		b.finish(ctx, pod, clean(leaks))
+		b.status(ctx, pod, func(s *corev1.PodStatus) {
+			s.ContainerStatuses[1].State.Terminated.FinishedAt = metav1.NewTime(time.Now().Add(-time.Hour))
+		})
+		b.backdate(ctx)
+		_, log := written(clean(leaks))
+		b.logs.write(pod.Name, "")
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		b.logs.write(pod.Name, log)
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Audited", "Completed"), haveCondition("Ready", "FindingsAboveThreshold")))
+	})
+
+	It("does not keep a verdict back for a report that a policy refuses", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean(leaks))
+		b.refuses("MCPAuditReport")
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		Expect(message(b.audit(ctx), "Auditing")).To(ContainSubstring("cannot be stored yet: store report: admission webhook"))
+		b.backdate(ctx)
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Audited", "ReportLost"), haveCondition("Ready", "FindingsAboveThreshold")))
+		Expect(a.Status.ReportRef).To(BeNil())
+		Expect(a.Status.TopFindings).To(HaveLen(2))
+		Expect(b.pods(ctx)).To(BeEmpty())
+	})
+
+	It("gives up a Pod that a policy refuses", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.refuses("Pod")
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
+		b.backdate(ctx)
+		Expect(b.reconcile(ctx)).To(BeZero())
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "AuditInconclusive"), haveCondition("Audited", "SandboxFailed")))
+		Expect(message(b.audit(ctx), "Audited")).To(And(ContainSubstring("within 10m0s"), ContainSubstring("no tracing here")))
+	})
+
+	It("gives up without a run namespace", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.Options.RunNamespace = "missing"
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring(`namespaces "missing" not found`))
+		b.backdate(ctx)
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Audited", "SandboxFailed"))
+	})
+
+	DescribeTable("can be deleted without a role in the run namespace", func(ctx SpecContext, runs string, ends bool) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.Options.RunNamespace = runs
+		b.Client = b.intercept(interceptor.Funcs{
+			DeleteAllOf: func(context.Context, client.WithWatch, client.Object, ...client.DeleteAllOfOption) error {
+				return apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no role"))
+			},
+		})
+		Expect(api.Delete(ctx, b.audit(ctx))).To(Succeed())
+		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		Expect(err == nil).To(Equal(ends))
+		Expect(apierrors.IsNotFound(api.Get(ctx, b.key, &v1alpha1.MCPServerAudit{}))).To(Equal(ends))
+	},
+		Entry("if the namespace is gone", "missing", true), Entry("but not if it is there", runNamespace, false),
+	)
 
 	DescribeTable("says what is wrong with the image", func(ctx SpecContext, cause error, fix string) {
 		b := newBench(ctx)

@@ -3,14 +3,20 @@
 package audit_test
 
 import (
+	"context"
+	"errors"
+
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
@@ -218,6 +224,33 @@ var _ = Describe("an audit", func() {
 		b.finish(ctx, b.pod(ctx), clean())
 		b.reconcile(ctx)
 		Expect(copies()).To(BeEmpty())
+
+		By("deleting them late if the manager was stopped before it could")
+		b.request(ctx, "again")
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean())
+		b.Client = b.intercept(interceptor.Funcs{
+			DeleteAllOf: func(context.Context, client.WithWatch, client.Object, ...client.DeleteAllOfOption) error {
+				return errors.New("the manager is stopped")
+			},
+		})
+		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		Expect(err).To(HaveOccurred())
+		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Idle"))
+		Expect(copies()).To(HaveLen(1))
+		b.Client = api
+		b.reconcile(ctx)
+		Expect(copies()).To(BeEmpty())
+
+		By("deleting them when the spec drops them while the Pod is refused")
+		b.request(ctx, "and again")
+		b.refuses("Pod")
+		b.reconcile(ctx)
+		Expect(copies()).To(HaveLen(1))
+		b.Client = api
+		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.ImagePullSecrets = nil })
+		b.audited(ctx, clean())
+		Expect(copies()).To(BeEmpty())
 	})
 
 	It("leaves nothing behind when it is deleted", func(ctx SpecContext) {
@@ -231,13 +264,75 @@ var _ = Describe("an audit", func() {
 		b.reconcile(ctx)
 	})
 
-	It("begins anew when its Pod is deleted by somebody", func(ctx SpecContext) {
+	It("says that its Pod was deleted by somebody, and does not begin anew by itself", func(ctx SpecContext) {
 		b := newBench(ctx)
 		b.reconcile(ctx)
-		lost := b.pod(ctx)
-		Expect(api.Delete(ctx, lost)).To(Succeed())
+		Expect(api.Delete(ctx, b.pod(ctx))).To(Succeed())
 		b.reconcile(ctx)
-		Expect(b.pod(ctx).Name).To(Equal(lost.Name))
-		Expect(b.pod(ctx).UID).NotTo(Equal(lost.UID))
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "AuditInconclusive"), haveCondition("Audited", "PodFailed"), haveCondition("Auditing", "Idle")))
+		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("disappeared before it could report"))
+		Expect(b.reconcile(ctx)).To(BeZero())
+		Expect(b.pods(ctx)).To(BeEmpty())
+		b.request(ctx, "again")
+		b.audited(ctx, clean())
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+	})
+
+	It("is not decided again by the Pod of an earlier run that does not go away", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		stuck := b.pod(ctx)
+		stuck.Finalizers = []string{"example.com/node-is-gone"}
+		Expect(api.Update(ctx, stuck)).To(Succeed())
+		b.finish(ctx, stuck, clean(leaks))
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "FindingsAboveThreshold"))
+
+		b.request(ctx, "1")
+		b.reconcile(ctx)
+		for _, pod := range b.pods(ctx) {
+			if pod.UID != stuck.UID {
+				b.finish(ctx, &pod, clean())
+			}
+		}
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+		decided := b.audit(ctx).ResourceVersion
+		Expect(b.reconcile(ctx)).To(BeZero())
+		Expect(b.audit(ctx).ResourceVersion).To(Equal(decided))
+		Expect(b.pods(ctx)).To(HaveLen(1))
+		stuck = b.pod(ctx)
+		stuck.Finalizers = nil
+		Expect(api.Update(ctx, stuck)).To(Succeed())
+	})
+
+	It("keeps the reports of a request that goes back and forth", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.audited(ctx, clean())
+		for _, value := range []string{"on", "off", "on"} {
+			b.request(ctx, value)
+			b.audited(ctx, clean(func(r *report.Report) { r.Message = value }))
+		}
+		Expect(b.reports(ctx)).To(HaveLen(4))
+	})
+
+	It("gives up a Pod on its way out when the spec comes back", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		first := b.pod(ctx)
+		first.Finalizers = []string{"example.com/slow"}
+		Expect(api.Update(ctx, first)).To(Succeed())
+		for _, failOn := range []v1alpha1.FailOn{"Low", "High"} {
+			b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.FailOn = failOn })
+			b.reconcile(ctx)
+		}
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Running"))
+		Expect(b.pods(ctx)).To(HaveLen(2))
+		Expect(api.Get(ctx, client.ObjectKeyFromObject(first), first)).To(Succeed())
+		first.Finalizers = nil
+		Expect(api.Update(ctx, first)).To(Succeed())
+		b.finish(ctx, b.pod(ctx), clean())
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
 	})
 })

@@ -28,7 +28,7 @@ func (r *Reconciler) judge(ctx context.Context, s *session) error {
 		Known: s.audit.Status.BaselineDigest, KnownManifest: known,
 		Report: s.report, Summary: s.summary, Failure: s.failure,
 	}
-	if s.report != nil {
+	if s.report != nil && !s.unstored {
 		in.ReportName = s.run.Name
 	}
 	s.outcome = verdict.Judge(in)
@@ -39,16 +39,10 @@ func (r *Reconciler) judge(ctx context.Context, s *session) error {
 // a report that does not exist.
 func (r *Reconciler) publish(ctx context.Context, s *session) error {
 	if s.report != nil {
-		switch err := r.store(ctx, s); {
-		case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
-			// It will never be accepted; the verdict is found without it.
-			s.report = nil
-			s.fail(v1alpha1.ReasonReportLost, "The API server refuses the report: %s", err)
-			if err := r.judge(ctx, s); err != nil {
+		if err := r.store(ctx, s); err != nil {
+			if err := r.unstored(ctx, s, err); err != nil {
 				return err
 			}
-		case err != nil:
-			return err
 		}
 	}
 	s.record(metav1.Now())
@@ -65,6 +59,24 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 		s.notice(corev1.EventTypeWarning, "ManifestDrifted", s.outcome.ManifestStable.Message)
 	}
 	return nil
+}
+
+// unstored goes on without a report that is refused, so that nobody holds back a
+// verdict by a quota or a policy: at once if it will never be accepted, and
+// otherwise after a while. The findings still count.
+func (r *Reconciler) unstored(ctx context.Context, s *session, err error) error {
+	if !isRefusal(err) {
+		return err
+	}
+	switch {
+	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
+		s.report = nil // what the API does not accept in a report, it does not in a status
+	case s.collecting(fmt.Sprintf("The audit is done, and its report cannot be stored yet: %s.", err)) < collectDeadline:
+		return waiting{refusedPause}
+	}
+	s.unstored = true
+	s.fail(v1alpha1.ReasonReportLost, "The API server refuses the report: %s", err)
+	return r.judge(ctx, s)
 }
 
 // store creates the report object, under the name of the run: storing it twice

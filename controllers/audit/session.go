@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,11 +39,13 @@ type session struct {
 	// collect
 	summary *report.Summary
 	report  *report.Report
+	// unstored is set once the API server has refused the report for good.
+	unstored bool
 
 	// judge
 	outcome verdict.Outcome
-	// decided is set once the outcome is in the status.
-	decided bool
+	// decided is set once the outcome is in the status, resting if none is due.
+	decided, resting bool
 
 	notes []note
 }
@@ -73,7 +76,11 @@ func (s *session) conclude(err error) (ctrl.Result, error) {
 	case errors.Is(err, errStale):
 		return ctrl.Result{}, err
 	}
-	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))
+	reason := v1alpha1.ReasonQueued
+	if s.pod != nil {
+		reason = v1alpha1.ReasonRunning
+	}
+	s.progress(reason, fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))
 	return ctrl.Result{}, err
 }
 
@@ -87,7 +94,7 @@ func (s *session) progress(reason, message string) {
 		conditions.Set(s.audit, v1alpha1.ConditionReconciling, conditions.True(reason, message))
 		conditions.Remove(s.audit, v1alpha1.ConditionStalled)
 		s.audit.Status.Phase = v1alpha1.PhasePending
-		if reason == v1alpha1.ReasonRunning {
+		if reason == v1alpha1.ReasonRunning || reason == v1alpha1.ReasonCollecting {
 			s.audit.Status.Phase = v1alpha1.PhaseRunning
 		}
 	}
@@ -101,6 +108,22 @@ func (s *session) progress(reason, message string) {
 		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
 	}
 	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.True(reason, message))
+}
+
+// collecting says that the report is on its way, and tells for how long it has
+// been: the condition keeps the time, across restarts of the manager.
+func (s *session) collecting(message string) time.Duration {
+	if conditions.Reason(s.audit, v1alpha1.ConditionAuditing) != v1alpha1.ReasonCollecting {
+		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
+	}
+	s.progress(v1alpha1.ReasonCollecting, message)
+	return age(s.since().Time)
+}
+
+// hadPod tells whether the status knows of a Pod of the audit in progress.
+func (s *session) hadPod() bool {
+	began, reason := s.since(), conditions.Reason(s.audit, v1alpha1.ConditionAuditing)
+	return !began.IsZero() && (reason == v1alpha1.ReasonRunning || reason == v1alpha1.ReasonCollecting)
 }
 
 // hold says that an audit is due but suspended.

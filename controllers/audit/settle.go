@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,8 +41,9 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 		} else {
 			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), 0)
 		}
-		problems = append(problems, r.deleteSecrets(ctx, s), r.prune(ctx, s.audit))
+		problems = append(problems, r.prune(ctx, s.audit))
 	}
+	problems = append(problems, r.deleteSecrets(ctx, s))
 	for _, pod := range s.spent {
 		if pod.DeletionTimestamp.IsZero() {
 			err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
@@ -51,9 +53,12 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 	return errors.Join(problems...)
 }
 
-// deleteSecrets deletes the copied pull secrets of an audit, if it has any.
+// deleteSecrets deletes the copied pull secrets of an audit that is decided, or
+// that is at rest: the manager may have been stopped between the two, or the
+// audit suspended while it waited for its Pod. A change of the spec that drops
+// the pull secrets always leads to a decision.
 func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
-	if len(s.audit.Spec.Server.ImagePullSecrets) == 0 && (s.pod == nil || len(s.pod.Spec.ImagePullSecrets) == 0) {
+	if !s.decided && (!s.resting || len(s.audit.Spec.Server.ImagePullSecrets) == 0) {
 		return nil
 	}
 	return r.deleteAll(ctx, &corev1.Secret{}, s.audit)
@@ -72,7 +77,11 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 		return nil
 	}
 	for _, kind := range []client.Object{&corev1.Pod{}, &corev1.Secret{}} {
-		if err := client.IgnoreNotFound(r.deleteAll(ctx, kind, audit)); err != nil {
+		err := client.IgnoreNotFound(r.deleteAll(ctx, kind, audit))
+		if apierrors.IsForbidden(err) && r.runNamespaceGone(ctx) {
+			break
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -80,6 +89,16 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 	controllerutil.RemoveFinalizer(audit, v1alpha1.Finalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return wrap("remove finalizer", client.IgnoreNotFound(r.Client.Patch(ctx, audit, patch)))
+}
+
+// runNamespaceGone tells whether the run namespace does not exist, or is on its
+// way out with all that is in it. The manager's role there goes with it, so that
+// the API server answers Forbidden and not NotFound.
+func (r *Reconciler) runNamespaceGone(ctx context.Context) bool {
+	var namespace metav1.PartialObjectMetadata
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := r.Live.Get(ctx, client.ObjectKey{Name: r.Options.RunNamespace}, &namespace)
+	return apierrors.IsNotFound(err) || err == nil && !namespace.DeletionTimestamp.IsZero()
 }
 
 // prune deletes the reports beyond the history limit. The latest is kept in any

@@ -34,6 +34,10 @@ import (
 // Pull secrets are read by the name that a spec gives; none is listed or watched.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 //
+// The run namespace is looked at when it refuses everything: to know whether it
+// is gone, and the finalizers have nothing to wait for.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get,resourceNames=mcpaudit-runs
+//
 // Events are about audits in any namespace; patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 //

@@ -52,6 +52,8 @@ func (s *session) record(now metav1.Time) {
 		status.Findings = counts(report.Count(s.report.Findings))
 		status.TopFindings = topFindings(s.report.Findings)
 		status.Tools = tools(s.report.Manifest.Tools)
+	}
+	if s.report != nil && !s.unstored {
 		status.ReportRef = &v1alpha1.ReportReference{Name: s.run.Name}
 	}
 	conditions.Set(s.audit, v1alpha1.ConditionReady, s.outcome.Ready)

@@ -33,10 +33,11 @@ type Options struct {
 	ResolveDeadline time.Duration
 	// PullDeadline is how long a failing image pull may go on.
 	PullDeadline time.Duration
-	// StartDeadline is how long a Pod may stay unscheduled or without containers.
+	// StartDeadline is how long a Pod may be refused, and then how long it may stay
+	// unscheduled or without containers.
 	StartDeadline time.Duration
-	// PodMargin is added to an audit's timeout for the Pod as a whole: pulling,
-	// starting, and writing the report.
+	// PodMargin is what the runner has beyond an audit's timeout, to wait for the
+	// server and to write the report.
 	PodMargin time.Duration
 }
 

@@ -154,6 +154,7 @@ func TestName(t *testing.T) {
 		"another object":     {func(a *v1alpha1.MCPServerAudit) { a.UID = "other" }, "", false},
 		"another generation": {func(a *v1alpha1.MCPServerAudit) { a.Generation = 3 }, "", false},
 		"another request":    {func(*v1alpha1.MCPServerAudit) {}, "now", false},
+		"another run before": {func(a *v1alpha1.MCPServerAudit) { a.Status.Trigger = &v1alpha1.Trigger{Run: "notes-1"} }, "", false},
 	} {
 		audit := newAudit()
 		test.change(audit)

@@ -40,6 +40,10 @@ var ErrNoRecord = errors.New("pod has no record of its run")
 type Run struct {
 	// Name of the Pod and of the report.
 	Name string `json:"name"`
+	// Previous is the name of the run whose outcome was in the status when this
+	// one began. Only a Pod that follows on the status is in progress: one that is
+	// left of an earlier run, such as on a node that is gone, is not read again.
+	Previous string `json:"previous,omitempty"`
 	// Audit is whose run it is.
 	Audit types.NamespacedName `json:"audit"`
 	// Generation and SpecDigest are of the spec that is audited.
@@ -58,13 +62,22 @@ type Run struct {
 }
 
 // Name derives the name of a run from what makes it different from others, so
-// that deciding twice makes no second Pod.
+// that deciding twice makes no second Pod. The run before is part of it: the
+// annotation may go back and forth between two values.
 func Name(audit *v1alpha1.MCPServerAudit, requested string) string {
-	key := sha256.Sum256([]byte(string(audit.UID) + "\n" + strconv.FormatInt(audit.Generation, 10) + "\n" + requested))
+	key := sha256.Sum256([]byte(string(audit.UID) + "\n" + strconv.FormatInt(audit.Generation, 10) + "\n" + requested + "\n" + Previous(audit)))
 	const keyLength = 10
 	readable := strings.ReplaceAll(audit.Name, ".", "-")
 	readable = strings.TrimRight(readable[:min(len(readable), maxLabel-keyLength-1)], "-")
 	return readable + "-" + hex.EncodeToString(key[:])[:keyLength]
+}
+
+// Previous is the name of the run whose outcome is in the status; empty if none is.
+func Previous(audit *v1alpha1.MCPServerAudit) string {
+	if audit.Status.Trigger == nil {
+		return ""
+	}
+	return audit.Status.Trigger.Run
 }
 
 // ReadRun returns the record that Build left on a Pod.

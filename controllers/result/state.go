@@ -23,8 +23,6 @@ const (
 	Starting Stage = "Starting"
 	// Running: the server is being audited.
 	Running Stage = "Running"
-	// Leaving: somebody deleted the Pod before it was finished.
-	Leaving Stage = "Leaving"
 	// Finished: the runner says that it left a report.
 	Finished Stage = "Finished"
 	// Failed: there will be no report.
@@ -42,8 +40,17 @@ type State struct {
 	Recheck time.Duration
 }
 
-// Deadlines bound how long a Pod may go without progress.
-type Deadlines struct{ Pull, Start time.Duration }
+// Deadlines bound how long a Pod may go without progress. They are the
+// manager's own: a Pod that no kubelet has taken, or whose node is gone, has no
+// other clock.
+type Deadlines struct {
+	// Pull is for images and containers that fail, from when a kubelet took the Pod.
+	Pull time.Duration
+	// Start is for everything up to the start of the runner, from the creation.
+	Start time.Duration
+	// Run is from the start of the runner.
+	Run time.Duration
+}
 
 // settle is how long the server's container may take to end after the runner
 // has: its status is what tells that it ran out of memory.
@@ -60,7 +67,7 @@ func Read(pod *corev1.Pod, now time.Time, deadlines Deadlines) State {
 		}
 	}
 	if status := v.container(podspec.ContainerRunner); status != nil && status.State.Running != nil {
-		return State{Stage: Running, Message: "The server is being audited."}
+		return v.running(status.State.Running.StartedAt.Time)
 	}
 	return v.starting("The audit Pod is starting.")
 }
@@ -92,6 +99,25 @@ func (v view) terminated(name string) *corev1.ContainerStateTerminated {
 
 func (v view) age() time.Duration { return v.now.Sub(v.pod.CreationTimestamp.Time) }
 
+// taken is how long ago a kubelet took the Pod on.
+func (v view) taken() time.Duration {
+	if start := v.pod.Status.StartTime; start != nil {
+		return v.now.Sub(start.Time)
+	}
+	return v.age()
+}
+
+func (v view) running(since time.Time) State {
+	if since.IsZero() {
+		since = v.pod.CreationTimestamp.Time
+	}
+	if left := v.deadlines.Run - v.now.Sub(since); left > 0 {
+		return State{Stage: Running, Message: "The server is being audited.", Recheck: left}
+	}
+	return failed(v1alpha1.ReasonTimeout,
+		"The audit Pod was still running %s after its runner had started. Its node %s may be unreachable", v.deadlines.Run, v.pod.Spec.NodeName)
+}
+
 func (v view) starting(message string) State {
 	if left := v.deadlines.Start - v.age(); left > 0 {
 		return State{Stage: Starting, Message: message, Recheck: left}
@@ -112,7 +138,7 @@ func runnerFinished(v view) (State, bool) {
 }
 
 func leaving(v view) (State, bool) {
-	return State{Stage: Leaving, Message: "The audit Pod was deleted; the audit begins anew as soon as it is gone."}, v.pod.DeletionTimestamp != nil
+	return failed(v1alpha1.ReasonPodFailed, "The audit Pod was deleted before it could report, by somebody or by the eviction from its node"), v.pod.DeletionTimestamp != nil
 }
 
 func deadlineExceeded(v view) (State, bool) {
@@ -139,16 +165,16 @@ func containerWaits(v view) (State, bool) {
 		case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError":
 			// The first failure may be a passing one: the kubelet backs off and
 			// tries again.
-			if v.age() >= v.deadlines.Pull && waiting.Reason != "ErrImagePull" {
+			if v.taken() >= v.deadlines.Pull && waiting.Reason != "ErrImagePull" {
 				return v.pullFailed(name, waiting), true
 			}
-			return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.age(), time.Second),
+			return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second),
 				Message: fmt.Sprintf("The %s could not be pulled yet, and is tried again: %s", v.image(name), said(waiting))}, true
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CreateSandboxError":
-			if v.age() >= v.deadlines.Pull {
+			if v.taken() >= v.deadlines.Pull {
 				return failed(v1alpha1.ReasonSandboxFailed, "The container %s could not be started: %s", name, said(waiting)), true
 			}
-			return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.age(), time.Second),
+			return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second),
 				Message: fmt.Sprintf("The container %s could not be started yet, and is tried again: %s", name, said(waiting))}, true
 		}
 	}

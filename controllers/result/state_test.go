@@ -14,7 +14,7 @@ import (
 
 var (
 	created   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	deadlines = result.Deadlines{Pull: time.Minute, Start: 10 * time.Minute}
+	deadlines = result.Deadlines{Pull: time.Minute, Start: 10 * time.Minute, Run: 8 * time.Minute}
 )
 
 // podBuilder makes Pods as a kubelet would report them.
@@ -51,13 +51,19 @@ func (b podBuilder) waits(name, reason, message string) podBuilder {
 }
 
 func (b podBuilder) runs(name string) podBuilder {
-	return b.status(name, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	return b.status(name, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(created.Add(20 * time.Second))}})
 }
 
 func (b podBuilder) ends(name string, code int32, reason, message string) podBuilder {
 	return b.status(name, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: code, Reason: reason, Message: message, FinishedAt: metav1.NewTime(created.Add(20 * time.Second)),
 	}})
+}
+
+// taken says when a kubelet took the Pod on.
+func (b podBuilder) taken(after time.Duration) podBuilder {
+	b.pod.Status.StartTime = ptr.To(metav1.NewTime(created.Add(after)))
+	return b
 }
 
 func (b podBuilder) deleted() podBuilder {
@@ -84,11 +90,13 @@ func TestRead(t *testing.T) {
 		{"unscheduled", newPod().unscheduled("0/1 nodes are available"), time.Minute, result.Starting, "", "cannot be scheduled: 0/1 nodes", 9 * time.Minute},
 		{"unscheduled for too long", newPod().unscheduled("0/1 nodes are available"), 11 * time.Minute, result.Failed, "PodFailed", "did not start within 10m0s. The audit Pod cannot be scheduled: 0/1 nodes", 0},
 		{"containers are created", newPod().waits("server", "ContainerCreating", ""), 0, result.Starting, "", "", 10 * time.Minute},
-		{"running", newPod().phase(corev1.PodRunning, "", "").runs("server").runs("runner"), time.Minute, result.Running, "", "being audited", 0},
+		{"running", newPod().phase(corev1.PodRunning, "", "").runs("server").runs("runner"), time.Minute, result.Running, "", "being audited", 7*time.Minute + 20*time.Second},
+		{"running on a node that is gone", newPod().phase(corev1.PodRunning, "", "").runs("server").runs("runner"), 9 * time.Minute, result.Failed, "Timeout", "still running 8m0s after its runner had started", 0},
 
 		{"first pull failed", newPod().waits("server", "ErrImagePull", "not found"), 50 * time.Second, result.Starting, "", "server image example/server could not be pulled yet", 10 * time.Second},
 		{"pull failed again late", newPod().waits("server", "ErrImagePull", "not found"), 2 * time.Minute, result.Starting, "", "", time.Second},
 		{"pull keeps failing", newPod().runs("runner").waits("server", "ImagePullBackOff", "Back-off: not found"), 61 * time.Second, result.Failed, "ImagePullFailed", "server image example/server could not be pulled: ImagePullBackOff: Back-off: not found", 0},
+		{"pull fails on a Pod that waited for a node", newPod().taken(5*time.Minute).waits("server", "ImagePullBackOff", "x"), 330 * time.Second, result.Starting, "", "tried again", 30 * time.Second},
 		{"no image name", newPod().waits("server", "InvalidImageName", "bad"), 0, result.Failed, "ImagePullFailed", "InvalidImageName: bad", 0},
 		{"image is never pulled", newPod().waits("server", "ErrImageNeverPull", ""), 0, result.Failed, "ImagePullFailed", "ErrImageNeverPull", 0},
 		{"the runner's image", newPod().waits("install", "ImagePullBackOff", "x"), 2 * time.Minute, result.Failed, "ImagePullFailed", "runner image example/runner (the manager's --runner-image)", 0},
@@ -98,15 +106,15 @@ func TestRead(t *testing.T) {
 		{"install failed", newPod().ends("install", 1, "Error", "route exists\n"), 0, result.Failed, "SandboxFailed", "(exit status 1): route exists", 0},
 		{"install went well", newPod().ends("install", 0, "Completed", ""), 0, result.Starting, "", "", 10 * time.Minute},
 		{"server not started", newPod().runs("runner").ends("server", 128, "StartError", "no such directory"), 0, result.Failed, "SandboxFailed", "no such directory", 0},
-		{"server ended, runner reports", newPod().runs("runner").ends("server", 1, "Error", ""), 0, result.Running, "", "", 0},
+		{"server ended, runner reports", newPod().runs("runner").ends("server", 1, "Error", ""), 20 * time.Second, result.Running, "", "", 8 * time.Minute},
 
 		{"finished", newPod().ends("runner", 0, "Completed", "{}").ends("server", 125, "Error", ""), 21 * time.Second, result.Finished, "", "", 0},
 		{"finished, server still ending", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 21 * time.Second, result.Running, "", "is ending", 9 * time.Second},
 		{"finished, server does not end", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 31 * time.Second, result.Finished, "", "", 0},
 		{"finished at the deadline", newPod().phase(corev1.PodFailed, "DeadlineExceeded", "").ends("runner", 0, "Completed", "{}").ends("server", 137, "Error", ""), time.Minute, result.Finished, "", "", 0},
 		{"finished, then deleted", newPod().ends("runner", 0, "Completed", "{}").runs("server").deleted(), 21 * time.Second, result.Finished, "", "", 0},
-		{"deleted", newPod().runs("runner").deleted(), time.Minute, result.Leaving, "", "begins anew", 0},
-		{"deleted, runner killed", newPod().ends("runner", 137, "Error", "").deleted(), time.Minute, result.Leaving, "", "", 0},
+		{"deleted", newPod().runs("runner").deleted(), time.Minute, result.Failed, "PodFailed", "was deleted before it could report", 0},
+		{"deleted, runner killed", newPod().ends("runner", 137, "Error", "").deleted(), time.Minute, result.Failed, "PodFailed", "was deleted", 0},
 
 		{"runner failed", newPod().ends("runner", 1, "Error", "no plan"), 0, result.Failed, "PodFailed", "(exit status 1): no plan", 0},
 		{"runner failed in silence", newPod().ends("runner", 1, "", ""), 0, result.Failed, "PodFailed", "no reason was given", 0},
