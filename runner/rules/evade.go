@@ -10,10 +10,18 @@ import (
 var evasion = Rule{
 	ID: "MCPA-EVADE-001", Severity: report.SeverityHigh, Title: "Call that could hide from the tracer",
 	Description: "A system call was made by which a program can hide from a tracer, get at another process, or leave its " +
-		"sandbox: ptrace and arguments that the tracer could not read (High); process_vm_readv, prctl PR_SET_DUMPABLE, " +
-		"signals to processes that are not the server's, namespaces, mounts, bpf, a program run from memory (Medium). " +
+		"sandbox: ptrace, arguments that the tracer could not read, a seccomp filter with a listener or a mount that " +
+		"worked (High); process_vm_readv, prctl PR_SET_DUMPABLE, signals to processes that are not the server's, " +
+		"namespaces, bpf, a program run from memory (Medium). " +
 		"io_uring that the sandbox refused is no finding: Node and others try it at every start.",
 	Fix: "Do without; if the server needs it, say so in its description and suppress the finding with that reason.",
+}
+
+// conceals are the calls after which the trace is not to be trusted: files have
+// other names than those that the rules know, or calls are not seen at all.
+var conceals = map[string]bool{
+	"mount": true, "move_mount": true, "open_tree": true, "fsmount": true, "mount_setattr": true, "pivot_root": true,
+	"umount2": true, "setns": true, "seccomp": true,
 }
 
 func findEvasion(in Input) []draft {
@@ -32,7 +40,7 @@ func findEvasion(in Input) []draft {
 			d.message = sentence("%s used io_uring, which the tracer does not see into", subject(e))
 			d.severity = report.SeverityHigh
 			return !e.Refused && e.Error == ""
-		case e.Operation == "ptrace":
+		case e.Operation == "ptrace", e.Error == "" && conceals[e.Operation]:
 			d.severity = report.SeverityHigh
 		}
 		verb := "called"

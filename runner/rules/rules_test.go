@@ -272,6 +272,9 @@ func TestEvasion(t *testing.T) {
 		"io_uring, refused": {evade(startup, "io_uring_setup", "ENOSYS", true), ""},
 		"io_uring":          {evade(call, "io_uring_setup", "", false), "EVADE-001 High"},
 		"ptrace":            {evade(call, "ptrace", "EPERM", true), "EVADE-001 High: Tool format_note tried to call ptrace"},
+		"a mount":           {evade(call, "mount", "", false), "EVADE-001 High: Tool format_note called mount"},
+		"a refused mount":   {evade(call, "mount", "EPERM", false), "EVADE-001 Medium: Tool format_note tried to call mount"},
+		"a listener":        {evade(call, "seccomp", "", false), "EVADE-001 High: Tool format_note called seccomp"},
 		"undumpable":        {evade(call, "prctl", "", false), "EVADE-001 Medium: Tool format_note called prctl"},
 		"blinded":           {with(evade(call, "openat", "", false), func(e *profile.Effect) { e.Blinded = true }), "EVADE-001 High: Tool format_note made the arguments of its openat unreadable"},
 	} {

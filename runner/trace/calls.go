@@ -50,7 +50,7 @@ func newSpecs() map[string]*spec {
 		"read", "readv", "pread64", "preadv", "preadv2"} {
 		all[name].bytes = true
 	}
-	set((*decoder).move, "sendfile", "splice", "tee", "vmsplice")
+	set((*decoder).move, "sendfile", "sendfile64", "splice", "tee", "vmsplice")
 	set((*decoder).socket, "socket")
 	set((*decoder).connect, "connect")
 	set((*decoder).bind, "bind")
@@ -58,6 +58,7 @@ func newSpecs() map[string]*spec {
 	set((*decoder).signal, "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 	set((*decoder).signalDescriptor, "pidfd_send_signal")
 	set((*decoder).prctl, "prctl")
+	set((*decoder).seccomp, "seccomp")
 	set((*decoder).unshare, "unshare")
 	set((*decoder).evade, "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd",
 		"io_uring_setup", "io_uring_enter", "io_uring_register", "io_submit",
@@ -138,6 +139,15 @@ func argv(array []byte) []string {
 // could no longer follow its pointers.
 func (d *decoder) prctl(c *call) {
 	if string(c.arg(0)) == "PR_SET_DUMPABLE" && string(c.arg(1)) == "SUID_DUMP_DISABLE" {
+		d.evade(c)
+	}
+}
+
+// seccomp evades when the filter has a listener: a call that the listener lets
+// go on is one that the tracer's own filter does not report (seccomp(2),
+// SECCOMP_USER_NOTIF_FLAG_CONTINUE; a notification goes before a trace).
+func (d *decoder) seccomp(c *call) {
+	if hasFlag(c.arg(1), "SECCOMP_FILTER_FLAG_NEW_LISTENER") {
 		d.evade(c)
 	}
 }

@@ -49,7 +49,7 @@ func (d *decoder) receive(c *call) {
 func (d *decoder) move(c *call) {
 	var from, to []byte
 	switch c.name {
-	case "sendfile":
+	case "sendfile", "sendfile64":
 		to, from = c.arg(0), c.arg(1)
 	case "splice":
 		from, to = c.arg(0), c.arg(2)

@@ -33,7 +33,8 @@ const (
 	OpReceive Op = "receive"
 	// OpEvade: a call that an ordinary server does not make and that could hide
 	// something from the tracer: io_uring, ptrace, process_vm_*, a signal to a
-	// foreign process, bpf, module loading, namespaces, mounts; and any call
+	// foreign process, a seccomp filter with a listener, bpf, module loading,
+	// namespaces, mounts; and any call
 	// whose arguments the tracer could not read (Blinded).
 	OpEvade Op = "evade"
 )

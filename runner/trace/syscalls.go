@@ -16,7 +16,7 @@ var traced = []string{
 	"mknod", "mknodat", "setxattr", "lsetxattr", "fsetxattr", "utimensat",
 	// Bytes: the conversation on stdin and stdout, and what sockets carry.
 	"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
-	"preadv2", "pwritev2", "sendfile", "splice", "tee", "vmsplice", "copy_file_range",
+	"preadv2", "pwritev2", "sendfile", "sendfile64", "splice", "tee", "vmsplice", "copy_file_range",
 	// Sockets.
 	"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
 	"sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg",
@@ -39,14 +39,15 @@ var traced = []string{
 }
 
 // refused lists the calls that strace fails in the server's place, because
-// they would work behind its back: io_uring as if the kernel had none, which
-// every library copes with, the others as forbidden.
+// they would work behind its back: io_uring and AIO as if the kernel had none,
+// which every library copes with, the others as forbidden. Keyrings belong to
+// no namespace (keyrings(7)): they are the user's own.
 var refused = []struct {
 	names []string
 	errno string
 }{
-	{[]string{"io_uring_setup", "io_uring_enter", "io_uring_register"}, "ENOSYS"},
-	{[]string{"ptrace", "process_vm_readv", "process_vm_writev"}, "EPERM"},
+	{[]string{"io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit"}, "ENOSYS"},
+	{[]string{"ptrace", "process_vm_readv", "process_vm_writev", "keyctl", "add_key", "request_key"}, "EPERM"},
 }
 
 // optional joins names the way strace's -e takes them: "?a,?b".
