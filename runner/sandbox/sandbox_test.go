@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -142,6 +144,19 @@ cat /etc/shadow 2>/dev/null | wc -c; echo 1 > /proc/sys/kernel/hostname 2>/dev/n
 	} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %q", want, o.stdout)
+		}
+	}
+}
+
+func TestNoDescriptorIsInherited(t *testing.T) {
+	dir, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY, 0) // not close-on-exec: as from a shell
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(dir) })
+	for _, target := range strings.Fields(shell(t, "for fd in /proc/$$/fd/*; do readlink $fd; done").stdout) {
+		if !strings.HasPrefix(target, "pipe:") {
+			t.Errorf("the server has a descriptor of %s", target)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -51,6 +52,12 @@ func Stage(args []string) (int, bool) {
 	if !ok {
 		return 0, false
 	}
+	// What the command line was started with, a descriptor of a directory say,
+	// would lead the server out of its root. What a stage hands on it names.
+	if err := unix.CloseRange(specFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		fmt.Fprintln(os.Stderr, "keep descriptors from the server:", err)
+		return exitBroken, true
+	}
 	code, err := run(args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,8 +71,6 @@ func Stage(args []string) (int, bool) {
 // any way, so does outer, and with it everything in its namespaces.
 func outer([]string) (int, error) {
 	runtime.LockOSThread()
-	unix.CloseOnExec(specFD)
-	unix.CloseOnExec(outerLinkFD)
 	lifeline := os.NewFile(specFD, "lifeline")
 	var s spec
 	if err := json.NewDecoder(lifeline).Decode(&s); err != nil {
@@ -165,7 +170,6 @@ func wait(cmd *exec.Cmd) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	unix.CloseOnExec(linkFD)
 	root, dir, command := args[0], args[1], args[2:]
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("close our own /proc: %w", err)
