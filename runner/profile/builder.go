@@ -55,7 +55,7 @@ type key struct {
 type identity struct {
 	kind                         Kind
 	path, operation, errno, argv string
-	main, refused, blinded       bool
+	refused, blinded             bool
 	address                      string
 	port                         int
 	protocol, host               string
@@ -183,7 +183,7 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 func (id identity) effect(where ledger.Where) Effect {
 	e := Effect{
 		Kind: id.kind, Where: where, Path: id.path, Operation: id.operation, Error: id.errno,
-		Main: id.main, Refused: id.refused, Blinded: id.blinded,
+		Refused: id.refused, Blinded: id.blinded,
 		Address: id.address, Port: id.port, Protocol: id.protocol, Host: id.host,
 	}
 	if id.argv != "" {
@@ -196,7 +196,7 @@ func (id identity) effect(where ledger.Where) Effect {
 func (e Effect) identity() identity {
 	return identity{
 		kind: e.Kind, path: e.Path, operation: e.Operation, errno: e.Error, argv: strings.Join(e.Argv, separator),
-		main: e.Main, refused: e.Refused, blinded: e.Blinded,
+		refused: e.Refused, blinded: e.Blinded,
 		address: e.Address, port: e.Port, protocol: e.Protocol, host: e.Host,
 	}
 }

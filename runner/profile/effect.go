@@ -21,7 +21,7 @@ func identities(e trace.Event) []identity {
 	case trace.OpRead, trace.OpWrite:
 		return id.files(e)
 	case trace.OpExec:
-		id.kind, id.path, id.main = KindExec, e.Path, e.Main
+		id.kind, id.path = KindExec, e.Path
 		id.argv = strings.Join(e.Argv, separator)
 		id.argv = id.argv[:min(len(id.argv), maxArgv)]
 	case trace.OpEvade:

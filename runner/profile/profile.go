@@ -54,9 +54,6 @@ type Effect struct {
 	Error string
 	// Argv of an exec.
 	Argv []string
-	// Main: by the process that the server was started as. An exec there is a
-	// launcher that becomes the server, not a subprocess.
-	Main bool
 	// Refused: the tracer failed the call on purpose. Blinded: its arguments
 	// could not be read.
 	Refused, Blinded bool

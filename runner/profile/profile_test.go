@@ -270,9 +270,7 @@ func TestEvidence(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	var r recorder
-	start := execute("/usr/bin/node", "server.js")
-	start.Main = true
-	r.add(startup, start)
+	r.add(startup, execute("/usr/bin/node", "server.js"))
 	r.add(startup, read("/app/server.js"))
 	r.add(startup, read("/usr/lib/libc.so.6"))
 	r.add(startup, failed("ENOENT", read("/app/package.json")))

@@ -47,7 +47,7 @@ type section struct {
 func (e Effect) section() section { return section{e.Capability.Kind, e.Capability.Name, e.Phase} }
 
 // merged are the effects without what the published profile does not tell
-// apart: the attribution, and which process it was.
+// apart: the attribution.
 func (p Profile) merged() []Effect {
 	type place struct {
 		section
@@ -56,7 +56,6 @@ func (p Profile) merged() []Effect {
 	index := map[place]int{}
 	var effects []Effect
 	for _, e := range p.Effects {
-		e.Main = false
 		at := place{e.section(), e.identity()}
 		if i, ok := index[at]; ok {
 			effects[i].Count += e.Count

@@ -31,7 +31,7 @@ func findEgress(in Input) []draft {
 			return false
 		}
 		d.severity = report.SeverityMedium
-		if stance == scope.Denied && (e.Port != portDNS || e.Host != "") {
+		if stance == scope.Denied && !resolving(e) {
 			d.severity = report.SeverityHigh
 		}
 		d.object = destination(e)
@@ -47,14 +47,24 @@ const portDNS = 53
 // lookup tells whether the effect is a question to a name server.
 func lookup(e profile.Effect) bool { return e.Port == portDNS && e.Host != "" }
 
+// resolving tells whether the effect is no more than the beginning of a look-up.
+// Whatever else goes to that port is as good as to any other.
+func resolving(e profile.Effect) bool {
+	return e.Port == portDNS && e.Host == "" && e.Protocol == "udp" && e.Operation == "connect"
+}
+
 // outward tells whether an effect is one that leaves the machine. A name that
-// a stub resolver on the loopback is asked for does.
+// a stub resolver on the loopback is asked for does; one that is only of use
+// here does where the question itself goes to a public address, for it may
+// carry anything.
 func outward(e profile.Effect) bool {
+	address, err := netip.ParseAddr(e.Address)
 	if lookup(e) {
 		name := canonicalName(e.Host)
-		return strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") && !strings.HasSuffix(name, ".arpa")
+		here := !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".arpa")
+		return !here || err == nil && name != "localhost" && address.IsGlobalUnicast() && !address.IsPrivate()
 	}
-	if address, err := netip.ParseAddr(e.Address); err == nil && address.IsUnspecified() {
+	if err == nil && address.IsUnspecified() {
 		return false // connects to the machine itself
 	}
 	return e.Protocol != "netlink" && !e.Connection().Loopback()

@@ -17,12 +17,18 @@ var undeclaredSubprocess = Rule{
 }
 
 // inquiries are programs that language runtimes start by themselves: Python's
-// ctypes and platform modules, for instance.
-var inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true}
+// ctypes and platform modules, for instance. They count only where systems have
+// them (bin): anything can be called uname.
+var (
+	inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true}
+	bin       = map[string]bool{"/bin": true, "/sbin": true, "/usr/bin": true, "/usr/sbin": true}
+)
+
+func inquiry(program string) bool { return inquiries[path.Base(program)] && bin[path.Dir(program)] }
 
 func findSubprocesses(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
-		if e.Error != "" || e.Main || e.Phase == report.PhaseStartup || inquiries[path.Base(e.Path)] || fromMemory(e.Path) ||
+		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e.Path) || fromMemory(e.Path) ||
 			len(in.Scope.Covering(e.Capability).Subprocess) > 0 {
 			return false
 		}

@@ -41,7 +41,7 @@ func findSensitiveFiles(in Input) []draft {
 				return false
 			}
 			d.severity = report.SeverityMedium
-		case strings.HasPrefix(path.Base(e.Path), ".env") && !asked(e):
+		case strings.HasPrefix(path.Base(e.Path), ".env") && !asked(e.Phase):
 			return false // its own settings
 		}
 		d.object = e.Path
@@ -51,8 +51,11 @@ func findSensitiveFiles(in Input) []draft {
 	}, profile.KindRead)
 }
 
-// asked tells whether a call was under way.
-func asked(e profile.Effect) bool { return e.Phase == report.PhaseCall }
+// asked tells whether the first call had come: what the server loads for itself
+// it has loaded by then.
+func asked(phase report.Phase) bool {
+	return phase == report.PhaseCall || phase == report.PhaseIdle || phase == report.PhaseShutdown
+}
 
 func findCanaryReads(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {

@@ -116,7 +116,7 @@ func TestLeakyAndHonest(t *testing.T) {
 	ordinary := []profile.Effect{
 		read(startup, "/app/server.js"), read(startup, "/etc/resolv.conf"), read(startup, "/app/.env"),
 		read(startup, home+"/.netrc"), evade(startup, "io_uring_setup", "ENOSYS", true),
-		with(run(startup, "/usr/bin/node", "node", "server.js"), func(e *profile.Effect) { e.Main = true }),
+		run(startup, "/usr/bin/node", "node", "server.js"),
 		run(startup, "/usr/bin/uname", "uname", "-p"), connect(startup, "unix", "/run/nscd/socket", 0),
 		read(call, "/usr/lib/python3/site-packages/.env"), run(call, "/sbin/ldconfig", "/sbin/ldconfig", "-p"),
 		connect(call, "tcp", "127.0.0.1", 5432), connect(call, "tcp", "::1", 80), connect(call, "tcp", "0.0.0.0", 80),
@@ -167,6 +167,7 @@ func TestFiles(t *testing.T) {
 		"declared, by its server": {kube, read(where(report.PhaseCall, "list_pods", report.AttributionInFlight), home+"/.kube/config"), ""},
 		"its own .env":            {silent, read(startup, "/app/.env"), ""},
 		".env in a call":          {silent, read(call, "/work/.env.local"), "FILE-001 High"},
+		".env while idle":         {silent, read(idle, "/work/.env"), "FILE-001 High: While idle"},
 		"a template":              {silent, read(call, "/work/.env.example"), ""},
 		"routine":                 {silent, read(startup, home+"/.netrc"), ""},
 		"routine for no reason":   {silent, read(call, home+"/.netrc"), "FILE-001 Medium"},
@@ -200,6 +201,7 @@ func TestEgress(t *testing.T) {
 	mixed := server{tools: []string{"format_note: Purely local.", "fetch: Fetches a page."}}
 	outside := connect(call, "tcp", "93.184.216.34", 80)
 	host := func(name string) func(*profile.Effect) { return func(e *profile.Effect) { e.Host = name } }
+	at := func(address string) func(*profile.Effect) { return func(e *profile.Effect) { e.Address = address } }
 	for name, tc := range map[string]struct {
 		server  server
 		effects []profile.Effect
@@ -230,6 +232,11 @@ func TestEgress(t *testing.T) {
 		}, "EGRESS-001 High: Tool format_note looked up the name evil.test (at 10.96.0.10:53)"},
 		"by a stub resolver":     {local, []profile.Effect{with(lookupOf(call, "evil.test"), func(e *profile.Effect) { e.Address = "127.0.0.53" })}, "EGRESS-001 High"},
 		"its own name":           {local, []profile.Effect{lookupOf(call, "audit-pod"), lookupOf(call, "audit-pod.ns.svc.cluster.local"), lookupOf(call, "1.0.0.127.in-addr.arpa")}, ""},
+		"its own name, outside":  {local, []profile.Effect{with(lookupOf(call, "c2VjcmV0.localhost"), at("9.9.9.9"))}, "EGRESS-001 High: Tool format_note looked up the name c2vjcmv0.localhost (at 9.9.9.9:53)"},
+		"a label, outside":       {local, []profile.Effect{with(lookupOf(call, "c2VjcmV0"), at("9.9.9.9"))}, "EGRESS-001 High"},
+		"localhost, outside":     {local, []profile.Effect{with(lookupOf(call, "localhost"), at("9.9.9.9"))}, ""},
+		"no question, port 53":   {local, []profile.Effect{with(connect(call, "udp", "9.9.9.9", 53), func(e *profile.Effect) { e.Operation = "sendto" })}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:53"},
+		"a stream to port 53":    {local, []profile.Effect{connect(call, "tcp", "9.9.9.9", 53)}, "EGRESS-001 High"},
 		"name server, no name":   {local, []profile.Effect{connect(call, "udp", "10.96.0.10", 53)}, "EGRESS-001 Medium"},
 		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, ""},
 		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, "EGRESS-001 High"},
@@ -254,11 +261,11 @@ func TestSubprocesses(t *testing.T) {
 		"declared":        {shell, id, ""},
 		"idle, declared":  {shell, run(idle, "/bin/sh"), ""},
 		"start-up":        {silent, run(startup, "/bin/sh"), ""},
-		"launcher":        {silent, with(id, func(e *profile.Effect) { e.Main = true }), ""},
 		"failed":          {silent, with(id, func(e *profile.Effect) { e.Error = "ENOENT" }), ""},
 		"idle":            {silent, run(idle, "/bin/sh"), "EXEC-001 Medium: While idle, the server started /bin/sh"},
 		"from memory":     {shell, run(call, "/memfd:x"), "EVADE-001 Medium: Tool format_note ran a program that has no file"},
 		"its own inquiry": {silent, run(call, "/sbin/ldconfig"), ""},
+		"a borrowed name": {silent, run(call, "/tmp/uname", "uname", "-c", "id"), "EXEC-001 Medium"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effect), tc.want) })
 	}
