@@ -16,15 +16,18 @@
 // after that (settle) is: the event, the metric, deleting the Pod, pruning old
 // reports. State is nowhere but in the status and on the Pod, so a manager may
 // be restarted at any point: a Pod whose run is not in the status is collected
-// again, one whose run is in it is deleted.
+// again, one whose run is in it is deleted. Every wait has a deadline of the
+// manager's own, but for room in the quota of the run namespace, which comes; an
+// API server that fails is asked again with the work queue's back-off.
 //
 // The conditions, and who sets them:
 //
 //	condition       while the first audit runs    when it is decided
-//	Ready           Unknown Pending|Queued|Running  True, or False with the reason
+//	Ready           Unknown, see Auditing           True, or False with the reason
 //	Audited         Unknown NotYetAudited           True Completed, or False
 //	ManifestStable  Unknown NotYetAudited           by the baseline
-//	Auditing        True Queued|Running             False Idle
+//	Auditing        True Pending|Queued|Running|    False Idle
+//	                Collecting
 //	Reconciling     True                            absent
 //	Stalled         absent                          True if Ready is False
 //

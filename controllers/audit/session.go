@@ -77,7 +77,10 @@ func (s *session) conclude(err error) (ctrl.Result, error) {
 		return ctrl.Result{}, err
 	}
 	reason := v1alpha1.ReasonQueued
-	if s.pod != nil {
+	switch {
+	case s.pod != nil && conditions.Reason(s.audit, v1alpha1.ConditionAuditing) == v1alpha1.ReasonCollecting:
+		reason = v1alpha1.ReasonCollecting // its deadline goes on
+	case s.pod != nil:
 		reason = v1alpha1.ReasonRunning
 	}
 	s.progress(reason, fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))

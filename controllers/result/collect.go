@@ -47,6 +47,9 @@ func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error)
 		return Collected{}, fmt.Errorf("%w: it has not ended", ErrNoSummary)
 	}
 	summary, err := report.DecodeSummary([]byte(runner.Message))
+	if err == nil {
+		err = checkDigests(summary.ManifestDigest, nil)
+	}
 	if err != nil {
 		return Collected{}, fmt.Errorf("%w: %w", ErrNoSummary, err)
 	}
@@ -58,10 +61,35 @@ func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error)
 	if sum := report.Sum(encoded); sum != summary.SHA256 {
 		return collected, fmt.Errorf("%w: it has digest %s, announced was %s", ErrNoReport, sum, summary.SHA256)
 	}
-	if collected.Report, err = report.Decode(encoded); err != nil {
+	decoded, err := report.Decode(encoded)
+	if err == nil {
+		err = checkDigests(decoded.ManifestDigest, decoded.Manifest.Tools)
+	}
+	if err != nil {
 		return collected, fmt.Errorf("%w: %w", ErrNoReport, err)
 	}
+	collected.Report = decoded
 	return collected, nil
+}
+
+// checkDigests refuses what the status has no room for: it would be refused as a
+// whole, and the verdict never be seen.
+func checkDigests(manifest string, tools []report.Item) error {
+	if manifest != "" && !isDigest(manifest) {
+		return fmt.Errorf("check manifest: %q is no digest", manifest)
+	}
+	for _, tool := range tools {
+		if !isDigest(tool.Digest) {
+			return fmt.Errorf("check manifest: %q is no digest of tool %q", tool.Digest, tool.Name)
+		}
+	}
+	return nil
+}
+
+// isDigest tells whether a text is a v1alpha1.Digest.
+func isDigest(s string) bool {
+	hex, ok := strings.CutPrefix(s, "sha256:")
+	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
 func read(ctx context.Context, logs Logs, pod *corev1.Pod) ([]byte, error) {
@@ -88,8 +116,7 @@ func ImageDigest(pod *corev1.Pod) string {
 	if status == nil {
 		return ""
 	}
-	const digest = "sha256:"
-	if i := strings.LastIndex(status.ImageID, digest); i >= 0 && len(status.ImageID[i:]) == len(digest)+64 {
+	if i := strings.LastIndex(status.ImageID, "sha256:"); i >= 0 && isDigest(status.ImageID[i:]) {
 		return status.ImageID[i:]
 	}
 	return ""

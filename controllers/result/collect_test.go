@@ -66,6 +66,11 @@ func TestCollect(t *testing.T) {
 	other.Message = "another"
 	_, otherLog := written(t, other)
 	finished := newPod().ends("runner", 0, "Completed", summary).pod
+	future := newReport()
+	future.Manifest.Tools = []report.Item{{Name: "format_note", Digest: "sha512:1"}}
+	futureSummary, futureLog := written(t, future)
+	future.ManifestDigest = "sha512:2"
+	strange, _ := written(t, future)
 
 	for _, test := range []struct {
 		name string
@@ -79,6 +84,8 @@ func TestCollect(t *testing.T) {
 		{"no log", finished, fakeLogs{err: errors.New("connection refused")}, result.ErrNoReport},
 		{"empty log", finished, fakeLogs{}, result.ErrNoReport},
 		{"half a log", finished, fakeLogs{text: log[:len(log)/2]}, result.ErrNoReport},
+		{"another kind of digest", newPod().ends("runner", 0, "Completed", futureSummary).pod, fakeLogs{text: futureLog}, result.ErrNoReport},
+		{"another kind of digest in the summary", newPod().ends("runner", 0, "Completed", strange).pod, fakeLogs{text: log}, result.ErrNoSummary},
 		{"another report", finished, fakeLogs{text: otherLog}, result.ErrNoReport},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -142,6 +142,7 @@ func TestImageDigest(t *testing.T) {
 		"docker://" + digest:                digest,
 		"":                                  "",
 		"sha256:short":                      "",
+		"sha256:" + strings.Repeat("g", 64): "",
 	} {
 		pod := newPod().runs("server").pod
 		pod.Status.ContainerStatuses[0].ImageID = id
