@@ -54,12 +54,19 @@ type Where struct {
 //   - it has written the last response: Idle.
 //
 // A request that was never answered stays in flight until the next one is read.
+// A response that was written counts its request as read: a server that has
+// guessed it, or has seen it without reading (tee(2)), gains nothing.
 func (l Ledger) At(p trace.Position) Where {
 	if p.EOF {
 		return server(report.PhaseShutdown)
 	}
 	// The first exchange that the server had read nothing of.
 	next := sort.Search(len(l), func(i int) bool { return l[i].SentStart >= p.In })
+	for i := next; i < len(l); i++ {
+		if l[i].Received != 0 && l[i].Received <= p.Out {
+			next = i + 1
+		}
+	}
 	if next == 0 {
 		return server(report.PhaseStartup)
 	}

@@ -45,6 +45,8 @@ func TestAt(t *testing.T) {
 		"a call without an answer":       {trace.Position{In: 400, Out: 1200}, ledger.Where{report.PhaseCall, slow, inFlight}},
 		"the call behind it":             {trace.Position{In: 450, Out: 1200}, ledger.Where{report.PhaseCall, last, inFlight}},
 		"after everything":               {trace.Position{In: 450, Out: 1500}, ledger.Where{report.PhaseIdle, server, phase}},
+		"answered before it was read":    {trace.Position{Out: 900}, ledger.Where{report.PhaseList, server, after}},
+		"all answered, nothing read":     {trace.Position{Out: 1500}, ledger.Where{report.PhaseIdle, server, phase}},
 		"stdin has ended":                {trace.Position{In: 450, Out: 1500, EOF: true}, ledger.Where{report.PhaseShutdown, server, phase}},
 	} {
 		t.Run(name, func(t *testing.T) {
