@@ -88,3 +88,22 @@ func FuzzParseMessage(f *testing.F) {
 		}
 	})
 }
+
+// A server that asks with long ids and reads no answers does not make us keep
+// them all.
+func TestBacklogIsBoundedInBytes(t *testing.T) {
+	in, stdin := io.Pipe() // never read
+	stdout, out := io.Pipe()
+	t.Cleanup(func() { _, _, _ = in.Close(), out.Close(), stdin.Close() })
+	w := newWire(Conn{Stdin: stdin, Stdout: stdout, Exited: make(chan struct{})}, nil)
+	long := strings.Repeat("x", 1<<20)
+	for range maxBacklog {
+		if _, _, err := w.send(long); err != nil {
+			break
+		}
+	}
+	if w.sent > maxBacklogBytes+2<<20 {
+		t.Errorf("%d MiB wait to be read", w.sent>>20)
+	}
+	w.close()
+}

@@ -9,8 +9,13 @@ import (
 	"sync"
 )
 
-// maxBacklog is how many messages may wait for a server that does not read.
-const maxBacklog = 1024
+// What may wait for a server that does not read: so many messages, with so many
+// bytes. A server's own requests can have ids of megabytes, which our answers
+// repeat.
+const (
+	maxBacklog      = 1024
+	maxBacklogBytes = 32 << 20
+)
 
 var (
 	errBacklog = errors.New("the server does not read its stdin")
@@ -30,6 +35,7 @@ type wire struct {
 
 	mu        sync.Mutex
 	sent      int64 // bytes handed to stdin so far, the queue included
+	written   int64 // bytes that are not in the queue any more
 	closed    bool  // no more may be queued
 	waiting   string
 	response  chan received
@@ -64,6 +70,9 @@ func (w *wire) write() {
 		if failed == nil {
 			_, failed = w.conn.Stdin.Write(text)
 		}
+		w.mu.Lock()
+		w.written += int64(len(text))
+		w.mu.Unlock()
 	}
 	_ = w.conn.Stdin.Close() // it may be closed already; nothing depends on it
 }
@@ -76,7 +85,7 @@ func (w *wire) send(v any) (start, end int64, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	if w.closed || w.sent-w.written > maxBacklogBytes {
 		return 0, 0, errBacklog
 	}
 	select {
