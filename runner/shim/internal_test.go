@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func pair(t *testing.T) (*net.UnixConn, *net.UnixConn) {
@@ -127,4 +129,29 @@ func FuzzParentOf(f *testing.F) {
 			t.Errorf("parentOf(%q) = %d", stat, parent)
 		}
 	})
+}
+
+// TestCloseDoesNotWaitForAChatterer: a peer that answers what nobody asked fills
+// the room for answers.
+func TestCloseDoesNotWaitForAChatterer(t *testing.T) {
+	a, b := pair(t)
+	link := NewLink(a)
+	for range 3 {
+		if err := send(b, message{Kind: kindReady}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for len(link.answers) == 0 {
+		runtime.Gosched() // until listen has begun to take them
+	}
+	done := make(chan error, 1)
+	go func() { done <- link.Close() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("Close hangs")
+	}
 }

@@ -154,7 +154,7 @@ func (l *Link) Stop(ctx context.Context) error {
 // Close hangs up: the shim kills what is left and exits.
 func (l *Link) Close() error {
 	err := l.conn.Close()
-	<-l.closed
+	l.lose() // listen may be waiting for somebody to take an answer that nobody asked for
 	return err
 }
 
