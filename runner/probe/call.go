@@ -11,13 +11,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-const (
-	// maxKept is how much of a result is kept, 64 KiB.
-	maxKept = 64 << 10
-	// maxInputRounds is how often one call is sent again because the server
-	// answered that it needs input (revision 2026-07-28).
-	maxInputRounds = 4
-)
+// maxInputRounds is how often one call is sent again because the server answered
+// that it needs input (revision 2026-07-28).
+const maxInputRounds = 4
 
 // exercise calls everything of one kind once, in the order of the list. done
 // has the names that were called: what is listed twice is called once. The
@@ -124,29 +120,21 @@ var methods = map[report.CapabilityKind]string{
 	report.CapabilityResourceTemplate: "resources/read", report.CapabilityPrompt: "prompts/get",
 }
 
-// call calls once and enters the Call. It answers what input the server asks
-// for in the result.
+// call calls once, and answers what input the server asks for in the result; one
+// that asks again and again has not accepted the call. accepted: a result came,
+// and it does not say that it is an error.
 func (s *session) call(ctx context.Context, of report.Capability, params map[string]any) (accepted bool, err error) {
-	entry := Call{Capability: of, Method: methods[of.Kind]}
-	if entry.Params, err = json.Marshal(params); err != nil {
-		return false, err
-	}
-	defer func() { s.result.Calls = append(s.result.Calls, entry) }()
-	var raw json.RawMessage
 	for range maxInputRounds {
-		if raw, err = s.request(ctx, report.PhaseCall, of, entry.Method, params); err != nil {
-			entry.Error = err.Error()
+		raw, err := s.request(ctx, report.PhaseCall, of, methods[of.Kind], params)
+		if err != nil {
 			return false, err
 		}
 		result := manifest.Object(raw)
 		if manifest.Text(result["resultType"]) != "input_required" {
-			entry.Result = raw[:min(len(raw), maxKept):min(len(raw), maxKept)]
-			entry.Accepted = result != nil && string(result["isError"]) != "true"
-			return entry.Accepted, nil
+			return result != nil && string(result["isError"]) != "true", nil
 		}
 		params = s.withInput(params, result)
 	}
-	entry.Error = "the server asked for input again and again"
 	return false, nil
 }
 

@@ -15,7 +15,6 @@
 package probe
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
@@ -98,7 +97,6 @@ type Result struct {
 	Announced bool
 
 	Coverage  report.Coverage
-	Calls     []Call
 	Pollution Pollution
 
 	// Incomplete is the first reason why the session did not show everything.
@@ -106,21 +104,6 @@ type Result struct {
 	// Lingered: the server was still there Options.Grace after its stdin had
 	// ended. Many honest servers are.
 	Lingered bool
-}
-
-// Call is one call of a capability.
-type Call struct {
-	Capability report.Capability
-	Method     string
-	// Params are the request's, without `_meta`.
-	Params json.RawMessage
-	// Result is the answer as the server wrote it, at most 64 KiB of it; nil
-	// when it was an error or there was none.
-	Result json.RawMessage
-	// Error is why there is no result; "" when there is one.
-	Error string
-	// Accepted: a result came, and it does not say that it is an error.
-	Accepted bool
 }
 
 // Pollution is what came on stdout that is not JSON-RPC. The specification

@@ -10,8 +10,21 @@ import (
 // separator joins arguments, which cannot hold it, into a comparable string.
 const separator = "\x00"
 
-// maxArgv is how many bytes of a program's arguments tell effects apart.
-const maxArgv = 2048
+// How many bytes of a program's arguments, and of a path, tell effects apart. A
+// path may be longer, up to a directory and a name of 4 KiB each, where a
+// directory lies so deep that the kernel takes no name for it.
+const (
+	maxArgv = 2048
+	maxPath = 4096
+)
+
+// cut is the beginning of s, without holding on to the rest of it.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.Clone(s[:limit])
+}
 
 // identities are the effects of one event: none for what is no effect, several
 // where a call does several things.
@@ -21,9 +34,8 @@ func identities(e trace.Event) []identity {
 	case trace.OpRead, trace.OpWrite:
 		return id.files(e)
 	case trace.OpExec:
-		id.kind, id.path = KindExec, e.Path
-		id.argv = strings.Join(e.Argv, separator)
-		id.argv = id.argv[:min(len(id.argv), maxArgv)]
+		id.kind, id.path = KindExec, cut(e.Path, maxPath)
+		id.argv = cut(strings.Join(e.Argv, separator), maxArgv)
 	case trace.OpEvade:
 		id.kind = KindEvade
 	case trace.OpConnect:
@@ -56,9 +68,9 @@ func identities(e trace.Event) []identity {
 
 // files are the effects of an access to a file.
 func (id identity) files(e trace.Event) []identity {
-	id.path = e.Path
+	id.path = cut(e.Path, maxPath)
 	other := id
-	other.path = e.Target
+	other.path = cut(e.Target, maxPath)
 	id.kind = KindWrite
 	switch {
 	case e.Errno != "":
@@ -68,7 +80,7 @@ func (id identity) files(e trace.Event) []identity {
 	case e.Op == trace.OpRead:
 		id.kind = KindRead
 	case slices.Contains(e.Flags, "O_RDWR"), slices.Contains(e.Flags, "O_RDONLY"): // O_CREAT and O_APPEND go with it
-		other.kind, other.path = KindRead, e.Path
+		other.kind, other.path = KindRead, id.path
 	case strings.HasPrefix(e.Syscall, "rename"):
 		other.kind = KindWrite
 		moved := id

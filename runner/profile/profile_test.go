@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,6 +195,23 @@ func TestWhere(t *testing.T) {
 				t.Errorf("evidence is of %v, want the first call, %v", got, r.events[0].Time)
 			}
 		})
+	}
+}
+
+// TestAnEffectIsBounded: what DefaultEffects says about the memory that it takes.
+func TestAnEffectIsBounded(t *testing.T) {
+	long := "/" + strings.Repeat("x", 8192)
+	var r recorder
+	run := execute(long)
+	for range 64 {
+		run.Argv = append(run.Argv, long[:1024])
+	}
+	r.add(inNote, run)
+	r.add(inNote, read(long))
+	for _, e := range r.build(profile.Limits{}).Effects {
+		if size := len(e.Path) + len(strings.Join(e.Argv, " ")); size > 4096+2048 {
+			t.Errorf("%s: %d bytes", e.Kind, size)
+		}
 	}
 }
 
