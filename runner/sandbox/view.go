@@ -60,8 +60,9 @@ var runtimes = map[string][]string{
 // hidden are directories of other programs' state: nothing below them is part
 // of a server, and all of it is worth stealing.
 var hidden = []string{
-	"/etc/kubernetes", "/lost+found", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker",
-	"/var/lib/kubelet", "/var/lib/rancher", "/var/spool",
+	"/etc/kubernetes", "/etc/letsencrypt", "/etc/ppp", "/etc/rancher", "/lost+found", "/var/lib/containerd",
+	"/var/lib/containers", "/var/lib/docker", "/var/lib/etcd", "/var/lib/k0s", "/var/lib/kubelet",
+	"/var/lib/rancher", "/var/spool",
 }
 
 // masked are files that only root may read; a server without capabilities that

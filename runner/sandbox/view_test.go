@@ -32,6 +32,7 @@ func TestTreat(t *testing.T) {
 		"/home/ann/.cargo": descend, "/home/ann/.cargo/bin": whole, "/home/ann/.cargo/credentials.toml": hide,
 		"/root": descend, "/root/.ssh": hide, "/var": descend, "/var/lib": descend,
 		"/var/lib/docker": empty, "/var/lib/other": whole,
+		"/etc/rancher": empty, "/var/lib/etcd": empty,
 	} {
 		if got := v.treat(path); got != want {
 			t.Errorf("treat(%s) = %d, want %d", path, got, want)
