@@ -5,13 +5,14 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 var evasion = Rule{
 	ID: "MCPA-EVADE-001", Severity: report.SeverityHigh, Title: "Call that could hide from the tracer",
 	Description: "A system call was made by which a program can hide from a tracer, get at another process, or leave its " +
-		"sandbox: ptrace, arguments that the tracer could not read, a seccomp filter with a listener or a mount that " +
-		"worked (High); process_vm_readv, prctl PR_SET_DUMPABLE, signals to processes that are not the server's, " +
+		"sandbox: ptrace, arguments that the tracer could not read, a socket of AF_VSOCK, a seccomp filter with a listener " +
+		"or a mount that worked (High); process_vm_readv, prctl PR_SET_DUMPABLE, signals to processes that are not the server's, " +
 		"namespaces, bpf, a program run from memory (Medium). " +
 		"io_uring that the sandbox refused is no finding: Node and others try it at every start.",
 	Fix: "Do without; if the server needs it, say so in its description and suppress the finding with that reason.",
@@ -40,6 +41,11 @@ func findEvasion(in Input) []draft {
 			d.message = sentence("%s used io_uring, which the tracer does not see into", subject(e))
 			d.severity = report.SeverityHigh
 			return !e.Refused && e.Error == ""
+		case e.Operation == trace.Forbidden:
+			d.severity = report.SeverityHigh
+			d.message = sentence("%s was killed (SIGSYS) for a system call that is forbidden, "+
+				"such as a socket of AF_VSOCK, which no network namespace holds", subject(e))
+			return true
 		case e.Operation == "ptrace", e.Error == "" && conceals[e.Operation]:
 			d.severity = report.SeverityHigh
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 const home = "/home/audit"
@@ -282,6 +283,7 @@ func TestEvasion(t *testing.T) {
 		"a mount":           {evade(call, "mount", "", false), "EVADE-001 High: Tool format_note called mount"},
 		"a refused mount":   {evade(call, "mount", "EPERM", false), "EVADE-001 Medium: Tool format_note tried to call mount"},
 		"a listener":        {evade(call, "seccomp", "", false), "EVADE-001 High: Tool format_note called seccomp"},
+		"a forbidden call":  {evade(call, trace.Forbidden, "?", false), "EVADE-001 High: Tool format_note was killed (SIGSYS)"},
 		"undumpable":        {evade(call, "prctl", "", false), "EVADE-001 Medium: Tool format_note called prctl"},
 		"blinded":           {with(evade(call, "openat", "", false), func(e *profile.Effect) { e.Blinded = true }), "EVADE-001 High: Tool format_note made the arguments of its openat unreadable"},
 	} {

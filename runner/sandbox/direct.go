@@ -58,6 +58,9 @@ func startHere(command []string, files []*os.File, env []string) (int, error) {
 	if err := dropCapabilities(); err != nil {
 		return 0, err
 	}
+	if err := shim.ForbidVsock(); err != nil {
+		return 0, err
+	}
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
 		fds[i] = f.Fd()

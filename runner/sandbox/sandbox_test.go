@@ -22,10 +22,18 @@ const patience = 60 * time.Second
 
 func init() { runtime.LockOSThread() }
 
+// vsockArg makes the test binary a server that makes a socket of AF_VSOCK.
+const vsockArg = "make-vsock"
+
 // The test binary is its own sandbox, as mcpaudit is.
 func TestMain(m *testing.M) {
 	if code, ok := sandbox.Stage(os.Args[1:]); ok {
 		os.Exit(code)
+	}
+	if len(os.Args) == 2 && os.Args[1] == vsockArg {
+		_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+		fmt.Println("still here:", err)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -174,6 +182,35 @@ func TestFailuresComeInWords(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", command, err, want)
 		}
 		cancel()
+	}
+}
+
+// TestVsockIsForbiddenAndSeen: a socket that is in no network namespace is not
+// made, and the attempt is in the trace, by the server as by a child.
+func TestVsockIsForbiddenAndSeen(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := filepath.Join(t.TempDir(), "server") // the trace takes self for a stage of the sandbox
+	if err := os.Symlink(self, server); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string][]string{
+		"server": {server, vsockArg},
+		"child":  {"sh", "-c", `"$0" "$1"; echo ended with $?`, server, vsockArg},
+	} {
+		o := run(t, command...)
+		seen := false
+		for _, e := range o.events {
+			seen = seen || e.Op == trace.OpEvade && e.Syscall == trace.Forbidden
+		}
+		if !seen || strings.Contains(o.stdout, "still here") {
+			t.Errorf("%s: seen %v, stdout %q", name, seen, o.stdout)
+		}
+		if want := "ended with 159\n"; name == "child" && o.stdout != want { // 128 + SIGSYS
+			t.Errorf("stdout %q, want %q", o.stdout, want)
+		}
 	}
 }
 

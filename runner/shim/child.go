@@ -100,6 +100,9 @@ func Execute(command []string) error {
 	if err := dropPrivileges(); err != nil {
 		return err
 	}
+	if err := ForbidVsock(); err != nil {
+		return err
+	}
 	err = syscall.Exec(path, command, os.Environ())
 	runtime.KeepAlive(command)
 	return Explain(path, err)

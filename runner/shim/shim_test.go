@@ -32,6 +32,7 @@ const (
 func init() { runtime.LockOSThread() }
 
 func TestMain(m *testing.M) {
+	playServer()
 	switch os.Getenv(roleVar) {
 	case "shim":
 		_ = os.Setenv(roleVar, "child")

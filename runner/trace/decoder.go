@@ -103,6 +103,9 @@ func (d *decoder) feed(b []byte) {
 	case lineSuperseded:
 		d.supersede(l)
 	case lineGone:
+		if l.forbidden {
+			d.forbidden(l)
+		}
 		d.gone(l.pid)
 	case lineSignal, lineUnnamed:
 	}
@@ -226,6 +229,17 @@ func (d *decoder) gone(pid int) {
 	}
 }
 
+// forbidden reports a task that a seccomp filter killed. The call itself may be
+// missing: a filter that kills takes precedence over that of --seccomp-bpf.
+func (d *decoder) forbidden(l line) {
+	t := d.task(l.pid) // its first call may have been the one, before its parent heard of it
+	if !t.inside {
+		return
+	}
+	c := call{spec: &spec{name: Forbidden}, task: t, time: l.time, at: d.at, result: returned{errno: "?"}}
+	d.emit(&c, Event{Op: OpEvade, Detail: "+++ killed by " + Forbidden + " +++"})
+}
+
 func (d *decoder) abandon(t *task) {
 	p := t.suspended
 	d.forget(t)
@@ -257,7 +271,9 @@ func (d *decoder) emit(c *call, e Event) {
 	e.Seq, e.At = d.stats.Events, c.at
 	e.Time, e.Duration, e.PID, e.Main = c.time, c.result.duration, c.task.pid, c.task.group == d.tasks.root
 	e.Syscall, e.Result, e.Errno, e.Refused = c.name, c.result.value, c.result.errno, c.result.refused
-	e.Detail = c.detail()
+	if e.Detail == "" {
+		e.Detail = c.detail()
+	}
 	d.sink(e)
 }
 

@@ -34,10 +34,15 @@ const (
 	// OpEvade: a call that an ordinary server does not make and that could hide
 	// something from the tracer: io_uring, ptrace, process_vm_*, a signal to a
 	// foreign process, a seccomp filter with a listener, bpf, module loading,
-	// namespaces, mounts; and any call
-	// whose arguments the tracer could not read (Blinded).
+	// namespaces, mounts; any call whose arguments the tracer could not read
+	// (Blinded); and the end by a call that a seccomp filter kills for (Forbidden).
 	OpEvade Op = "evade"
 )
+
+// Forbidden is the Syscall of the event that a process or thread was killed by
+// SIGSYS: it made a call that the sandbox's seccomp filter, or one of its own,
+// does not let live. Nothing came of the call, whose name is not known.
+const Forbidden = "SIGSYS"
 
 // Event is one system call of the server or of one of its descendants. Calls
 // that only move the conversation on (reads of stdin, writes of stdout), that
@@ -54,7 +59,7 @@ type Event struct {
 	// replaces the server (a launcher script and its interpreter), it does not
 	// add a process.
 	Main bool
-	// Syscall is the name of man 2.
+	// Syscall is the name of man 2, or Forbidden.
 	Syscall string
 	Op      Op
 	// Result is the return value; meaningless when Errno is set.

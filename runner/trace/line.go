@@ -30,6 +30,8 @@ type line struct {
 	rest []byte
 	// by is the thread of lineSuperseded.
 	by int
+	// forbidden: a task of lineGone was killed by SIGSYS.
+	forbidden bool
 }
 
 // parseLine takes apart a line without its newline.
@@ -118,6 +120,7 @@ func parseGone(l line, b []byte) (line, error) {
 	l.kind = lineGone
 	by, ok := bytes.CutPrefix(b, []byte("+++ superseded by execve in pid "))
 	if !ok {
+		l.forbidden = bytes.HasPrefix(b, []byte("+++ killed by "+Forbidden+" "))
 		return l, nil
 	}
 	l.kind, l.by = lineSuperseded, int(integer(by))

@@ -328,6 +328,26 @@ func TestUnnamed(t *testing.T) {
 	}
 }
 
+// What a seccomp filter kills for is seen by the end of the task alone, if need
+// be: without the call, before the clone that made the task has returned, and
+// by any of the threads.
+func TestForbidden(t *testing.T) {
+	for name, tc := range map[string]struct{ lines, want []string }{
+		"after the call": {
+			[]string{`5 2.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = ?`, `5 2.000001 +++ killed by SIGSYS (core dumped) +++`},
+			[]string{`5 evade SIGSYS error=? main at=0/0`}},
+		"by a child that nobody has heard of": {
+			[]string{`5 2.000000 vfork( <unfinished ...>`, `6 2.000001 +++ killed by SIGSYS +++`, `5 2.000002 <... vfork resumed>) = 6 <0.000001>`},
+			[]string{`6 evade SIGSYS error=? at=0/0`}},
+		"another end": {[]string{`5 2.000000 +++ killed by SIGSEGV +++`}, nil},
+	} {
+		got, stats := decodeLines(t, tc.lines...)
+		if diff := cmp.Diff(tc.want, got); diff != "" || stats.Unparsed != 0 {
+			t.Errorf("%s: %d not parsed; events (-want +got):\n%s", name, stats.Unparsed, diff)
+		}
+	}
+}
+
 func TestUnparsed(t *testing.T) {
 	for _, line := range []string{
 		``, `5`, `x 2.000000 open("/a", O_RDONLY) = 3`, `5 2.0 open("/a", O_RDONLY) = 3`, `5 2.000000 `,

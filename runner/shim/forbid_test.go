@@ -1,0 +1,68 @@
+package shim_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// vsockArg makes the test binary a server that makes a socket of AF_VSOCK.
+const vsockArg = "make-vsock"
+
+// playServer does that, where it is told to.
+func playServer() {
+	if len(os.Args) == 2 && os.Args[1] == vsockArg {
+		_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+		fmt.Println("still here:", err)
+		os.Exit(0)
+	}
+}
+
+// TestVsockIsForbiddenAndSeen: as in a Pod, with strace attached.
+func TestVsockIsForbiddenAndSeen(t *testing.T) {
+	c := start(t, "/proc/self/exe", vsockArg)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	run, err := c.Setup(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(run.Close)
+	session, err := trace.Attach(ctx, run.PID, trace.Config{
+		File: filepath.Join(t.TempDir(), "trace"), Stdin: run.StdinInode, Stdout: run.StdoutInode,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	traced := make(chan error, 1)
+	go func() {
+		traced <- session.Run(ctx, func(e trace.Event) { seen = seen || e.Op == trace.OpEvade && e.Syscall == trace.Forbidden })
+	}()
+	if err := c.Go(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if out := readAll(t, run.Stdout); out != "" {
+		t.Errorf("the server says %q", out)
+	}
+	wait(t, run.Exited())
+	if status, known := run.Status(); !known || status.Signal() != syscall.SIGSYS {
+		t.Errorf("status %v, %v; want SIGSYS", status, known)
+	}
+	if err := <-traced; err != nil {
+		t.Error(err)
+	}
+	if !seen {
+		t.Error("the attempt is not in the trace")
+	}
+	if stats := session.Stats(); stats.Unparsed != 0 || stats.Alive != 0 {
+		t.Errorf("stats %+v", stats)
+	}
+}
