@@ -34,6 +34,8 @@ const (
 	ReasonTimeout Reason = "Timeout"
 	// ReasonProtocolError: what the server said is not MCP.
 	ReasonProtocolError Reason = "ProtocolError"
+	// ReasonNothingAdvertised: there was nothing to exercise, so nothing was seen.
+	ReasonNothingAdvertised Reason = "NothingAdvertised"
 	// ReasonTracerLost: the tracer ended before the server did.
 	ReasonTracerLost Reason = "TracerLost"
 	// ReasonTracerUnavailable: the tracer could not attach.
@@ -69,8 +71,11 @@ type Incomplete struct {
 func Judge(findings []Finding, failOn Severity, incomplete Incomplete) (Verdict, Reason, string) {
 	counts := Count(findings)
 	if n := counts.AtOrAbove(failOn); n > 0 {
-		return VerdictFail, ReasonFindingsAboveThreshold,
-			fmt.Sprintf("%s at or above %s: %s", plural(n, "finding"), failOn, counts)
+		message := fmt.Sprintf("%s at or above %s", plural(n, "finding"), failOn)
+		if all := counts.String(); all != fmt.Sprintf("%d %s", n, failOn) {
+			message += ": " + all
+		}
+		return VerdictFail, ReasonFindingsAboveThreshold, message
 	}
 	if incomplete.Reason != "" {
 		return VerdictInconclusive, incomplete.Reason, incomplete.Message

@@ -41,6 +41,7 @@ const (
 	// * "OOMKilled"
 	// * "Timeout"
 	// * "ServerExited"
+	// * "NothingAdvertised"
 	// * "ProtocolError"
 	// * "TracerLost"
 	// * "TracerUnavailable"
@@ -142,6 +143,9 @@ const (
 	ReasonTimeout = "Timeout"
 	// ReasonServerExited: the server ended before it had answered everything.
 	ReasonServerExited = "ServerExited"
+	// ReasonNothingAdvertised: the server advertises no tool, resource or prompt,
+	// so there was nothing to exercise.
+	ReasonNothingAdvertised = "NothingAdvertised"
 	// ReasonProtocolError: what the server said is not MCP.
 	ReasonProtocolError = "ProtocolError"
 	// ReasonTracerLost: the tracer ended before the server did.

@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 		{"clean", verdict.Input{Report: passed()}, "Pass", "Passed", "Completed", "The audit was complete: no findings."},
 		{"below the threshold", verdict.Input{Report: passed(finds("Medium"))}, "Pass", "Passed", "Completed", "none at or above the threshold: 1 Medium."},
 		{"at the threshold", verdict.Input{ReportName: "notes-1", Report: passed(failed, finds("High", "High"))}, "Fail", "FindingsAboveThreshold", "Completed",
-			"2 findings at or above High: 2 High. [High] Tool format_note read ~/.ssh/id_rsa. [High] Tool format_note read ~/.ssh/id_rsa. The evidence is in status.topFindings and, in full, in the MCPAuditReport notes-1."},
+			"2 findings at or above High. [High] Tool format_note read ~/.ssh/id_rsa. [High] Tool format_note read ~/.ssh/id_rsa. The evidence is in status.topFindings and, in full, in the MCPAuditReport notes-1."},
 		{"many", verdict.Input{Report: passed(failed, finds("High", "High", "High", "Critical", "High"))}, "Fail", "FindingsAboveThreshold", "Completed", "And 2 more."},
 		{"a severity of the future", verdict.Input{Report: passed(failed, finds("Apocalyptic"))}, "Fail", "FindingsAboveThreshold", "Completed", "[Apocalyptic] Tool format_note read"},
 		{"only records", verdict.Input{FailOn: "Never", Report: passed(finds("Critical"))}, "Pass", "Passed", "Completed", ""},

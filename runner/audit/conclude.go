@@ -76,6 +76,10 @@ func incomplete(runs []observation) report.Incomplete {
 			return reason
 		}
 	}
+	if last.result.Coverage == (report.Coverage{}) {
+		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
+			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
+	}
 	return report.Incomplete{}
 }
 

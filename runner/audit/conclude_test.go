@@ -25,6 +25,7 @@ func watched(change ...func(*observation)) observation {
 		result: probe.Result{
 			ServerName: "notes", ProtocolVersion: "2025-11-25", Listed: true,
 			Manifest: manifest.Manifest{Tools: []json.RawMessage{[]byte(`{"name":"format_note","description":"Purely local."}`)}},
+			Coverage: report.Coverage{Tools: report.Exercised{Listed: 1, Called: 1, Accepted: 1}},
 		},
 		stats:  trace.Stats{Begun: true, Lines: 10},
 		exited: true, known: true,
@@ -48,6 +49,8 @@ func TestIncomplete(t *testing.T) {
 		message string
 	}{
 		{"all well", []observation{watched()}, "", ""},
+		{"nothing to exercise", []observation{watched(func(o *observation) { o.result.Coverage = report.Coverage{} })},
+			report.ReasonNothingAdvertised, "no tool, resource or prompt"},
 		{"tracer refused", []observation{launched(fmt.Errorf("%w: do this", trace.ErrUnavailable))}, report.ReasonTracerUnavailable, "do this"},
 		{"no start", []observation{launched(errors.New("not in PATH"))}, report.ReasonSandboxFailed, "not in PATH"},
 		{"no start in time", []observation{launched(fmt.Errorf("wait: %w", context.DeadlineExceeded))}, report.ReasonTimeout, "not started in time"},

@@ -25,7 +25,7 @@ func fail() report.Report {
 	return report.Report{
 		Server:  report.Server{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Command: []string{"notes"}},
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
-		Message: "1 finding at or above High: 1 High", Tracer: report.Component{Name: "strace", Version: "6.1"},
+		Message: "1 finding at or above High", Tracer: report.Component{Name: "strace", Version: "6.1"},
 		ManifestDigest: "sha256:00",
 		Findings: []report.Finding{{
 			Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
