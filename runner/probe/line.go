@@ -45,8 +45,8 @@ func (r *lineReader) next() (line, error) {
 		r.offset += int64(len(chunk))
 		if !l.tooLong {
 			l.text = append(l.text, chunk...)
-			if len(l.text) > r.limit+1 {
-				l.text, l.tooLong = append([]byte(nil), l.text[:min(maxSample, r.limit)]...), true
+			if len(l.text) > r.limit+1 { // with its newline
+				l.cut(r.limit)
 			}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -59,6 +59,14 @@ func (r *lineReader) next() (line, error) {
 		if n := len(l.text); !l.tooLong && n > 0 && l.text[n-1] == '\n' {
 			l.text = l.text[:n-1]
 		}
+		if !l.tooLong && len(l.text) > r.limit { // the last one, that has none
+			l.cut(r.limit)
+		}
 		return l, nil
 	}
+}
+
+// cut keeps the sample of a line that is longer than the limit.
+func (l *line) cut(limit int) {
+	l.text, l.tooLong = append([]byte(nil), l.text[:min(maxSample, limit)]...), true
 }
