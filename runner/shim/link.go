@@ -158,9 +158,6 @@ func (l *Link) Close() error {
 	return err
 }
 
-// Closed is closed when the shim is gone.
-func (l *Link) Closed() <-chan struct{} { return l.closed }
-
 func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
 	select {
 	case m := <-l.answers:
