@@ -56,7 +56,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-envtest test-cluster test-e2e ## Run everything: lint, unit, envtest, end-to-end.
+test: install lint verify test-unit test-fuzz test-conformance test-envtest test-cluster test-e2e ## Run everything: lint, unit, fuzz, conformance, envtest, end-to-end.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -66,6 +66,18 @@ lint: ## Lint Go, the import rules and the shell scripts.
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster.
 	go test ./...
+
+.PHONY: test-fuzz
+test-fuzz: ## Fuzz the parsers of the trace, and the search for secrets, for a minute each.
+	@hack/fuzz.sh 60s runner/trace runner/canary
+
+.PHONY: test-conformance
+test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
+	go -C test/conformance test -tags conformance -count=1 -parallel 6
+
+.PHONY: real-servers
+real-servers: ## Audit published MCP servers in Node, Python and Go (installs them); prints what was seen, and what was lost.
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers
 
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.

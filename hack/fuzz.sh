@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for a time each: fuzz.sh [10s]
+# Runs fuzz targets for a time each, those of the whole module or of the given
+# folders: fuzz.sh [10s [FOLDER...]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+time=${1:-10s}
+folders=("${@:2}")
+[ ${#folders[@]} -gt 0 ] || folders=(api runner controllers)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -13,9 +17,9 @@ fuzz() {
 	grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log"
 }
 
-grep -rEl --include='*_test.go' '^func Fuzz' api runner controllers | xargs -n1 dirname | sort -u | while read -r dir; do
+grep -rEl --include='*_test.go' '^func Fuzz' "${folders[@]}" | xargs -n1 dirname | sort -u | while read -r dir; do
 	grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | sed 's/^func //' | while read -r target; do
 		echo "== ./$dir $target"
-		fuzz "$dir" "$target" "${1:-10s}"
+		fuzz "$dir" "$target" "$time"
 	done
 done

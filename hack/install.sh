@@ -16,8 +16,8 @@ needs=(
 	# the cluster
 	containerd=containerd containernetworking-plugins=/usr/lib/cni/bridge runc=runc
 	conntrack=conntrack iproute2=ip iptables=iptables nftables=nft util-linux=unshare
-	# tracing
-	strace=strace
+	# tracing, and the programs that it is held against
+	strace=strace gcc=gcc libc6-dev=/usr/include/stdio.h linux-libc-dev=/usr/include/linux/io_uring.h
 	# the servers that the tests audit
 	nodejs=node npm=npm python3=/usr/bin/python3 python3-pip=pip
 	# lint

@@ -23,6 +23,10 @@ const (
 	MaxEffects       = 64
 	MaxArgs          = 64
 	MaxErrors        = 32
+	MaxCaptures      = 64
+	MaxGaps          = 16
+	MaxNoise         = 32
+	MaxSamples       = 64
 	MaxTruncations   = 32
 	MaxDrift         = 32
 	MaxNameBytes     = 256
@@ -130,9 +134,36 @@ func (t *trimmer) report(r *Report, to limits) {
 		}
 	}
 	t.excerpt(&r.Manifest.Instructions, MaxDescription)
+	t.record(r, to)
 	r.Profile.Capabilities = cut(t, "profile.capabilities", r.Profile.Capabilities, to.capabilities)
 	for i := range r.Profile.Capabilities {
 		t.profile(&r.Profile.Capabilities[i], to.effects)
+	}
+}
+
+// record trims what illustrates the findings and is no part of them: a sample by
+// design, so that what is left out of it makes no audit incomplete.
+func (t *trimmer) record(r *Report, to limits) {
+	r.Captures = r.Captures[:min(len(r.Captures), MaxCaptures, to.effects)]
+	for i := range r.Captures {
+		c := &r.Captures[i]
+		t.excerpt(&c.Address, MaxPathBytes)
+		for _, text := range []*string{&c.Host, &c.Request, &c.Capability.Name} {
+			t.excerpt(text, MaxNameBytes)
+		}
+		t.excerpt(&c.Excerpt, MaxDetailBytes)
+	}
+	r.Unobserved = r.Unobserved[:min(len(r.Unobserved), MaxGaps)]
+	for i := range r.Unobserved {
+		t.excerpt(&r.Unobserved[i].Detail, MaxDetailBytes)
+	}
+	r.Noise = r.Noise[:min(len(r.Noise), MaxNoise)]
+	for i := range r.Noise {
+		n := &r.Noise[i]
+		n.Samples = n.Samples[:min(len(n.Samples), MaxSamples, to.effects)]
+		for j := range n.Samples {
+			t.excerpt(&n.Samples[j], MaxPathBytes)
+		}
 	}
 }
 
@@ -170,8 +201,8 @@ func (t *trimmer) item(i *Item, description int) {
 
 func (t *trimmer) profile(c *CapabilityProfile, effects int) {
 	t.excerpt(&c.Name, MaxNameBytes)
-	before := len(c.Reads) + len(c.Writes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens)
-	for _, files := range []*[]FileAccess{&c.Reads, &c.Writes, &c.Attempts} {
+	before := c.effects()
+	for _, files := range []*[]FileAccess{&c.Reads, &c.Writes, &c.Deletes, &c.Attempts} {
 		*files = (*files)[:min(len(*files), effects)]
 		for i := range *files {
 			t.excerpt(&(*files)[i].Path, MaxPathBytes)
@@ -194,7 +225,12 @@ func (t *trimmer) profile(c *CapabilityProfile, effects int) {
 	}
 	// The findings were judged on the whole profile, so a shortened record of
 	// it makes no audit incomplete: it is counted where it happened.
-	c.Dropped += before - (len(c.Reads) + len(c.Writes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens))
+	c.Dropped += before - c.effects()
+}
+
+// effects is how many effects are listed.
+func (c *CapabilityProfile) effects() int {
+	return len(c.Reads) + len(c.Writes) + len(c.Deletes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens)
 }
 
 // text cuts a text whose loss has to be known.

@@ -98,8 +98,22 @@ const (
 	// AttributionInFlight: after the server had read the request and before it
 	// had written the whole response, by the trace's own order.
 	AttributionInFlight Attribution = "InFlight"
-	// AttributionAfter: after the response and before the next request was read.
+	// AttributionSettle: after the response, while the audit waited for what the
+	// server would still do.
+	AttributionSettle Attribution = "Settle"
+	// AttributionAfter: later than that, and before the next request was read.
 	AttributionAfter Attribution = "AfterResponse"
+	// AttributionLineage: later, by a process that was started during the call,
+	// or by a descendant of one.
+	AttributionLineage Attribution = "Lineage"
+	// AttributionOverlap: while the call was in flight, but by a thread that an
+	// earlier call had started, or when that had left the server restless or had
+	// never been answered.
+	// Runtimes use threads again: either may be the cause.
+	AttributionOverlap Attribution = "Overlap"
+	// AttributionBackground: after the last response, by no process of which is
+	// known what call started it.
+	AttributionBackground Attribution = "Background"
 	// AttributionPhase: in a phase without a call.
 	AttributionPhase Attribution = "Phase"
 )

@@ -18,12 +18,16 @@ import (
 //	-----END MCPAUDIT REPORT-----
 //
 // Lines stay far below the 16 KiB at which the container runtime splits them,
-// and the whole far below the 10 MiB at which the kubelet rotates a log. The
-// digest that proves a frame whole is in the Summary.
+// and the whole far below the 10 MiB at which the kubelet rotates a log. Lines
+// of stderr, which is copied into the log by itself, may come to stand within a
+// frame: what is not base64 is none of it. The digest that proves a frame whole is
+// in the Summary.
 const (
 	frameBegin = "-----BEGIN MCPAUDIT REPORT-----"
 	frameEnd   = "-----END MCPAUDIT REPORT-----"
 	frameWidth = 4096
+
+	base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 )
 
 // The errors of ReadFrame.
@@ -75,7 +79,7 @@ func ReadFrame(log io.Reader) ([]byte, error) {
 			text.Reset()
 		case line == frameEnd && began:
 			ended = true
-		case began && !ended:
+		case began && !ended && strings.Trim(line, base64Letters) == "":
 			if text.Len()+len(line) > 2*MaxBytes {
 				return nil, fmt.Errorf("%w: larger than %d bytes", ErrBadFrame, 2*MaxBytes)
 			}

@@ -12,11 +12,16 @@ type CapabilityProfile struct {
 	Kind  CapabilityKind `json:"kind"`
 	Name  string         `json:"name,omitempty"`
 	Phase Phase          `json:"phase"`
+	// Late: what the capability left behind did, after its response. The same
+	// capability may have a section of each kind.
+	Late bool `json:"late,omitempty"`
 
 	// Reads are files that were opened for reading, with success.
 	Reads []FileAccess `json:"reads,omitempty"`
-	// Writes are files that were created, changed, renamed or removed.
+	// Writes are files that were created, changed, renamed or linked.
 	Writes []FileAccess `json:"writes,omitempty"`
+	// Deletes are files and directories that were removed.
+	Deletes []FileAccess `json:"deletes,omitempty"`
 	// Attempts are file accesses that failed.
 	Attempts []FileAccess `json:"attempts,omitempty"`
 	// Execs are programs that were started.
@@ -63,6 +68,8 @@ type Connection struct {
 	// Error is the errno name of a failed connect, such as "ECONNREFUSED".
 	Error string `json:"error,omitempty"`
 	Count int    `json:"count"`
+	// BytesOut is how many bytes were sent there.
+	BytesOut int64 `json:"bytesOut,omitempty"`
 }
 
 // Loopback tells whether the end point is the server's own machine.

@@ -44,6 +44,13 @@ type Report struct {
 	Manifest Manifest  `json:"manifest"`
 	Coverage Coverage  `json:"coverage"`
 
+	// Captures is what the sinkhole received, the first of each kind.
+	Captures []Capture `json:"captures,omitempty"`
+	// Unobserved says plainly what the audit could not see into.
+	Unobserved []Gap `json:"unobserved,omitempty"`
+	// Noise counts what was left out of the profile, by the reason.
+	Noise []Noise `json:"noise,omitempty"`
+
 	// Truncated names what the caps cut off. A truncated report is never a Pass.
 	Truncated []Truncation `json:"truncated,omitempty"`
 	// Errors are problems of the audit itself, each in one line.
@@ -74,9 +81,21 @@ type Component struct {
 // Network is what the sandbox did with connections to the outside.
 type Network string
 
-// NetworkDeny means that every address leads back into the sandbox, where nothing
-// listens; an attempt is refused at once and recorded with its address.
-const NetworkDeny Network = "Deny"
+// The networks.
+const (
+	// NetworkSinkhole: every address leads back into the sandbox, where every name
+	// resolves and every connection is answered by the audit itself, so that what
+	// the server sends is seen. Nothing leaves.
+	NetworkSinkhole Network = "Sinkhole"
+	// NetworkDeny: every address leads back into the sandbox, where nothing
+	// listens; an attempt is refused at once and recorded with its address.
+	NetworkDeny Network = "Deny"
+	// NetworkAllow: the server reaches what the machine, or the Pod, reaches.
+	NetworkAllow Network = "Allow"
+)
+
+// Networks lists all networks, the default first.
+var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
 
 // Coverage says how much of what the server advertises was exercised.
 type Coverage struct {
@@ -95,6 +114,48 @@ type Exercised struct {
 	// Accepted is how many answered at least one call with a result that is
 	// not an error.
 	Accepted int `json:"accepted"`
+}
+
+// Capture is what one connection, or one datagram, brought to the sinkhole.
+type Capture struct {
+	// Address and Port are what the server meant to reach.
+	Address string `json:"address"`
+	Port    int    `json:"port,omitempty"`
+	// Host is the name that the address stands for, where one is known.
+	Host string `json:"host,omitempty"`
+	// Protocol is what was spoken: "tcp", "udp", "dns", "http", "https", "tls",
+	// "smtp", "redis", "postgres", ...
+	Protocol string `json:"protocol"`
+	// Request says in one line what was asked: "POST /collect HTTP/1.1".
+	Request string `json:"request,omitempty"`
+	// Bytes is how much the server sent.
+	Bytes int64 `json:"bytes"`
+	// Excerpt is the beginning of it, secrets shortened.
+	Excerpt string `json:"excerpt,omitempty"`
+	// Opaque: it was encrypted for somebody else; what was sent is not known.
+	Opaque bool `json:"opaque,omitempty"`
+	// Capability is what was being exercised.
+	Capability Capability `json:"capability"`
+}
+
+// Gap is something that the audit could not see into.
+type Gap struct {
+	// What it is, a CamelCase word such as "OpaqueTLS".
+	What string `json:"what"`
+	// Count is how often; always > 0.
+	Count int `json:"count"`
+	// Detail says it in one sentence, with an example.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Noise counts the effects that are left out of the profile for one reason:
+// what every program of a runtime does by itself.
+type Noise struct {
+	// Reason is a CamelCase word, such as "Loader" or "Locale".
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+	// Samples are some of them, where they were asked for.
+	Samples []string `json:"samples,omitempty"`
 }
 
 // Truncation counts what was left out of one list or text.

@@ -177,6 +177,12 @@ func TestFrame(t *testing.T) {
 		t.Fatalf("read %d bytes of %d: %v", len(got), len(encoded), err)
 	}
 	whole := log.String()
+	mixed := strings.Replace(whole, frameBegin+"\n", frameBegin+"\nmcpaudit-runner: judge\n", 1)
+	mixed = strings.Replace(mixed, frameEnd, "mcpaudit-runner: stop the server\n"+frameEnd, 1)
+	got, err = ReadFrame(strings.NewReader(mixed + "late\n"))
+	if err != nil || string(got) != string(encoded) {
+		t.Errorf("with lines of stderr in between: read %d bytes: %v", len(got), err)
+	}
 	for name, c := range map[string]struct {
 		log  string
 		want error

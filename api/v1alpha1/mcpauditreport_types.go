@@ -80,6 +80,21 @@ type AuditResult struct {
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.
 	Coverage Coverage `json:"coverage"`
+	// captures is what the sinkhole received, the first of each kind.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Captures []Capture `json:"captures,omitempty"`
+	// unobserved says what the audit could not see into.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Unobserved []Gap `json:"unobserved,omitempty"`
+	// noise counts what was left out of the profile, by the reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Noise []Noise `json:"noise,omitempty"`
 	// truncated names what the caps cut off.
 	// +optional
 	// +listType=atomic

@@ -177,10 +177,47 @@ const FailOnNever FailOn = "Never"
 
 // Sandbox is about the Pod in which the server is run.
 type Sandbox struct {
+	// network is what becomes of connections to the outside. Sinkhole answers
+	// them itself, so that what the server sends is seen; Deny refuses them;
+	// Allow lets them go where the Pod's own network policies let them.
+	// +optional
+	// +kubebuilder:default=Sinkhole
+	Network NetworkMode `json:"network,omitempty"`
+
+	// tracer is the program that watches the system calls. Auto is Strace
+	// wherever the runner's image has it.
+	// +optional
+	// +kubebuilder:default=Auto
+	Tracer Tracer `json:"tracer,omitempty"`
+
 	// resources of the server's container.
 	// +optional
 	Resources SandboxResources `json:"resources,omitzero"`
 }
+
+// NetworkMode is Sinkhole, Deny or Allow.
+// +kubebuilder:validation:Enum=Sinkhole;Deny;Allow
+type NetworkMode string
+
+// The network modes.
+const (
+	NetworkSinkhole NetworkMode = "Sinkhole"
+	NetworkDeny     NetworkMode = "Deny"
+	NetworkAllow    NetworkMode = "Allow"
+)
+
+// Tracer is Auto, Strace or Ptrace.
+// +kubebuilder:validation:Enum=Auto;Strace;Ptrace
+type Tracer string
+
+// The tracers.
+const (
+	TracerAuto   Tracer = "Auto"
+	TracerStrace Tracer = "Strace"
+	// TracerPtrace is the runner's own. It ends with the server still in its
+	// hands: a server whose tracer dies is killed by the kernel.
+	TracerPtrace Tracer = "Ptrace"
+)
 
 // SandboxResources bounds the server's container.
 type SandboxResources struct {

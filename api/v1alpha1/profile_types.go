@@ -22,16 +22,24 @@ type CapabilityProfile struct {
 	// phase of the session.
 	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase"`
+	// late is what the capability left behind did, after its response.
+	// +optional
+	Late bool `json:"late,omitempty"`
 	// reads are files that were opened for reading, with success.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Reads []FileAccess `json:"reads,omitempty"`
-	// writes are files that were created, changed, renamed or removed.
+	// writes are files that were created, changed, renamed or linked.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Writes []FileAccess `json:"writes,omitempty"`
+	// deletes are files and directories that were removed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Deletes []FileAccess `json:"deletes,omitempty"`
 	// attempts are file accesses that failed.
 	// +optional
 	// +listType=atomic
@@ -113,4 +121,67 @@ type Connection struct {
 	Error string `json:"error,omitempty"`
 	// count is how often.
 	Count int64 `json:"count"`
+	// bytesOut is how many bytes were sent there.
+	// +optional
+	BytesOut int64 `json:"bytesOut,omitempty"`
+}
+
+// Capture is what one connection, or one datagram, brought to the sinkhole.
+type Capture struct {
+	// address that the server meant to reach.
+	// +kubebuilder:validation:MaxLength=512
+	Address string `json:"address"`
+	// port is 0 where the protocol has none.
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// host is the name that the address stands for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Host string `json:"host,omitempty"`
+	// protocol that was spoken.
+	// +kubebuilder:validation:MaxLength=64
+	Protocol string `json:"protocol"`
+	// request says in one line what was asked.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Request string `json:"request,omitempty"`
+	// bytes is how much the server sent.
+	Bytes int64 `json:"bytes"`
+	// excerpt is the beginning of it, secrets shortened.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Excerpt string `json:"excerpt,omitempty"`
+	// opaque means that it was encrypted for somebody else.
+	// +optional
+	Opaque bool `json:"opaque,omitempty"`
+	// capability that was exercised.
+	Capability Capability `json:"capability"`
+}
+
+// Gap is something that the audit could not see into.
+type Gap struct {
+	// what it is, in a word.
+	// +kubebuilder:validation:MaxLength=64
+	What string `json:"what"`
+	// count is how often.
+	Count int64 `json:"count"`
+	// detail says it in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Detail string `json:"detail,omitempty"`
+}
+
+// Noise counts the effects that are left out of the profile for one reason.
+type Noise struct {
+	// reason in a word.
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+	// count is how often.
+	Count int64 `json:"count"`
+	// samples are some of them, where they were asked for.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
+	Samples []string `json:"samples,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 )
 
@@ -41,11 +42,14 @@ Exit codes:
   3  findings at or above the threshold
 `
 
-// The stages of the sandbox are this program, and change the state of their main
-// thread.
+// The tracer and the stages of the sandbox are this program, and their main
+// thread is the one that counts.
 func init() { runtime.LockOSThread() }
 
 func main() {
+	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if code, ok := sandbox.Stage(os.Args[1:]); ok {
 		os.Exit(code)
 	}

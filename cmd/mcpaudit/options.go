@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The range of --timeout, which is that of the operator's spec.
@@ -26,6 +27,9 @@ type options struct {
 	timeout  time.Duration
 	outDir   string
 	baseline string
+	network  string
+	noise    bool
+	tracer   string
 	help     bool
 }
 
@@ -36,8 +40,11 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVarP(&o.output, "output", "o", "table", "table or json")
 	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
+	f.StringVar(&o.network, "network", "sinkhole", "sinkhole (answer every connection, record what is sent), deny (refuse) or allow")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json, manifest.json and trace.txt in")
 	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest must not have changed since")
+	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what runtimes do by themselves")
+	f.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace (our own, which needs no strace)")
 	f.BoolVarP(&o.help, "help", "h", false, "show this help")
 	return f
 }
@@ -58,8 +65,14 @@ func (o *options) parse(args []string) (command []string, err error) {
 	if _, err := o.threshold(); err != nil {
 		return nil, err
 	}
+	if _, err := o.sandboxNetwork(); err != nil {
+		return nil, err
+	}
 	if o.timeout < minTimeout || o.timeout > maxTimeout {
 		return nil, fmt.Errorf("--timeout %s: it is from 10s to 1h", o.timeout)
+	}
+	if _, err := o.backend(); err != nil {
+		return nil, err
 	}
 	if f.NArg() == 0 {
 		return nil, errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")
@@ -78,6 +91,26 @@ func (o *options) threshold() (report.Severity, error) {
 		}
 	}
 	return "", fmt.Errorf("--fail-on %q: it is never, info, low, medium, high or critical", o.failOn)
+}
+
+// sandboxNetwork is the network of --network.
+func (o *options) sandboxNetwork() (report.Network, error) {
+	for _, n := range report.Networks {
+		if o.network == strings.ToLower(string(n)) {
+			return n, nil
+		}
+	}
+	return "", fmt.Errorf("--network %q: it is sinkhole, deny or allow", o.network)
+}
+
+// backend is the tracer of --tracer.
+func (o *options) backend() (trace.Backend, error) {
+	for _, b := range trace.Backends {
+		if o.tracer == strings.ToLower(string(b)) {
+			return b, nil
+		}
+	}
+	return "", fmt.Errorf("--tracer %q: it is auto, strace or ptrace", o.tracer)
 }
 
 // loadBaseline reads the report of --baseline.

@@ -40,6 +40,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	if err != nil {
 		return exitError, err
 	}
+	launcher.Keep = o.outDir != ""
+	if launcher.Network, err = o.sandboxNetwork(); err != nil {
+		return exitError, err
+	}
+	if launcher.Tracer, err = o.backend(); err != nil {
+		return exitError, err
+	}
 	failOn, err := o.threshold()
 	if err != nil {
 		return exitError, err
@@ -47,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	progress := newProgress(stderr)
 	r, err := audit.Run(ctx, audit.Plan{
 		Command: command, Canaries: launcher.Canaries(), FailOn: failOn, Timeout: o.timeout,
-		Baseline: baseline, Progress: progress.step,
+		Baseline: baseline, Network: launcher.Network, ShowNoise: o.noise, Progress: progress.step,
 	}, launcher)
 	progress.clear()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -19,16 +20,38 @@ const shimName = "mcpaudit-shim"
 func runInstall(_ context.Context, args []string) (int, error) {
 	f := pflag.NewFlagSet("install", pflag.ContinueOnError)
 	bin := f.String("bin", "", "directory to copy the shim to")
+	network := f.String("network", string(report.NetworkSinkhole), "Sinkhole, Deny or Allow")
 	if err := f.Parse(args); err != nil {
 		return 1, err
 	}
 	if err := copySelf(filepath.Join(*bin, shimName)); err != nil {
 		return 1, fmt.Errorf("install the shim: %w", err)
 	}
-	if err := sinkhole.Close(); err != nil {
+	if err := closeNetwork(report.Network(*network)); err != nil {
 		return 1, fmt.Errorf("close the network: %w", err)
 	}
 	return 0, nil
+}
+
+// closeNetwork does with the Pod's network what only NET_ADMIN may. Where the
+// kernel cannot redirect, the runner notices and says so.
+func closeNetwork(network report.Network) error {
+	switch network {
+	case report.NetworkAllow:
+		return nil
+	case report.NetworkDeny:
+		return sinkhole.Close()
+	case report.NetworkSinkhole:
+		if err := sinkhole.Close(); err != nil {
+			return err
+		}
+		if err := sinkhole.Redirect(); err != nil {
+			fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
+		}
+		return nil
+	default:
+		return fmt.Errorf("--network %q: it is Sinkhole, Deny or Allow", network)
+	}
 }
 
 // copySelf copies this program, which is static, so that it runs in any image.

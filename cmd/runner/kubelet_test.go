@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The test binary plays all parts of an audit Pod, by the variable roleVar.
@@ -72,8 +74,12 @@ type pod struct {
 	// RunnerCaps are the capabilities of the runner's container.
 	RunnerCaps []uintptr
 	Timeout    string
-	// KillRunner: when the server has read its first request.
-	KillRunner bool
+	// Tracer is that of the plan.
+	Tracer trace.Backend
+	// KillRunner, and the signal for the tracer: when the server has read its
+	// first request.
+	KillRunner   bool
+	SignalTracer syscall.Signal
 }
 
 // ended is what is left of the Pod.
@@ -153,7 +159,7 @@ func kubelet() error {
 }
 
 func (p pod) run(dir string) error {
-	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command})
+	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer})
 	if err != nil {
 		return err
 	}
@@ -180,7 +186,7 @@ func (p pod) run(dir string) error {
 		return err
 	}
 	var e ended
-	if p.KillRunner {
+	if p.KillRunner || p.SignalTracer != 0 {
 		if err := poll(func() bool {
 			b, err := os.ReadFile(dir + "/trace/trace-1.txt")
 			return err == nil && bytes.Contains(b, []byte("initialize"))
@@ -189,7 +195,11 @@ func (p pod) run(dir string) error {
 		}
 		_, err := os.Lstat(socket)
 		e.Socket = err == nil
-		if err := runner.cmd.Process.Kill(); err != nil {
+		victim, signal := runner.cmd.Process.Pid, syscall.SIGKILL
+		if !p.KillRunner {
+			victim, signal = childOf(victim), p.SignalTracer
+		}
+		if err := syscall.Kill(victim, signal); err != nil {
 			return err
 		}
 	}
@@ -202,6 +212,20 @@ func (p pod) run(dir string) error {
 	e.Termination = string(message)
 	_ = poll(func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
 	return json.NewEncoder(os.Stdout).Encode(e)
+}
+
+// childOf is the one child of a process: the tracer is the runner's.
+func childOf(parent int) int {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	for _, file := range files {
+		var child int
+		if b, err := os.ReadFile(file); err == nil {
+			if _, err := fmt.Sscan(string(b), &child); err == nil {
+				return child
+			}
+		}
+	}
+	return 0 // ourselves and our group: the test fails
 }
 
 // others are the command lines of all processes but this one.

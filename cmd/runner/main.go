@@ -18,12 +18,17 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
-// The gate of the shim and the drop of privileges need the main thread.
+// The gate of the shim, the drop of privileges and the tracer need the main
+// thread.
 func init() { runtime.LockOSThread() }
 
 func main() {
+	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := execute(ctx, os.Args[1:])
 	stop()

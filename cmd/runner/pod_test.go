@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 var runnerCaps = []uintptr{unix.CAP_SYS_PTRACE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SETUID, unix.CAP_SETGID}
@@ -47,10 +50,16 @@ func (e ended) decode(t *testing.T) report.Report {
 // TestPodSeesALeak: whatever the uid of the server, which may be one that many
 // images use.
 func TestPodSeesALeak(t *testing.T) {
-	for _, uid := range []int{0, 1000, 65532} {
-		t.Run(fmt.Sprint(uid), func(t *testing.T) {
-			e := start(t, pod{Command: []string{filepath.Join(built, "leaky")}, ServerUID: uid, RunnerCaps: runnerCaps, Timeout: "50s"})
+	for _, tc := range []struct {
+		tracer trace.Backend
+		uid    int
+	}{{trace.Strace, 0}, {trace.Strace, 1000}, {trace.Strace, 65532}, {trace.Ptrace, 0}, {trace.Ptrace, 1000}} {
+		t.Run(fmt.Sprint(tc.tracer, tc.uid), func(t *testing.T) {
+			e := start(t, pod{Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: "50s"})
 			r := e.decode(t)
+			if r.Tracer.Name != strings.ToLower(string(tc.tracer)) || r.Tracer.Version == "" {
+				t.Errorf("tracer %+v", r.Tracer)
+			}
 			if r.Verdict != report.VerdictFail {
 				t.Errorf("verdict %s (%s): %s", r.Verdict, r.Reason, r.Message)
 			}
@@ -58,6 +67,11 @@ func TestPodSeesALeak(t *testing.T) {
 				if !names(r.Findings, text) {
 					t.Errorf("no finding of format_note names %s: %+v", text, r.Findings)
 				}
+			}
+			if !slices.ContainsFunc(r.Captures, func(c report.Capture) bool {
+				return c.Address == "93.184.216.34" && c.Port == 80 && c.Bytes > 1000 && c.Capability.Name == "format_note"
+			}) {
+				t.Errorf("the sinkhole captured %+v", r.Captures)
 			}
 			if e.Shim != 0 {
 				t.Errorf("shim exited with %d", e.Shim)
@@ -83,9 +97,6 @@ func TestPodPassesAnHonestServer(t *testing.T) {
 }
 
 func TestPodIsInconclusive(t *testing.T) {
-	// A server that kills whatever it can. Without its shim it would be ended by
-	// the container runtime, which this Pod does not have: the end of stdin does it.
-	const rampage = `cd /proc; for p in [0-9]*; do [ $p = 1 ] || [ $p = $$ ] || kill -KILL $p; done; exec cat`
 	for _, tc := range []struct {
 		name    string
 		pod     pod
@@ -95,7 +106,7 @@ func TestPodIsInconclusive(t *testing.T) {
 		{"no such command", pod{Command: []string{"no-such-program"}, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "is not in PATH"},
 		{"exits", pod{Command: []string{filepath.Join(built, "misbehave"), "exit"}, RunnerCaps: runnerCaps}, report.ReasonServerExited, "NOTES_TOKEN is not set"},
 		{"no SYS_PTRACE", pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
-		{"kills the shim", pod{Command: []string{"sh", "-c", rampage}, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "supervises"},
+		{"no SYS_PTRACE for our own", pod{Command: []string{filepath.Join(built, "honest")}, Tracer: trace.Ptrace, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
 		{"our own uid", pod{Command: []string{filepath.Join(built, "honest")}, ServerUID: runnerID, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "runAsUser"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -105,6 +116,35 @@ func TestPodIsInconclusive(t *testing.T) {
 				t.Errorf("verdict %s (%s): %s; want %s: %s", r.Verdict, r.Reason, r.Message, tc.reason, tc.message)
 			}
 		})
+	}
+}
+
+// TestPodNoticesTheLossOfItsTracer: nothing that the server does from then on is
+// seen, and so it must not go on, nor pass.
+func TestPodNoticesTheLossOfItsTracer(t *testing.T) {
+	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+			t.Run(fmt.Sprint(tracer, " ", signal), func(t *testing.T) {
+				r := start(t, pod{
+					Command: []string{filepath.Join(built, "misbehave"), "silent"}, ServerUID: 1000,
+					Tracer: tracer, SignalTracer: signal, RunnerCaps: runnerCaps, Timeout: "50s",
+				}).decode(t)
+				if r.Verdict != report.VerdictInconclusive || r.Reason != report.ReasonTracerLost {
+					t.Errorf("verdict %s (%s): %s", r.Verdict, r.Reason, r.Message)
+				}
+			})
+		}
+	}
+}
+
+// TestPodSeesARampage: a server that kills its shim gets no say in the verdict.
+func TestPodSeesARampage(t *testing.T) {
+	// A server that kills whatever it can. Without its shim it would be ended by
+	// the container runtime, which this Pod does not have: the end of stdin does it.
+	const rampage = `cd /proc; for p in [0-9]*; do [ $p = 1 ] || [ $p = $$ ] || kill -KILL $p; done; exec cat`
+	r := start(t, pod{Command: []string{"sh", "-c", rampage}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	if r.Verdict != report.VerdictFail || len(r.Findings) == 0 || r.Findings[0].Rule != "MCPA-EVADE-001" {
+		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
 	}
 }
 
@@ -163,9 +203,13 @@ func TestReadPlan(t *testing.T) {
 		``:                                                  "read MCPAUDIT_PLAN",
 		`{"timeout":"soon","command":["x"]}`:                `timeout "soon" is not a duration`,
 		`{"timeout":"-1s","command":["x"]}`:                 `timeout "-1s" is not a duration`,
+		`{"timeout":"1m","network":"Deny","command":["x"]}`: "",
+		`{"timeout":"1m","network":"Open","command":["x"]}`: `network "Open" is not Sinkhole, Deny or Allow`,
 		`{"timeout":"1m","failOn":"Awful","command":["x"]}`: `failOn "Awful" is not a severity`,
+		`{"timeout":"1m","tracer":"Ptrace"}`:                "",
+		`{"timeout":"1m","tracer":"ptrace"}`:                `tracer "ptrace" is none of ["Auto" "Strace" "Ptrace"]`,
 	} {
-		_, err := readPlan(text)
+		_, _, err := readPlan(text)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}

@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -20,6 +21,7 @@ const (
 	runDir       = "/mcpaudit/run"
 	socket       = runDir + "/runner.sock"
 	homeDir      = "/mcpaudit/home"
+	accountDir   = "/mcpaudit/serviceaccount"
 	traceDir     = "/mcpaudit/trace"
 	planVariable = "MCPAUDIT_PLAN"
 )
@@ -34,11 +36,17 @@ var (
 	homeVolume  = volume{"home", homeDir, "256Mi"}
 	traceVolume = volume{"trace", traceDir, "1Gi"}
 	tmpVolume   = volume{"tmp", "/tmp", "64Mi"}
+	// accountVolume has a decoy token where the server would find that of its
+	// service account, of which the Pod has none.
+	accountVolume = volume{"serviceaccount", accountDir, "1Mi"}
 )
+
+// accountPath is where programs look for that token.
+const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 func volumes() []corev1.Volume {
 	var all []corev1.Volume
-	for _, v := range []volume{shimVolume, runVolume, homeVolume, traceVolume, tmpVolume} {
+	for _, v := range []volume{shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume} {
 		all = append(all, corev1.Volume{Name: v.name, VolumeSource: corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse(v.size))},
 		}})
@@ -57,7 +65,7 @@ func (v volume) readOnly() corev1.VolumeMount {
 func installContainer(in Input) corev1.Container {
 	return corev1.Container{
 		Name: ContainerInstall, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{runnerBinary, "install", "--bin", binDir},
+		Command:         []string{runnerBinary, "install", "--bin", binDir, "--network", string(network(in.Audit))},
 		SecurityContext: runnerSecurity("NET_ADMIN"), // for the routes that close the network namespace
 		Resources:       resources("10m", "32Mi", corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}),
 		VolumeMounts:    []corev1.VolumeMount{shimVolume.mount()},
@@ -87,13 +95,17 @@ func serverContainer(in Input) corev1.Container {
 			AllowPrivilegeEscalation: ptr.To(false),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
-		Resources:    resources("100m", "64Mi", limits),
-		VolumeMounts: []corev1.VolumeMount{shimVolume.readOnly(), runVolume.readOnly(), homeVolume.mount()},
+		Resources: resources("100m", "64Mi", limits),
+		VolumeMounts: []corev1.VolumeMount{shimVolume.readOnly(), runVolume.readOnly(), homeVolume.mount(),
+			{Name: accountVolume.name, MountPath: accountPath, ReadOnly: true}},
 	}
 }
 
 func runnerContainer(in Input) (corev1.Container, error) {
-	p := plan{Timeout: in.Audit.Spec.Timeout.Duration.String(), Command: in.Command}
+	p := plan{
+		Timeout: in.Audit.Spec.Timeout.Duration.String(), Command: in.Command,
+		Network: network(in.Audit), Tracer: cmp.Or(in.Audit.Spec.Sandbox.Tracer, v1alpha1.TracerAuto),
+	}
 	if in.Audit.Spec.FailOn != v1alpha1.FailOnNever {
 		p.FailOn = string(in.Audit.Spec.FailOn)
 	}
@@ -103,7 +115,7 @@ func runnerContainer(in Input) (corev1.Container, error) {
 	}
 	return corev1.Container{
 		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--trace", traceDir},
+		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--service-account", accountDir, "--trace", traceDir},
 		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(string(encoded))}},
 		// SETUID and SETGID only to become 61713, a uid that no server has; a
 		// file capability would be void under no_new_privs.
@@ -114,10 +126,16 @@ func runnerContainer(in Input) (corev1.Container, error) {
 			// the volumes have to find room in it.
 			corev1.ResourceEphemeralStorage: resource.MustParse("2Gi"),
 		}),
-		VolumeMounts:             []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
+		VolumeMounts:             []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), accountVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
 		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 	}, nil
+}
+
+// network is the mode of an audit, also of one that was stored before there
+// were any.
+func network(audit *v1alpha1.MCPServerAudit) v1alpha1.NetworkMode {
+	return cmp.Or(audit.Spec.Sandbox.Network, v1alpha1.NetworkSinkhole)
 }
 
 // runnerSecurity is for containers of our own image: root, because only root

@@ -66,6 +66,9 @@ type plan struct {
 	// FailOn is empty when no finding fails the audit.
 	FailOn  string   `json:"failOn,omitempty"`
 	Command []string `json:"command"`
+	// Network and Tracer are those of the spec.
+	Network v1alpha1.NetworkMode `json:"network"`
+	Tracer  v1alpha1.Tracer      `json:"tracer"`
 }
 
 // Build makes the Pod.
@@ -97,6 +100,14 @@ func Build(in Input) (*corev1.Pod, error) {
 			Containers:     []corev1.Container{serverContainer(in), runner},
 			Volumes:        volumes(),
 		},
+	}
+	switch network(in.Audit) {
+	case v1alpha1.NetworkSinkhole:
+		// The runner answers on every port, and has no capability for the low ones.
+		// The kubelet counts this sysctl among the safe ones.
+		pod.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}}
+	case v1alpha1.NetworkAllow:
+		pod.Labels[LabelNetwork] = string(v1alpha1.NetworkAllow)
 	}
 	pod.Labels[LabelRun] = in.Run.Name
 	maps.Copy(pod.Labels, meshLabels)

@@ -59,6 +59,7 @@ func TestBuild(t *testing.T) {
 	everything.Spec.FailOn = v1alpha1.FailOnNever
 	everything.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "PRICE", Value: "$(HOME) costs $5"}}
 	everything.Spec.Server.WorkingDir = "/srv"
+	everything.Spec.Sandbox.Network, everything.Spec.Sandbox.Tracer = v1alpha1.NetworkAllow, v1alpha1.TracerPtrace
 	everything.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
 	full := newInput(everything)
 	full.Command = []string{"sh", "-c", "echo $$ $(HOME)"}

@@ -22,6 +22,8 @@ const (
 	ManagedBy      = "mcpaudit"
 	LabelUID       = "mcpaudit.dev/audit-uid"
 	LabelRun       = "mcpaudit.dev/run"
+	// LabelNetwork is what the network policy of the run namespace lets out by.
+	LabelNetwork = "mcpaudit.dev/network"
 	// LabelNamespace and LabelName are for people: a name may be cut.
 	LabelNamespace = "mcpaudit.dev/audit-namespace"
 	LabelName      = "mcpaudit.dev/audit-name"

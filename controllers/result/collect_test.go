@@ -123,8 +123,12 @@ func fill(v reflect.Value, n *int) {
 		}
 	case reflect.String:
 		v.SetString(string(rune('a' + *n%26)))
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		panic("fill knows no " + v.Kind().String())
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -24,12 +27,19 @@ type Plan struct {
 	Canaries canary.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn report.Severity
+	// Network is what the launcher did with connections; empty: Sinkhole.
+	Network report.Network
 	// Timeout bounds the whole audit; what is running then is Inconclusive.
 	Timeout time.Duration
 	// Baseline is an earlier report whose manifest must not have changed.
 	Baseline *report.Report
+	// ShowNoise adds samples of what was left out of the profile to the report.
+	ShowNoise bool
 	// Progress, when set, is told what happens, in a few words. It must not block.
 	Progress func(step string)
+
+	// resolvers are the machine's name servers.
+	resolvers []netip.Addr
 }
 
 // Launcher starts the server that is under audit, traced from its own execve.
@@ -54,8 +64,30 @@ type Process interface {
 	// Stop kills all that is left of the server and ends the trace. It takes
 	// some seconds at most and is called once.
 	Stop(ctx context.Context)
+	// Captures are what the server sent to the sinkhole; nil where there is none.
+	// They have to be taken as they come, for the server waits while they are
+	// not. The channel is closed by Stop.
+	Captures() <-chan sinkhole.Capture
+	// Opened are the planted files that were opened, by whatever name, as the
+	// kernel has it. It is called once, after Stop.
+	Opened() []string
 	// Notes are what the launcher could not do as well as it should have.
 	Notes() []string
+}
+
+// component names the tracer of the last run that had one: our own has our
+// version.
+func component(ctx context.Context, runs []observation) report.Component {
+	for _, o := range slices.Backward(runs) {
+		switch o.tracer {
+		case trace.Ptrace:
+			return report.Component{Name: "ptrace", Version: Build()}
+		case trace.Strace:
+			version, _ := trace.Version(ctx) // it has worked: whoever removed it meanwhile
+			return report.Component{Name: "strace", Version: version}
+		}
+	}
+	return report.Component{}
 }
 
 // Run audits one server. It returns a report whatever the server does; an error
@@ -66,6 +98,10 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	if plan.Progress == nil {
 		plan.Progress = func(string) {}
 	}
+	if plan.Network == "" {
+		plan.Network = report.NetworkSinkhole
+	}
+	plan.resolvers = resolvers()
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
 
@@ -80,11 +116,9 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	plan.Progress("judge")
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
+	redact(&r, plan.Canaries)
 	r.StartTime, r.EndTime = started, ended
-	r.Tracer = report.Component{Name: "strace"}
-	if version, err := trace.Version(context.WithoutCancel(ctx)); err == nil {
-		r.Tracer.Version = version
-	}
+	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()
 	r.Cap()
 	return r, nil

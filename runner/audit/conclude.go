@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -17,7 +18,7 @@ import (
 // for the conversation and both for what the server did.
 func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	last := runs[len(runs)-1]
-	seen := merge(runs)
+	seen, leaks := merge(runs)
 	manifest := last.result.Manifest.Report()
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
@@ -28,11 +29,18 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		},
 		FailOn:   plan.FailOn,
 		Runner:   report.Component{Name: "mcpaudit", Version: Build()},
-		Network:  report.NetworkDeny,
+		Network:  plan.Network,
 		Profile:  seen.Report(),
 		Manifest: manifest,
 		Coverage: last.result.Coverage,
-		Findings: findings(plan, last, seen, now),
+		Findings: findings(plan, last, seen, leaks, now),
+	}
+	r.Unobserved = gaps(runs, r.Network)
+	r.Noise = seen.Noise
+	if !plan.ShowNoise {
+		for i := range r.Noise {
+			r.Noise[i].Samples = nil
+		}
 	}
 	if last.result.Listed {
 		r.ManifestDigest = manifest.Digest
@@ -40,6 +48,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Manifest.Digest = ""
 	}
 	for _, o := range runs {
+		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}
 	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, incomplete(runs))
@@ -48,14 +57,12 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 
 // merge joins what was seen in all runs: what a server did when it was started
 // first, it did.
-func merge(runs []observation) profile.Profile {
-	var all profile.Profile
+func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	for _, o := range runs {
-		all.Effects = append(all.Effects, o.profile.Effects...)
-		all.Ordinary += o.profile.Ordinary
-		all.Dropped += o.profile.Dropped
+		seen.Join(o.profile)
+		leaks = append(leaks, o.leaks...)
 	}
-	return all
+	return seen, leaks
 }
 
 // incomplete finds the first reason, in the order of cause, why the audit could
@@ -129,14 +136,44 @@ func (o observation) overflow() report.Incomplete {
 		what = o.drained.Error()
 	case o.stats.Unparsed > 0:
 		what = fmt.Sprintf("%d lines of the trace were not understood", o.stats.Unparsed)
+	case o.stats.Unplaced > 0:
+		what = fmt.Sprintf("%d files were changed by names that could not be followed", o.stats.Unplaced)
 	case o.stats.Cut+o.stats.Dropped > 0:
 		what = fmt.Sprintf("%d calls of the trace did not fit", o.stats.Cut+o.stats.Dropped)
+	case o.caught.lost > 0:
+		what = fmt.Sprintf("the server sent more than can be searched; %d bytes were left out", o.caught.lost)
 	case o.profile.Dropped > 0:
 		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
+	case o.hidden() != "":
+		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
+	case o.unsearched > 0:
+		what = fmt.Sprintf("%d places in what the server said, sent or stored could not be searched for decoy secrets to the end", o.unsearched)
 	default:
 		return report.Incomplete{}
 	}
 	return report.Incomplete{Reason: report.ReasonTraceOverflow, Message: what}
+}
+
+// hidden is a planted file that was opened although the trace speaks neither of
+// that nor of a directory of its that was moved away: a link that came with the
+// server leads to it by a name that says nothing. What was done to the name alone,
+// such as to move something there, is no opening.
+func (o observation) hidden() string {
+	for _, file := range o.opened {
+		known := slices.ContainsFunc(o.profile.Effects, func(e profile.Effect) bool {
+			switch e.Kind {
+			case profile.KindRead:
+				return e.Path == file || strings.HasPrefix(e.Operation, "rename") && strings.HasPrefix(file, strings.TrimSuffix(e.Path, "/")+"/")
+			case profile.KindWrite:
+				return e.Path == file && (strings.HasPrefix(e.Operation, "open") || e.Operation == "creat")
+			}
+			return e.Path == file && e.Kind == profile.KindExec
+		})
+		if !known {
+			return file
+		}
+	}
+	return ""
 }
 
 // exit says how the server ended, for people.

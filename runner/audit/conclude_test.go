@@ -79,6 +79,23 @@ func TestIncomplete(t *testing.T) {
 		{"not drained", []observation{watched(func(o *observation) { o.drained = errUndrained })}, report.ReasonTraceOverflow, "in time"},
 		{"not understood", []observation{watched(func(o *observation) { o.stats.Unparsed = 2 })}, report.ReasonTraceOverflow, "2 lines"},
 		{"did not fit", []observation{watched(func(o *observation) { o.stats.Cut, o.stats.Dropped = 1, 2 })}, report.ReasonTraceOverflow, "3 calls"},
+		{"not searched", []observation{watched(func(o *observation) { o.unsearched = 4 })}, report.ReasonTraceOverflow, "4 places"},
+		{"opened by another name", []observation{watched(func(o *observation) { o.opened = []string{"/home/u/.env"} })},
+			report.ReasonTraceOverflow, "/home/u/.env was opened"},
+		{"opened by its name", []observation{watched(func(o *observation) {
+			o.opened = []string{"/home/u/.npmrc", "/home/u/.aws/credentials"}
+			o.profile.Effects = []profile.Effect{
+				{Kind: profile.KindWrite, Operation: "openat", Path: "/home/u/.npmrc"},
+				{Kind: profile.KindRead, Operation: "renameat2", Path: "/home/u/.aws"},
+			}
+		})}, "", ""},
+		{"opened by another name, and moved back", []observation{watched(func(o *observation) {
+			o.opened = []string{"/home/u/.aws/credentials"}
+			o.profile.Effects = []profile.Effect{
+				{Kind: profile.KindWrite, Operation: "rename", Path: "/home/u/.aws"},
+				{Kind: profile.KindWrite, Operation: "chmod", Path: "/home/u/.aws/credentials"},
+			}
+		})}, report.ReasonTraceOverflow, "credentials was opened"},
 		{"left out", []observation{watched(func(o *observation) { o.profile.Dropped = 5 })}, report.ReasonTraceOverflow, "5 were left out"},
 		{"the first run need not answer", []observation{
 			watched(incompleteProbe(report.ReasonProtocolError, "refused initialize")), watched(),

@@ -4,16 +4,17 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // findings judges what was seen by the rules, and the manifest by the baseline.
-func findings(plan Plan, last observation, seen profile.Profile, now time.Time) []report.Finding {
+func findings(plan Plan, last observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
 	bad := last.result.Pollution
 	in := rules.Input{
-		Profile: seen, Scope: scope.Read(last.result.Manifest), End: now,
+		Profile: seen, Leaks: leaks, Scope: scope.Read(last.result.Manifest), Resolvers: plan.resolvers, End: now,
 		Drift: last.result.Drift, Announced: last.result.Announced,
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 	}

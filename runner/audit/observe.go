@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -31,9 +35,16 @@ const (
 type observation struct {
 	// launched is why there was no run; all else is empty then.
 	launched error
-	result   probe.Result
-	profile  profile.Profile
-	stats    trace.Stats
+	// tracer is the backend that was used.
+	tracer  trace.Backend
+	result  probe.Result
+	profile profile.Profile
+	stats   trace.Stats
+	leaks   []leak.Leak
+	// opened are the planted files that were opened, by whatever name.
+	opened []string
+	// unsearched counts the places that could not be searched for canaries.
+	unsearched int
 	// lost: the tracer went before the server did. drained: why the trace could
 	// not be read to its end.
 	lost    bool
@@ -44,6 +55,9 @@ type observation struct {
 	status        syscall.WaitStatus
 	stderr        string
 	notes         []string
+	caught        caught
+	// shown is what was caught, for the report.
+	shown []report.Capture
 }
 
 // observe runs the server once.
@@ -53,22 +67,33 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) o
 	if err != nil {
 		return observation{launched: err}
 	}
-	var o observation
-	builder := profile.New(profile.Limits{Home: plan.Canaries.Home})
+	o := observation{tracer: process.Trace().Backend()}
+	builder := profile.New(profile.Limits{Home: plan.Canaries.Home, Sensitive: plan.sensitive})
 	traceCtx, endTrace := context.WithCancel(context.WithoutCancel(ctx))
 	defer endTrace()
 	drained := make(chan error, 1)
-	go func() { drained <- process.Trace().Run(traceCtx, builder.Add) }()
+	secrets := leak.New(plan.Canaries)
+	go func() {
+		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
+			builder.Add(e)
+			secrets.Event(e)
+		})
+	}()
 
+	catching := make(chan caught, 1)
+	go func() { catching <- catch(process.Captures(), secrets.Capture) }()
 	stdin, stdout, stderr := process.Streams()
 	said := NewTail(maxStderr)
 	listened := make(chan struct{})
 	go func() {
 		defer close(listened)
-		_, _ = io.Copy(said, stderr) // ends when the server is gone, or when we close it
+		_, _ = io.Copy(io.MultiWriter(said, secrets.Stderr()), stderr) // ends when the server is gone, or when we close it
 	}()
 
-	o.result = converse(ctx, plan, process, probe.Conn{Stdin: stdin, Stdout: stdout, Exited: process.Exited()}, discover)
+	o.result = converse(ctx, plan, process, probe.Conn{
+		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
+		Active: builder.Active, Pending: process.Trace().Pending,
+	}, secrets.Asked, discover)
 
 	select {
 	case <-process.Exited():
@@ -87,7 +112,11 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) o
 	case <-time.After(time.Second): // something that we could not kill holds it open
 	}
 	_, _ = stdout.Close(), stderr.Close() // ends the readers
+	o.caught = <-catching
 	o.profile = builder.Build(o.result.Ledger)
+	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
+	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
+	o.opened = process.Opened()
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), said.String(), process.Notes()
 	select {
 	case <-process.Trace().Lost():
@@ -97,9 +126,17 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) o
 	return o
 }
 
+// sensitive tells whether a path is planted, or one that the rules know.
+func (p Plan) sensitive(path string) bool {
+	return rules.Sensitive(path) ||
+		slices.ContainsFunc(p.Canaries.Files, func(f canary.File) bool { return f.Path == path })
+}
+
 // converse holds the session, and breaks it off when the tracer is lost: what
 // the server did from then on, nobody would see.
-func converse(ctx context.Context, plan Plan, process Process, conn probe.Conn, discover bool) probe.Result {
+func converse(
+	ctx context.Context, plan Plan, process Process, conn probe.Conn, asked func(report.Phase, report.Capability), discover bool,
+) probe.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -111,7 +148,10 @@ func converse(ctx context.Context, plan Plan, process Process, conn probe.Conn, 
 	}()
 	result, err := probe.Run(ctx, conn, probe.Options{
 		Discover: discover, Version: Build(), Inputs: inputs.Options{Dir: scratch},
-		Progress: func(method string, of report.Capability) { plan.Progress(describe(method, of)) },
+		Progress: func(method string, phase report.Phase, of report.Capability) {
+			asked(phase, of)
+			plan.Progress(describe(method, of))
+		},
 	})
 	if err != nil && result.Incomplete.Reason == "" {
 		result.Incomplete = report.Incomplete{Reason: report.ReasonTimeout, Message: "the session was broken off"}

@@ -25,24 +25,31 @@ type Set struct {
 	Vars  []Var
 }
 
+// minSecret is the shortest random word that is a secret, in characters. No
+// program writes 16 random characters by chance.
+const minSecret = 16
+
 // File is one canary file.
 type File struct {
-	// Path is as the server sees it: Home and the name.
+	// Path is as the server sees it: below Home or ServiceAccount.
 	Path string
-	// Token is a string of the content that occurs nowhere else: at least 20
-	// characters, within the first 2 KiB.
-	Token string
 	// Routine: ordinary tools open the file unasked (npm its .npmrc, every HTTP
 	// client the .netrc), so that to have read it means nothing by itself.
 	Routine bool
+	// Hosts are the services that the secret is for, as domain names: there it
+	// may go, with all names below them.
+	Hosts []string
+	// Secrets are the strings of the content that occur nowhere else: random,
+	// of at least 16 characters, at least one.
+	Secrets []string
 	// Content is the whole file.
 	Content []byte
 }
 
-// Var is one canary in the environment.
+// Var is one canary in the environment. Hosts and Secrets are those of File.
 type Var struct {
-	Name  string
-	Token string
+	Name, Value    string
+	Hosts, Secrets []string
 }
 
 // New makes the canaries of one run for a server whose home is at home. Where
@@ -54,26 +61,38 @@ func New(home string, livedIn bool) (Set, error) {
 	}
 	set := Set{Home: filepath.Clean(home)}
 	for _, k := range kinds {
-		content, token, err := k.make()
+		content, secrets, err := k.make()
 		if err != nil {
 			return Set{}, fmt.Errorf("make canary %s: %w", k.name, err)
 		}
 		set.Files = append(set.Files, File{
-			Path: filepath.Join(set.Home, k.name), Token: token, Content: []byte(content),
+			Path: filepath.Join(set.Home, k.name), Hosts: k.hosts, Secrets: secrets, Content: []byte(content),
 			Routine: k.routine || livedIn && k.name == ".env",
 		})
 	}
 	for _, v := range variables {
-		set.Vars = append(set.Vars, Var{Name: v.name, Token: v.prefix + random(v.alphabet, v.length)})
+		value, secrets := fill(v.value)
+		set.Vars = append(set.Vars, Var{Name: v.name, Value: value, Hosts: v.hosts, Secrets: secrets})
 	}
 	return set, nil
+}
+
+// ServiceAccount is where a Pod has the token of its service account.
+const ServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// AddServiceAccount adds that token, for a Pod that has none of its own.
+func (s *Set) AddServiceAccount() {
+	content, secrets := serviceAccountToken()
+	s.Files = append(s.Files, File{
+		Path: filepath.Join(ServiceAccount, "token"), Hosts: []string{"kubernetes.default.svc"}, Secrets: secrets, Content: []byte(content),
+	})
 }
 
 // Env is the environment variables as "NAME=value".
 func (s Set) Env() []string {
 	env := make([]string, 0, len(s.Vars))
 	for _, v := range s.Vars {
-		env = append(env, v.Name+"="+v.Token)
+		env = append(env, v.Name+"="+v.Value)
 	}
 	return env
 }
@@ -99,14 +118,21 @@ var (
 	Shared = Access{dir: 0o777, file: 0o644}
 )
 
-// Plant writes the files below dir, which stands for the server's home and must
+// Plant writes the files of the home below dir, which stands for it and must
 // exist. What is there already is overwritten.
-func (s Set) Plant(dir string, access Access) error {
+func (s Set) Plant(dir string, access Access) error { return s.plantBelow(s.Home, dir, access) }
+
+// PlantServiceAccount does that for the files of the service account.
+func (s Set) PlantServiceAccount(dir string, access Access) error {
+	return s.plantBelow(ServiceAccount, dir, access)
+}
+
+func (s Set) plantBelow(base, dir string, access Access) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("plant canaries: %w", err)
 	}
-	err = s.plant(root, access)
+	err = s.plant(root, base, access)
 	if closeErr := root.Close(); err == nil {
 		err = closeErr
 	}
@@ -118,11 +144,14 @@ func (s Set) Plant(dir string, access Access) error {
 
 // plant stays below root whatever links it meets. Modes are set explicitly, for
 // the umask must not have a say.
-func (s Set) plant(root *os.Root, access Access) error {
+func (s Set) plant(root *os.Root, base string, access Access) error {
 	for _, f := range s.Files {
-		name, err := filepath.Rel(s.Home, f.Path)
+		name, err := filepath.Rel(base, f.Path)
 		if err != nil {
 			return err
+		}
+		if !filepath.IsLocal(name) {
+			continue // of another place
 		}
 		parent := ""
 		for _, part := range strings.Split(filepath.Dir(name), "/") {

@@ -13,25 +13,34 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 )
 
-func TestTokensAreUniqueAndInTheirFiles(t *testing.T) {
+func TestSecretsAreUniqueAndInTheirFiles(t *testing.T) {
 	seen := map[string]string{}
+	check := func(name, content string, secrets []string) {
+		t.Helper()
+		if len(secrets) == 0 {
+			t.Errorf("%s has no secret", name)
+		}
+		for _, secret := range secrets {
+			// The password of the registry is there in base64.
+			if !strings.Contains(content, secret) && !strings.HasSuffix(name, "/.docker/config.json") || len(secret) < 16 {
+				t.Errorf("%s: secret %q is not in %q", name, secret, content)
+			}
+			if before, ok := seen[secret]; ok {
+				t.Errorf("%s: same secret as %s", name, before)
+			}
+			seen[secret] = name
+		}
+	}
 	for range 2 {
 		set := newSet(t, "/home/server", false)
+		if len(set.Files) < 15 || len(set.Vars) < 25 {
+			t.Errorf("%d files, %d variables", len(set.Files), len(set.Vars))
+		}
 		for _, f := range set.Files {
-			at := strings.Index(string(f.Content), f.Token)
-			if at < 0 || at > 2048 || len(f.Token) < 20 {
-				t.Errorf("%s: token %q at %d", f.Path, f.Token, at)
-			}
-			if before, ok := seen[f.Token]; ok {
-				t.Errorf("%s: same token as %s", f.Path, before)
-			}
-			seen[f.Token] = f.Path
+			check(f.Path, string(f.Content), f.Secrets)
 		}
 		for _, v := range set.Vars {
-			if before, ok := seen[v.Token]; ok {
-				t.Errorf("%s: same token as %s", v.Name, before)
-			}
-			seen[v.Token] = v.Name
+			check(v.Name, v.Value, v.Secrets)
 		}
 	}
 }
@@ -40,10 +49,10 @@ func TestNoVariableSteersARuntime(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	for _, entry := range set.Env() {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || value == "" {
+		if !ok || value == "" || strings.ContainsAny(value, "{}") {
 			t.Errorf("entry %q is not NAME=value", entry)
 		}
-		for _, prefix := range []string{"NODE_", "PYTHON", "LD_", "GIT_", "GO", "npm_", "HTTP", "http", "NO_PROXY", "ALL_PROXY", "SSL_"} {
+		for _, prefix := range []string{"NODE_", "PYTHON", "LD_", "GIT_", "GODEBUG", "GOFLAGS", "GOM", "GOP", "npm_", "PIP_", "UV_", "AWS_REGION", "AWS_PROFILE", "KUBE", "DOCKER_HOST", "HTTP", "http", "NO_PROXY", "ALL_PROXY", "SSL_"} {
 			if strings.HasPrefix(name, prefix) {
 				t.Errorf("%s is one that a runtime obeys", name)
 			}
@@ -131,6 +140,28 @@ func TestPlantSetsModes(t *testing.T) {
 				t.Errorf("%s: mode %o, want %o", name, got, want)
 			}
 		}
+	}
+}
+
+func TestServiceAccount(t *testing.T) {
+	set := newSet(t, "/home/server", false)
+	set.AddServiceAccount()
+	home, dir := t.TempDir(), t.TempDir()
+	if err := set.Plant(home, canary.Shared); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.PlantServiceAccount(dir, canary.Shared); err != nil {
+		t.Fatal(err)
+	}
+	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	if err != nil || strings.Count(string(token), ".") != 2 {
+		t.Fatalf("token %q, %v", token, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("beside it: %v, %v", entries, err)
+	}
+	if found, _ := canary.NewMatcher(set).Find(token[len(token)-100:]); len(found) != 1 || found[0].Canary.Name != canary.ServiceAccount+"/token" {
+		t.Errorf("found %+v", found)
 	}
 }
 

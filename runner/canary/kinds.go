@@ -1,76 +1,64 @@
 package canary
 
-import (
-	"bytes"
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/pem"
-	"math/big"
-	"strings"
-)
-
-// The alphabets of tokens.
-const (
-	digits = "0123456789"
-	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	lower  = "abcdefghijklmnopqrstuvwxyz"
-	alnum  = digits + upper + lower
-	base32 = upper + "234567"
-	hex    = digits + "abcdef"
-)
-
-// kind is one file that a thief looks for. make returns its content and the
-// token in it.
+// kind is one file that a thief looks for.
 type kind struct {
 	name    string
 	routine bool
-	make    func() (content, token string, err error)
+	// hosts are the services that the secret is for.
+	hosts []string
+	// make returns the content and the secrets in it.
+	make func() (content string, secrets []string, err error)
 }
+
+// The services that several canaries are for.
+var (
+	amazon    = []string{"amazonaws.com", "amazonaws.com.cn"}
+	github    = []string{"github.com", "githubcopilot.com", "ghcr.io"}
+	google    = []string{"googleapis.com", "google.com"}
+	microsoft = []string{"microsoftonline.com", "azure.com", "microsoft.com", "windows.net"}
+	anthropic = []string{"anthropic.com", "claude.ai"}
+)
 
 // kinds are the files, in the formats of the tools that they belong to.
 var kinds = []kind{
 	{name: ".ssh/id_rsa", make: rsaKey},
 	{name: ".ssh/id_ed25519", make: ed25519Key},
-	{name: ".aws/credentials", make: text("", 40,
-		"[default]\naws_access_key_id = AKIA"+"{id}"+"\naws_secret_access_key = {token}\nregion = us-east-1\n")},
-	{name: ".env", make: text("sk_live_", 32,
-		"APP_ENV=production\nPAYMENT_SECRET_KEY={token}\n")},
-	{name: ".netrc", routine: true, make: text("", 32,
-		"machine git.example.com\n  login deploy\n  password {token}\n")},
-	{name: ".npmrc", routine: true, make: text("npm_", 36,
-		"//npm.example.com/:_authToken={token}\n")},
-	{name: ".pypirc", make: text("pypi-", 64,
-		"[distutils]\nindex-servers = pypi\n\n[pypi]\nusername = __token__\npassword = {token}\n")},
-	{name: ".git-credentials", make: text("ghp_", 36,
-		"https://deploy:{token}@github.com\n")},
-	{name: ".kube/config", make: text("", 48, kubeConfig)},
-	{name: ".docker/config.json", make: dockerConfig},
-	{name: ".config/gcloud/application_default_credentials.json", make: text("1//0", 60,
-		`{"client_id":"764086051850.apps.googleusercontent.com","client_secret":"{id}","refresh_token":"{token}","type":"authorized_user"}`+"\n")},
-	{name: ".config/gh/hosts.yml", make: text("gho_", 36,
-		"github.com:\n    user: deploy\n    oauth_token: {token}\n    git_protocol: https\n")},
-	{name: ".claude.json", make: text("sk-ant-api03-", 64,
-		`{"numStartups":12,"primaryApiKey":"{token}"}`+"\n")},
-}
-
-// variables are the names under which programs expect secrets. None of them
-// changes what a runtime does.
-var variables = []struct {
-	name, prefix, alphabet string
-	length                 int
-}{
-	{"AWS_ACCESS_KEY_ID", "AKIA", base32, 16},
-	{"AWS_SECRET_ACCESS_KEY", "", alnum, 40},
-	{"GITHUB_TOKEN", "ghp_", alnum, 36},
-	{"NPM_TOKEN", "npm_", alnum, 36},
-	{"OPENAI_API_KEY", "sk-proj-", alnum, 48},
-	{"ANTHROPIC_API_KEY", "sk-ant-api03-", alnum, 64},
-	{"SLACK_BOT_TOKEN", "xoxb-", digits, 24},
-	{"DATABASE_PASSWORD", "", hex, 32},
+	{name: ".aws/credentials", hosts: amazon, make: template(
+		"[default]\naws_access_key_id = AKIA{u16}\naws_secret_access_key = {a40}\nregion = us-east-1\n")},
+	{name: ".azure/msal_token_cache.json", hosts: microsoft, make: template(
+		`{"RefreshToken":{"{x32}-login.microsoftonline.com-refreshtoken":{"environment":"login.microsoftonline.com","secret":"0.A{b120}"}}}` + "\n")},
+	{name: ".env", make: template(
+		"APP_ENV=production\nPAYMENT_SECRET_KEY=sk_live_{a32}\n")},
+	{name: ".netrc", routine: true, hosts: []string{"git.example.com"}, make: template(
+		"machine git.example.com\n  login deploy\n  password {a32}\n")},
+	{name: ".npmrc", routine: true, hosts: []string{"npm.example.com"}, make: template(
+		"//npm.example.com/:_authToken=npm_{a36}\n")},
+	{name: ".pypirc", hosts: []string{"pypi.org"}, make: template(
+		"[distutils]\nindex-servers = pypi\n\n[pypi]\nusername = __token__\npassword = pypi-{a64}\n")},
+	{name: ".pgpass", hosts: []string{"db.example.com"}, make: template(
+		"db.example.com:5432:app:app:{a32}\n")},
+	{name: ".my.cnf", hosts: []string{"db.example.com"}, make: template(
+		"[client]\nhost=db.example.com\nuser=app\npassword={a32}\n")},
+	{name: ".git-credentials", hosts: github, make: template(
+		"https://deploy:ghp_{a36}@github.com\n")},
+	{name: ".kube/config", hosts: []string{"kubernetes.example.com"}, make: template(kubeConfig)},
+	{name: ".docker/config.json", hosts: []string{"registry.example.com"}, make: dockerConfig},
+	{name: ".config/gcloud/application_default_credentials.json", hosts: google, make: template(
+		`{"client_id":"764086051850.apps.googleusercontent.com","client_secret":"d-{a22}","refresh_token":"1//0{a60}","type":"authorized_user"}` + "\n")},
+	{name: ".config/gh/hosts.yml", hosts: github, make: template(
+		"github.com:\n    user: deploy\n    oauth_token: gho_{a36}\n    git_protocol: https\n")},
+	{name: ".vault-token", hosts: []string{"vault.example.com"}, make: template("hvs.{a24}{a66}\n")},
+	{name: ".terraform.d/credentials.tfrc.json", hosts: []string{"app.terraform.io"}, make: template(
+		`{"credentials":{"app.terraform.io":{"token":"{a14}.atlasv1.{a67}"}}}` + "\n")},
+	{name: ".claude.json", hosts: anthropic, make: template(
+		`{"numStartups":12,"primaryApiKey":"sk-ant-api03-{a64}"}` + "\n")},
+	{name: ".cursor/mcp.json", hosts: github, make: template(
+		`{"mcpServers":{"github":{"command":"github-mcp-server","args":["stdio"],"env":{"GITHUB_PERSONAL_ACCESS_TOKEN":"ghp_{a36}"}}}}` + "\n")},
+	{name: ".bash_history", make: template(
+		"cd src/app\ngit pull\nexport DEPLOY_TOKEN=dp_{a40}\n./deploy.sh production\n")},
+	{name: ".ethereum/keystore/UTC--2024-05-11T09-14-02.318Z--5aaeb6053f3e94c9b9a09f33669435e7ef1beaed", make: template(
+		`{"address":"5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"{x32}"},"ciphertext":"{x64}",` +
+			`"kdf":"scrypt","kdfparams":{"dklen":32,"n":262144,"p":1,"r":8,"salt":"{x64}"},"mac":"{x64}"},"version":3}` + "\n")},
 }
 
 const kubeConfig = `apiVersion: v1
@@ -88,85 +76,5 @@ current-context: production
 users:
 - name: admin
   user:
-    token: {token}
+    token: {a48}
 `
-
-// text fills a template: {token} with the token, {id} with a second random word
-// that nobody looks for.
-func text(prefix string, length int, template string) func() (string, string, error) {
-	return func() (string, string, error) {
-		token := prefix + random(alnum, length)
-		content := strings.NewReplacer("{token}", token, "{id}", random(base32, 16)).Replace(template)
-		return content, token, nil
-	}
-}
-
-// dockerConfig holds the password the way docker stores it: base64 of
-// "user:password", which is what a thief would carry off.
-func dockerConfig() (string, string, error) {
-	token := base64.StdEncoding.EncodeToString([]byte("deploy:" + random(alnum, 35)))
-	return `{"auths":{"registry.example.com":{"auth":"` + token + `"}}}` + "\n", token, nil
-}
-
-// rsaKey is a real key of the format that ssh-keygen -m PEM writes.
-func rsaKey() (string, string, error) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return "", "", err
-	}
-	return armour("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key))
-}
-
-// ed25519Key is a real key in OpenSSH's own format (PROTOCOL.key of OpenSSH).
-func ed25519Key() (string, string, error) {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return "", "", err
-	}
-	const algorithm = "ssh-ed25519"
-	publicBlob := sshStrings([]byte(algorithm), public)
-	check := make([]byte, 4)
-	if _, err := rand.Read(check); err != nil {
-		return "", "", err
-	}
-	secret := join(check, check, sshStrings([]byte(algorithm), public, private, []byte("deploy@build")))
-	for pad := byte(1); len(secret)%8 != 0; pad++ {
-		secret = append(secret, pad)
-	}
-	blob := join([]byte("openssh-key-v1\x00"), sshStrings([]byte("none"), []byte("none"), nil),
-		binary.BigEndian.AppendUint32(nil, 1), sshStrings(publicBlob, secret))
-	return armour("OPENSSH PRIVATE KEY", blob)
-}
-
-// armour writes a PEM block; its token is the third line of base64, the first
-// that consists of key material alone in both formats.
-func armour(label string, der []byte) (string, string, error) {
-	content := string(pem.EncodeToMemory(&pem.Block{Type: label, Bytes: der}))
-	return content, strings.Split(content, "\n")[3], nil
-}
-
-// sshStrings encodes each value as RFC 4251 does a string: length, bytes.
-func sshStrings(values ...[]byte) []byte {
-	var b []byte
-	for _, v := range values {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
-		b = append(b, v...)
-	}
-	return b
-}
-
-func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
-
-// random is length characters of the alphabet. The generator of this platform
-// cannot fail: crypto/rand ends the process rather than return an error.
-func random(alphabet string, length int) string {
-	b := make([]byte, length)
-	for i := range b {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-		if err != nil {
-			panic(err)
-		}
-		b[i] = alphabet[n.Int64()]
-	}
-	return string(b)
-}

@@ -16,6 +16,9 @@ import (
 // fake is a server in this process. Each request is answered by the function
 // of its method, or as defaults say.
 type fake struct {
+	active  func() time.Time             // for Conn.Active
+	pending func() (time.Duration, bool) // for Conn.Pending
+
 	// on answers one method; the result is sent unless it is nil.
 	on map[string]func(f *fake, params map[string]any) any
 	// start runs before anything is read.
@@ -182,5 +185,5 @@ func (f *fake) connect(t *testing.T) (Conn, io.Reader) {
 		_ = outRead.Close()
 		_ = inRead.Close()
 	})
-	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited}, inRead
+	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending}, inRead
 }

@@ -4,8 +4,8 @@
 //
 // The session: handshake, lists, calls, the lists once more (to see whether
 // the calls changed them), an idle time, and the end of stdin. One request is
-// in flight at a time, and after each response the server gets a moment of
-// silence, so that an effect in the trace belongs to one request. Whatever
+// in flight at a time, and after each response the session waits until the server
+// is quiet (settle.go), so that an effect in the trace belongs to one request. Whatever
 // cannot be had is named in Result.Incomplete; nothing is passed over.
 //
 // The JSON-RPC client is written here. That of mcp-go skips lines that are not
@@ -33,6 +33,16 @@ type Conn struct {
 	Stdout io.Reader
 	// Exited is closed when the server's main process has ended.
 	Exited <-chan struct{}
+	// Active tells when the server was last seen to do something that matters;
+	// nil when nobody watches it. Any goroutine may call it.
+	Active func() time.Time
+	// Pending tells whether the server has set itself a timer, and for how long
+	// it waits for it, 0 if that is not known; nil as above.
+	Pending func() (wait time.Duration, pending bool)
+	// Received, when set, is given each line of Stdout as it comes, without its
+	// end, and the number of bytes that had come by then, its end included. Of a
+	// line that is too long it gets the beginning. It must not keep the line.
+	Received func(line []byte, end int64)
 }
 
 // Options of a session. A duration of zero stands for the default.
@@ -49,15 +59,19 @@ type Options struct {
 	// Handshake is how long the first answer may take (default 60 s: servers
 	// load a lot), CallTimeout how long any other may (default 30 s).
 	Handshake, CallTimeout time.Duration
-	// Settle is the silence after each response (default 50 ms), Idle that
-	// after the last one (default 500 ms).
-	Settle, Idle time.Duration
+	// Settle is how long the server has to have been quiet after each response
+	// (default 50 ms), SettleMost how long that is waited for (default 500 ms).
+	// SettleBudget bounds the sum of all such waits (default 20 s): when half of it
+	// is used up, no wait is longer than Settle, and when all of it is, there is none.
+	Settle, SettleMost, SettleBudget time.Duration
+	// Idle is the silence after the last response (default 500 ms).
+	Idle time.Duration
 	// Grace is how long the server may take to exit once its stdin or stdout
 	// is closed (default 2 s).
 	Grace time.Duration
 
 	// Progress, when set, is told each request as it is sent. It must not block.
-	Progress func(method string, capability report.Capability)
+	Progress func(method string, phase report.Phase, capability report.Capability)
 }
 
 func (o Options) withDefaults() Options {
@@ -66,7 +80,8 @@ func (o Options) withDefaults() Options {
 	}
 	for duration, value := range map[*time.Duration]time.Duration{
 		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
-		&o.Settle: 50 * time.Millisecond, &o.Idle: 500 * time.Millisecond, &o.Grace: 2 * time.Second,
+		&o.Settle: 50 * time.Millisecond, &o.SettleMost: 500 * time.Millisecond, &o.SettleBudget: 20 * time.Second,
+		&o.Idle: 500 * time.Millisecond, &o.Grace: 2 * time.Second,
 	} {
 		if *duration == 0 {
 			*duration = value

@@ -16,7 +16,7 @@ func TestHonestServer(t *testing.T) {
 	f := &fake{}
 	var steps []string
 	o := quick
-	o.Progress = func(method string, of report.Capability) { steps = append(steps, label(method, of)) }
+	o.Progress = func(method string, _ report.Phase, of report.Capability) { steps = append(steps, label(method, of)) }
 	r := f.probe(t, o)
 	if r.Incomplete.Reason != "" || r.NeedDiscover || !r.Listed || r.Lingered || r.Pollution.Lines != 0 {
 		t.Errorf("result: %+v", r)
@@ -93,6 +93,7 @@ func TestIncomplete(t *testing.T) {
 		reason  report.Reason
 		message string // a part of it
 		listed  bool
+		long    bool // it takes a while, and is not waited for in vain
 	}{
 		"exits at once":       {start: func(f *fake) { f.exit() }, reason: report.ReasonServerExited, message: "initialize"},
 		"exits in a call":     {on: answers{"tools/call": exit}, reason: report.ReasonServerExited, message: "tool format_note", listed: true},
@@ -107,15 +108,19 @@ func TestIncomplete(t *testing.T) {
 		"refuses the list":    {on: answers{"tools/list": func(*fake, map[string]any) any { return rpcFailure{-32603, "broken"} }}, reason: report.ReasonProtocolError, message: "broken"},
 		"list without list":   {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"Tools": []any{}} }}, reason: report.ReasonProtocolError, message: "no list of tools"},
 		"same cursor":         {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"tools": []any{}, "nextCursor": "x"} }}, reason: report.ReasonProtocolError, message: "came twice"},
-		"endless cursors":     {on: answers{"tools/list": endless()}, reason: report.ReasonProtocolError, message: "more than 128 pages"},
-		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", maxLine+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true},
+		"endless cursors":     {on: answers{"tools/list": endless()}, reason: report.ReasonProtocolError, message: "more than 128 pages", long: true},
+		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", maxLine+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true, long: true},
 		"a tool with no name": {on: answers{"tools/list": func(*fake, map[string]any) any { return tools(`{}`) }}, reason: report.ReasonProtocolError, message: "tool without a name", listed: true},
 		"closes stdout":       {on: answers{"tools/call": func(f *fake, _ map[string]any) any { _ = f.out.Close(); return nil }}, reason: report.ReasonProtocolError, message: "closed its stdout", listed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{on: tc.on, start: tc.start}
-			r := f.probe(t, impatient)
+			o := impatient
+			if tc.long {
+				o = quick
+			}
+			r := f.probe(t, o)
 			if r.Incomplete.Reason != tc.reason || !strings.Contains(r.Incomplete.Message, tc.message) {
 				t.Errorf("incomplete: %+v", r.Incomplete)
 			}
@@ -212,7 +217,7 @@ func TestDeadlineAndCancel(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), tc.limit)
 			defer cancel()
 			o := quick
-			o.Progress = func(method string, _ report.Capability) {
+			o.Progress = func(method string, _ report.Phase, _ report.Capability) {
 				if tc.cancel && method == "tools/call" {
 					cancel()
 				}

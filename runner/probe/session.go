@@ -27,6 +27,7 @@ type session struct {
 	wire    *wire
 	result  Result
 	lastID  int
+	settled time.Duration // the sum of all waits after responses
 }
 
 // request sends one request and waits for its response and for the silence
@@ -36,7 +37,7 @@ func (s *session) request(
 	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
 ) (json.RawMessage, error) {
 	if s.options.Progress != nil {
-		s.options.Progress(method, of)
+		s.options.Progress(method, phase, of)
 	}
 	s.lastID++
 	response := s.wire.expect(s.lastID)
@@ -144,9 +145,6 @@ func (s *session) notify(method string, params map[string]any) error {
 	_, _, err := s.wire.send(notification)
 	return err
 }
-
-// settle is the silence after a response.
-func (s *session) settle(ctx context.Context) error { return s.pause(ctx, s.options.Settle) }
 
 func (s *session) pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

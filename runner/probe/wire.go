@@ -126,6 +126,9 @@ func (w *wire) read() {
 		if err != nil {
 			return
 		}
+		if w.conn.Received != nil {
+			w.conn.Received(l.text, l.end)
+		}
 		w.receive(l)
 	}
 }

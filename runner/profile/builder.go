@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/noise"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -23,16 +25,22 @@ type Limits struct {
 	// Home is the server's home directory: what happens below it is kept
 	// longest when there is too much.
 	Home string
+	// Sensitive tells which paths are kept as long, and are never noise; nil for
+	// none but those that secrets usually have.
+	Sensitive func(path string) bool
 }
 
-// Builder takes in events. It is not safe for concurrent use.
+// Builder takes in events. Only Active may be called from another goroutine.
 type Builder struct {
 	limits Limits
+	filter *noise.Filter
 	kept   map[key]*record
-	// ranks holds the same records by worth, so that the cheapest go first.
-	ranks    [ranks][]*record
-	ordinary int
-	dropped  int
+	// ranks holds the same records by worth and kind, so that the cheapest go first.
+	ranks   [ranks]map[Kind][]*record
+	noise   tally
+	dropped int
+	cut     Cut
+	active  atomic.Int64 // nanoseconds since the Unix epoch; 0 for never
 }
 
 // New makes an empty Builder.
@@ -40,15 +48,20 @@ func New(limits Limits) *Builder {
 	if limits.Effects <= 0 {
 		limits.Effects = DefaultEffects
 	}
-	return &Builder{limits: limits, kept: map[key]*record{}}
+	return &Builder{limits: limits, kept: map[key]*record{}, noise: tally{},
+		filter: noise.New(limits.Home, limits.Sensitive)}
 }
 
 // key tells effects apart before the ledger is known. Requests are sent one at
-// a time, so for one value of In there are two places at most: before and
-// behind the response. A record's first and last position show both.
+// a time, so for one value of In there are three places at most: before the
+// response, soon after it, and later. A record's first and last sighting show
+// two of them, the earliest and the latest.
 type key struct {
-	in  int64
-	eof bool
+	in      int64
+	eof     bool
+	origins [trace.MaxOrigins]trace.Position
+	thread  trace.Position
+	fed     trace.Position
 	identity
 }
 
@@ -63,74 +76,139 @@ type identity struct {
 	protocol, host               string
 }
 
-// sighting is one call.
+// sighting is one call. at and time are those of its moment, which shares the
+// rest with its record's key.
 type sighting struct {
 	seq    uint64
 	at     trace.Position
 	time   time.Time
 	pid    int
 	detail string
+	bytes  int64
+}
+
+// before orders sightings of one key by where in the session they are.
+func (s sighting) before(other sighting) bool {
+	return s.at.Out < other.at.Out || s.at.Out == other.at.Out && s.time.Before(other.time)
 }
 
 type record struct {
 	key
 	rank        rank
 	count       int
+	bytes       int64
 	first, last sighting
+}
+
+// moment is what the ledger places a sighting by.
+func (r *record) moment(s sighting) ledger.Moment {
+	return ledger.Moment{At: s.at, Time: s.time, Origins: r.origins, Thread: r.thread, Fed: r.fed}
 }
 
 // Add takes in one event.
 func (b *Builder) Add(e trace.Event) {
+	if e.Op == trace.OpExec && e.Errno == "" {
+		b.filter.Executed(e.Path, e.Argv)
+	}
+	b.missing(e)
 	effects := identities(e)
 	if len(effects) == 0 {
 		return
 	}
-	seen := sighting{seq: e.Seq, at: e.At, time: e.Time, pid: e.PID, detail: e.Detail}
+	seen := sighting{seq: e.Seq, at: e.At, time: e.Time, pid: e.PID, detail: e.Detail, bytes: e.Size}
+	k := key{in: e.At.In, eof: e.At.EOF, thread: e.Thread, fed: e.Fed}
+	copy(k.origins[:], e.Origins)
 	for _, id := range effects {
-		worth := id.rank(b.limits.Home)
-		if worth == rankOrdinary {
-			b.ordinary++
+		if reason, ok := b.filtered(id, e.Op); ok {
+			b.noise.count(reason, id)
 			continue
 		}
-		b.add(key{e.At.In, e.At.EOF, id}, worth, seen)
+		b.active.Store(time.Now().UnixNano())
+		k.identity = id
+		b.add(k, b.rank(id), seen)
 	}
+}
+
+// missing counts the bytes of a payload that the trace does not have.
+func (b *Builder) missing(e trace.Event) {
+	n := e.Size - int64(len(e.Data))
+	switch {
+	case n <= 0 || e.From != "": // the read of that file is an effect of its own
+	case e.Op == trace.OpStore:
+		if _, ok := b.filter.Reason(noise.Access{Path: e.Path, Change: true}); !ok {
+			b.cut.Here += n
+		}
+	case e.Op == trace.OpSend && e.Socket != nil:
+		if remote := e.Socket.Remote.Addr(); remote.IsValid() && !remote.IsLoopback() {
+			b.cut.Sent += n
+			return
+		}
+		b.cut.Here += n
+	}
+}
+
+// Active is when the last effect was added; the zero time before the first.
+func (b *Builder) Active() time.Time {
+	if at := b.active.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
 }
 
 func (b *Builder) add(k key, worth rank, seen sighting) {
 	if r := b.kept[k]; r != nil {
 		r.count++
-		if seen.at.Out < r.first.at.Out {
+		r.bytes += seen.bytes
+		if seen.before(r.first) {
 			r.first = seen
 		}
-		if seen.at.Out > r.last.at.Out {
+		if r.last.before(seen) {
 			r.last = seen
 		}
 		return
 	}
-	if len(b.kept) >= b.limits.Effects && !b.makeRoom(worth) {
+	if len(b.kept) >= b.limits.Effects && !b.makeRoom(worth, k.kind) {
 		b.dropped++
 		return
 	}
-	r := &record{key: k, rank: worth, count: 1, first: seen, last: seen}
+	r := &record{key: k, rank: worth, count: 1, bytes: seen.bytes, first: seen, last: seen}
 	b.kept[k] = r
-	b.ranks[worth] = append(b.ranks[worth], r)
+	if b.ranks[worth] == nil {
+		b.ranks[worth] = map[Kind][]*record{}
+	}
+	b.ranks[worth][k.kind] = append(b.ranks[worth][k.kind], r)
 }
 
 // makeRoom drops the latest of the effects that are worth the least, unless
-// even those are worth as much as the new one.
-func (b *Builder) makeRoom(worth rank) bool {
-	for cheaper := range worth {
-		n := len(b.ranks[cheaper])
-		if n == 0 {
+// even those are worth as much as the new one. Of those that are, it drops one of
+// a kind that there are more of: ever new programs leave room for a connection.
+func (b *Builder) makeRoom(worth rank, kind Kind) bool {
+	for cheaper := range worth + 1 {
+		most := largest(b.ranks[cheaper])
+		records := b.ranks[cheaper][most]
+		n := len(records)
+		if n == 0 || cheaper == worth && n <= len(b.ranks[worth][kind])+1 {
 			continue
 		}
-		victim := b.ranks[cheaper][n-1]
-		b.ranks[cheaper] = b.ranks[cheaper][:n-1]
+		victim := records[n-1]
+		records[n-1] = nil
+		b.ranks[cheaper][most] = records[:n-1]
 		delete(b.kept, victim.key)
 		b.dropped += victim.count
 		return true
 	}
 	return false
+}
+
+// largest is the kind with the most records.
+func largest(of map[Kind][]*record) Kind {
+	var most Kind
+	for kind, records := range of {
+		if n := len(records); n > len(of[most]) || n == len(of[most]) && kind < most {
+			most = kind
+		}
+	}
+	return most
 }
 
 // Build joins what was seen with what the server was asked. The Builder may be
@@ -145,8 +223,7 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 		seq uint64
 	}
 	places := map[place]*found{}
-	note := func(r *record, seen sighting, count int) {
-		where := l.At(seen.at)
+	note := func(r *record, where ledger.Where, seen sighting, count int, bytes int64) {
 		p := place{where, r.identity}
 		f := places[p]
 		if f == nil {
@@ -154,18 +231,24 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 			places[p] = f
 		}
 		f.Count += count
+		f.Bytes += bytes
 		if seen.seq <= f.seq {
 			f.seq, f.Time, f.PID, f.Detail = seen.seq, seen.time, seen.pid, seen.detail
 		}
 	}
 	for _, r := range b.kept {
-		if l.At(r.first.at) == l.At(r.last.at) {
-			note(r, r.first, r.count)
+		first := l.At(r.moment(r.first))
+		last := first
+		if r.count > 1 {
+			last = l.At(r.moment(r.last))
+		}
+		if first == last {
+			note(r, first, r.first, r.count, r.bytes)
 			continue
 		}
 		// Seen on both sides of a response; how often on each is not known.
-		note(r, r.first, r.count-1)
-		note(r, r.last, 1)
+		note(r, first, r.first, r.count-1, r.bytes-r.last.bytes)
+		note(r, last, r.last, 1, r.last.bytes)
 	}
 	all := make([]*found, 0, len(places))
 	for _, f := range places {
@@ -174,7 +257,7 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 	slices.SortFunc(all, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Path, b.Path))
 	})
-	p := Profile{Effects: make([]Effect, len(all)), Ordinary: b.ordinary, Dropped: b.dropped}
+	p := Profile{Effects: make([]Effect, len(all)), Noise: b.noise.report(), Dropped: b.dropped, Cut: b.cut}
 	for i, f := range all {
 		p.Effects[i] = f.Effect
 	}

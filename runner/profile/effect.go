@@ -31,7 +31,7 @@ func cut(s string, limit int) string {
 func identities(e trace.Event) []identity {
 	id := identity{operation: e.Syscall, errno: e.Errno, refused: e.Refused, blinded: e.Blinded}
 	switch e.Op {
-	case trace.OpRead, trace.OpWrite:
+	case trace.OpRead, trace.OpWrite, trace.OpMap, trace.OpDelete, trace.OpRename, trace.OpLink, trace.OpAttribute:
 		return id.files(e)
 	case trace.OpExec:
 		id.kind, id.path = KindExec, cut(e.Path, maxPath)
@@ -42,13 +42,7 @@ func identities(e trace.Event) []identity {
 		id.kind = KindConnect
 		id.endpoint(e.Socket, true)
 	case trace.OpSend:
-		// The connect was an event of its own; only over TCP is a name asked
-		// for later than that.
-		if e.Socket == nil || e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
-			return nil
-		}
-		id.kind = KindConnect
-		id.endpoint(e.Socket, true)
+		return sent(id, e)
 	case trace.OpBind:
 		// A datagram socket with a port of its choice waits for datagrams; a
 		// stream socket does so when it listens.
@@ -66,11 +60,29 @@ func identities(e trace.Event) []identity {
 	return []identity{id}
 }
 
+// sent are the effects of bytes that were sent. The connect was an event of its
+// own; only over TCP is a name asked for later than that.
+func sent(id identity, e trace.Event) []identity {
+	if e.Socket == nil || e.Errno != "" || e.Size == 0 {
+		return nil
+	}
+	id.endpoint(e.Socket, true)
+	bytes := identity{kind: KindSend, path: id.path, address: id.address, port: id.port, protocol: id.protocol, host: id.host}
+	if e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
+		return []identity{bytes}
+	}
+	id.kind = KindConnect
+	return []identity{id, bytes}
+}
+
 // files are the effects of an access to a file.
 func (id identity) files(e trace.Event) []identity {
 	id.path = cut(e.Path, maxPath)
 	other := id
 	other.path = cut(e.Target, maxPath)
+	if strings.HasPrefix(e.Syscall, "symlink") { // which does nothing to what it points at
+		other.path = ""
+	}
 	id.kind = KindWrite
 	switch {
 	case e.Errno != "":
@@ -79,17 +91,19 @@ func (id identity) files(e trace.Event) []identity {
 		id.kind = KindList
 	case e.Op == trace.OpRead:
 		id.kind = KindRead
+	case e.Op == trace.OpDelete:
+		id.kind = KindDelete
 	case slices.Contains(e.Flags, "O_RDWR"), slices.Contains(e.Flags, "O_RDONLY"): // O_CREAT and O_APPEND go with it
 		other.kind, other.path = KindRead, id.path
-	case strings.HasPrefix(e.Syscall, "rename"):
+	case e.Op == trace.OpRename:
 		other.kind = KindWrite
 		moved := id
 		moved.kind = KindRead // whoever opens the new name reads what was here
 		return []identity{id, other, moved}
-	case strings.HasPrefix(e.Syscall, "link"):
+	case e.Op == trace.OpLink:
 		other.kind = KindRead
 	}
-	if other.kind == "" || other.path == "" || strings.HasPrefix(e.Syscall, "symlink") {
+	if other.kind == "" || other.path == "" {
 		return []identity{id}
 	}
 	return []identity{id, other}

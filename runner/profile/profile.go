@@ -24,9 +24,10 @@ const (
 	// rename, a hard link, or O_PATH. KindList: the same of a directory.
 	KindRead Kind = "Read"
 	KindList Kind = "List"
-	// KindWrite: a file was created, opened for writing, renamed, removed or
-	// changed in its attributes, with success.
-	KindWrite Kind = "Write"
+	// KindWrite: a file was created, opened for writing, renamed, linked or
+	// changed in its attributes, with success. KindDelete: it was removed.
+	KindWrite  Kind = "Write"
+	KindDelete Kind = "Delete"
 	// KindAttempt: an access to a file failed. It says that the server looked,
 	// not that it saw anything.
 	KindAttempt Kind = "Attempt"
@@ -36,6 +37,9 @@ const (
 	// success. KindListen: connections or datagrams were waited for.
 	KindConnect Kind = "Connect"
 	KindListen  Kind = "Listen"
+	// KindSend: bytes went to an address, over a connection that has a
+	// KindConnect of its own, or that the server accepted.
+	KindSend Kind = "Send"
 	// KindEvade: a call that could hide something from the tracer.
 	KindEvade Kind = "Evade"
 )
@@ -63,6 +67,8 @@ type Effect struct {
 	Protocol string
 	Host     string
 
+	// Bytes is how many were sent, by KindSend.
+	Bytes int64
 	// Count is how often; at least 1.
 	Count int
 	// Time, PID and Detail are those of the first such call.
@@ -71,24 +77,41 @@ type Effect struct {
 	Detail string
 }
 
-// Evidence is the first call that showed the effect.
+// Evidence is the first call that showed the effect, with the rule by which it
+// was given to the capability where that is not plain.
 func (e Effect) Evidence() report.Evidence {
-	return report.Evidence{Time: e.Time, PID: e.PID, Syscall: e.Operation, Detail: e.Detail, Attribution: e.Attribution}
+	detail := e.Detail
+	if note := e.Note(); note != "" {
+		note = " [" + cut(note, maxNote) + "]"
+		detail = cut(detail, report.MaxDetailBytes-len(note)) + note
+	}
+	return report.Evidence{Time: e.Time, PID: e.PID, Syscall: e.Operation, Detail: detail, Attribution: e.Attribution}
 }
+
+// maxNote bounds what is said about the attribution, in bytes: it names a
+// capability, whose name the server has chosen.
+const maxNote = 160
 
 // Connection is the end point of a KindConnect or KindListen.
 func (e Effect) Connection() report.Connection {
-	return report.Connection{Address: e.Address, Port: e.Port, Protocol: e.Protocol, Host: e.Host, Error: e.Error, Count: e.Count}
+	return report.Connection{Address: e.Address, Port: e.Port, Protocol: e.Protocol, Host: e.Host, Error: e.Error, Count: e.Count, BytesOut: e.Bytes}
 }
 
 // Profile is what the server did.
 type Profile struct {
 	// Effects in the order in which they were first seen.
 	Effects []Effect
-	// Ordinary counts the events that every program makes (loading libraries,
-	// reading the locale); they are no effects.
-	Ordinary int
+	// Noise counts the events that are no effects, by the reason, the most
+	// frequent first: see runner/noise.
+	Noise []report.Noise
+	// Cut is what the trace does not have of payloads.
+	Cut Cut
 	// Dropped counts events that there was no room for. Not 0: whoever judges
 	// this profile has not seen everything.
 	Dropped int
 }
+
+// Cut counts bytes of payloads that are not in the trace: Sent to other machines,
+// which the sinkhole sees where there is one, and Here: stored in files, or sent to
+// what is on this machine.
+type Cut struct{ Sent, Here int64 }

@@ -126,11 +126,16 @@ func TestEffects(t *testing.T) {
 		"a write":                  {write("/data/x"), []string{"Write /data/x  x1" + inflight}},
 		"read and write":           {rw, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
 		"a failed read and write":  {failed("EACCES", rw), []string{"Attempt /data/db EACCES x1" + inflight}},
-		"a rename gives access":    {trace.Event{Op: trace.OpWrite, Syscall: "renameat2", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/a  x1" + inflight, "Write /d/a  x1" + inflight, "Write /d/b  x1" + inflight}},
+		"a rename gives access":    {trace.Event{Op: trace.OpRename, Syscall: "renameat2", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/a  x1" + inflight, "Write /d/a  x1" + inflight, "Write /d/b  x1" + inflight}},
 		"a read that may create":   {created, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
-		"a hard link gives access": {trace.Event{Op: trace.OpWrite, Syscall: "linkat", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/b  x1" + inflight, "Write /d/a  x1" + inflight}},
-		"a symbolic link does not": {trace.Event{Op: trace.OpWrite, Syscall: "symlink", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight}},
-		"a failed rename":          {trace.Event{Op: trace.OpWrite, Syscall: "rename", Path: "/d/a", Target: "/d/b", Errno: "EXDEV"}, []string{"Attempt /d/a EXDEV x1" + inflight, "Attempt /d/b EXDEV x1" + inflight}},
+		"a hard link gives access": {trace.Event{Op: trace.OpLink, Syscall: "linkat", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/b  x1" + inflight, "Write /d/a  x1" + inflight}},
+		"a symbolic link does not": {trace.Event{Op: trace.OpLink, Syscall: "symlink", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight}},
+		"a failed symbolic link":   {trace.Event{Op: trace.OpLink, Syscall: "symlink", Path: "/d/a", Target: "/d/b", Errno: "EEXIST"}, []string{"Attempt /d/a EEXIST x1" + inflight}},
+		"a writable mapping":       {trace.Event{Op: trace.OpMap, Syscall: "mmap", Path: "/data/db-shm"}, []string{"Write /data/db-shm  x1" + inflight}},
+		"a change of user":         {trace.Event{Op: trace.OpCredential, Syscall: "setuid"}, nil},
+		"a removal":                {trace.Event{Op: trace.OpDelete, Syscall: "unlinkat", Path: "/d/a"}, []string{"Delete /d/a  x1" + inflight}},
+		"a change of mode":         {trace.Event{Op: trace.OpAttribute, Syscall: "fchmodat", Path: "/d/a"}, []string{"Write /d/a  x1" + inflight}},
+		"a failed rename":          {trace.Event{Op: trace.OpRename, Syscall: "rename", Path: "/d/a", Target: "/d/b", Errno: "EXDEV"}, []string{"Attempt /d/a EXDEV x1" + inflight, "Attempt /d/b EXDEV x1" + inflight}},
 		"a program":                {execute("/bin/sh", "-c", "ls"), []string{"Exec /bin/sh  x1" + inflight}},
 		"a connection":             {connect("tcp", "192.0.2.1:443"), []string{"Connect 192.0.2.1:443/tcp  x1" + inflight}},
 		"a connection in progress": {failed("EINPROGRESS", connect("tcp", "192.0.2.1:443")), []string{"Connect 192.0.2.1:443/tcp  x1" + inflight}},
@@ -180,7 +185,7 @@ func TestWhere(t *testing.T) {
 		"two calls": {[]trace.Position{inNote, inClock},
 			[]string{"Read /x  x1: Call tool format_note InFlight", "Read /x  x1: Call tool clock InFlight"}},
 		"idle and shutdown": {[]trace.Position{idle, shutdown},
-			[]string{"Read /x  x1: Idle server Phase", "Read /x  x1: Shutdown server Phase"}},
+			[]string{"Read /x  x1: Idle server Background", "Read /x  x1: Shutdown server Phase"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r recorder
@@ -266,13 +271,15 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-func TestOrdinaryIsCounted(t *testing.T) {
+func TestNoiseIsCounted(t *testing.T) {
 	var r recorder
 	for range 5 {
 		r.add(startup, read("/usr/lib/libz.so"))
 	}
-	if p := r.build(profile.Limits{}); p.Ordinary != 5 || p.Dropped != 0 || len(p.Effects) != 0 {
-		t.Errorf("Ordinary = %d, Dropped = %d, %d effects; want 5, 0, 0", p.Ordinary, p.Dropped, len(p.Effects))
+	p := r.build(profile.Limits{})
+	want := []report.Noise{{Reason: "Loader", Count: 5, Samples: []string{"/usr/lib/libz.so"}}}
+	if diff := cmp.Diff(want, p.Noise); diff != "" || p.Dropped != 0 || len(p.Effects) != 0 {
+		t.Errorf("noise (-want +got):\n%s%d dropped, %d effects; want none", diff, p.Dropped, len(p.Effects))
 	}
 }
 

@@ -1,57 +1,76 @@
 package profile
 
 import (
-	"path"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/noise"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // rank is how much an effect is worth keeping when there is too much.
 type rank int
 
 const (
-	// rankOrdinary is not kept at all: what every program does to start.
-	rankOrdinary rank = iota
-	rankAttempt
+	rankAttempt rank = iota
 	rankRead
 	rankWrite
-	rankPrivate  // below home, or by a name that secrets have
-	rankOutreach // network, programs, evasion: never dropped for a file
+	rankPrivate   // below home, or by a name that secrets have
+	rankOutreach  // network, programs, evasion
+	rankSensitive // what a rule, or a planted file, is about
 	ranks
 )
 
-func (id identity) rank(home string) rank {
+// rank is that of an effect, by what the Builder knows of its path.
+func (b *Builder) rank(id identity) rank {
+	if !id.file() {
+		return id.rank()
+	}
+	if id.kind != KindAttempt && b.limits.Sensitive != nil && b.limits.Sensitive(id.path) {
+		return rankSensitive
+	}
+	if b.limits.Home != "" && b.limits.Home != "/" && below(id.path, b.limits.Home) {
+		return rankPrivate
+	}
+	return id.rank()
+}
+
+// file tells whether the effect is one on a file.
+func (id identity) file() bool {
 	switch id.kind {
-	case KindExec:
-		if id.errno != "" {
-			return rankWrite // looking for a program along PATH
+	case KindRead, KindList, KindWrite, KindDelete, KindAttempt:
+		return true
+	}
+	return false
+}
+
+// rank is that of an effect by itself.
+func (id identity) rank() rank {
+	if !id.file() {
+		switch {
+		case id.kind == KindExec && id.errno != "": // looking for a program along PATH
+			return rankWrite
+		case id.kind == KindEvade || id.kind == KindExec || private(id.path):
+			return rankOutreach
+		case (report.Connection{Address: id.address, Protocol: id.protocol}).Loopback(): // 65535 ports that lead nowhere
+			return rankWrite
 		}
-		return rankOutreach
-	case KindConnect, KindListen, KindEvade:
 		return rankOutreach
 	}
 	switch {
-	case private(id.path, home):
+	case private(id.path):
 		return rankPrivate
-	case ordinary(id):
-		return rankOrdinary
-	}
-	switch id.kind {
-	case KindWrite:
+	case id.changes():
 		return rankWrite
-	case KindRead:
+	case id.kind == KindRead:
 		return rankRead
 	}
 	return rankAttempt
 }
 
-// private tells whether a path is below home or looks like a secret's.
-func private(name, home string) bool {
-	if home != "" && home != "/" && below(name, home) {
-		return true
-	}
-	lower := strings.ToLower(name)
-	return secretFiles[path.Base(lower)] || containsAny(lower, secretPlaces) ||
-		!code(name) && containsAny(lower, secretWords)
+// private tells whether a path looks like a secret's.
+func private(name string) bool {
+	return noise.Secret(name) || containsAny(strings.ToLower(name), secretWords)
 }
 
 func containsAny(s string, words []string) bool {
@@ -63,76 +82,30 @@ func containsAny(s string, words []string) bool {
 	return false
 }
 
-// secretFiles and secretPlaces are secret wherever they are: they overrule
-// ordinary, for a key is a key also among the libraries. secretWords are only
-// a hint, and libraries have modules of such names. None of the lists can do
-// harm by being too long: they only decide what is kept.
-var (
-	secretFiles = set("id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "authorized_keys", "known_hosts", ".env", ".netrc",
-		".npmrc", ".pypirc", ".git-credentials", ".gitconfig", ".pgpass", ".claude.json", ".vault-token", ".bashrc",
-		".profile", ".zshrc", "environ", "mem", "shadow", "gshadow", "credentials", "docker.sock", "containerd.sock")
-	secretPlaces = []string{"/.ssh/", "/.aws/", "/.azure/", "/.config/", "/.kube/", "/.docker/", "/.gnupg/",
-		"/ssl/private/", "/pki/tls/private/", "/serviceaccount/", "/run/secrets/", "/.env."}
-	secretWords = []string{"credential", "secret", "password", "passwd", "token", "private", "wallet", "keychain",
-		"keyring", ".pem", ".key", ".p12", ".pfx", ".kdbx", "history", "cookie", "login data", "cron", "autostart"}
-)
+// secretWords are only a hint at what is worth keeping: libraries have modules
+// of such names.
+var secretWords = []string{"credential", "secret", "password", "passwd", "token", "private", "wallet", "keychain",
+	"keyring", ".pem", ".key", ".p12", ".pfx", ".kdbx", "history", "cookie", "login data", "cron", "autostart", "/.config/"}
 
 func below(name, dir string) bool {
 	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// ordinary tells whether every program does this: finding and loading code and
-// locale data, asking the kernel about itself, talking to harmless devices.
-func ordinary(id identity) bool {
-	if harmlessDevices[id.path] || strings.HasPrefix(id.path, "/memfd:") {
-		return true
+// changes tells whether an effect changes the file.
+func (id identity) changes() bool { return id.kind == KindWrite || id.kind == KindDelete }
+
+// filtered is the reason why an effect is noise. op is what it was made of: a
+// change that failed is noise no more than one that did not.
+func (b *Builder) filtered(id identity, op trace.Op) (noise.Reason, bool) {
+	switch id.kind {
+	case KindRead, KindList, KindWrite, KindDelete, KindAttempt:
+		failed := id.kind == KindAttempt
+		return b.filter.Reason(noise.Access{Path: id.path, Failed: failed, Change: id.changes() || failed && op != trace.OpRead})
+	case KindConnect:
+		return noise.Resolver, id.protocol == "unix" && id.errno != "" && nameCache[id.path]
 	}
-	if strings.HasPrefix(id.path, "/proc/self/") || strings.HasPrefix(id.path, "/proc/thread-self/") {
-		return id.kind != KindWrite || path.Base(id.path) == "comm" || strings.HasSuffix(id.path, "/oom_score_adj")
-	}
-	if id.kind == KindWrite {
-		return false
-	}
-	return harmlessFiles[id.path] || code(id.path)
+	return "", false
 }
 
-// code tells whether a path is among the code and data that come with the
-// operating system or with the packages of a language, or is what the kernel
-// says about the machine.
-func code(name string) bool {
-	for _, dir := range systemDirs {
-		if below(name, dir) {
-			return true
-		}
-	}
-	return containsAny(name, packageDirs)
-}
-
-// harmlessDevices may be read and written by anybody.
-var harmlessDevices = set("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
-	"/dev/stdin", "/dev/stdout", "/dev/stderr")
-
-// harmlessFiles are what the C library and language runtimes read at start and
-// at the first use of the network.
-var harmlessFiles = set("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/localtime",
-	"/etc/locale.alias", "/etc/timezone", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/hosts", "/etc/hostname",
-	"/etc/resolv.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/mime.types", "/etc/os-release",
-	"/etc/debian_version", "/etc/alpine-release", "/etc/inputrc", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
-	"/proc/version", "/proc/version_signature", "/proc/filesystems", "/proc/uptime", "/proc/loadavg", "/proc/mounts")
-
-var packageDirs = []string{"/node_modules/", "/site-packages/", "/dist-packages/", "/__pycache__/"}
-
-var systemDirs = []string{
-	"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib",
-	"/usr/share", "/usr/local/share", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/include",
-	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/terminfo",
-	"/sys", "/proc/sys", "/proc/pressure", "/run/systemd/resolve",
-}
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, name := range names {
-		m[name] = true
-	}
-	return m
-}
+// nameCache is where the C library looks for a daemon that caches names, nscd(8).
+var nameCache = map[string]bool{"/var/run/nscd/socket": true, "/run/nscd/socket": true}

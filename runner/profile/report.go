@@ -3,25 +3,32 @@ package profile
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // Report is the profile as it is published: by capability and phase, in the
-// order of the session. Within each list what matters most comes first, so that
-// the caps of the report cut the rest.
+// order of the session, what a call did late in a section of its own. Within each
+// list what matters most comes first, so that the caps of the report cut the rest.
+// Directories that were listed are reads whose path ends with a slash.
 func (p Profile) Report() report.Profile {
 	effects := p.merged()
 	var out report.Profile
 	index := map[section]int{}
 	for _, e := range effects {
+		if e.Kind == KindEvade {
+			continue // a finding, or nothing
+		}
 		s := e.section()
 		if _, ok := index[s]; !ok {
 			index[s] = len(out.Capabilities)
-			out.Capabilities = append(out.Capabilities, report.CapabilityProfile{Kind: s.kind, Name: s.name, Phase: s.phase})
+			out.Capabilities = append(out.Capabilities, report.CapabilityProfile{
+				Kind: s.of.Kind, Name: s.of.Name, Phase: s.phase, Late: s.late,
+			})
 		}
 	}
-	slices.SortStableFunc(effects, func(a, b Effect) int { return int(b.identity().rank("")) - int(a.identity().rank("")) })
+	slices.SortStableFunc(effects, func(a, b Effect) int { return int(b.identity().rank()) - int(a.identity().rank()) })
 	started := map[string]bool{}
 	for _, e := range effects {
 		if e.Kind == KindExec && e.Error == "" {
@@ -32,22 +39,29 @@ func (p Profile) Report() report.Profile {
 		if e.Kind == KindExec && e.Error == "ENOENT" && started[path.Base(e.Path)] {
 			continue // a step of the search along PATH, which succeeded
 		}
-		add(&out.Capabilities[index[e.section()]], e)
+		if i, ok := index[e.section()]; ok {
+			add(&out.Capabilities[i], e)
+		}
+	}
+	for _, e := range effects {
+		if e.Kind == KindSend {
+			send(&out.Capabilities[index[e.section()]], e)
+		}
 	}
 	return out
 }
 
 // section is a part of the published profile.
 type section struct {
-	kind  report.CapabilityKind
-	name  string
+	of    report.Capability
 	phase report.Phase
+	late  bool
 }
 
-func (e Effect) section() section { return section{e.Capability.Kind, e.Capability.Name, e.Phase} }
+func (e Effect) section() section { return section{e.Capability, e.Phase, e.Late()} }
 
-// merged are the effects without what the published profile does not tell
-// apart: the attribution.
+// merged are the effects without what a section does not tell apart: by which
+// rule each was given to it.
 func (p Profile) merged() []Effect {
 	type place struct {
 		section
@@ -59,6 +73,7 @@ func (p Profile) merged() []Effect {
 		at := place{e.section(), e.identity()}
 		if i, ok := index[at]; ok {
 			effects[i].Count += e.Count
+			effects[i].Bytes += e.Bytes
 			continue
 		}
 		index[at] = len(effects)
@@ -72,8 +87,13 @@ func add(c *report.CapabilityProfile, e Effect) {
 	switch e.Kind {
 	case KindRead:
 		c.Reads = append(c.Reads, file)
+	case KindList:
+		file.Path = strings.TrimSuffix(file.Path, "/") + "/"
+		c.Reads = append(c.Reads, file)
 	case KindWrite:
 		c.Writes = append(c.Writes, file)
+	case KindDelete:
+		c.Deletes = append(c.Deletes, file)
 	case KindAttempt:
 		c.Attempts = append(c.Attempts, file)
 	case KindExec:
@@ -83,4 +103,20 @@ func add(c *report.CapabilityProfile, e Effect) {
 	case KindListen:
 		c.Listens = append(c.Listens, e.Connection())
 	}
+}
+
+// send adds bytes to the connection that they went over. Where that was made in
+// another section, it gets an entry of its own.
+func send(c *report.CapabilityProfile, e Effect) {
+	for _, failed := range []bool{false, true} { // a connect that was begun may say so
+		for i := range c.Connects {
+			at := &c.Connects[i]
+			if at.Address == e.Address && at.Port == e.Port && at.Protocol == e.Protocol && (at.Error != "") == failed &&
+				(at.Host == e.Host || e.Host == "" || at.Host == "") {
+				at.BytesOut += e.Bytes
+				return
+			}
+		}
+	}
+	c.Connects = append(c.Connects, e.Connection())
 }

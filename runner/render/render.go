@@ -33,7 +33,10 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 		p.finding(f)
 	}
 	p.profile(r.Profile)
+	p.captures(r.Captures)
 	p.coverage(r.Coverage)
+	p.gaps(r.Unobserved)
+	p.noise(r.Noise)
 	p.problems(r)
 	if _, err := io.WriteString(w, p.text.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -95,76 +98,17 @@ func where(f report.Finding) string {
 		attribution = f.Evidence[0].Attribution
 	}
 	switch {
+	case attribution == report.AttributionBackground:
+		return "in the background, after the last call"
 	case f.Capability.Kind == report.CapabilityServer:
 		return "in phase " + string(f.Phase)
-	case attribution == report.AttributionAfter:
+	case attribution == report.AttributionAfter, attribution == report.AttributionSettle:
 		return "after the response of " + f.Capability.String()
+	case attribution == report.AttributionLineage:
+		return "by a process that a call of " + f.Capability.String() + " had started"
 	default:
 		return "during a call of " + f.Capability.String()
 	}
-}
-
-func (p *page) profile(profile report.Profile) {
-	if len(profile.Capabilities) == 0 {
-		return
-	}
-	p.line("")
-	p.line("What was seen (all of it: -o json)")
-	for _, c := range profile.Capabilities {
-		p.line("  %s, %s", Escape(report.Capability{Kind: c.Kind, Name: c.Name}.String()), Escape(string(c.Phase)))
-		p.files("read", c.Reads)
-		p.files("write", c.Writes)
-		p.files("tried", c.Attempts)
-		some(p, "exec", c.Execs, func(e report.Exec) {
-			p.effect("exec", e.Path+arguments(e.Argv), "execve", e.Error, e.Count)
-		})
-		p.ends("connect", c.Connects)
-		p.ends("listen", c.Listens)
-		if c.Dropped > 0 {
-			p.line("    %d less telling effects were left out", c.Dropped)
-		}
-	}
-}
-
-// maxShown is how many effects of one list are shown; what matters most comes
-// first, and the JSON has the rest.
-const maxShown = 5
-
-// some shows the beginning of a list.
-func some[T any](p *page, verb string, list []T, show func(T)) {
-	for _, item := range list[:min(len(list), maxShown)] {
-		show(item)
-	}
-	if more := len(list) - maxShown; more > 0 {
-		p.line("    %-8s and %d more", verb, more)
-	}
-}
-
-func (p *page) files(verb string, files []report.FileAccess) {
-	some(p, verb, files, func(f report.FileAccess) { p.effect(verb, f.Path, f.Operation, f.Error, f.Count) })
-}
-
-func (p *page) ends(verb string, ends []report.Connection) {
-	some(p, verb, ends, func(c report.Connection) {
-		address := c.Address
-		if c.Port != 0 {
-			address = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
-		}
-		if c.Host != "" {
-			address += " (" + c.Host + ")"
-		}
-		p.effect(verb, address, c.Protocol, c.Error, c.Count)
-	})
-}
-
-func (p *page) effect(verb, what, how, failure string, count int) {
-	if failure != "" {
-		how += " " + failure
-	}
-	if count > 1 {
-		how += fmt.Sprintf(" x%d", count)
-	}
-	p.line("    %-8s %s  [%s]", verb, Escape(shorten(what, 160)), Escape(how))
 }
 
 // shorten keeps a text to some lines of a terminal; the JSON has all of it.
@@ -173,21 +117,6 @@ func shorten(s string, most int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "..."
-}
-
-func bracket(address string) string {
-	if strings.Contains(address, ":") {
-		return "[" + address + "]"
-	}
-	return address
-}
-
-// arguments are those behind the program's own name.
-func arguments(argv []string) string {
-	if len(argv) < 2 {
-		return ""
-	}
-	return " " + strings.Join(argv[1:], " ")
 }
 
 func (p *page) coverage(c report.Coverage) {

@@ -55,7 +55,22 @@ func fail() report.Report {
 				{Address: "/run/x.sock", Protocol: "unix", Count: 1},
 			},
 			Listens: []report.Connection{{Address: "0.0.0.0", Port: 8080, Protocol: "tcp", Count: 1}},
+		}, {
+			Kind: report.CapabilityTool, Name: "format_note", Phase: report.PhaseCall, Late: true,
+			Deletes:  []report.FileAccess{{Path: "/d", Operation: "unlink", Count: 1}},
+			Connects: []report.Connection{{Address: "192.0.2.1", Port: 443, Protocol: "tcp", Count: 1, BytesOut: 2048}},
+		}, {
+			Kind: report.CapabilityServer, Phase: report.PhaseIdle, Late: true,
+			Reads: []report.FileAccess{{Path: "/late", Operation: "openat", Count: 1}},
 		}}},
+		Captures: []report.Capture{
+			{Address: "192.0.2.1", Port: 443, Host: "evil.example", Protocol: "https", Request: "POST /x HTTP/1.1", Bytes: 2048, Capability: tool},
+			{Address: "2001:db8::1", Port: 22, Protocol: "tcp", Excerpt: "hello\x1b[31m", Bytes: 1, Capability: tool},
+			{Address: "192.0.2.2", Protocol: "tls", Opaque: true, Bytes: 3 << 20, Capability: tool},
+		},
+		Unobserved: []report.Gap{{What: "OpaqueTLS", Count: 1, Detail: "1 TLS connection that could not be ended"}},
+		Noise: []report.Noise{{Reason: "Loader", Count: 12, Samples: []string{"/usr/lib/libc.so.6", "/etc/ld.so.cache"}},
+			{Reason: "Locale", Count: 3}},
 		Coverage:  report.Coverage{Tools: report.Exercised{Listed: 2, Called: 2, Accepted: 1}},
 		Errors:    []string{"something was odd"},
 		Truncated: []report.Truncation{{Field: "findings", Dropped: 3}},

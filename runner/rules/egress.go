@@ -11,6 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 var undeclaredEgress = Rule{
@@ -27,7 +28,7 @@ var undeclaredEgress = Rule{
 func findEgress(in Input) []draft {
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		stance, clause := in.Scope.Network(e.Capability)
-		if !outward(e) || stance == scope.Declared || stance != scope.Denied && askedFor(e) {
+		if !outward(e) || in.ofMetadata(e) || stance == scope.Declared || stance != scope.Denied && askedFor(e) {
 			return false
 		}
 		d.severity = report.SeverityMedium
@@ -35,7 +36,7 @@ func findEgress(in Input) []draft {
 			d.severity = report.SeverityHigh
 		}
 		d.object = destination(e)
-		d.message = sentence("%s %s; %s", subject(e), action(e), against(stance, clause, e.Capability))
+		d.message = sentence("%s %s; %s", subject(e), action(e)+in.elsewhere(e), against(stance, clause, e.Capability))
 		return true
 	}, profile.KindConnect)
 	return unexplained(drafts)
@@ -112,8 +113,9 @@ func endpoint(e profile.Effect) string {
 }
 
 // action says what was done: "tried to connect to 93.184.216.34:80 (tcp)". It
-// is a try whatever came of it: nothing in the sandbox leads outside, and a
-// connect that was only begun (EINPROGRESS) never says how it ended.
+// is a try whatever came of it: nothing in the sandbox leads outside, though the
+// sinkhole answers, and a connect that was only begun (EINPROGRESS) never says
+// how it ended.
 func action(e profile.Effect) string {
 	if lookup(e) {
 		return fmt.Sprintf("looked up the name %s (at %s)", clean(canonicalName(e.Host), 256), endpoint(e))
@@ -131,6 +133,16 @@ func action(e profile.Effect) string {
 	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(canonicalName(e.Host), 256), e.Port, endpoint(e), detail)
 }
 
+// elsewhere says that a name was asked for where the machine would not have
+// asked: at a name server that the server brought along.
+func (in Input) elsewhere(e profile.Effect) string {
+	address, err := netip.ParseAddr(e.Address)
+	if !lookup(e) || err != nil || len(in.Resolvers) == 0 || address.IsLoopback() || slices.Contains(in.Resolvers, address) {
+		return ""
+	}
+	return ", not at a name server of the machine"
+}
+
 // against says what the declaration has to do with it.
 func against(stance scope.Stance, clause scope.Clause, of report.Capability) string {
 	switch stance {
@@ -143,10 +155,14 @@ func against(stance scope.Stance, clause scope.Clause, of report.Capability) str
 	}
 }
 
-// askedFor tells whether the arguments of the audit explain an effect: the
-// name that they hold is looked up. (To connect there is impossible, for it has
-// no address; whoever seems to has made one up.)
-func askedFor(e profile.Effect) bool { return lookup(e) && canonicalName(e.Host) == inputs.Host }
+// askedFor tells whether the arguments of the audit explain an effect: the name
+// that they hold is looked up, or the address that the sinkhole gave for it is
+// connected to. (Elsewhere the name has no address; whoever seems to connect
+// there has made one up.)
+func askedFor(e profile.Effect) bool {
+	address, err := netip.ParseAddr(e.Address)
+	return canonicalName(e.Host) == inputs.Host && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
+}
 
 // unexplained leaves out the drafts that say no more than another of the same
 // capability: a look-up is part of the connect that follows, and a name with a

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -11,25 +13,90 @@ import (
 var undeclaredSubprocess = Rule{
 	ID: "MCPA-EXEC-001", Severity: report.SeverityMedium, Title: "Undeclared subprocess",
 	Description: "A program was started after start-up, with success, and nothing in the declaration speaks of running " +
-		"anything. What a launcher starts until the server reads its first request is no finding, nor are the programs " +
-		"by which runtimes ask about the system they are on (uname, ldconfig).",
+		"anything, or of what the program is for (kubectl for Kubernetes). What a launcher starts until the server reads " +
+		"its first request is no finding, nor are the programs by which runtimes ask about the system they are on (uname, " +
+		"ldconfig), the question whether a program is installed (which), and the server's own code in a process of its own.",
 	Fix: "Say in the description which programs the capability runs; or do without them.",
 }
 
 // inquiries are programs that language runtimes start by themselves: Python's
-// ctypes and platform modules, for instance. They count only where systems have
-// them (bin): anything can be called uname.
+// ctypes and platform modules, for instance; and which, which only looks. They
+// count only where systems have them (bin): anything can be called uname.
 var (
-	inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true}
+	inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true, "which": true}
 	bin       = map[string]bool{"/bin": true, "/sbin": true, "/usr/bin": true, "/usr/sbin": true}
+	// looking is a shell's whole command that only looks for a program.
+	looking = regexp.MustCompile(`^(which|command -v|type) [A-Za-z0-9._+-]+( *[12&]?>(/dev/null|&[12]))*$`)
 )
 
-func inquiry(program string) bool { return inquiries[path.Base(program)] && bin[path.Dir(program)] }
+func inquiry(e profile.Effect) bool {
+	base := path.Base(e.Path)
+	if !bin[path.Dir(e.Path)] {
+		return false
+	}
+	if slices.Contains([]string{"sh", "bash", "dash"}, base) {
+		return len(e.Argv) == 3 && e.Argv[1] == "-c" && looking.MatchString(e.Argv[2])
+	}
+	return inquiries[base] || base == "which.debianutils"
+}
+
+// purposes are the words by which a declaration speaks of what a program is for.
+var purposes = map[string][]string{
+	"kubectl": kubeTopics, "helm": kubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": sshTopics,
+	"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
+}
+
+// serves tells whether the declaration speaks of what a program is for.
+func (in Input) serves(e profile.Effect) bool {
+	return in.Scope.Covering(e.Capability).Mentions(purposes[path.Base(e.Path)]...)
+}
+
+// itself tells whether a program is the server's own code, which was started with
+// the server: Node's fork and cluster run its script again, or another one beside
+// it, and Python's multiprocessing starts workers so. What they do is seen.
+func (in Input) itself(e profile.Effect) bool {
+	if len(e.Argv) > 2 && strings.HasPrefix(path.Base(e.Path), "python") && multiprocessing(e.Argv[1:]) {
+		return true
+	}
+	code := script(e.Argv)
+	return code != "" && slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
+		if first.Kind != profile.KindExec || first.Phase != report.PhaseStartup || first.Error != "" || first.Path != e.Path {
+			return false
+		}
+		own := script(first.Argv)
+		return own == code || path.IsAbs(own) && path.Dir(own) == path.Dir(code) && strings.Contains(own, "/node_modules/")
+	})
+}
+
+// multiprocessing tells whether these are the arguments by which Python's module
+// of that name starts its workers and what looks after them.
+func multiprocessing(args []string) bool {
+	at := slices.Index(args, "-c")
+	return at >= 0 && at+1 < len(args) && workers.MatchString(args[at+1])
+}
+
+var workers = regexp.MustCompile(`^from multiprocessing\.(spawn|resource_tracker|forkserver) import (spawn_main|main); ?(spawn_main|main)\([^;]*\)$`)
+
+// script is what an interpreter was started to run: the first argument that is no
+// option; "" where code came as an argument.
+func script(argv []string) string {
+	for i, arg := range argv {
+		switch {
+		case i == 0:
+		case arg == "-e" || arg == "-p" || arg == "-c" || arg == "-r" || arg == "--eval" || arg == "--print" ||
+			strings.HasPrefix(arg, "--require") || strings.HasPrefix(arg, "--import") || strings.HasPrefix(arg, "--eval="):
+			return ""
+		case !strings.HasPrefix(arg, "-"):
+			return arg
+		}
+	}
+	return ""
+}
 
 func findSubprocesses(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
-		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e.Path) || fromMemory(e.Path) ||
-			len(in.Scope.Covering(e.Capability).Subprocess) > 0 {
+		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) ||
+			len(in.Scope.Covering(e.Capability).Subprocess) > 0 || in.serves(e) || in.itself(e) {
 			return false
 		}
 		d.severity, d.object = report.SeverityMedium, e.Path

@@ -41,14 +41,25 @@ func findSensitiveFiles(in Input) []draft {
 				return false
 			}
 			d.severity = report.SeverityMedium
-		case strings.HasPrefix(path.Base(e.Path), ".env") && !asked(e.Phase):
-			return false // its own settings
+		case strings.HasPrefix(path.Base(e.Path), ".env") && in.settings(e):
+			return false
 		}
 		d.object = e.Path
+		if strings.HasPrefix(e.Path, "/proc/") {
+			d.object = "/proc/PID/" + path.Base(e.Path) // whoever reads one reads all
+		}
 		d.message = sentence("%s read %s (%s), which nothing in its declaration speaks of",
 			subject(e), clean(e.Path, 256), at.what)
 		return true
 	}, profile.KindRead)
+}
+
+// settings tells whether an environment file is the server's own: it reads it
+// before any call, or has done so.
+func (in Input) settings(e profile.Effect) bool {
+	return !asked(e.Phase) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		return other.Kind == profile.KindRead && other.Path == e.Path && !asked(other.Phase)
+	})
 }
 
 // asked tells whether the first call had come: what the server loads for itself

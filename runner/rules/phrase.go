@@ -15,10 +15,16 @@ import (
 func subject(e profile.Effect) string {
 	if e.Capability.Kind != report.CapabilityServer {
 		who := name(e.Capability)
-		if e.Attribution == report.AttributionAfter {
+		switch e.Attribution {
+		case report.AttributionAfter, report.AttributionSettle:
 			return "After its response, " + who
+		case report.AttributionLineage:
+			return "A process left behind by " + who
 		}
 		return strings.ToUpper(who[:1]) + who[1:]
+	}
+	if e.Attribution == report.AttributionBackground {
+		return "In the background, after " + name(e.Behind) + ", the server"
 	}
 	switch e.Phase {
 	case report.PhaseStartup:

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -71,8 +70,8 @@ var (
 
 // locate finds what kind of place a path is.
 func locate(name string) (place, bool) {
-	if strings.Contains(name, "/node_modules/") || strings.Contains(name, "-packages/") {
-		return place{}, false // a package's own files
+	if packaged(name) && (sample(name) || strings.HasPrefix(path.Base(name), ".env")) {
+		return place{}, false
 	}
 	base := path.Base(name)
 	if base == environmentFile.bases[0] || strings.HasPrefix(base, ".env.") && !template(base) {
@@ -104,6 +103,33 @@ func public(name string) bool {
 		strings.Contains(name, "/serviceaccount/") && base != "token"
 }
 
+// packaged tells whether a path lies in a tree of packages. What looks like a
+// secret there mostly is one that the package's tests or templates use, and its
+// settings came with it.
+func packaged(name string) bool {
+	return strings.Contains(name, "/node_modules/") || strings.Contains(name, "-packages/")
+}
+
+// samples are the directories of packages that hold tests, templates and examples.
+var samples = map[string]bool{"test": true, "tests": true, "__tests__": true, "spec": true, "testing": true,
+	"testdata": true, "fixture": true, "fixtures": true, "mock": true, "mocks": true, "example": true, "examples": true,
+	"sample": true, "samples": true, "template": true, "templates": true, "doc": true, "docs": true, "demo": true}
+
+func sample(name string) bool {
+	for dir := range strings.SplitSeq(name, "/") {
+		if samples[strings.ToLower(dir)] {
+			return true
+		}
+	}
+	return false
+}
+
+// Sensitive tells whether a path is one that the rules know: noise never hides it.
+func Sensitive(name string) bool {
+	_, ok := locate(name)
+	return ok
+}
+
 func template(base string) bool {
 	for _, suffix := range []string{".example", ".sample", ".template", ".dist", ".defaults"} {
 		if strings.HasSuffix(base, suffix) {
@@ -120,10 +146,10 @@ func (p place) spokenOf(s scope.Scope, e profile.Effect) bool {
 }
 
 // unasked tells whether a read of a routine file goes without saying: a package
-// manager that starts the server, or a client that is about to connect, reads
-// it whatever it was written for.
+// manager that starts the server, or that looks for a newer one of it, and a
+// client that is about to connect read it whatever it was written for.
 func unasked(in Input, e profile.Effect) bool {
-	if e.Phase == report.PhaseStartup {
+	if !asked(e.Phase) {
 		return true
 	}
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {

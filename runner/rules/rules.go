@@ -8,10 +8,12 @@ package rules
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -36,11 +38,15 @@ type Input struct {
 	Scope   scope.Scope
 	// Canaries are the planted files.
 	Canaries []Canary
+	// Leaks are the secrets that left the server.
+	Leaks []leak.Leak
 	// Drift is how the tools differed after the calls; Announced: the server
 	// had sent notifications/tools/list_changed.
 	Drift     report.Drift
 	Announced bool
 	Pollution Pollution
+	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
+	Resolvers []netip.Addr
 	// End is the time of evidence that no system call gives.
 	End time.Time
 }
@@ -75,12 +81,16 @@ type family struct {
 var families = []family{
 	{sensitiveFile, findSensitiveFiles},
 	{canaryRead, findCanaryReads},
+	{canaryExfiltrated, findLeaks},
 	{undeclaredEgress, findEgress},
+	{metadataService, findMetadata},
+	{controlSocket, findControlSockets},
 	{undeclaredSubprocess, findSubprocesses},
 	{manifestChanged, nil},
 	{manifestUnsteady, findUnsteadyManifest},
 	{pollutedStdout, findPollution},
 	{evasion, findEvasion},
+	{persistence, findPersistence},
 }
 
 // All lists the rules.
@@ -101,6 +111,8 @@ type draft struct {
 	// rule makes one finding for each object of a capability.
 	object  string
 	message string
+	// behind is who else may have done it.
+	behind report.Capability
 	// evidence and order of when it was seen; order is that of the profile.
 	evidence report.Evidence
 	order    int
@@ -126,6 +138,10 @@ func Judge(in Input) []report.Finding {
 		}
 		for _, d := range f.find(in) {
 			k := key{f.rule.ID, d.capability, d.object}
+			own := key{f.rule.ID, d.behind, d.object}
+			if d.behind.Kind == report.CapabilityServer && found[own] != nil && d.severity.Rank() <= found[own].Severity.Rank() {
+				k = own // the server goes on with what it did before any call
+			}
 			e := found[k]
 			if e == nil {
 				e = &entry{order: d.order, Finding: report.Finding{
@@ -161,7 +177,7 @@ func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profil
 		if !slices.Contains(kinds, e.Kind) {
 			continue
 		}
-		d := draft{phase: e.Phase, capability: e.Capability, evidence: e.Evidence(), order: i}
+		d := draft{phase: e.Phase, capability: e.Capability, behind: e.Behind, evidence: e.Evidence(), order: i}
 		if judge(e, &d) {
 			all = append(all, d)
 		}

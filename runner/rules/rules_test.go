@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +199,7 @@ func expect(t *testing.T, in Input, want string) {
 func TestEgress(t *testing.T) {
 	fetch := server{name: "web", tools: []string{"format_note: Fetches a web page."}}
 	both := server{name: "web", tools: []string{"format_note: Fetches a web page. Works offline."}}
+	cloud := server{name: "ec2", tools: []string{"format_note: Fetches the list of EC2 instances from AWS."}}
 	calm := server{name: "calm", instructions: "Works offline.", tools: []string{"format_note: Formats."}}
 	mixed := server{tools: []string{"format_note: Purely local.", "fetch: Fetches a page."}}
 	outside := connect(call, "tcp", "93.184.216.34", 80)
@@ -222,7 +224,9 @@ func TestEgress(t *testing.T) {
 		"datagram":             {local, []profile.Effect{connect(call, "udp", "9.9.9.9", 9)}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:9 (udp)"},
 		"unix socket":          {local, []profile.Effect{connect(call, "unix", "/run/nscd/socket", 0)}, ""},
 		"packet socket":        {local, []profile.Effect{connect(call, "packet", "", 0)}, "EGRESS-001 High: Tool format_note tried to connect to an unknown address (packet)"},
-		"metadata service":     {local, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, "EGRESS-001 High"},
+		"metadata service":     {fetch, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, "EGRESS-002 High: Tool format_note tried to connect to 169.254.169.254:80 (tcp), where a cloud"},
+		"metadata, by name":    {fetch, []profile.Effect{lookupOf(call, "Metadata.Google.Internal.")}, "EGRESS-002 High: Tool format_note looked up the name metadata.google.internal"},
+		"metadata, of a cloud": {cloud, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, ""},
 
 		"two addresses, one host": {local, []profile.Effect{
 			lookupOf(call, "evil.test"), with(connect(call, "tcp", "2001:db8::1", 443), host("evil.test")),
@@ -242,16 +246,42 @@ func TestEgress(t *testing.T) {
 		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, ""},
 		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, "EGRESS-001 High"},
 		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.mcpaudit-probe.example")}, "EGRESS-001 Medium"},
+		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
+		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
 		"a name made for itself": {silent, []profile.Effect{with(outside, host("mcpaudit-probe.example"))}, "EGRESS-001 Medium"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effects...), tc.want) })
 	}
 }
 
+// A question to a name server that the machine does not have is said to be one.
+func TestForeignNameServer(t *testing.T) {
+	question := lookupOf(call, "evil.test")
+	for name, tc := range map[string]struct {
+		resolvers []netip.Addr
+		want      bool
+	}{
+		"not known":     {nil, false},
+		"the machine's": {[]netip.Addr{netip.MustParseAddr("10.96.0.10")}, false},
+		"another":       {[]netip.Addr{netip.MustParseAddr("10.96.0.11")}, true},
+	} {
+		in := input(local, question)
+		in.Resolvers = tc.resolvers
+		message := Judge(in)[0].Message
+		if got := strings.Contains(message, "(at 10.96.0.10:53), not at a name server of the machine; "); got != tc.want {
+			t.Errorf("%s: %s", name, message)
+		}
+	}
+}
+
 func TestSubprocesses(t *testing.T) {
 	shell := server{name: "sh", tools: []string{"format_note: Runs a shell command."}}
 	denies := server{name: "sh", tools: []string{"format_note: Does not run commands."}}
+	kube := server{name: "kubernetes", tools: []string{"format_note: Forwards a port."}}
 	id := run(call, "/bin/sh", "-c", "id")
+	python := func(code string) profile.Effect {
+		return run(call, "/usr/bin/python3", "-s", "-c", code, "--multiprocessing-fork")
+	}
 	for name, tc := range map[string]struct {
 		server server
 		effect profile.Effect
@@ -266,6 +296,15 @@ func TestSubprocesses(t *testing.T) {
 		"idle":            {silent, run(idle, "/bin/sh"), "EXEC-001 Medium: While idle, the server started /bin/sh"},
 		"from memory":     {shell, run(call, "/memfd:x"), "EVADE-001 Medium: Tool format_note ran a program that has no file"},
 		"its own inquiry": {silent, run(call, "/sbin/ldconfig"), ""},
+		"what it is for":  {kube, run(call, "/usr/local/bin/kubectl", "port-forward"), ""},
+		"not for that":    {silent, run(call, "/usr/local/bin/kubectl", "port-forward"), "EXEC-001 Medium"},
+		"a look":          {silent, run(call, "/usr/bin/which", "yt-dlp"), ""},
+		"a shell's look":  {silent, run(call, "/bin/sh", "-c", "command -v yt-dlp >/dev/null 2>&1"), ""},
+		"and more":        {silent, run(call, "/bin/sh", "-c", "which id; id"), "EXEC-001 Medium"},
+		"and a command":   {silent, run(call, "/bin/sh", "-c", "which $(id)"), "EXEC-001 Medium"},
+		"a worker":        {silent, python("from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5, pipe_handle=7)"), ""},
+		"their keeper":    {silent, python("from multiprocessing.resource_tracker import main;main(5)"), ""},
+		"no worker":       {silent, python("from multiprocessing.spawn import spawn_main; import evil"), "EXEC-001 Medium"},
 		"a borrowed name": {silent, run(call, "/tmp/uname", "uname", "-c", "id"), "EXEC-001 Medium"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effect), tc.want) })
@@ -285,6 +324,10 @@ func TestEvasion(t *testing.T) {
 		"a listener":        {evade(call, "seccomp", "", false), "EVADE-001 High: Tool format_note called seccomp"},
 		"a forbidden call":  {evade(call, trace.Forbidden, "?", false), "EVADE-001 High: Tool format_note was killed (SIGSYS)"},
 		"undumpable":        {evade(call, "prctl", "", false), "EVADE-001 Medium: Tool format_note called prctl"},
+		"AIO":               {evade(call, "io_submit", "ENOSYS", true), ""},
+		"a signal":          {evade(call, "kill", "EPERM", false), "EVADE-001 High: Tool format_note tried to call kill, to send a signal to a process that is not its own."},
+		"its memory":        {evade(call, "process_vm_readv", "EPERM", true), "EVADE-001 Medium: Tool format_note tried to call process_vm_readv"},
+		"something new":     {evade(call, "landlock_undo", "", false), "EVADE-001 Medium: Tool format_note called landlock_undo, by which a program can hide"},
 		"blinded":           {with(evade(call, "openat", "", false), func(e *profile.Effect) { e.Blinded = true }), "EVADE-001 High: Tool format_note made the arguments of its openat unreadable"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(silent, tc.effect), tc.want) })

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
-// direct returns the Spawn of the sandbox, where the tracer is there before the
-// server: nothing has to wait at a gate.
+// direct returns the Spawn of the sandbox, where the tracer and its filter are
+// there before the server: nothing has to wait at a gate.
 func direct(command []string) shim.Spawn {
 	return func(stdio []*os.File, env []string) (*shim.Gate, error) {
 		files := make([]*os.File, len(stdio))
@@ -29,7 +29,7 @@ func direct(command []string) shim.Spawn {
 				_ = f.Close() // copies
 			}
 		}
-		return &shim.Gate{Abandon: abandon, Open: func() (int, error) {
+		return &shim.Gate{Abandon: abandon, Open: func(bool) (int, error) {
 			defer abandon()
 			return startCapless(command, files, env)
 		}}, nil
@@ -58,7 +58,7 @@ func startHere(command []string, files []*os.File, env []string) (int, error) {
 	if err := dropCapabilities(); err != nil {
 		return 0, err
 	}
-	if err := shim.ForbidVsock(); err != nil {
+	if err := shim.Confine(); err != nil {
 		return 0, err
 	}
 	fds := make([]uintptr, len(files))

@@ -82,6 +82,23 @@ func (r *root) ensure(path string, mode fs.FileMode) error {
 	return tree.Chmod(name, mode)
 }
 
+// place makes a file of ours that everybody may read. It stays within the root, as
+// ensure does.
+func (r *root) place(path string, content []byte) error {
+	if err := r.ensure(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tree, err := os.OpenRoot(r.at("/"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tree.Close() }() // opened for its name only
+	if err := tree.WriteFile(strings.TrimPrefix(path, "/"), content, 0o444); err != nil {
+		return fmt.Errorf("make %s: %w", path, err)
+	}
+	return nil
+}
+
 // directory fills a directory of ours entry by entry.
 func (r *root) directory(path string) error {
 	entries, err := os.ReadDir(path)

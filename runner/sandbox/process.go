@@ -5,7 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -14,6 +16,7 @@ type process struct {
 	*shim.Run
 	box     *box
 	session *trace.Session
+	watch   *canary.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -21,6 +24,12 @@ func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
 }
 
 func (p *process) Trace() *trace.Session { return p.session }
+
+// Opened are the canaries that were opened.
+func (p *process) Opened() []string { return p.watch.End() }
+
+// Captures come from the sinkhole of the box.
+func (p *process) Captures() <-chan sinkhole.Capture { return p.box.captures }
 
 // Stop kills the server's tree and takes the box down. Stdout and stderr can be
 // read to their ends afterwards.

@@ -4,8 +4,8 @@
 //	mcpaudit                        the machine
 //	└─ outer    PID, mount, network, IPC and UTS namespaces (and a user
 //	   │        namespace where we are not root): every address is local, the
-//	   │        server's root is built
-//	   └─ strace
+//	   │        server's root is built, and the sinkhole answers
+//	   └─ the tracer
 //	      └─ enter
 //	         └─ inner               PID and mount namespaces once more: the shim's
 //	            └─ the server       supervisor, then the server without a capability
@@ -32,9 +32,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -52,6 +54,13 @@ const maxTrace = 1 << 30
 
 // Launcher starts a command in a sandbox.
 type Launcher struct {
+	// Network is what becomes of connections: Sinkhole unless it is set.
+	Network report.Network
+	// Tracer is the backend to use; Auto and "" are chosen from.
+	Tracer trace.Backend
+	// Keep says that the traces are wanted, whole, when the audit is over.
+	Keep bool
+
 	command  []string
 	dir      string
 	home     string
@@ -76,7 +85,9 @@ func New(command []string, traceDir string) (*Launcher, error) {
 	if traceDir, err = filepath.Abs(traceDir); err != nil {
 		return nil, err
 	}
-	return &Launcher{command: command, dir: dir, home: home, canaries: canaries, traceDir: traceDir}, nil
+	return &Launcher{
+		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, canaries: canaries, traceDir: traceDir,
+	}, nil
 }
 
 // Canaries are those that the sandbox plants.
@@ -90,10 +101,13 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 	if l.runs > 1 {
 		name = fmt.Sprintf("trace-%d.txt", l.runs)
 	}
-	if _, err := trace.Version(ctx); err != nil {
-		return nil, err
+	tracer := trace.Choose(ctx, l.Tracer)
+	if tracer == trace.Strace {
+		if _, err := trace.Version(ctx); err != nil {
+			return nil, err
+		}
 	}
-	cfg := trace.Config{File: filepath.Join(l.traceDir, name), MaxBytes: maxTrace}
+	cfg := trace.Config{Backend: tracer, File: filepath.Join(l.traceDir, name), MaxBytes: maxTrace, Keep: l.Keep}
 	var err error
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)
@@ -102,9 +116,10 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(ctx, cfg)
+	p, err := b.start(ctx, cfg, l.canaries)
 	if err != nil {
 		b.end()
+		close(b.abandoned)
 		return nil, b.explain(err)
 	}
 	return p, nil
@@ -118,6 +133,10 @@ type box struct {
 	link     *shim.Link
 	said     *audit.Tail
 	gone     chan struct{}
+	// captures come from the outer stage; nil where it has no sinkhole. When the
+	// box is abandoned nobody takes them.
+	captures  chan sinkhole.Capture
+	abandoned chan struct{}
 }
 
 // begin starts the outer stage.
@@ -126,7 +145,7 @@ func (l *Launcher) begin(cfg trace.Config) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &box{mount: mount, said: audit.NewTail(maxSaid), gone: make(chan struct{})}
+	b := &box{mount: mount, said: audit.NewTail(maxSaid), gone: make(chan struct{}), abandoned: make(chan struct{})}
 	if err := b.run(cfg, l); err != nil {
 		_ = os.Remove(mount) // empty
 		return nil, err
@@ -143,16 +162,21 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	if err != nil {
 		return errors.Join(err, ours.Close(), theirs.Close())
 	}
-	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(os.Environ(), l.home, l.canaries.Env())
-	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
-	b.cmd.ExtraFiles = []*os.File{specRead, theirs}
-	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid())
-	err = b.cmd.Start()
-	_, _ = specRead.Close(), theirs.Close() // the stage has them, or nobody needs them
+	caughtRead, caughtWrite, err := os.Pipe()
 	if err != nil {
-		return errors.Join(refused(err), ours.Close(), specWrite.Close())
+		return errors.Join(err, ours.Close(), theirs.Close(), specRead.Close(), specWrite.Close())
 	}
+	b.cmd = exec.Command(cfg.Shim, stageOuter)
+	b.cmd.Env = environment(os.Environ(), l.home, append(l.canaries.Env(), l.networkEnv()...))
+	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
+	b.cmd.ExtraFiles = []*os.File{specRead, theirs, caughtWrite}
+	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), l.Network)
+	err = b.cmd.Start()
+	_, _, _ = specRead.Close(), theirs.Close(), caughtWrite.Close() // the stage has them, or nobody needs them
+	if err != nil {
+		return errors.Join(refused(err), ours.Close(), specWrite.Close(), caughtRead.Close())
+	}
+	b.catch(caughtRead, l.Network)
 	b.lifeline, b.link = specWrite, shim.NewLink(ours)
 	go func() {
 		_ = b.cmd.Wait() // its state says more
@@ -164,7 +188,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	}
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
-		Keep: keep(l.dir, program, l.command), Tracer: trace.Wrap(cfg, nil),
+		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil),
 	}
 	if err := json.NewEncoder(specWrite).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
 		b.end()
@@ -174,7 +198,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 }
 
 // start lets the server run in the box.
-func (b *box) start(ctx context.Context, cfg trace.Config) (*process, error) {
+func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set) (*process, error) {
 	run, err := b.link.Setup(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -189,11 +213,18 @@ func (b *box) start(ctx context.Context, cfg trace.Config) (*process, error) {
 		<-b.gone
 		session.Ended()
 	}()
-	if err := b.link.Go(ctx); err != nil {
+	// The server's files lie where only the box has them mounted.
+	watch, err := canaries.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
+	if err != nil {
 		run.Close()
 		return nil, err
 	}
-	return &process{Run: run, box: b, session: session}, nil
+	if err := b.link.Go(ctx, false); err != nil {
+		run.Close()
+		_ = watch.End()
+		return nil, err
+	}
+	return &process{Run: run, box: b, session: session, watch: watch}, nil
 }
 
 // end takes everything down: gently, so that the tracer can write its last line,
@@ -233,10 +264,13 @@ func (b *box) explain(err error) error {
 // namespaces are those of the outer stage. Someone who is not root needs a user
 // namespace, in which the ids stay the same and the capabilities are ambient, so
 // that they survive every exec up to the server's.
-func namespaces(uid, gid int) *syscall.SysProcAttr {
+func namespaces(uid, gid int, network report.Network) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
 		Setsid:     true, // Ctrl-C is for the command line alone
+	}
+	if network != report.NetworkAllow {
+		attr.Cloneflags |= syscall.CLONE_NEWNET
 	}
 	if uid == 0 {
 		return attr

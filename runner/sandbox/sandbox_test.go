@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,8 +15,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -25,10 +30,33 @@ func init() { runtime.LockOSThread() }
 // vsockArg makes the test binary a server that makes a socket of AF_VSOCK.
 const vsockArg = "make-vsock"
 
-// The test binary is its own sandbox, as mcpaudit is.
+// postArg makes it a client that posts to a URL.
+const postArg = "post"
+
+func post(url string) error {
+	reply, err := http.Post(url, "text/plain", strings.NewReader("a secret"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }() // only read
+	_, err = io.Copy(os.Stdout, reply.Body)
+	return err
+}
+
+// The test binary is its own tracer and sandbox, as mcpaudit is.
 func TestMain(m *testing.M) {
+	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if code, ok := sandbox.Stage(os.Args[1:]); ok {
 		os.Exit(code)
+	}
+	if len(os.Args) == 3 && os.Args[1] == postArg {
+		if err := post(os.Args[2]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == vsockArg {
 		_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
@@ -44,9 +72,20 @@ type outcome struct {
 	events         []trace.Event
 	notes          []string
 	process        audit.Process
+	captures       []sinkhole.Capture
 }
 
 func run(t *testing.T, command ...string) outcome {
+	t.Helper()
+	return runUnder(t, trace.Auto, report.NetworkSinkhole, command...)
+}
+
+func runIn(t *testing.T, network report.Network, command ...string) outcome {
+	t.Helper()
+	return runUnder(t, trace.Auto, network, command...)
+}
+
+func runUnder(t *testing.T, tracer trace.Backend, network report.Network, command ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -54,10 +93,14 @@ func run(t *testing.T, command ...string) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
+	launcher.Network = network
+	launcher.Tracer = tracer
 	process, err := launcher.Launch(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
+	caught := make(chan []sinkhole.Capture, 1)
+	go func() { caught <- collect(process.Captures()) }()
 	o := outcome{process: process}
 	traced := make(chan error, 1)
 	go func() {
@@ -81,7 +124,21 @@ func run(t *testing.T, command ...string) outcome {
 		t.Error(err)
 	}
 	o.stdout, o.stderr, o.notes = <-heard, <-said, process.Notes()
+	o.captures = <-caught
 	return o
+}
+
+// collect takes all captures; none come where there is no sinkhole.
+func collect(from <-chan sinkhole.Capture) []sinkhole.Capture {
+	var all []sinkhole.Capture
+	for from != nil {
+		c, ok := <-from
+		if !ok {
+			break
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 func readAll(r io.Reader) string {
@@ -166,6 +223,59 @@ func TestNoDescriptorIsInherited(t *testing.T) {
 		if !strings.HasPrefix(target, "pipe:") {
 			t.Errorf("the server has a descriptor of %s", target)
 		}
+	}
+}
+
+// TestNetworks: what is sent is answered and seen, or refused, as is wished.
+func TestNetworks(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := filepath.Join(t.TempDir(), "server") // the trace takes self for a stage of the sandbox
+	if err := os.Symlink(self, server); err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{"http://collect.example/x", "https://collect.example/x", "https://93.184.216.34:8443/x"} {
+		o := run(t, server, postArg, url)
+		if !strings.Contains(o.stdout, `"ok":true`) {
+			t.Errorf("%s: the server was answered %q, notes %q", url, o.stdout, o.notes)
+		}
+		found := false
+		for _, c := range o.captures {
+			found = found || strings.HasPrefix(c.Request, "POST /x HTTP/") && strings.HasSuffix(string(c.Data), "a secret")
+		}
+		if !found {
+			t.Errorf("%s: no capture of the secret in %+v", url, o.captures)
+		}
+	}
+	o := runIn(t, report.NetworkDeny, server, postArg, "http://93.184.216.34/x")
+	if !strings.Contains(o.stdout, "connection refused") || o.process.Captures() != nil {
+		t.Errorf("denied: the server said %q", o.stdout)
+	}
+}
+
+// TestAllowedNetwork: the server reaches what listens on the machine.
+func TestAllowedNetwork(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "this machine") // the client says whether it came
+	})}
+	go func() { _ = service.Serve(listener) }() // ends with Close
+	t.Cleanup(func() { _ = service.Close() })
+	url := "http://" + listener.Addr().String()
+	if o := runIn(t, report.NetworkAllow, self, postArg, url); o.stdout != "this machine" {
+		t.Errorf("allowed: the server said %q", o.stdout)
+	}
+	if o := run(t, self, postArg, url); !strings.Contains(o.stdout, "connection refused") {
+		t.Errorf("in the sinkhole: the server said %q", o.stdout)
 	}
 }
 

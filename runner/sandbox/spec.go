@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 )
 
@@ -20,8 +21,10 @@ type spec struct {
 	Canaries canary.Set `json:"canaries"`
 	// Private are directories of the audit that the server must not see.
 	Private []string `json:"private"`
-	// Tracer is strace's command line without what it wraps.
+	// Tracer is the tracer's command line without what it wraps.
 	Tracer []string `json:"tracer"`
+	// Network is what becomes of connections.
+	Network report.Network `json:"network"`
 	// Command is the server's.
 	Command []string `json:"command"`
 }
@@ -56,8 +59,8 @@ var passed = []string{
 	"RBENV_ROOT", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV", "VOLTA_HOME",
 }
 
-// environment is the server's: what is passed on, the home and the canaries.
-func environment(environ []string, home string, canaries []string) []string {
+// environment is the server's: what is passed on, the home and what is added.
+func environment(environ []string, home string, added []string) []string {
 	var env []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
@@ -65,7 +68,7 @@ func environment(environ []string, home string, canaries []string) []string {
 			env = append(env, entry)
 		}
 	}
-	return append(append(env, "HOME="+home), canaries...)
+	return append(append(env, "HOME="+home), added...)
 }
 
 // keep is what stays visible whatever the rules say: the working directory, the

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
-	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The stages of the sandbox are this same program, executed again under these
@@ -37,6 +37,7 @@ const exitBroken = 124
 const (
 	specFD      = 3 // outer: the spec, and then the lifeline
 	outerLinkFD = 4 // outer: the shim's end of the link
+	capturesFD  = 5 // outer: what the sinkhole captures
 	linkFD      = 3 // enter and inner: the same
 )
 
@@ -83,13 +84,15 @@ func outer([]string) (int, error) {
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return 0, fmt.Errorf("make the mounts private: %w", err)
 	}
-	if err := sinkhole.Close(); err != nil {
+	network, err := closeNetwork(s)
+	if err != nil {
 		return 0, fmt.Errorf("close the network: %w", err)
 	}
-	if err := prepare(s); err != nil {
+	defer network.end()
+	if err := prepare(s, network); err != nil {
 		return 0, fmt.Errorf("build the server's file system: %w", err)
 	}
-	// strace looks its tracees up in /proc, which must be that of our namespace.
+	// The tracer looks its tracees up in /proc, which must be that of our namespace.
 	if err := mountProc("/proc"); err != nil {
 		return 0, err
 	}
@@ -97,7 +100,7 @@ func outer([]string) (int, error) {
 }
 
 // prepare builds the root that the server will see.
-func prepare(s spec) error {
+func prepare(s spec, network *hole) error {
 	info, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return err
@@ -120,6 +123,11 @@ func prepare(s spec) error {
 	if r.readOnly != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", notePrefix, r.readOnly)
 	}
+	if network != nil {
+		if err := r.place(authorityFile, network.authority); err != nil {
+			return err
+		}
+	}
 	if err := r.ensure(s.Home, 0o755); err != nil {
 		return err
 	}
@@ -137,7 +145,13 @@ func runTracer(s spec) (int, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(outerLinkFD, "link")}
-	return wait(cmd)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	if trace.Halted(cmd.Process.Pid) {
+		return 0, errors.New("the tracer was stopped") // with us it goes, and the server
+	}
+	return code(cmd, cmd.Wait())
 }
 
 // enter is what the tracer runs: it makes the inner namespaces, for the tracer
@@ -154,11 +168,10 @@ func enter(args []string) (int, error) {
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS,
 		Pdeathsig:  syscall.SIGKILL,
 	}
-	return wait(cmd)
+	return code(cmd, cmd.Run())
 }
 
-func wait(cmd *exec.Cmd) (int, error) {
-	err := cmd.Run()
+func code(cmd *exec.Cmd, err error) (int, error) {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return 0, err

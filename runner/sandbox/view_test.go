@@ -12,7 +12,7 @@ func TestTreat(t *testing.T) {
 			{"/", "ext4"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev", "devtmpfs"}, {"/run", "tmpfs"},
 			{"/srv/data", "xfs"}, {"/srv/cg", "cgroup2"}, {"/etc/resolv.conf", "ext4"},
 		},
-		[]string{"/tmp/work", "/tmp/work/server.py", "/home/ann/.tools/bin/server", "/home/ann/.ssh/id_rsa", "/home/bob/shared/x.js"},
+		[]string{"/tmp/srv", "/tmp/srv/server.py", "/home/ann/.tools/bin/server", "/home/ann/.ssh/id_rsa", "/home/bob/shared/x.js"},
 		[]string{"/home/ann/.ssh/id_rsa", "/home/ann/.config/gh/hosts.yml"},
 	)
 	for path, want := range map[string]treatment{
@@ -20,7 +20,7 @@ func TestTreat(t *testing.T) {
 		"/proc": special, "/sys": special, "/dev": special,
 		"/srv": descend, "/srv/data": whole, "/srv/cg": empty, "/srv/other": whole,
 		"/etc": descend, "/etc/resolv.conf": whole, "/etc/ssl": whole,
-		"/tmp": descend, "/tmp/work": whole, "/tmp/other": hide,
+		"/tmp": descend, "/tmp/srv": whole, "/tmp/other": hide,
 		"/run": descend, "/run/docker.sock": hide, "/run/user": hide,
 		"/run/systemd": descend, "/run/systemd/resolve": whole, "/run/systemd/private": hide,
 		"/home": descend, "/home/ann": descend, "/home/carl": hide, "/home/bob": whole,

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -18,7 +20,7 @@ const (
 	// maxTrace bounds the trace of one run, in bytes, below the size limit of
 	// the Pod's volume for it.
 	maxTrace = 768 << 20
-	// lastLines is how long strace may take to write the end of its trace after
+	// lastLines is how long the tracer may take to write the end of its trace after
 	// the last process of the server has gone.
 	lastLines = 5 * time.Second
 )
@@ -29,8 +31,15 @@ type Launcher struct {
 	// Socket is the path of the unix socket on the volume that both containers
 	// have; TraceDir a directory that only the runner has.
 	Socket, TraceDir string
+	// Tracer is the backend to use; Auto and "" are chosen from.
+	Tracer trace.Backend
 	// Env is added to the server's environment, where a name is not set.
 	Env []string
+
+	// Canaries are those that were planted where the server finds them.
+	Canaries canary.Set
+	// Sinkhole, when set, answers the server's connections.
+	Sinkhole *sinkhole.Config
 
 	link *Link
 	runs int
@@ -45,30 +54,52 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 		}
 		l.link = link
 	}
+	hole, err := l.serve()
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.start(ctx)
+	if err != nil {
+		hole.close()
+		return nil, err
+	}
+	p.hole = hole
+	return p, nil
+}
+
+func (l *Launcher) start(ctx context.Context) (*process, error) {
 	run, err := l.link.Setup(ctx, l.Env)
 	if err != nil {
 		return nil, err
 	}
-	session, err := l.attach(ctx, run)
+	tracer := trace.Choose(ctx, l.Tracer)
+	session, err := l.attach(ctx, tracer, run)
 	if err != nil {
 		run.Close()
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := l.link.Go(ctx); err != nil {
+	watch, err := l.Canaries.Watch("/")
+	if err != nil {
 		run.Close()
 		session.Stop()
 		return nil, err
 	}
-	return &process{Run: run, link: l.link, session: session}, nil
+	if err := l.link.Go(ctx, tracer == trace.Ptrace); err != nil {
+		run.Close()
+		session.Stop()
+		_ = watch.End()
+		return nil, err
+	}
+	return &process{Run: run, link: l.link, session: session, watch: watch}, nil
 }
 
-func (l *Launcher) attach(ctx context.Context, run *Run) (*trace.Session, error) {
+func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run) (*trace.Session, error) {
 	if err := l.link.vouch(run.PID); err != nil {
 		return nil, err
 	}
 	l.runs++
 	return trace.Attach(ctx, run.PID, trace.Config{
-		File:  filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)),
+		Backend: tracer, File: filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)),
 		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
 	})
 }
@@ -98,6 +129,8 @@ type process struct {
 	*Run
 	link    *Link
 	session *trace.Session
+	hole    *hole
+	watch   *canary.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -106,9 +139,10 @@ func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
 
 func (p *process) Trace() *trace.Session { return p.session }
 
-// Stop kills the server's tree. strace ends by itself with the last of it; one
+// Stop kills the server's tree. The tracer ends by itself with the last of it; one
 // that does not, because a process cannot die, is told to.
 func (p *process) Stop(ctx context.Context) {
+	defer p.hole.close() // when nobody is left to send anything
 	if err := p.link.Stop(ctx); err != nil {
 		_ = p.link.Close() // the shim is gone, or does not listen: the container runtime ends the server
 		p.session.Stop()
@@ -117,5 +151,41 @@ func (p *process) Stop(ctx context.Context) {
 	time.AfterFunc(lastLines, p.session.Stop)
 }
 
-// Notes has none: the Pod is as the manager made it.
-func (p *process) Notes() []string { return nil }
+// Opened are the canaries that were opened.
+func (p *process) Opened() []string { return p.watch.End() }
+
+// hole is the sinkhole of one run; nil where there is none.
+type hole struct{ *sinkhole.Server }
+
+func (l *Launcher) serve() (*hole, error) {
+	if l.Sinkhole == nil {
+		return nil, nil
+	}
+	server, err := sinkhole.Serve(*l.Sinkhole)
+	if err != nil {
+		return nil, err
+	}
+	return &hole{server}, nil
+}
+
+func (h *hole) close() {
+	if h != nil {
+		h.Close()
+	}
+}
+
+// Captures come from the sinkhole of the run.
+func (p *process) Captures() <-chan sinkhole.Capture {
+	if p.hole == nil {
+		return nil
+	}
+	return p.hole.Captures()
+}
+
+// Notes are the sinkhole's: the rest of the Pod is as the manager made it.
+func (p *process) Notes() []string {
+	if p.hole == nil {
+		return nil
+	}
+	return p.hole.Notes()
+}

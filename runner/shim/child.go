@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +13,21 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
 // The descriptors of the child besides the standard ones.
 const (
-	gateFD   = 3 // one byte opens the gate, the end of it closes it for good
+	gateFD   = 3 // one byte opens the gate, see opened, the end of it closes it for good
 	statusFD = 4 // words say why the exec failed, the end of it that it succeeded
+)
+
+// opened is the byte that opens the gate, openedFiltered that which has the
+// tracer's filter installed, too.
+const (
+	opened         = 1
+	openedFiltered = 2
 )
 
 // Gated returns the Spawn of an audit Pod: the process that becomes the server
@@ -48,8 +58,8 @@ func Gated(self string, args []string) Spawn {
 			closeAll([]*os.File{gateWrite, statusRead})
 			_, _ = process.Wait() // it exits when its gate closes
 		}
-		return &Gate{PID: pid, Abandon: abandon, Open: func() (int, error) {
-			if err := openGate(gateWrite, statusRead); err != nil {
+		return &Gate{PID: pid, Abandon: abandon, Open: func(filter bool) (int, error) {
+			if err := openGate(gateWrite, statusRead, filter); err != nil {
 				_, _ = process.Wait() // it has said why it exits
 				return 0, err
 			}
@@ -59,9 +69,13 @@ func Gated(self string, args []string) Spawn {
 }
 
 // openGate lets the child go on and waits for its exec.
-func openGate(gate, status *os.File) error {
+func openGate(gate, status *os.File, filter bool) error {
 	defer closeAll([]*os.File{gate, status})
-	if _, err := gate.Write([]byte{1}); err != nil {
+	how := byte(opened)
+	if filter {
+		how = openedFiltered
+	}
+	if _, err := gate.Write([]byte{how}); err != nil {
 		return fmt.Errorf("open the gate: %w", err)
 	}
 	words, err := io.ReadAll(io.LimitReader(status, maxMessage/2))
@@ -81,18 +95,20 @@ func Child(command []string) int {
 	gate, status := os.NewFile(gateFD, "gate"), os.NewFile(statusFD, "status")
 	unix.CloseOnExec(gateFD)
 	unix.CloseOnExec(statusFD)
-	if n, _ := gate.Read(make([]byte, 1)); n != 1 {
+	how := make([]byte, 1)
+	if n, _ := gate.Read(how); n != 1 {
 		return ExitOrphaned
 	}
-	err := Execute(command)
+	err := Execute(command, how[0] == openedFiltered)
 	_, _ = io.WriteString(status, err.Error()) // nobody else is there to tell
 	return 127
 }
 
 // Execute replaces this process by the command, looked up in PATH, without any
-// privilege. It returns only an error, in words for the person who wrote the
-// command. The caller has locked the thread.
-func Execute(command []string) error {
+// privilege, and with the tracer's filter when it has one. It returns only an
+// error, in words for the person who wrote the command. The caller has locked the
+// thread.
+func Execute(command []string, filter bool) error {
 	path, err := Lookup(command)
 	if err != nil {
 		return err
@@ -100,15 +116,21 @@ func Execute(command []string) error {
 	if err := dropPrivileges(); err != nil {
 		return err
 	}
-	if err := ForbidVsock(); err != nil {
+	if err := Confine(); err != nil {
 		return err
+	}
+	if filter {
+		if err := ptrace.Install(); err != nil {
+			return err
+		}
 	}
 	err = syscall.Exec(path, command, os.Environ())
 	runtime.KeepAlive(command)
 	return Explain(path, err)
 }
 
-// Lookup finds the program of a command as execvp(3) does.
+// Lookup finds the program of a command as execvp(3) does. It takes no program of
+// 32 bits: Confine would kill it for its first call, as if it had evaded.
 func Lookup(command []string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", errors.New("there is no command to run")
@@ -117,7 +139,22 @@ func Lookup(command []string) (string, error) {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return "", Explain(command[0], err)
 	}
+	if narrow(path) {
+		return "", fmt.Errorf("%s is a 32-bit program, which cannot be watched: use its 64-bit build", path)
+	}
 	return path, nil
+}
+
+// narrow tells whether a file is an ELF program of 32 bits (elf(5), EI_CLASS).
+func narrow(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false // as it may be: to execute needs no right to read
+	}
+	defer func() { _ = file.Close() }() // read only
+	head := make([]byte, elf.EI_CLASS+1)
+	_, err = io.ReadFull(file, head)
+	return err == nil && string(head[:elf.EI_CLASS]) == elf.ELFMAG && elf.Class(head[elf.EI_CLASS]) == elf.ELFCLASS32
 }
 
 // Explain says why a program could not be executed (execve(2), ERRORS).

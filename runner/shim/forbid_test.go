@@ -46,7 +46,7 @@ func TestVsockIsForbiddenAndSeen(t *testing.T) {
 	go func() {
 		traced <- session.Run(ctx, func(e trace.Event) { seen = seen || e.Op == trace.OpEvade && e.Syscall == trace.Forbidden })
 	}()
-	if err := c.Go(ctx); err != nil {
+	if err := c.Go(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	if out := readAll(t, run.Stdout); out != "" {

@@ -129,10 +129,12 @@ func (l *Link) begin(run *Run) {
 	l.run = run
 }
 
-// Go opens the gate and waits until the command was executed. The error wraps
-// ErrNotStarted when it could not be.
-func (l *Link) Go(ctx context.Context) error {
-	if err := send(l.conn, message{Kind: kindGo}); err != nil {
+// Go opens the gate and waits until the command was executed. filter says that
+// the tracer that has attached is our own, without which the server's calls fail
+// from then on. The error wraps ErrNotStarted when the command could not be
+// executed.
+func (l *Link) Go(ctx context.Context, filter bool) error {
+	if err := send(l.conn, message{Kind: kindGo, Filter: filter}); err != nil {
 		return err
 	}
 	m, err := l.answer(ctx, kindStarted, kindFailed)

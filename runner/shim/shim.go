@@ -8,10 +8,10 @@
 //	runner                            shim
 //	  setup{env} + 3 descriptors  ->    makes the server's process, which blocks
 //	  <-  ready{pid}                    ... the runner attaches its tracer ...
-//	  go                          ->    the process executes the real command
+//	  go{filter}                  ->    the process executes the real command
 //	  <-  started | failed{text}
 //	  <-  exited{status}
-//	  stop                        ->    kills the whole tree
+//	  stop                        ->    ends the whole tree: SIGTERM, soon SIGKILL
 //	  <-  stopped                       ... setup may follow: a second run ...
 //	  (end of the connection)     ->    kills the whole tree and exits
 //
@@ -58,6 +58,9 @@ type message struct {
 	Kind kind `json:"kind"`
 	// Env is "NAME=value" for setup: added where the name is not set.
 	Env []string `json:"env,omitempty"`
+	// Filter of go: the process makes its calls stop for the tracer, which has
+	// attached and is our own, by ptrace.Install.
+	Filter bool `json:"filter,omitempty"`
 	// PID of ready: the process that will become the server.
 	PID int `json:"pid,omitempty"`
 	// Text of failed: why the command could not be started, for people.

@@ -96,7 +96,7 @@ func (c container) run(t *testing.T, env ...string) *shim.Run {
 	if run.PID <= 0 || run.StdinInode == 0 || run.StdoutInode == 0 {
 		t.Fatalf("run has pid %d, inodes %d and %d", run.PID, run.StdinInode, run.StdoutInode)
 	}
-	if err := c.Go(ctx); err != nil {
+	if err := c.Go(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -153,6 +153,7 @@ func TestFailuresComeInWords(t *testing.T) {
 		{"not executable", write("plain", "text", 0o644), "is not executable"},
 		{"no interpreter", write("script", "#!/nonexistent/interpreter\n", 0o755), "the interpreter or loader that it names does not"},
 		{"no program", write("noise", "\x00\x01\x02\x03", 0o755), "is no program of this machine"},
+		{"32 bits", write("narrow", "\x7fELF\x01\x01\x01", 0o755), "is a 32-bit program"},
 		{"no command", "", "there is no command"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestFailuresComeInWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer run.Close()
-			if err := c.Go(ctx); !errors.Is(err, shim.ErrNotStarted) || !strings.Contains(err.Error(), tc.want) {
+			if err := c.Go(ctx, false); !errors.Is(err, shim.ErrNotStarted) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
@@ -186,9 +187,34 @@ func TestStopKillsDaemonsAndASecondRunFollows(t *testing.T) {
 		}
 		gone(t, pid)
 		wait(t, run.Exited())
-		if status, known := run.Status(); !known || status.Signal() != syscall.SIGKILL {
-			t.Errorf("status %v, %v; want killed", status, known)
+		if status, known := run.Status(); !known || status.Signal() != syscall.SIGTERM {
+			t.Errorf("status %v, %v; want terminated", status, known)
 		}
+	}
+}
+
+// What a server does on SIGTERM has to be seen.
+func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
+	c := start(t, "sh", "-c", `trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 1000 & wait; done`)
+	run := c.run(t)
+	if err := run.Stdout.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(run.Stdout)
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := c.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := out.ReadString('\n'); err != nil || line != "bye\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	wait(t, run.Exited())
+	if status, known := run.Status(); !known || status.ExitStatus() != 3 {
+		t.Errorf("status %v, %v; want 3", status, known)
 	}
 }
 

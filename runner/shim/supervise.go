@@ -19,14 +19,19 @@ const ExitOrphaned = 125
 // an uninterruptible sleep must not hold up the deletion of the Pod.
 const treeDeadline = 4 * time.Second
 
+// termGrace is how long the server has to do what it does on SIGTERM. As in an
+// MCP session (lifecycle, shutdown of stdio), that comes after the end of stdin.
+const termGrace = 500 * time.Millisecond
+
 // Gate is a server's process on the verge of its exec.
 type Gate struct {
 	// PID of the process to attach to; 0 when there is none yet, because the
 	// tracer is a parent of ours already.
 	PID int
-	// Open lets the real command start. It returns the server's pid once the
-	// exec succeeded, or says in words why it did not.
-	Open func() (int, error)
+	// Open lets the real command start, with the filter of our own tracer or
+	// without. It returns the server's pid once the exec succeeded, or says in
+	// words why it did not.
+	Open func(filter bool) (int, error)
 	// Abandon ends the process instead.
 	Abandon func()
 }
@@ -110,8 +115,9 @@ func (s *supervisor) obey(o order) error {
 	case kindSetup:
 		return s.setup(o)
 	case kindGo:
-		return s.open()
+		return s.open(o.Filter)
 	case kindStop:
+		s.terminate()
 		s.stop()
 		return send(s.conn, message{Kind: kindStopped})
 	default:
@@ -133,11 +139,11 @@ func (s *supervisor) setup(o order) error {
 	return send(s.conn, message{Kind: kindReady, PID: gate.PID})
 }
 
-func (s *supervisor) open() error {
+func (s *supervisor) open(filter bool) error {
 	if s.gate == nil {
 		return errors.New("got a go without a setup")
 	}
-	pid, err := s.gate.Open()
+	pid, err := s.gate.Open(filter)
 	s.gate = nil
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
@@ -165,6 +171,23 @@ func (r *run) reap(server int) {
 	}
 }
 
+// terminate asks what runs to end, so that it is seen what it does then.
+func (s *supervisor) terminate() {
+	if s.run == nil {
+		return
+	}
+	select {
+	case <-s.run.empty:
+		return
+	default:
+	}
+	signalDescendants(syscall.SIGTERM)
+	select {
+	case <-s.run.empty:
+	case <-time.After(termGrace):
+	}
+}
+
 // stop kills what runs and forgets it.
 func (s *supervisor) stop() {
 	if s.gate != nil {
@@ -176,7 +199,7 @@ func (s *supervisor) stop() {
 	}
 	deadline := time.After(treeDeadline)
 	for done := false; !done; {
-		killDescendants()
+		signalDescendants(syscall.SIGKILL)
 		select {
 		case <-s.run.empty:
 			done = true

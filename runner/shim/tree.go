@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// killDescendants sends SIGKILL to every process below this one. One pass is
-// not enough against a tree that grows; the caller repeats it until nothing is
-// left. It never touches a process that does not descend from us, whatever it
-// is called and whoever owns it.
-func killDescendants() {
+// signalDescendants sends a signal to every process below this one. For SIGKILL
+// one pass is not enough against a tree that grows; the caller repeats it until
+// nothing is left. It never touches a process that does not descend from us,
+// whatever it is called and whoever owns it.
+func signalDescendants(signal syscall.Signal) {
 	for _, pid := range descendants(os.Getpid(), parents()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // gone already, most likely
+		_ = syscall.Kill(pid, signal) // gone already, most likely
 	}
 }
 

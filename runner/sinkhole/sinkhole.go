@@ -1,12 +1,21 @@
-// Package sinkhole closes a network namespace: every address of the world
-// becomes an address of the namespace itself, so that no packet can leave by
-// any interface and an attempt gets its answer at once. A TCP connect finds no
-// listener and is refused; a UDP datagram comes back as "port unreachable".
-// The system call still names the address that was meant, which is all that the
-// tracer needs.
+// Package sinkhole is the network of a server under audit. Nothing leaves it, and
+// everything that is sent is seen. It has three layers, each of use without the
+// next:
 //
-// Who calls it: the init container of an audit Pod (it needs NET_ADMIN, once)
-// and the command line's sandbox, in a network namespace of its own.
+//	Close     every address of the world becomes one of the network namespace
+//	          itself: no packet can leave by any interface. Where nothing
+//	          listens a connection is refused, a datagram comes back.
+//	Redirect  connections and datagrams to any port go to the ports of a Server.
+//	Serve     answers them: every name resolves, HTTP gets plausible answers,
+//	          TLS is ended with certificates of an Authority that the server's
+//	          programs are told to trust (Environment), clients that wait to be
+//	          greeted are. What they send comes out as Captures.
+//
+// A system call still names the address that was meant, and so does a Capture.
+//
+// Who calls it: Close and Redirect need NET_ADMIN, once: the init container of an
+// audit Pod has it, and the outer stage of the command line's sandbox. The Server
+// needs no capability: it is in the runner of the Pod, and in that same stage.
 package sinkhole
 
 import (

@@ -16,8 +16,16 @@ import (
 // inside names the part of a test that runs in a network namespace of its own.
 const inside = "SINKHOLE_TEST_INSIDE"
 
+// steps are the parts, by name.
+var steps = map[string]func() error{
+	"closed": checkClosed, "open": checkOpen, "twice": checkTwice,
+	"web": checkWeb, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
+	"mail": checkMail, "databases": checkDatabases, "names": checkNames, "proxy": checkProxy, "answers": checkAnswers,
+	"streams": checkStreams,
+	"flood":   checkFlood, "huge": checkHuge, "garbage": checkGarbage,
+}
+
 func TestMain(m *testing.M) {
-	steps := map[string]func() error{"closed": checkClosed, "open": checkOpen, "twice": checkTwice}
 	step, ok := steps[os.Getenv(inside)]
 	if !ok {
 		os.Exit(m.Run())
@@ -28,9 +36,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func TestClose(t *testing.T) {
-	for _, step := range []string{"closed", "open", "twice"} {
+func TestInside(t *testing.T) {
+	for step := range steps {
 		t.Run(step, func(t *testing.T) {
+			t.Parallel()
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), inside+"="+step)
 			cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -38,9 +47,11 @@ func TestClose(t *testing.T) {
 				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 				GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 			}
-			if out, err := cmd.CombinedOutput(); err != nil {
+			out, err := cmd.CombinedOutput()
+			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
+			t.Logf("%s", out)
 		})
 	}
 }

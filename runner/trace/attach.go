@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,21 +11,26 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// attachTimeout is how long strace may take to seize every thread.
+// attachTimeout is how long the tracer may take to seize every thread.
 const attachTimeout = 20 * time.Second
 
-// Attach starts strace on a process that is waiting for it, and returns when
+// Attach starts the tracer on a process that is waiting for it, and returns when
 // every thread of that process is traced. It returns ErrUnavailable, wrapped
 // in what to do about it, when the tracer is refused.
 func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	said := &head{limit: 4096}
-	args := append(straceFlags(cfg.File), "-p", strconv.Itoa(pid))
+	args := cfg.attaching(pid)
 	// Not CommandContext: that would kill strace, which then leaves its tracees
 	// untraced and the trace without its end.
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = said
+	// strace tries ptrace out on a child when it starts. Stopped at that moment, it
+	// leaves the child behind, with its stderr.
+	cmd.WaitDelay = time.Second
 	s, err := newSession(cfg, os.O_TRUNC)
 	if err != nil {
 		return nil, err
@@ -33,6 +39,7 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 		_ = s.file.Close()
 		return nil, Unavailable(err.Error())
 	}
+	s.root = pid
 	s.terminate = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it detaches
 	go s.wait(cmd)
 	if err := s.await(ctx, pid, cmd.Process.Pid); err != nil {
@@ -47,16 +54,35 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// wait reaps strace and judges its end: it ends by itself, with status 0, when
-// the last tracee has.
+// wait reaps the tracer and judges its end: it ends by itself, with status 0,
+// when the last tracee has.
 func (s *Session) wait(cmd *exec.Cmd) {
+	if Halted(cmd.Process.Pid) {
+		s.lose()
+		_ = cmd.Process.Kill() // what was stopped would never end
+	}
 	if err := cmd.Wait(); err != nil && !s.stopped.Load() {
 		s.lose()
 	}
 	s.Ended()
 }
 
-// await polls until every thread is traced by our strace.
+// Halted waits until a child, the tracer, either ends or is stopped by a signal,
+// and tells whether it was stopped: then it sees no more of what it traces. The
+// child is not reaped.
+func Halted(pid int) bool {
+	// linux/wait.h and asm-generic/siginfo.h: the code of a child that stopped.
+	const stopped = 5
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && info.Code == stopped
+		}
+	}
+}
+
+// await polls until every thread is traced by our tracer.
 func (s *Session) await(ctx context.Context, pid, tracer int) error {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
@@ -71,7 +97,7 @@ func (s *Session) await(ctx context.Context, pid, tracer int) error {
 		}
 		select {
 		case <-s.ended:
-			return Unavailable("strace ended at once")
+			return Unavailable("the tracer ended at once")
 		case <-ctx.Done():
 			return fmt.Errorf("attach to process %d: %w", pid, ctx.Err())
 		case <-ticker.C:

@@ -12,8 +12,11 @@ type spec struct {
 	lineage bool
 	// clones: it makes a process or thread.
 	clones bool
-	// bytes: it moves bytes through the descriptor that is its first argument.
-	bytes bool
+	// bytes: it moves bytes through the descriptor that is its first argument,
+	// which may be a file; stores: out of the process.
+	bytes, stores bool
+	// needs is what the arguments hold when the call matters; nil: anything.
+	needs []byte
 }
 
 // specs holds every traced call. Built once; read only.
@@ -46,15 +49,29 @@ func newSpecs() map[string]*spec {
 	}
 	set((*decoder).send, "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendmmsg")
 	set((*decoder).receive, "read", "readv", "pread64", "preadv", "preadv2", "recvfrom", "recvmsg", "recvmmsg")
-	for _, name := range []string{"write", "writev", "pwrite64", "pwritev", "pwritev2",
-		"read", "readv", "pread64", "preadv", "preadv2"} {
+	for _, name := range []string{"read", "readv", "pread64", "preadv", "preadv2"} {
 		all[name].bytes = true
 	}
-	set((*decoder).move, "sendfile", "sendfile64", "splice", "tee", "vmsplice")
+	for _, name := range []string{"write", "writev", "pwrite64", "pwritev", "pwritev2"} {
+		all[name].bytes, all[name].stores = true, true
+	}
+	for _, name := range []string{"sendto", "sendmsg", "sendmmsg", "sendfile", "sendfile64", "splice", "tee", "vmsplice"} {
+		all[name].stores = true
+	}
+	set((*decoder).move, "sendfile", "sendfile64", "splice", "tee", "vmsplice", "copy_file_range")
+	set((*decoder).mapped, "mmap")
+	all["mmap"].needs = []byte("MAP_SHARED")
+	set((*decoder).dup, "dup", "dup2", "dup3")
+	set((*decoder).memory, "memfd_create", "memfd_secret")
+	set((*decoder).credential, "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
+		"setgroups", "setfsuid", "setfsgid", "capset")
 	set((*decoder).socket, "socket")
+	set((*decoder).paired, "socketpair")
 	set((*decoder).connect, "connect")
 	set((*decoder).bind, "bind")
 	set((*decoder).listen, "listen")
+	set((*decoder).accept, "accept", "accept4")
+	set((*decoder).setsid, "setsid")
 	set((*decoder).signal, "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 	set((*decoder).signalDescriptor, "pidfd_send_signal")
 	set((*decoder).prctl, "prctl")
@@ -64,9 +81,9 @@ func newSpecs() map[string]*spec {
 		"io_uring_setup", "io_uring_enter", "io_uring_register", "io_submit",
 		"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen",
 		"fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
-		"bpf", "perf_event_open", "init_module", "finit_module", "delete_module",
-		"kexec_load", "kexec_file_load", "clock_settime", "settimeofday", "reboot", "swapon",
-		"acct", "quotactl", "syslog", "iopl", "ioperm", "fanotify_init")
+		"bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "init_module", "finit_module", "delete_module",
+		"kexec_load", "kexec_file_load", "clock_settime", "settimeofday", "reboot", "swapon", "swapoff",
+		"sethostname", "setdomainname", "acct", "quotactl", "quotactl_fd", "syslog", "iopl", "ioperm", "fanotify_init")
 	return all
 }
 
@@ -74,15 +91,17 @@ func (d *decoder) evade(c *call) { d.emit(c, Event{Op: OpEvade}) }
 
 // clone evades where it leaves a namespace or the tracer.
 func (d *decoder) clone(c *call) {
-	d.cloned(c)
-	if !c.task.inside {
+	leaving := false
+	for _, a := range c.args {
+		flags, ok := cutFlags(a)
+		leaving = leaving || ok && leaves(flags)
+	}
+	if leaving && c.killed() {
 		return
 	}
-	for _, a := range c.args {
-		if flags, ok := cutFlags(a); ok && leaves(flags) {
-			d.evade(c)
-			return
-		}
+	d.cloned(c)
+	if leaving && c.task.inside {
+		d.evade(c)
 	}
 }
 
@@ -96,50 +115,33 @@ func leaves(flags []byte) bool {
 	return bytes.Contains(flags, []byte("CLONE_NEW")) || hasFlag(flags, "CLONE_UNTRACED")
 }
 
-func (d *decoder) exec(c *call) {
-	pathArg, argvArg := 0, 1
-	var dir []byte
-	if c.name == "execveat" {
-		dir, pathArg, argvArg = c.arg(0), 1, 2
-	}
-	path, kind := c.resolve(dir, c.arg(pathArg))
-	worked := !c.failed()
-	if worked && !c.task.inside && path != d.cfg.Shim {
-		c.task.inside, c.task.sure = true, true
-		if d.tasks.root == 0 {
-			d.tasks.root, d.stats.Begun = c.task.group, true
-		}
-	}
-	if !c.task.inside {
-		return
-	}
-	if kind == textPointer && d.blind(c) {
-		return
-	}
-	d.emit(c, Event{Op: OpExec, Path: path, Argv: argv(c.arg(argvArg))})
+// hiding are the options of prctl, and what the second argument begins with, by
+// which a process becomes unreadable (strace without CAP_SYS_PTRACE could no
+// longer follow its pointers), lets others trace it, changes what /proc says of
+// it, or catches its own calls before they are made.
+var hiding = map[string]string{
+	"PR_SET_DUMPABLE":              "SUID_DUMP_DISABLE",
+	"PR_SET_PTRACER":               "",
+	"PR_SET_MM":                    "",
+	"PR_SET_SYSCALL_USER_DISPATCH": "PR_SYS_DISPATCH_ON",
 }
 
-// argv decodes a program's arguments, within the bounds of Event.Argv.
-func argv(array []byte) []string {
-	const most, longest = 64, 1024
-	var words []string
-	for _, e := range elements(array) {
-		if len(words) == most {
-			break
-		}
-		word, kind := text(e)
-		if kind == textWhole || kind == textCut {
-			words = append(words, string(word[:min(len(word), longest)]))
-		}
-	}
-	return words
-}
-
-// prctl evades when it makes the process unreadable: strace without CAP_SYS_PTRACE
-// could no longer follow its pointers.
 func (d *decoder) prctl(c *call) {
-	if string(c.arg(0)) == "PR_SET_DUMPABLE" && string(c.arg(1)) == "SUID_DUMP_DISABLE" {
+	if start, ok := hiding[string(c.arg(0))]; ok && bytes.HasPrefix(c.arg(1), []byte(start)) {
 		d.evade(c)
+	}
+}
+
+// credential makes no event of a call that leaves everything as it is (-1).
+func (d *decoder) credential(c *call) {
+	if c.failed() {
+		return
+	}
+	for _, a := range c.args {
+		if string(a) != "-1" {
+			d.emit(c, Event{Op: OpCredential})
+			return
+		}
 	}
 }
 
@@ -147,7 +149,7 @@ func (d *decoder) prctl(c *call) {
 // go on is one that the tracer's own filter does not report (seccomp(2),
 // SECCOMP_USER_NOTIF_FLAG_CONTINUE; a notification goes before a trace).
 func (d *decoder) seccomp(c *call) {
-	if hasFlag(c.arg(1), "SECCOMP_FILTER_FLAG_NEW_LISTENER") {
+	if hasFlag(c.arg(1), "SECCOMP_FILTER_FLAG_NEW_LISTENER") && !c.killed() {
 		d.evade(c)
 	}
 }

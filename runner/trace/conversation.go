@@ -7,13 +7,50 @@ func (d *decoder) send(c *call) {
 	_, decor := descriptor(c.arg(0))
 	if inode := pipeInode(decor); inode != 0 {
 		d.written(c, inode)
+		d.tells(c, decor)
+		return
+	}
+	if d.carries(decor) {
+		d.said(c)
 		return
 	}
 	if isSocket(decor) {
+		d.tells(c, decor)
 		d.sendTo(c, decor)
 		return
 	}
+	if name, ok := storage(decor); ok {
+		d.store(c, name)
+		return
+	}
 	d.unseen(c, decor)
+}
+
+// storage is the file that a descriptor's decoration names, unless that is a
+// device ("/dev/null<char 1:3>").
+func storage(decor []byte) (name string, ok bool) {
+	if bytes.IndexByte(decor, '<') >= 0 {
+		return "", false
+	}
+	return filePath(decor)
+}
+
+// store makes the event of bytes that were written to a file.
+func (d *decoder) store(c *call, name string) {
+	if c.failed() || c.result.value <= 0 {
+		return
+	}
+	for _, m := range messages(c) {
+		if m.blinded {
+			d.blind(c)
+		}
+		d.emit(c, Event{Op: OpStore, Path: d.own(c, name, ""), Size: c.result.value, Data: m.within(c.result.value), Cut: m.cut})
+	}
+}
+
+// within is the part of a message that was moved.
+func (m message) within(size int64) []byte {
+	return m.data[:min(int64(len(m.data)), max(0, size))]
 }
 
 // unseen reports bytes that went through a descriptor of which strace could say
@@ -36,38 +73,107 @@ func (d *decoder) receive(c *call) {
 	if inode := pipeInode(decor); inode != 0 {
 		// read of 0 bytes is no end of file.
 		d.read(c, inode, c.name == "read" && string(c.arg(2)) == "0")
+		d.told(c, decor)
+		return
+	}
+	if d.carries(decor) {
+		d.heard(c)
 		return
 	}
 	if isSocket(decor) && !c.failed() && c.result.value > 0 {
+		d.told(c, decor)
+		d.passed(c)
 		d.receiveFrom(c, decor)
 		return
 	}
 	d.unseen(c, decor)
 }
 
-// move handles the calls that pass bytes from descriptor to descriptor.
+// passed makes events of the files that came as descriptors over a unix socket
+// (SCM_RIGHTS, unix(7)): who has them can read them without an open.
+func (d *decoder) passed(c *call) {
+	if !bytes.Contains(c.text, []byte("SCM_RIGHTS")) {
+		return
+	}
+	for _, h := range headers(c) {
+		for _, control := range elements(field(h, "msg_control")) {
+			for _, arg := range elements(field(control, "cmsg_data")) {
+				number, decor := descriptor(arg)
+				if name, ok := storage(decor); ok {
+					d.keep(c.task.process, int(number), name)
+					d.emit(c, Event{Op: OpRead, Path: d.own(c, name, "")})
+				}
+			}
+		}
+	}
+}
+
+// headers are the struct msghdr of a call.
+func headers(c *call) [][]byte {
+	switch c.name {
+	case "sendmsg", "recvmsg":
+		return [][]byte{c.arg(1)}
+	case "sendmmsg", "recvmmsg":
+		var all [][]byte
+		for _, e := range elements(c.arg(1)) {
+			all = append(all, field(e, "msg_hdr"))
+		}
+		return all
+	}
+	return nil
+}
+
+// move handles the calls that pass bytes from descriptor to descriptor. Nothing
+// of the bytes is printed; the file that they came from is known.
 func (d *decoder) move(c *call) {
+	source, sink := ends(c)
+	if c.name != "tee" { // which takes nothing out of the pipe
+		d.read(c, pipeInode(source), false)
+	}
+	origin, _ := storage(source)
+	if inode := pipeInode(source); inode != 0 {
+		origin, _ = d.spliced.get(inode)
+	}
+	moved := message{cut: true, from: origin, size: max(0, c.result.value)}
+	if d.carries(source) {
+		d.heard(c)
+	}
+	if d.carries(sink) {
+		d.said(c)
+		return
+	}
+	if isSocket(sink) {
+		if c.result.errno != "EAGAIN" {
+			d.deliver(c, sink, moved)
+		}
+		return
+	}
+	if name, ok := storage(sink); ok && !c.failed() && c.result.value > 0 {
+		d.emit(c, Event{Op: OpStore, Path: d.own(c, name, ""), From: origin, Size: moved.size, Cut: true})
+	}
+	inode := pipeInode(sink)
+	if inode != 0 && origin != "" {
+		d.spliced.put(inode, origin)
+	}
+	d.written(c, inode)
+}
+
+// ends are the decorations of what a call moves bytes from and to.
+func ends(c *call) (source, sink []byte) {
 	var from, to []byte
 	switch c.name {
 	case "sendfile", "sendfile64":
 		to, from = c.arg(0), c.arg(1)
-	case "splice":
+	case "splice", "copy_file_range":
 		from, to = c.arg(0), c.arg(2)
-	case "tee": // takes nothing out of the pipe
-		to = c.arg(1)
+	case "tee":
+		from, to = c.arg(0), c.arg(1)
 	case "vmsplice": // in the direction that the end of the pipe allows
 		from, to = c.arg(0), c.arg(0)
 	}
-	_, source := descriptor(from)
-	d.read(c, pipeInode(source), false)
-	_, sink := descriptor(to)
-	if isSocket(sink) {
-		if c.result.errno != "EAGAIN" {
-			d.deliver(c, sink, message{cut: true}) // of the bytes nothing is printed
-		}
-		return
-	}
-	d.written(c, pipeInode(sink))
+	_, source = descriptor(from)
+	_, sink = descriptor(to)
+	return source, sink
 }
 
 func (d *decoder) read(c *call, inode uint64, nothing bool) {
@@ -91,31 +197,49 @@ type message struct {
 	// address as printed; nil when there was none.
 	address []byte
 	data    []byte
+	size    int64 // bytes moved
+	from    string
 	cut     bool
 	blinded bool
 }
 
 // messages takes the arguments of a send or receive apart.
 func messages(c *call) []message {
+	if c.name == "sendmmsg" || c.name == "recvmmsg" {
+		return several(c)
+	}
+	var m message
 	switch c.name {
 	case "sendto", "recvfrom":
-		m := buffer(c.arg(1))
+		m = buffer(c.arg(1))
 		m.address = structure(c.arg(4))
-		return []message{m}
 	case "sendmsg", "recvmsg":
-		return []message{header(c.arg(1))}
-	case "sendmmsg", "recvmmsg":
-		var all []message
-		for _, e := range elements(c.arg(1)) {
-			if int64(len(all)) < max(c.result.value, 1) {
-				all = append(all, header(field(e, "msg_hdr")))
-			}
-		}
-		return all
+		m = header(c.arg(1))
 	case "writev", "readv", "pwritev", "pwritev2", "preadv", "preadv2":
-		return []message{vector(c.arg(1))}
+		m = vector(c.arg(1))
+	default:
+		m = buffer(c.arg(1))
 	}
-	return []message{buffer(c.arg(1))}
+	if !c.failed() {
+		m.size = max(0, c.result.value)
+	}
+	return []message{m}
+}
+
+// several are the messages of one call: those that were moved, or the first
+// when it failed.
+func several(c *call) []message {
+	var all []message
+	for _, e := range elements(c.arg(1)) {
+		if int64(len(all)) < max(c.result.value, 1) {
+			m := header(field(e, "msg_hdr"))
+			if !c.failed() {
+				m.size = max(0, integer(field(e, "msg_len")))
+			}
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 func buffer(arg []byte) message {

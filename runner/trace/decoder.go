@@ -2,14 +2,18 @@ package trace
 
 import (
 	"bytes"
+	"net/netip"
 	"time"
 )
+
+// MaxData is how many bytes of a payload the tracer prints.
+const MaxData = 4096
 
 // Bounds on what a hostile server can make the decoder remember.
 const (
 	maxDetail    = 512
-	maxTasks     = 1 << 16
-	maxSuspended = 256 << 20 // bytes of calls that have not returned
+	maxTasks     = 1 << 14
+	maxSuspended = 32 << 20 // bytes of calls that have not returned
 	maxSample    = 200
 )
 
@@ -25,11 +29,18 @@ type Stats struct {
 	// Cut counts lines that were too long to keep, Dropped calls and processes
 	// that there was no room for. Not 0: something was missed.
 	Cut, Dropped int
+	// Unplaced counts changes to files by names that are relative to a directory
+	// which is not known, or that have too many parts to follow. Not 0: they may
+	// have been any.
+	Unplaced int
 	// Blinded counts calls whose arguments the tracer could not read.
 	Blinded int
 	// Alive is how many processes and threads of the server have not been seen
 	// to end. Not 0 after the trace has ended: the tracer went first.
 	Alive int
+	// KilledDaemons counts processes that the server had left behind, and that
+	// were killed: by the end of the audit, or before.
+	KilledDaemons int
 	// Begun: the server's own first execve was seen.
 	Begun bool
 	// Overflow: the trace was longer than Config.MaxBytes, and was given up.
@@ -67,14 +78,34 @@ type decoder struct {
 	at      Position
 	tasks   tasks
 	sockets recent[string, endpoint]
+	claims  *claims // nil where there are none
 	names   recent[string, string]
+	// framers hold what name servers are asked and answer by TCP; announced are
+	// the addresses of OpConnect.
+	framers   recent[string, *framer]
+	announced recent[netip.AddrPort, struct{}]
+	// asked is what descriptors were connected to.
+	asked recent[handle, netip.AddrPort]
+	// spliced maps the inodes of pipes to the file whose bytes they hold.
+	spliced recent[uint64, string]
+	// links are symbolic links, handles the files of descriptors.
+	links   recent[string, string]
+	handles recent[handle, string]
+	feeds   feeds
+	started environment
+	// astray: the last name led through a link whose target is not known.
+	astray  bool
 	pending int // bytes
 	args    [][]byte
 }
 
 func newDecoder(cfg Config, sink func(Event)) *decoder {
 	return &decoder{cfg: cfg, sink: sink, tasks: newTasks(),
-		sockets: newRecent[string, endpoint](8192), names: newRecent[string, string](8192)}
+		sockets: newRecent[string, endpoint](8192), names: newRecent[string, string](8192),
+		framers: newRecent[string, *framer](256), announced: newRecent[netip.AddrPort, struct{}](8192),
+		asked:   newRecent[handle, netip.AddrPort](4096),
+		spliced: newRecent[uint64, string](1024),
+		links:   newRecent[string, string](1024), handles: newRecent[handle, string](2048), feeds: newFeeds()}
 }
 
 // feed takes one line without its newline. It keeps nothing of b.
@@ -106,6 +137,9 @@ func (d *decoder) feed(b []byte) {
 		if l.forbidden {
 			d.forbidden(l)
 		}
+		if l.killed {
+			d.killed(l.pid)
+		}
 		d.gone(l.pid)
 	case lineSignal, lineUnnamed:
 	}
@@ -118,11 +152,14 @@ type suspended struct {
 	text []byte
 	// replaced: the thread has become the whole process, so the execve worked.
 	replaced bool
+	// thread: a clone that makes no process.
+	thread bool
 }
 
 func (d *decoder) suspend(t *task, s *spec, l line) {
 	d.forget(t)
 	p := &suspended{call: call{spec: s, task: t, time: l.time, at: d.at, number: d.stats.Lines}}
+	p.thread = s.clones && bytes.Contains(l.rest, []byte("CLONE_THREAD"))
 	if d.relevant(t, s, l.rest) {
 		if d.pending+len(l.rest) > maxSuspended {
 			d.stats.Dropped++
@@ -179,7 +216,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 		return s.lineage
 	}
 	if !s.bytes {
-		return true
+		return s.needs == nil || bytes.Contains(rest, s.needs)
 	}
 	open := bytes.IndexByte(rest, '<')
 	if open < 0 || open+1 >= len(rest) || open > 12 {
@@ -187,7 +224,9 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	}
 	decor := rest[open+1:]
 	switch {
-	case decor[0] == '/', bytes.HasPrefix(decor, []byte("anon_inode:")):
+	case decor[0] == '/':
+		return s.stores
+	case bytes.HasPrefix(decor, []byte("anon_inode:")):
 		return false
 	case bytes.HasPrefix(decor, []byte("pipe:[")):
 		end := bytes.IndexByte(decor, '>')
@@ -195,7 +234,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 			return true
 		}
 		inode := pipeInode(decor[:end])
-		return inode == d.cfg.Stdin || inode == d.cfg.Stdout
+		return d.feeds.workers || inode == d.cfg.Stdin || inode == d.cfg.Stdout
 	}
 	return true
 }
@@ -226,6 +265,18 @@ func (d *decoder) gone(pid int) {
 	d.tasks.end(pid, d.stats.Lines)
 	if t != nil {
 		d.abandon(t)
+	}
+}
+
+// killed counts a daemon that was killed.
+func (d *decoder) killed(pid int) {
+	t := d.tasks.known[pid]
+	if t == nil || !t.inside || t.process.pid != pid {
+		return
+	}
+	t.process.killed = true
+	if t.process.leftBehind() {
+		d.stats.KilledDaemons++
 	}
 }
 
@@ -269,7 +320,10 @@ func (d *decoder) unparsed(b []byte) {
 func (d *decoder) emit(c *call, e Event) {
 	d.stats.Events++
 	e.Seq, e.At = d.stats.Events, c.at
-	e.Time, e.Duration, e.PID, e.Main = c.time, c.result.duration, c.task.pid, c.task.group == d.tasks.root
+	e.Time, e.Duration, e.PID = c.time, c.result.duration, c.task.pid
+	p := c.task.process
+	e.Main, e.Lineage, e.Daemon = p.pid == d.tasks.root, p.lineage, p.daemonised()
+	e.Origins, e.Thread, e.Fed = p.origins, c.task.born, p.fed
 	e.Syscall, e.Result, e.Errno, e.Refused = c.name, c.result.value, c.result.errno, c.result.refused
 	if e.Detail == "" {
 		e.Detail = c.detail()

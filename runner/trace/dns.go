@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"strings"
 
@@ -10,25 +11,86 @@ import (
 // portDNS is the port of the domain name system, RFC 1035 section 4.2.
 const portDNS = 53
 
-// queried is the name that a message to a name server asks for; "" when it is
-// none. Over TCP a message has two bytes of length in front.
-func queried(data []byte, tcp bool) string {
-	var p dnsmessage.Parser
-	if _, err := p.Start(unframed(data, tcp)); err != nil {
-		return ""
-	}
-	q, err := p.Question()
-	if err != nil {
-		return ""
-	}
-	return hostName(q.Name)
+// nameService tells the ports at which names are asked for: DNS, multicast DNS
+// (RFC 6762), and LLMNR (RFC 4795).
+func nameService(port uint16) bool { return port == portDNS || port == 5353 || port == 5355 }
+
+// framer cuts one direction of a TCP connection to a name server into messages,
+// which have their length in front (RFC 1035 section 4.2.2). It holds no more
+// than one message of 64 KiB and what one call brings.
+type framer struct {
+	buffer []byte
+	broken bool // bytes are missing
 }
 
-func unframed(data []byte, tcp bool) []byte {
-	if tcp && len(data) > 2 {
-		return data[2:]
+// add returns the messages that data completes; they are valid until the next
+// call. cut: there were more bytes than data has.
+func (f *framer) add(data []byte, cut bool) [][]byte {
+	if f.broken {
+		return nil
 	}
-	return data
+	var all [][]byte
+	f.buffer = append(f.buffer, data...)
+	for len(f.buffer) >= 2 {
+		end := 2 + int(binary.BigEndian.Uint16(f.buffer))
+		if len(f.buffer) < end {
+			break
+		}
+		all = append(all, f.buffer[2:end])
+		f.buffer = f.buffer[end:]
+	}
+	if cut {
+		if len(f.buffer) > 2 {
+			all = append(all, f.buffer[2:])
+		}
+		f.broken, f.buffer = true, nil
+	}
+	return all
+}
+
+// datagrams are the messages to or from a name server that m completes.
+func (d *decoder) datagrams(c *call, decor []byte, e endpoint, m message) [][]byte {
+	if e.Protocol != "tcp" {
+		return [][]byte{m.data}
+	}
+	if c.failed() {
+		return new(framer).add(m.data, m.cut)
+	}
+	key := c.direction() + identity(decor)
+	f, ok := d.framers.get(key)
+	if !ok {
+		f = &framer{}
+		d.framers.put(key, f)
+	}
+	data := m.within(m.size)
+	return f.add(data, m.size > int64(len(data)))
+}
+
+// direction tells the calls that send from those that receive.
+func (c *call) direction() string {
+	if c.stores {
+		return ">"
+	}
+	return "<"
+}
+
+// queried lists the names that a message to a name server asks for: usually
+// one, but a tunnel may ask for more.
+func queried(data []byte) []string {
+	const most = 16
+	var p dnsmessage.Parser
+	if _, err := p.Start(data); err != nil {
+		return nil
+	}
+	var names []string
+	for len(names) < most {
+		q, err := p.Question()
+		if err != nil {
+			break
+		}
+		names = append(names, hostName(q.Name))
+	}
+	return names
 }
 
 // hostName is a name without its final dot, and without what a terminal would
@@ -48,10 +110,10 @@ type answer struct{ address, name string }
 
 // answers lists the addresses in a message from a name server, under the name
 // that was asked for (not the last alias of it).
-func answers(data []byte, tcp bool) []answer {
+func answers(data []byte) []answer {
 	const most = 64
 	var p dnsmessage.Parser
-	if h, err := p.Start(unframed(data, tcp)); err != nil || !h.Response {
+	if h, err := p.Start(data); err != nil || !h.Response {
 		return nil
 	}
 	q, err := p.Question()

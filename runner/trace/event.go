@@ -11,12 +11,30 @@ type Op string
 // The operations.
 const (
 	// OpRead: a file was opened without a write flag (open, openat, openat2,
-	// open_by_handle_at). O_PATH counts: its descriptor leads, by way of
+	// open_by_handle_at), or came as a descriptor over a unix socket (recvmsg).
+	// Reading an open directory is no event: it was opened. O_PATH counts: its descriptor leads, by way of
 	// /proc/self/fd, to names that the tracer cannot resolve.
 	OpRead Op = "read"
-	// OpWrite: a file was opened for writing, created, truncated, renamed,
-	// linked, removed, or had its mode, owner or attributes changed.
+	// OpWrite: a file was opened for writing, created (mkdir, mknod and
+	// memfd_create too) or truncated.
 	OpWrite Op = "write"
+	// OpStore: bytes were written to a file that is open; Data has the beginning
+	// of them. Writes to pipes, terminals and other devices are none: what goes
+	// to stdout and stderr, the probe has.
+	OpStore Op = "store"
+	// OpMap: a file was mapped shared and writable (mmap(2)). Of the bytes that
+	// go to it so, nothing is seen. A mapping may be made writable later
+	// (mprotect); but then its file was opened with O_RDWR, which is OpWrite.
+	OpMap Op = "map"
+	// OpDelete: unlink, unlinkat, rmdir.
+	OpDelete Op = "delete"
+	// OpRename: Path is the old name, Target the new one.
+	OpRename Op = "rename"
+	// OpLink: a hard or symbolic link. Path is the new name, Target the file
+	// that existed, or what is pointed at.
+	OpLink Op = "link"
+	// OpAttribute: mode, owner, times or extended attributes were changed.
+	OpAttribute Op = "attribute"
 	// OpExec: execve or execveat.
 	OpExec Op = "exec"
 	// OpConnect: connect, or a datagram that was sent, with or without an
@@ -24,17 +42,23 @@ const (
 	// event before the first datagram (libc connects UDP sockets only to sort
 	// addresses), unless it was to port 53 and failed.
 	OpConnect Op = "connect"
-	// OpBind and OpListen: bind and listen.
+	// OpBind, OpListen and OpAccept: bind, listen, and accept or accept4 that
+	// gave a connection.
 	OpBind   Op = "bind"
 	OpListen Op = "listen"
+	OpAccept Op = "accept"
 	// OpSend and OpReceive: bytes that went to or came from a socket; Data has
 	// the beginning of them.
 	OpSend    Op = "send"
 	OpReceive Op = "receive"
+	// OpCredential: the process changed its user, its groups or its
+	// capabilities. (Servers that start as root do so to be less.)
+	OpCredential Op = "credential"
 	// OpEvade: a call that an ordinary server does not make and that could hide
 	// something from the tracer: io_uring, ptrace, process_vm_*, a signal to a
 	// foreign process, a seccomp filter with a listener, bpf, module loading,
-	// namespaces, mounts; any call whose arguments the tracer could not read
+	// keyrings, namespaces, mounts, sockets that see the traffic of others or
+	// that no network namespace holds; any call whose arguments the tracer could not read
 	// (Blinded); and the end by a call that a seccomp filter kills for (Forbidden).
 	OpEvade Op = "evade"
 )
@@ -43,6 +67,10 @@ const (
 // SIGSYS: it made a call that the sandbox's seccomp filter, or one of its own,
 // does not let live. Nothing came of the call, whose name is not known.
 const Forbidden = "SIGSYS"
+
+// MaxOrigins bounds Event.Origins. Who is started deeper in than that, at places
+// of the conversation that all differ, has the same oldest ones.
+const MaxOrigins = 4
 
 // Event is one system call of the server or of one of its descendants. Calls
 // that only move the conversation on (reads of stdin, writes of stdout), that
@@ -59,6 +87,25 @@ type Event struct {
 	// replaces the server (a launcher script and its interpreter), it does not
 	// add a process.
 	Main bool
+	// Lineage: made by a process that the main process, or one below it, has
+	// started.
+	Lineage bool
+	// Origins are where the conversation was when that process, and each of its
+	// ancestors below the main process, was started: the oldest first, each place
+	// once, at most MaxOrigins of them, and none from before the first request.
+	// What a worker of a call starts belongs to that call; what a launcher starts
+	// before all is the server. Not to be changed: events share it.
+	Origins []Position
+	// Fed is where the conversation was when that process, or the nearest such
+	// ancestor, had last read from a pipe or socket pair what another process wrote
+	// there: a worker that was started in one call is told so what to do in others.
+	Fed Position
+	// Thread is where the conversation was when the thread was started; zero for
+	// the first one of a process. It is no more than a hint at a call: pools use threads again.
+	Thread Position
+	// Daemon: the process, or one of its ancestors below the main process, has
+	// outlived its parent or called setsid.
+	Daemon bool
 	// Syscall is the name of man 2, or Forbidden.
 	Syscall string
 	Op      Op
@@ -75,19 +122,31 @@ type Event struct {
 	// resolved it after the call where it could, else the argument joined with
 	// its directory. It is relative only when that directory is unknown. A
 	// process's own /proc/PID is /proc/self, a thread's is /proc/thread-self.
+	// A file of memfd_create is "/memfd:NAME"; a program that was run by the number
+	// of a descriptor, by a process that has such files, is "/memfd:? /proc/...".
 	//
-	// Target is the new name in a rename, the existing file in a link, and what
-	// is pointed at in a symlink; Path is then the old name, and the new link.
+	// Target is that of OpRename and OpLink.
 	Path   string
 	Target string
+	// From is the file that the bytes of OpSend and OpStore came from, where no
+	// buffer was between (sendfile, splice, copy_file_range): there is no Data.
+	From string
 	// Flags are the O_* flags of an open.
 	Flags []string
-	// Argv of an exec, at most 64 of at most 1024 bytes each.
+	// Argv of an exec, at most 1024 of at most 4096 bytes each; Cut tells that
+	// there was more.
 	Argv []string
-	// Socket is the end point of OpConnect, OpBind, OpListen, OpSend, OpReceive.
+	// Env of an exec: the variables ("NAME=value") that are new or different
+	// from those that the server was started with; at most 1024 of at most
+	// 4096 bytes each.
+	Env []string
+	// Socket is the end point of OpConnect, OpBind, OpListen, OpAccept, OpSend
+	// and OpReceive.
 	Socket *Socket
-	// Data is the beginning of the bytes of OpSend and OpReceive; Cut tells
-	// that there were more.
+	// Size is the number of bytes that OpSend, OpReceive and OpStore moved, 0
+	// if they failed. Data is the beginning of the bytes; Cut tells that there
+	// were more.
+	Size int64
 	Data []byte
 	Cut  bool
 	// At is where in the conversation the call was entered. (Not where it

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,6 +88,56 @@ func FuzzName(f *testing.F) {
 		events, stats := decode(Config{}, []byte(begin+"\n"+unix+"\n"))
 		if len(events) != 2 || stats.Unparsed != 0 || events[1].Socket.Path != "@"+name {
 			t.Errorf("%q: events %+v, %d unparsed", unix, events, stats.Unparsed)
+		}
+	})
+}
+
+// FuzzFramer cuts a stream into pieces: the messages are the same as from the
+// whole of it, and nothing is kept that no message can be made of.
+func FuzzFramer(f *testing.F) {
+	f.Add([]byte("\x00\x1a\x124\x01\x00\x00\x02\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x01\x00\x01\x01b\x00\x00\x01\x00\x01"), byte(3))
+	f.Add([]byte("\x00\x00\x00\x01x\xff\xff"), byte(1))
+	f.Fuzz(func(t *testing.T, stream []byte, piece byte) {
+		var whole, pieces [][]byte
+		for _, m := range new(framer).add(stream, false) {
+			whole = append(whole, bytes.Clone(m))
+			queried(m)
+			answers(m)
+		}
+		var cut framer
+		for part := range slices.Chunk(stream, int(piece)+1) {
+			for _, m := range cut.add(part, false) {
+				pieces = append(pieces, bytes.Clone(m))
+			}
+		}
+		if !slices.EqualFunc(whole, pieces, bytes.Equal) {
+			t.Errorf("%d messages from the whole, %d from the pieces", len(whole), len(pieces))
+		}
+		if len(cut.buffer) > 2+65535 {
+			t.Errorf("%d bytes are kept", len(cut.buffer))
+		}
+		cut.add(stream, true)
+		if len(cut.buffer) > 0 || cut.add(stream, false) != nil {
+			t.Error("goes on behind bytes that are missing")
+		}
+	})
+}
+
+// FuzzWalk follows names through links that a server has chosen: what comes out
+// is absolute and clean.
+func FuzzWalk(f *testing.F) {
+	f.Add("/tmp/d", "/home/u/.ssh", "/tmp/d/../x", true)
+	f.Add("/a", "/a", "/a/b", false)
+	f.Add("/a", "../../..", "/a/./b//", true)
+	f.Add("/x", "/proc/self/cwd/../root", "/x/proc/5/fd/3/dev/fd/0", true)
+	f.Fuzz(func(t *testing.T, link, to, name string, follow bool) {
+		d := newDecoder(Config{}, func(Event) {})
+		d.feed([]byte(begin))
+		c := &call{task: d.tasks.known[5]}
+		d.handles.put(handle{5, 3}, to)
+		d.linkAt(path.Clean("/"+link), to)
+		if got := d.walk(c, "/"+name, follow); !path.IsAbs(got) || path.Clean(got) != got {
+			t.Errorf("%q leads to %q", name, got)
 		}
 	})
 }

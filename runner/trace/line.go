@@ -32,6 +32,8 @@ type line struct {
 	by int
 	// forbidden: a task of lineGone was killed by SIGSYS.
 	forbidden bool
+	// killed: one was killed by a signal by which the audit ends what is left.
+	killed bool
 }
 
 // parseLine takes apart a line without its newline.
@@ -55,6 +57,10 @@ func parseLine(b []byte) (l line, err error) {
 	case bytes.HasPrefix(b, []byte(resumedMark)):
 		return parseResumed(l, b[len(resumedMark):])
 	}
+	return parseCall(l, b)
+}
+
+func parseCall(l line, b []byte) (line, error) {
 	n := 0
 	for n < len(b) && (isWord(b[n]) || b[n] == '?') {
 		n++
@@ -71,8 +77,27 @@ func parseLine(b []byte) (l line, err error) {
 	// line is always strace's own.
 	if head, ok := bytes.CutSuffix(l.rest, []byte(" "+unfinishedMark)); ok {
 		l.kind, l.rest = lineUnfinished, head
+	} else if head, ok := cutChanged(l.rest); ok {
+		l.kind, l.rest = lineUnfinished, head
 	}
 	return l, nil
+}
+
+// cutChanged cuts off " <pid changed to 7 ...>": strace ends the execve of a
+// thread so when nothing came between it and the thread's becoming the process.
+func cutChanged(b []byte) ([]byte, bool) {
+	head, ok := bytes.CutSuffix(b, []byte(" ...>"))
+	if !ok {
+		return nil, false
+	}
+	digits := len(head)
+	for digits > 0 && head[digits-1] >= '0' && head[digits-1] <= '9' {
+		digits--
+	}
+	if digits == len(head) {
+		return nil, false
+	}
+	return bytes.CutSuffix(head[:digits], []byte(" <pid changed to "))
 }
 
 // unnamed tells whether strace could not say which call it is: the task was
@@ -121,6 +146,7 @@ func parseGone(l line, b []byte) (line, error) {
 	by, ok := bytes.CutPrefix(b, []byte("+++ superseded by execve in pid "))
 	if !ok {
 		l.forbidden = bytes.HasPrefix(b, []byte("+++ killed by "+Forbidden+" "))
+		l.killed = bytes.HasPrefix(b, []byte("+++ killed by SIGKILL ")) || bytes.HasPrefix(b, []byte("+++ killed by SIGTERM "))
 		return l, nil
 	}
 	l.kind, l.by = lineSuperseded, int(integer(by))

@@ -1,8 +1,8 @@
-// Package trace observes a process tree with strace and turns what it prints
-// into typed events.
+// Package trace observes a process tree with strace, or with a tracer of our own
+// that writes the same language, and turns what it prints into typed events.
 //
-// Two ways lead to a Session: Attach starts strace on a process that waits for
-// it, and Follow reads the file of a strace that the caller runs with the
+// Two ways lead to a Session: Attach starts the tracer on a process that waits
+// for it, and Follow reads the file of a tracer that the caller runs with the
 // arguments of Wrap. Session.Run then streams the events until the trace ends.
 // A trace that ends before the traced processes do is Lost; Stats says what
 // could not be understood. What a server prints into names and contents cannot
@@ -20,10 +20,15 @@ import (
 
 // Config says what to trace.
 type Config struct {
-	// File is where strace writes, on a volume that the server cannot reach.
+	// Backend is the tracer, one that Choose has chosen.
+	Backend Backend
+	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
 	// Stdin and Stdout are the inodes of the pipes that carry the conversation.
 	Stdin, Stdout uint64
+	// Port is where the server listens, when it is talked to over HTTP: see
+	// Session.Claim. 0 when it is talked to over the pipes.
+	Port uint16
 	// Shim is the path, as it is executed, of a program that only prepares the
 	// server's start: the server begins with the first successful execve of
 	// anything else. "" if there is none.
@@ -32,6 +37,8 @@ type Config struct {
 	// never stops making calls; the disk needs less, for what was read is
 	// released where the file system can do so.
 	MaxBytes int64
+	// Keep the file whole: what was read is not released.
+	Keep bool
 }
 
 // Session is a trace that is being made. Run must be called once.
@@ -43,7 +50,12 @@ type Session struct {
 	endOnce     sync.Once
 	lostOnce    sync.Once
 	stopped     atomic.Bool // on request
-	terminate   func()      // asks strace to end; nil when it is not ours
+	terminate   func()      // asks the tracer to end; nil when it is not ours
+
+	claims claims
+	// root is the process that the server is or descends from, in our own PID
+	// namespace.
+	root int
 
 	mu    sync.Mutex
 	stats Stats
@@ -54,12 +66,12 @@ func newSession(cfg Config, flags int) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	return &Session{cfg: cfg, file: file, ended: make(chan struct{}), lost: make(chan struct{})}, nil
+	return &Session{cfg: cfg, file: file, root: os.Getpid(), ended: make(chan struct{}), lost: make(chan struct{})}, nil
 }
 
-// Follow reads the trace of a strace that the caller runs with the arguments
-// of Wrap. Call it when strace has been started, for that empties the file, and
-// Ended when strace has been waited for.
+// Follow reads the trace of a tracer that the caller runs with the arguments
+// of Wrap. Call it when the tracer has been started, for that empties the file,
+// and Ended when it has been waited for.
 func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 
 // Run hands every event to sink, in order, until the trace has ended and was
@@ -70,7 +82,8 @@ func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	defer func() { _ = s.file.Close() }()
 	d := newDecoder(s.cfg, sink)
-	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes}
+	d.claims = &s.claims
+	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes, noHoles: s.cfg.Keep}
 	published := 0
 	err := t.follow(ctx, s.ended, func(line []byte) {
 		d.feed(line)
@@ -94,6 +107,9 @@ func (s *Session) publish(d *decoder, t *tail) {
 	s.stats.Bytes, s.stats.Cut = t.read, t.cut
 }
 
+// Backend is the tracer that writes the trace.
+func (s *Session) Backend() Backend { return s.cfg.Backend }
+
 // Stats may be called at any time; the numbers are final when Run has returned.
 func (s *Session) Stats() Stats {
 	s.mu.Lock()
@@ -101,16 +117,17 @@ func (s *Session) Stats() Stats {
 	return s.stats
 }
 
-// Lost is closed when strace ended, or the trace was given up, while the
+// Lost is closed when the tracer ended or was stopped, or the trace was given up, while the
 // server was still alive: from then on nothing was observed.
 func (s *Session) Lost() <-chan struct{} { return s.lost }
 
-// Ended tells a Session made by Follow that strace has ended: Run returns when
+// Ended tells a Session made by Follow that the tracer has ended: Run returns when
 // it has read what is left.
 func (s *Session) Ended() { s.endOnce.Do(func() { close(s.ended) }) }
 
 // Stop ends the trace: a strace that Attach started detaches from whatever is
-// still alive. Events made until then are still handed out by Run.
+// still alive, our own tracer takes it along. Events made until then are still
+// handed out by Run.
 func (s *Session) Stop() {
 	s.stopped.Store(true)
 	if s.terminate != nil {

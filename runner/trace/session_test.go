@@ -9,13 +9,56 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
+
+func init() { runtime.LockOSThread() }
+
+// gateArg makes the test binary a stand-in for the shim: it waits on descriptor
+// 3, then becomes the shell that runs the script behind, with the filter of our
+// own tracer.
+const gateArg = "wait-at-the-gate"
+
+func TestMain(m *testing.M) {
+	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	if len(os.Args) == 3 && os.Args[1] == gateArg {
+		fmt.Fprintln(os.Stderr, becomeShell(os.Args[2]))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func becomeShell(script string) error {
+	if _, err := os.NewFile(3, "gate").Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	if err := ptrace.Install(); err != nil {
+		return err
+	}
+	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", script}, os.Environ())
+}
+
+// each runs a test with both backends.
+func each(t *testing.T, test func(t *testing.T, b trace.Backend)) {
+	t.Helper()
+	for _, b := range []trace.Backend{trace.Strace, trace.Ptrace} {
+		t.Run(string(b), func(t *testing.T) { test(t, b) })
+	}
+}
 
 // deadline bounds every wait of these tests.
 const deadline = 30 * time.Second
@@ -33,7 +76,7 @@ type target struct {
 }
 
 // prepare makes the pipes; the caller starts the command.
-func prepare(t *testing.T, argv ...string) *target {
+func prepare(t *testing.T, b trace.Backend, argv ...string) *target {
 	t.Helper()
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
@@ -47,7 +90,7 @@ func prepare(t *testing.T, argv ...string) *target {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inRead, outWrite, os.Stderr
 	t.Cleanup(func() { _, _, _, _ = inRead.Close(), inWrite.Close(), outRead.Close(), outWrite.Close() })
 	return &target{cmd: cmd, stdin: inWrite, answer: bufio.NewReader(outRead), cfg: trace.Config{
-		File: filepath.Join(t.TempDir(), "trace"), Stdin: inodeOf(t, inRead), Stdout: inodeOf(t, outWrite)}}
+		Backend: b, File: filepath.Join(t.TempDir(), "trace"), Stdin: inodeOf(t, inRead), Stdout: inodeOf(t, outWrite)}}
 }
 
 func inodeOf(t *testing.T, f *os.File) uint64 {
@@ -162,8 +205,10 @@ func secretFile(t *testing.T) string {
 	return name
 }
 
-func TestWrap(t *testing.T) {
-	p := prepare(t, "placeholder")
+func TestWrap(t *testing.T) { each(t, testWrap) }
+
+func testWrap(t *testing.T, b trace.Backend) {
+	p := prepare(t, b, "placeholder")
 	argv := trace.Wrap(p.cfg, []string{"/bin/sh", "-c", script})
 	var err error
 	if p.cmd.Path, err = exec.LookPath(argv[0]); err != nil {
@@ -190,6 +235,15 @@ func TestWrap(t *testing.T) {
 // waiting is a stand-in for the shim: it becomes the server when it is told to.
 const waiting = `read -r go <&3; exec /bin/sh -c "$0"`
 
+// waiter is a process that becomes the server when it is told to.
+func waiter(t *testing.T, b trace.Backend) *target {
+	t.Helper()
+	if b == trace.Ptrace {
+		return prepare(t, b, "/proc/self/exe", gateArg, script)
+	}
+	return prepare(t, b, "/bin/sh", "-c", waiting, script)
+}
+
 // attach starts a server that waits, and attaches to it.
 func attach(t *testing.T, p *target) (s *trace.Session, release func()) {
 	t.Helper()
@@ -211,8 +265,10 @@ func attach(t *testing.T, p *target) (s *trace.Session, release func()) {
 	return s, func() { _, _ = io.WriteString(w, "go\n") }
 }
 
-func TestAttach(t *testing.T) {
-	p := prepare(t, "/bin/sh", "-c", waiting, script)
+func TestAttach(t *testing.T) { each(t, testAttach) }
+
+func testAttach(t *testing.T, b trace.Backend) {
+	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
 	release()
@@ -231,12 +287,20 @@ func TestAttach(t *testing.T) {
 }
 
 func TestAttachTracerKilled(t *testing.T) {
-	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	each(t, func(t *testing.T, b trace.Backend) { loseTracer(t, b, syscall.SIGKILL) })
+}
+
+func TestAttachTracerHalted(t *testing.T) {
+	each(t, func(t *testing.T, b trace.Backend) { loseTracer(t, b, syscall.SIGSTOP) })
+}
+
+func loseTracer(t *testing.T, b trace.Backend, signal syscall.Signal) {
+	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
 	release()
 	p.ask(t, "/nonexistent")
-	if err := syscall.Kill(tracerOf(t, p.cmd.Process.Pid), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(tracerOf(t, p.cmd.Process.Pid), signal); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -245,10 +309,18 @@ func TestAttachTracerKilled(t *testing.T) {
 		t.Error("nobody noticed that the tracer is gone")
 	}
 	wait()
+	if b == trace.Strace {
+		return // it leaves the server alone, which the shim then ends
+	}
+	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("the server outlives its tracer: %v", err)
+	}
 }
 
-func TestAttachStopped(t *testing.T) {
-	p := prepare(t, "/bin/sh", "-c", waiting, script)
+func TestAttachStopped(t *testing.T) { each(t, testAttachStopped) }
+
+func testAttachStopped(t *testing.T, b trace.Backend) {
+	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
 	release()
@@ -262,7 +334,9 @@ func TestAttachStopped(t *testing.T) {
 		t.Error("a trace that was stopped counts as lost")
 	default:
 	}
-	p.ask(t, "/nonexistent") // the server lives on
+	if b == trace.Strace {
+		p.ask(t, "/nonexistent") // the server lives on
+	}
 }
 
 func tracerOf(t *testing.T, pid int) (tracer int) {
@@ -283,7 +357,7 @@ func tracerOf(t *testing.T, pid int) (tracer int) {
 func TestAttachRefused(t *testing.T) {
 	cfg := trace.Config{File: filepath.Join(t.TempDir(), "trace")}
 	// A process has only one tracer.
-	p := prepare(t, "/bin/sh", "-c", waiting, script)
+	p := waiter(t, trace.Strace)
 	_, _ = attach(t, p)
 	if _, err := trace.Attach(t.Context(), p.cmd.Process.Pid, cfg); !errors.Is(err, trace.ErrUnavailable) {
 		t.Errorf("second tracer: %v, want ErrUnavailable", err)

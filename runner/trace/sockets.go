@@ -14,6 +14,10 @@ type endpoint struct {
 	Socket
 	// datagram: every send is a connection of its own.
 	datagram bool
+	// met: an event has said that there is this connection.
+	met bool
+	// accepted: somebody else has made the connection.
+	accepted bool
 }
 
 // isSocket tells the decoration of a socket from that of other descriptors.
@@ -48,6 +52,7 @@ func (d *decoder) lookup(decor []byte) endpoint {
 		now = endpoint{Socket: Socket{Family: known.Family, Protocol: known.Protocol}, datagram: known.datagram}
 	}
 	now.Remote, now.Local, now.Path = known.Remote, known.Local, known.Path
+	now.met, now.accepted = known.met, known.accepted
 	if now.Family == "inet" || now.Family == "inet6" {
 		local, remote, _ := strings.Cut(inside, "->")
 		if a, ok := parseAddrPort(local); ok {
@@ -76,30 +81,42 @@ func kinds(kind string) endpoint {
 	case base == "TCP", base == "MPTCP", base == "SMC":
 		return endpoint{Socket: Socket{Family: family, Protocol: "tcp"}}
 	case base == "UDP", base == "UDPLITE", base == "UDP-Lite":
-		return endpoint{Socket{Family: family, Protocol: "udp"}, true}
+		return endpoint{Socket: Socket{Family: family, Protocol: "udp"}, datagram: true}
 	case base == "RAW", base == "PING":
-		return endpoint{Socket{Family: family, Protocol: strings.ToLower(base)}, true}
+		return endpoint{Socket: Socket{Family: family, Protocol: strings.ToLower(base)}, datagram: true}
 	case strings.HasPrefix(base, "UNIX"):
 		return endpoint{Socket: Socket{Family: "unix", Protocol: "unix"}}
 	case base == "socket":
 		return endpoint{}
 	}
 	name := strings.ToLower(base)
-	return endpoint{Socket{Family: name, Protocol: name}, name == "packet"}
+	return endpoint{Socket: Socket{Family: name, Protocol: name}, datagram: name == "packet"}
+}
+
+// spying are the families of sockets that are not of this machine's network, or
+// that see more of it than what is meant for them; and the netlink protocols
+// that tell about other processes.
+var spying = map[string]bool{
+	"packet": true, "vsock": true, "xdp": true, "key": true, "NETLINK_CONNECTOR": true, "NETLINK_AUDIT": true,
 }
 
 // socket remembers the family of the sockets that strace has no name for.
 func (d *decoder) socket(c *call) {
-	if c.failed() || !bytes.HasPrefix(c.result.decor, []byte("socket:[")) {
-		return
-	}
-	datagram := !bytes.HasPrefix(c.arg(1), []byte("SOCK_STREAM"))
 	family := familyName(c.arg(0))
-	protocol := family
-	if family == "inet" || family == "inet6" {
-		protocol = map[bool]string{true: "udp", false: "tcp"}[datagram]
+	e := endpoint{Socket: Socket{Family: family, Protocol: family}}
+	e.datagram = !bytes.HasPrefix(c.arg(1), []byte("SOCK_STREAM"))
+	switch family {
+	case "inet", "inet6":
+		e.Protocol = map[bool]string{true: "udp", false: "tcp"}[e.datagram]
+	case "netlink":
+		e.Path = string(c.arg(2))
 	}
-	d.sockets.put(string(c.result.decor), endpoint{Socket{Family: family, Protocol: protocol}, datagram})
+	if (spying[family] || spying[e.Path]) && !c.killed() {
+		d.emit(c, Event{Op: OpEvade, Socket: &e.Socket})
+	}
+	if !c.failed() && bytes.HasPrefix(c.result.decor, []byte("socket:[")) {
+		d.sockets.put(string(c.result.decor), e)
+	}
 }
 
 func familyName(arg []byte) string {
@@ -181,6 +198,8 @@ func (d *decoder) connect(c *call) {
 	if e.datagram && (!c.failed() || e.Remote.Port() != portDNS) {
 		return
 	}
+	d.announce(e.Remote)
+	d.asked.put(c.handleOf(decor), e.Remote)
 	d.emit(c, Event{Op: OpConnect, Socket: d.named(e)})
 }
 
@@ -224,52 +243,16 @@ func (d *decoder) listen(c *call) {
 	d.emit(c, Event{Op: OpListen, Socket: &e.Socket})
 }
 
-// sendTo makes the events of a send: every message of a datagram socket, and
-// any that carries its own address, is a connection too.
-func (d *decoder) sendTo(c *call, decor []byte) {
-	if c.result.errno == "EAGAIN" {
-		return // it will be sent again
-	}
-	for _, m := range messages(c) {
-		d.deliver(c, decor, m)
-	}
-}
-
-func (d *decoder) deliver(c *call, decor []byte, m message) {
-	e := d.lookup(decor)
-	if m.address != nil {
-		e.addressed(m.address, true)
-	}
-	if e.Family == "netlink" || e.Family == "unix" && e.Path == "" {
-		return // the kernel; a socket pair, or the end that accepted
-	}
-	if m.blinded && c.result.value > 0 {
-		d.blind(c)
-	}
-	if e.Remote.Port() == portDNS {
-		e.Host = queried(m.data, e.Protocol == "tcp")
-	}
-	s := d.named(e)
-	if e.datagram || m.address != nil {
-		d.emit(c, Event{Op: OpConnect, Socket: s})
-	}
-	d.emit(c, Event{Op: OpSend, Socket: s, Data: m.data, Cut: m.cut})
-}
-
-func (d *decoder) receiveFrom(c *call, decor []byte) {
-	e := d.lookup(decor)
-	if e.Family != "inet" && e.Family != "inet6" {
+// accept makes the event of a connection that somebody made to the server.
+func (d *decoder) accept(c *call) {
+	if c.failed() || !isSocket(c.result.decor) {
 		return
 	}
-	for _, m := range messages(c) {
-		if m.address != nil {
-			e.addressed(m.address, true)
-		}
-		if e.Remote.Port() == portDNS {
-			for _, a := range answers(m.data, e.Protocol == "tcp") {
-				d.names.put(a.address, a.name)
-			}
-		}
-		d.emit(c, Event{Op: OpReceive, Socket: d.named(e), Data: m.data, Cut: m.cut})
+	e := d.lookup(c.result.decor)
+	if peer := structure(c.arg(1)); len(peer) > 2 {
+		e.addressed(peer, true)
 	}
+	e.met, e.accepted = true, true
+	d.sockets.put(identity(c.result.decor), e)
+	d.emit(c, Event{Op: OpAccept, Socket: d.named(e)})
 }

@@ -17,13 +17,6 @@ var ErrUnavailable = errors.New("tracer is not available")
 // program is the name of the tracer.
 const program = "strace"
 
-// Wrap is the command line of strace around command. With --seccomp-bpf only
-// the traced calls stop the server, which makes all others as fast as without.
-func Wrap(cfg Config, command []string) []string {
-	args := append([]string{program}, straceFlags(cfg.File)...)
-	return append(append(args, "--seccomp-bpf", "--"), command...)
-}
-
 // Version is that of the installed strace, such as "6.1".
 func Version(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
@@ -62,7 +55,7 @@ func fix(said string) string {
 		strings.Contains(said, "invalid option"):
 		return "strace is too old: install 6.1 or newer"
 	}
-	return "strace could not start"
+	return "the tracer could not start"
 }
 
 // yama is the mode of the Yama security module, see ptrace(2); "" without it.

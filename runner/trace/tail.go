@@ -35,7 +35,7 @@ type tail struct {
 	buffer   []byte
 	cutting  bool // within a line that was too long
 	cut      int  // such lines
-	noHoles  bool // the file system cannot release
+	noHoles  bool // the file system cannot release, or must not
 }
 
 // follow calls line for every whole line until the writer has ended and all of

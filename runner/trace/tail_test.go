@@ -113,6 +113,20 @@ func TestFollowReleases(t *testing.T) {
 	}
 }
 
+func TestKeptTraceIsWhole(t *testing.T) {
+	const size = 3 * releaseStep
+	out, in := writer(t)
+	put(t, out, strings.Repeat(strings.Repeat("x", 1023)+"\n", size/1024))
+	kept := &tail{file: in, noHoles: true}
+	if err := kept.follow(t.Context(), closed(), func([]byte) {}); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, 1023)
+	if _, err := in.ReadAt(first, 0); err != nil || strings.Trim(string(first), "x") != "" {
+		t.Errorf("the trace begins with %q, %v", first[:8], err)
+	}
+}
+
 func TestFollowEnds(t *testing.T) {
 	out, in := writer(t)
 	put(t, out, strings.Repeat("x\n", 1000))

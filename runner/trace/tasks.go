@@ -2,9 +2,11 @@ package trace
 
 // task is a thread, as the tracer numbers them.
 type task struct {
-	pid int
-	// group is the pid of the process that the thread belongs to.
-	group int
+	pid     int
+	process *process
+	// born is where the conversation was when the thread was started; zero for
+	// the first one of a process.
+	born Position
 	// inside the server's tree; sure once a clone or an execve has said so.
 	inside, sure bool
 	// since is the line at which the task was first seen.
@@ -26,6 +28,9 @@ type tasks struct {
 	cloning map[int]*task
 	// ended maps pids to the line at which they went.
 	ended recent[int, uint64]
+	// nested: the server has a PID namespace of its own, and the tracer
+	// translates what clone returns.
+	nested bool
 	// root is the process in which the server began; 0 before.
 	root int
 }
@@ -40,21 +45,28 @@ func (d *decoder) task(pid int) *task {
 	if t := d.tasks.known[pid]; t != nil {
 		return t
 	}
-	t := &task{pid: pid, group: pid, since: d.stats.Lines, fs: &filesystem{}}
+	t := &task{pid: pid, since: d.stats.Lines, fs: &filesystem{}}
 	t.inside = d.tasks.root != 0
-	outside := 0
+	outside, threads := 0, 0
+	parents, directories := map[*process]bool{}, map[string]bool{}
 	for _, parent := range d.tasks.cloning {
 		if !parent.inside {
 			outside++
 		}
+		if parent.suspended.thread {
+			threads++
+		}
+		directories[parent.fs.cwd] = true
 		t.fs.cwd = parent.fs.cwd
+		parents[parent.process] = true
 	}
 	if outside > 0 && outside == len(d.tasks.cloning) {
 		t.inside = false // else, when in doubt, it is the server's
 	}
-	if len(d.tasks.cloning) > 1 {
+	if len(directories) > 1 {
 		t.fs.cwd = ""
 	}
+	d.guess(t, parents, threads > 0 && threads == len(d.tasks.cloning))
 	if len(d.tasks.known) >= maxTasks {
 		d.stats.Dropped++
 		return t
@@ -64,17 +76,28 @@ func (d *decoder) task(pid int) *task {
 }
 
 func (ts *tasks) end(pid int, line uint64) {
+	if t := ts.known[pid]; t != nil && t.process.pid == pid { // the leader is the last to go
+		t.process.end()
+	}
 	delete(ts.known, pid)
 	delete(ts.cloning, pid)
 	ts.ended.put(pid, line)
 }
 
+// nameless tells whether a clone's result is a number of the server's own
+// namespace: the child was gone before the tracer could ask for its number there.
+func (ts *tasks) nameless(r returned) bool {
+	translated := int64(r.pid) != r.value
+	ts.nested = ts.nested || translated
+	return ts.nested && !translated
+}
+
 // cloned records the child of a clone, fork or vfork.
 func (d *decoder) cloned(c *call) {
-	if c.failed() || c.result.pid <= 0 {
+	pid := c.result.pid
+	if c.failed() || pid <= 0 || d.tasks.nameless(c.result) {
 		return
 	}
-	pid := c.result.pid
 	t := d.tasks.known[pid]
 	if t == nil || t.since < c.number { // new, or a pid used again
 		if ended, ok := d.tasks.ended.get(pid); ok && ended > c.number {
@@ -94,7 +117,9 @@ func (d *decoder) cloned(c *call) {
 		}
 	}
 	if hasFlag(arguments, "CLONE_THREAD") {
-		t.group = c.task.group
+		t.process, t.born = c.task.process, c.at
+	} else {
+		d.forked(t, c)
 	}
 	switch {
 	case hasFlag(arguments, "CLONE_FS"):
@@ -102,6 +127,20 @@ func (d *decoder) cloned(c *call) {
 	case t.fs.cwd == "":
 		t.fs = &filesystem{cwd: c.task.fs.cwd}
 	}
+}
+
+// forked records a process that a clone made, and its number in the namespace
+// that they share.
+func (d *decoder) forked(t *task, c *call) {
+	t.born = Position{}
+	if t.process.pid != t.pid { // taken for a thread
+		t.process = &process{pid: t.pid}
+	}
+	if d.tasks.nested {
+		t.process.number = int(c.result.value)
+	}
+	t.process.startedBy(c.task.process, c.at, d.tasks.root)
+	d.feeds.workers = d.feeds.workers || len(t.process.origins) > 0
 }
 
 // cutFlags is the flags argument of clone ("flags=A|B") or clone3 ("{flags=A|B, ...}").
@@ -150,6 +189,8 @@ func (r *recent[K, V]) get(key K) (V, bool) {
 	v, ok := r.oldest[key]
 	return v, ok
 }
+
+func (r *recent[K, V]) empty() bool { return len(r.newest)+len(r.oldest) == 0 }
 
 func (r *recent[K, V]) put(key K, value V) {
 	if len(r.newest) >= r.half {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // stageBox is this program as the first process of a server's namespaces.
@@ -33,9 +35,21 @@ const (
 	endDeadline = 10 * time.Second
 )
 
+// boxPlan is what the box does.
+type boxPlan struct {
+	Command []string
+	// Attach is how to trace the command when the command itself is not a
+	// tracer's: by attaching to the process that will become it.
+	Attach *trace.Config
+}
+
 // box makes the namespaces ready, waits for the gate and runs the command. All
 // of this but the command is done before the clock starts, traced or not.
-func box(command []string) error {
+func box(args []string) error {
+	var plan boxPlan
+	if err := json.Unmarshal([]byte(args[0]), &plan); err != nil {
+		return err
+	}
 	unix.CloseOnExec(gateFD)
 	unix.CloseOnExec(readyFD)
 	gate, ready := os.NewFile(gateFD, "gate"), os.NewFile(readyFD, "ready")
@@ -46,8 +60,10 @@ func box(command []string) error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	server, err := prepareServer(plan)
+	if err != nil {
+		return err
+	}
 	if _, err := ready.Write([]byte{1}); err != nil {
 		return err
 	}
@@ -58,7 +74,7 @@ func box(command []string) error {
 		_, _ = io.Copy(io.Discard, gate) // ends with who started us
 		os.Exit(1)
 	}()
-	return cmd.Run()
+	return server()
 }
 
 // boxed is our side of a box.
@@ -74,8 +90,12 @@ type boxed struct {
 // enclose starts a box and returns when it is ready for the gate to be opened.
 // The box has no network, not even a loopback device that is up. It ends with
 // ctx.
-func enclose(ctx context.Context, l launch, pipes *stdio, command []string) (*boxed, error) {
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{stageBox}, command...)...)
+func enclose(ctx context.Context, l launch, pipes *stdio, plan boxPlan) (*boxed, error) {
+	encoded, err := json.Marshal(plan)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", stageBox, string(encoded))
 	b := &boxed{
 		cmd: cmd, stdin: pipes.stdin.write, stdout: pipes.stdout.read, gate: pipes.gate.write,
 		said: audit.NewTail(maxSaid), gone: make(chan struct{}),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -19,20 +20,28 @@ import (
 const startTimeout = 2 * time.Minute
 
 // side is what a server is measured as.
-type side int
+type side struct {
+	name string
+	// tracer is "" for a side that is not traced.
+	tracer   trace.Backend
+	attached bool
+}
 
-const (
-	untraced side = iota
-	traced
-	control // untraced once more
-	sides
-)
+// sides begins with what all are compared to, and has the same once more.
+var sides = []side{
+	{name: "untraced"},
+	{name: "control"},
+	{"strace wrapped", trace.Strace, false},
+	{"strace attached", trace.Strace, true},
+	{"ptrace wrapped", trace.Ptrace, false},
+	{"ptrace attached", trace.Ptrace, true},
+}
 
-// server is one of those that are measured, with its best times per side.
+// server is one of those that are measured, with its best times by side.
 type server struct {
 	name string
 	launch
-	best [sides]times
+	best []times
 }
 
 // times are from the server's start to its first answer, and from a tool call
@@ -56,10 +65,10 @@ func measure(ctx context.Context, servers []*server, file string, rounds, calls 
 	for round := range rounds {
 		for _, s := range servers {
 			for i := range sides {
-				of := (i + side(round)) % sides
-				t, err := once(ctx, s.launch, of == traced, file, calls)
+				of := (i + round) % len(sides)
+				t, err := once(ctx, s.launch, sides[of], file, calls)
 				if err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
+					return fmt.Errorf("%s, %s: %w", s.name, sides[of].name, err)
 				}
 				s.best[of].lower(t)
 			}
@@ -69,7 +78,7 @@ func measure(ctx context.Context, servers []*server, file string, rounds, calls 
 }
 
 // once starts a server in a box of its own, traced or not.
-func once(ctx context.Context, l launch, withTracer bool, file string, calls int) (t times, err error) {
+func once(ctx context.Context, l launch, as side, file string, calls int) (t times, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	pipes, err := newStdio()
@@ -77,20 +86,24 @@ func once(ctx context.Context, l launch, withTracer bool, file string, calls int
 		return t, err
 	}
 	defer pipes.close()
-	command := l.command
+	inside := boxPlan{Command: l.command}
 	var f *follower
-	if withTracer {
-		if f, err = follow(ctx, pipes, file); err != nil {
+	if as.tracer != "" {
+		if f, err = follow(ctx, as.tracer, pipes, file); err != nil {
 			return t, err
 		}
-		command = trace.Wrap(f.cfg, l.command)
+		if as.attached {
+			inside.Attach = &f.cfg
+		} else {
+			inside.Command = trace.Wrap(f.cfg, l.command)
+		}
 		defer func() {
 			if unseen := f.end(); err == nil {
 				err = unseen
 			}
 		}()
 	}
-	b, err := enclose(ctx, l, pipes, command)
+	b, err := enclose(ctx, l, pipes, inside)
 	if err != nil {
 		return t, err
 	}
@@ -141,11 +154,11 @@ type follower struct {
 	drained chan error
 }
 
-func follow(ctx context.Context, pipes *stdio, file string) (*follower, error) {
+func follow(ctx context.Context, tracer trace.Backend, pipes *stdio, file string) (*follower, error) {
 	if err := os.RemoveAll(file); err != nil {
 		return nil, err
 	}
-	f := &follower{cfg: trace.Config{File: file}, drained: make(chan error, 1)}
+	f := &follower{cfg: trace.Config{Backend: tracer, File: file}, drained: make(chan error, 1)}
 	var err error
 	if f.cfg.Stdin, err = inode(pipes.stdin.read); err != nil {
 		return nil, err
@@ -187,13 +200,21 @@ func inode(f *os.File) (uint64, error) {
 
 func printRatios(w io.Writer, servers []*server) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(table, "SERVER\tSTART TO FIRST ANSWER\tCONTROL\tONE TOOL CALL\tCONTROL") // Flush has the error
-	for _, s := range servers {
-		base := s.best[untraced]
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.name,
-			ratio(s.best[traced].start, base.start), ratio(s.best[control].start, base.start),
-			ratio(s.best[traced].call, base.call), ratio(s.best[control].call, base.call))
+	_, _ = fmt.Fprint(table, "SERVER\tOF") // Flush has the error
+	for _, s := range sides[1:] {
+		_, _ = fmt.Fprintf(table, "\t%s", strings.ToUpper(s.name))
 	}
+	for _, s := range servers {
+		_, _ = fmt.Fprintf(table, "\n%s\tstart to first answer", s.name)
+		for i := range sides[1:] {
+			_, _ = fmt.Fprintf(table, "\t%s", ratio(s.best[i+1].start, s.best[0].start))
+		}
+		_, _ = fmt.Fprintf(table, "\n%s\tone call", s.name)
+		for i := range sides[1:] {
+			_, _ = fmt.Fprintf(table, "\t%s", ratio(s.best[i+1].call, s.best[0].call))
+		}
+	}
+	_, _ = fmt.Fprintln(table)
 	return table.Flush()
 }
 

@@ -26,7 +26,7 @@ type recipe struct {
 	prepare func(ctx context.Context, dir string) (launch, error)
 }
 
-var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}}
+var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {"openat x 1000", openServer}}
 
 // sources is where the servers are, in the module that this program is run in.
 const sources = "test/servers"

@@ -13,22 +13,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// observed matches a High finding of the tool format_note whose message names
-// the object and whose evidence is one of the system calls.
-func observed(object string, syscalls ...string) OmegaMatcher {
+// observed matches a finding of the tool format_note whose message names the
+// object and whose evidence is one of the system calls.
+func observed(severity, object string, syscalls ...string) OmegaMatcher {
 	calls := make([]any, 0, len(syscalls))
 	for _, s := range syscalls {
 		calls = append(calls, s)
 	}
 	return MatchFields(IgnoreExtras, Fields{
-		"Severity":   Equal("High"),
+		"Severity":   Equal(severity),
 		"Message":    ContainSubstring(object),
 		"Phase":      Equal("Call"),
 		"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: "format_note"}),
 		"Evidence": ContainElement(MatchFields(IgnoreExtras, Fields{
-			"Syscall":     BeElementOf(calls...),
-			"PID":         BeNumerically(">", 0),
-			"Attribution": Equal("InFlight"),
+			"Syscall": BeElementOf(calls...),
+			"PID":     BeNumerically(">", 0),
+			// On a busy node the server may not have come to rest before the call.
+			"Attribution": BeElementOf("InFlight", "Overlap"),
 		})),
 	})
 }
@@ -44,11 +45,13 @@ var _ = Describe("The same tool, declared alike", func() {
 			Expect(ready.Reason).To(Equal(v1alpha1.ReasonFindingsAboveThreshold))
 			Expect(condition(audit, v1alpha1.ConditionStalled).Reason).To(Equal(ready.Reason))
 			Expect(condition(audit, v1alpha1.ConditionAudited).Status).To(Equal(metav1.ConditionTrue), conditions(audit))
+			Expect(audit.Status.Findings.Critical).To(BeNumerically(">=", 1))
 			Expect(audit.Status.Findings.High).To(BeNumerically(">=", 2))
 
 			Expect(reportOf(ctx, audit).Spec.Findings).To(ContainElements(
-				observed(".ssh/id_rsa", "open", "openat", "openat2"),
-				observed("93.184.216.34:80", "connect"),
+				observed("Critical", "sent to 93.184.216.34:80 over TCP the decoy secret", "write", "sendto"),
+				observed("High", ".ssh/id_rsa", "open", "openat", "openat2"),
+				observed("High", "93.184.216.34:80", "connect"),
 			))
 			Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 		})

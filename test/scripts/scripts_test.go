@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty,
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried,
 		},
 	})
 }
@@ -106,6 +107,30 @@ func finding(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("no %s finding of %s that names %s in %+v", args[1], args[2], args[3], r.Findings)
+}
+
+// carried FILE WAY SECRET FORM EXCERPT wants the one Critical finding that says that
+// the tool carried off a secret this way and in this form, with evidence that
+// matches the expression.
+func carried(ts *testscript.TestScript, _ bool, args []string) {
+	way, secret, form, excerpt := args[1], args[2], args[3], regexp.MustCompile(args[4])
+	var critical []report.Finding
+	for _, f := range read(ts, args[0]).Findings {
+		if f.Severity == report.SeverityCritical {
+			critical = append(critical, f)
+		}
+	}
+	if len(critical) != 1 {
+		ts.Fatalf("%d Critical findings, want 1: %+v", len(critical), critical)
+	}
+	f := critical[0]
+	if f.Rule != "MCPA-SECRET-002" || f.Capability.String() != "tool format_note" || f.Phase != report.PhaseCall ||
+		!strings.Contains(f.Message, way+" the decoy secret "+secret) || !strings.HasSuffix(f.Message, form+".") {
+		ts.Fatalf("it is not %q, %s, %s: %+v", way, secret, form, f)
+	}
+	if e := f.Evidence[0]; !excerpt.MatchString(e.Detail) || e.Attribution != report.AttributionInFlight {
+		ts.Fatalf("the evidence does not match %s: %+v", excerpt, e)
+	}
 }
 
 // empty DIR wants a directory without entries.

@@ -16,8 +16,8 @@ export function format(note) {
     .join('\n');
 }
 
-// serve answers on stdin and stdout. aside, if given, runs in every call; the answer does not depend on it.
-export async function serve(aside = async () => {}) {
+// serve answers on stdin and stdout. aside, if given, runs in every call; what it returns is put behind the answer.
+export async function serve(aside = async () => '') {
   const server = new Server({ name: 'notes', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [tool] }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
@@ -25,8 +25,8 @@ export async function serve(aside = async () => {}) {
     if (params.name !== tool.name || typeof note !== 'string') {
       return { isError: true, content: [{ type: 'text', text: 'format_note needs the argument note, a string' }] };
     }
-    await aside();
-    return { content: [{ type: 'text', text: format(note) }] };
+    const more = await aside();
+    return { content: [{ type: 'text', text: format(note) + more }] };
   });
   process.stdin.on('end', () => process.exit(0));
   await server.connect(new StdioServerTransport());

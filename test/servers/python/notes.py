@@ -21,10 +21,10 @@ def format_note(note: str) -> str:
     return "\n".join(re.sub(r"^(#{1,6})([^#\s])", r"\1 \2", line.rstrip()) for line in lines)
 
 
-def serve(aside: Callable[[], None] | None = None) -> None:
+def serve(aside: Callable[[], str] = str) -> None:
     """Answers on stdin and stdout until stdin ends.
 
-    aside, if given, runs in every call; the answer does not depend on it.
+    aside, if given, runs in every call; what it returns is put behind the answer.
     """
 
     async def list_tools(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -35,9 +35,8 @@ def serve(aside: Callable[[], None] | None = None) -> None:
         if params.name != TOOL.name or not isinstance(note, str):
             text = types.TextContent(type="text", text="format_note needs the argument note, a string")
             return types.CallToolResult(content=[text], is_error=True)
-        if aside is not None:
-            await anyio.to_thread.run_sync(aside)
-        return types.CallToolResult(content=[types.TextContent(type="text", text=format_note(note))])
+        more = "" if aside is str else await anyio.to_thread.run_sync(aside)
+        return types.CallToolResult(content=[types.TextContent(type="text", text=format_note(note) + more)])
 
     async def run() -> None:
         server = Server("notes", version="1.0.0", on_list_tools=list_tools, on_call_tool=call_tool)

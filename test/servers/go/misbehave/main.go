@@ -61,7 +61,7 @@ func garble() error {
 
 // exhaust takes memory until the kernel ends it. It stops at 2 GiB, so that a
 // run without a memory limit does not take the machine with it.
-func exhaust(context.Context) {
+func exhaust(context.Context) string {
 	const chunk, limit = 16 << 20, 2 << 30
 	var held [][]byte
 	for taken := 0; taken < limit; taken += chunk {
@@ -72,6 +72,7 @@ func exhaust(context.Context) {
 		held = append(held, block)
 	}
 	fmt.Fprintln(os.Stderr, "misbehave: no limit at", len(held)*chunk, "bytes")
+	return ""
 }
 
 // drift advertises the description of the environment, so that two images, or
@@ -89,10 +90,11 @@ func slow() error {
 			return fmt.Errorf("read NOTES_SECONDS: %w", err)
 		}
 	}
-	return note.Serve(note.Options{Aside: func(ctx context.Context) {
+	return note.Serve(note.Options{Aside: func(ctx context.Context) string {
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Duration(seconds) * time.Second):
 		}
+		return ""
 	}})
 }

@@ -18,9 +18,9 @@ import (
 type Options struct {
 	// Description replaces the tool's own when it is not empty.
 	Description string
-	// Aside runs in every call before the answer is made. The answer does not
-	// depend on it.
-	Aside func(context.Context)
+	// Aside runs in every call before the answer is made. What it returns is put
+	// behind the answer.
+	Aside func(context.Context) string
 	// Copies is how many more tools are advertised, which do the same under
 	// the names format_note_1 and so on.
 	Copies int
@@ -63,8 +63,9 @@ func (o Options) format(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	if err != nil {
 		return mcp.NewToolResultError(err.Error()), nil
 	}
+	answer := Format(text)
 	if o.Aside != nil {
-		o.Aside(ctx)
+		answer += o.Aside(ctx)
 	}
-	return mcp.NewToolResultText(Format(text)), nil
+	return mcp.NewToolResultText(answer), nil
 }

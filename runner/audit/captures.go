@@ -1,0 +1,70 @@
+package audit
+
+import (
+	"cmp"
+
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// The bounds of what is kept of the captures, by number: those of questions to a
+// name server, of which a tunnel makes very many, have one of their own. One is
+// less than 20 KiB.
+const (
+	maxQuestions = 256
+	maxOthers    = 256
+)
+
+// caught is what came to the sinkhole in one run.
+type caught struct {
+	// captures are the first of each kind, in order; dropped counts the others.
+	captures []sinkhole.Capture
+	dropped  int
+	// lost is how many bytes the sinkhole itself did not keep.
+	lost int64
+	// opaque counts the captures that are; opaqueTo is where the first led.
+	opaque   int
+	opaqueTo string
+
+	questions, others int
+	// last is where the last capture of a flow is, while it may go on.
+	last map[uint64]int
+}
+
+// catch takes captures until there are no more, and shows each to look.
+func catch(from <-chan sinkhole.Capture, look func(sinkhole.Capture)) caught {
+	var all caught
+	if from == nil {
+		return all
+	}
+	for c := range from {
+		look(c)
+		all.add(c)
+	}
+	return all
+}
+
+func (all *caught) add(c sinkhole.Capture) {
+	all.lost += c.Lost()
+	if c.Opaque {
+		all.opaque++
+		all.opaqueTo = cmp.Or(all.opaqueTo, c.Host, c.Destination.String())
+	}
+	if i, ok := all.last[c.Flow]; ok && c.Continues {
+		all.captures[i].Size = c.Size // there is no more of it to show
+		return
+	}
+	count, most := &all.others, maxOthers
+	if c.Protocol == "dns" {
+		count, most = &all.questions, maxQuestions
+	}
+	if *count >= most {
+		all.dropped++
+		return
+	}
+	*count++
+	if all.last == nil {
+		all.last = map[uint64]int{}
+	}
+	all.last[c.Flow] = len(all.captures)
+	all.captures = append(all.captures, c)
+}

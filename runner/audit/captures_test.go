@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// sent is a sinkhole to which these came.
+func sent(captures ...sinkhole.Capture) <-chan sinkhole.Capture {
+	all := make(chan sinkhole.Capture, len(captures))
+	for _, c := range captures {
+		all <- c
+	}
+	close(all)
+	return all
+}
+
+// TestCatch: every part is searched; of one that is long the beginning is kept,
+// and neither questions nor long ones push out the rest.
+func TestCatch(t *testing.T) {
+	var all []sinkhole.Capture
+	for i := range 2 * maxQuestions {
+		all = append(all, sinkhole.Capture{Flow: uint64(i + 10), Protocol: "dns"})
+	}
+	for i := range 1000 {
+		all = append(all, sinkhole.Capture{Flow: 1, Protocol: "https", Request: "PUT /a", Size: int64(i + 1), Continues: i > 0})
+	}
+	all = append(all, sinkhole.Capture{Flow: 1, Protocol: "https", Request: "PUT /a", Size: 1003, Offset: 1000, Data: []byte("x")},
+		sinkhole.Capture{Flow: 2, Protocol: "tls", Host: "b.example", Opaque: true})
+	looked := 0
+	got := catch(sent(all...), func(sinkhole.Capture) { looked++ })
+	if looked != len(all) {
+		t.Errorf("%d of %d parts were searched", looked, len(all))
+	}
+	if got.dropped != maxQuestions || got.opaque != 1 || got.opaqueTo != "b.example" || got.lost < 2 {
+		t.Errorf("dropped %d, opaque %d to %s, lost %d", got.dropped, got.opaque, got.opaqueTo, got.lost)
+	}
+	want := []sinkhole.Capture{
+		{Flow: 1, Protocol: "https", Request: "PUT /a", Size: 1000},
+		{Flow: 1, Protocol: "https", Request: "PUT /a", Size: 1003, Offset: 1000, Data: []byte("x")},
+		{Flow: 2, Protocol: "tls", Host: "b.example", Opaque: true},
+	}
+	if diff := cmp.Diff(want, got.captures[maxQuestions:], cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Error(diff)
+	}
+	if none := catch(nil, nil); len(none.captures) > 0 {
+		t.Errorf("without a sinkhole there is %+v", none)
+	}
+}

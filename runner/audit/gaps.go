@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// gaps say what the runs could not see into. Those that a rule could depend on
+// make the audit Inconclusive besides: see overflow.
+func gaps(runs []observation, network report.Network) []report.Gap {
+	var all collection
+	for _, o := range runs {
+		all.stats(o.stats)
+		all.add("DroppedEffects", o.profile.Dropped, "effects that there was no room for in the profile")
+		all.effects(o.profile.Effects, network)
+		all.cut(o.profile.Cut, network)
+		all.caught(o.caught)
+		all.add("UnsearchedData", o.unsearched, "places that were not searched for decoy secrets to the end, such as compressed data that grow too large")
+	}
+	return all.gaps()
+}
+
+// collection sums gaps up by what they are.
+type collection struct {
+	list []report.Gap
+	text map[string]string
+}
+
+// add counts a gap. Its sentence, before the number, is that of the first.
+func (c *collection) add(what string, n int, sentence string) {
+	if n <= 0 {
+		return
+	}
+	if c.text == nil {
+		c.text = map[string]string{}
+	}
+	i := slices.IndexFunc(c.list, func(g report.Gap) bool { return g.What == what })
+	if i < 0 {
+		i = len(c.list)
+		c.list = append(c.list, report.Gap{What: what})
+		c.text[what] = sentence
+	}
+	c.list[i].Count += n
+}
+
+func (c *collection) gaps() []report.Gap {
+	for i := range c.list {
+		c.list[i].Detail = fmt.Sprintf("%s (%d)", c.text[c.list[i].What], c.list[i].Count)
+	}
+	return c.list
+}
+
+// stats are the gaps of the trace itself.
+func (c *collection) stats(s trace.Stats) {
+	if s.Overflow {
+		c.add("TraceOverflow", 1, "the trace became too long: what came after is not known")
+	}
+	c.add("UnparsedLines", s.Unparsed, "lines of the trace that were not understood")
+	c.add("DroppedCalls", s.Cut+s.Dropped, "calls of the trace that did not fit")
+	c.add("UnplacedChanges", s.Unplaced, "changes to files by names that could not be followed")
+	c.add("KilledDaemons", s.KilledDaemons, "processes that the server left running and that were killed in the end: what they would have done later is not known")
+	c.add("BlindedCalls", s.Blinded, "calls with arguments that the tracer could not read")
+}
+
+// cut are the ends of payloads. The sinkhole sees what is sent to other machines.
+func (c *collection) cut(by profile.Cut, network report.Network) {
+	missing := by.Here
+	if network != report.NetworkSinkhole {
+		missing += by.Sent
+	}
+	c.add("CutPayloads", count(missing), fmt.Sprintf("bytes that were sent or stored and are not in the trace, "+
+		"which has the first %d of each call", trace.MaxData))
+}
+
+// effects are the gaps that show in what the server did.
+func (c *collection) effects(effects []profile.Effect, network report.Network) {
+	for _, e := range effects {
+		switch {
+		case e.Operation == trace.Forbidden:
+			c.add("ForbiddenCalls", e.Count, "system calls that the sandbox kills for, which are not known by name")
+		case e.Kind == profile.KindWrite && e.Operation == "mmap":
+			c.add("MappedFiles", e.Count, "files that were mapped for writing: what was stored in them so is not in the trace")
+		case network == report.NetworkAllow && e.Kind == profile.KindSend && e.Protocol == "tcp" && e.Port == portTLS:
+			c.add("EncryptedTraffic", e.Count, "writes to port 443, where what they carried is encrypted for the other end")
+		}
+	}
+}
+
+// caught are the gaps of what came to the sinkhole.
+func (c *collection) caught(all caught) {
+	c.add("OpaqueTLS", all.opaque, "TLS connections that could not be ended, such as one to "+all.opaqueTo+": what was sent is not known")
+	c.add("DroppedCaptures", all.dropped, "parts of what was sent that there was no room for among the captures")
+	c.add("LostCaptures", count(all.lost), "bytes that were sent and are in no capture")
+}
+
+// count is a number of bytes that fits a Gap.
+func count(n int64) int { return int(min(n, math.MaxInt32)) }
+
+// portTLS is where HTTPS is spoken (RFC 9110, 4.2.2).
+const portTLS = 443

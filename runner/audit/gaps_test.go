@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+func TestGaps(t *testing.T) {
+	blind := watched(func(o *observation) {
+		o.stats = trace.Stats{Begun: true, Unparsed: 1, Cut: 2, Dropped: 3, Unplaced: 11, Blinded: 4, Overflow: true}
+		o.profile.Dropped, o.profile.Cut = 6, profile.Cut{Sent: 2, Here: 3}
+		o.profile.Effects = []profile.Effect{
+			{Kind: profile.KindEvade, Operation: trace.Forbidden, Count: 7},
+			{Kind: profile.KindWrite, Operation: "mmap", Path: "/data/db-shm", Count: 12},
+			{Kind: profile.KindSend, Protocol: "tcp", Port: 443, Count: 8},
+		}
+	})
+	blind.caught = catch(sent(sinkhole.Capture{Host: "a%d.example", Opaque: true}, sinkhole.Capture{Host: "b.example"}), func(sinkhole.Capture) {})
+	blind.caught.dropped, blind.caught.lost = 9, 10
+	got := map[string]int{}
+	for _, g := range gaps([]observation{blind, blind}, report.NetworkAllow) {
+		got[g.What] = g.Count
+		if g.What == "OpaqueTLS" {
+			want := "TLS connections that could not be ended, such as one to a%d.example: what was sent is not known (2)"
+			if g.Detail != want {
+				t.Errorf("detail %q, want %q", g.Detail, want)
+			}
+		}
+	}
+	want := map[string]int{"UnparsedLines": 2, "DroppedCalls": 10, "BlindedCalls": 8, "CutPayloads": 10, "TraceOverflow": 2,
+		"DroppedEffects": 12, "ForbiddenCalls": 14, "EncryptedTraffic": 16, "OpaqueTLS": 2,
+		"UnplacedChanges": 22, "MappedFiles": 24, "DroppedCaptures": 18, "LostCaptures": 20}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gaps (-want +got):\n%s", diff)
+	}
+	if all := gaps([]observation{watched()}, report.NetworkSinkhole); len(all) > 0 {
+		t.Errorf("gaps of a run that was wholly seen: %v", all)
+	}
+}
+
+// Samples of the noise are in the report where they were asked for.
+func TestShowNoise(t *testing.T) {
+	o := watched(func(o *observation) {
+		o.profile.Noise = []report.Noise{{Reason: "Loader", Count: 2, Samples: []string{"/etc/ld.so.cache"}}}
+	})
+	for _, show := range []bool{false, true} {
+		r := conclude(Plan{ShowNoise: show}, []observation{o}, time.Now())
+		if len(r.Noise) != 1 || r.Noise[0].Count != 2 || (len(r.Noise[0].Samples) > 0) != show {
+			t.Errorf("ShowNoise %t: %+v", show, r.Noise)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package canary_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+)
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if _, err := canary.New("/home/server", false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkNewMatcher(b *testing.B) {
+	set, err := canary.New("/home/server", false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		canary.NewMatcher(set)
+	}
+}
+
+// BenchmarkStream is the throughput on what servers send.
+func BenchmarkStream(b *testing.B) {
+	set, err := canary.New("/home/server", false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := canary.NewMatcher(set)
+	noise := make([]byte, 4<<20)
+	source := rand.NewChaCha8([32]byte{1})
+	_, _ = source.Read(noise)
+	for name, data := range map[string][]byte{
+		"text":   bytes.Repeat([]byte("The quick brown fox jumps over the lazy dog, and then again.\n"), 64<<10),
+		"random": noise,
+		"base64": []byte(std(string(noise))),
+		"json":   []byte(strings.Repeat(`{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"a line\nand \"another\" one"}]}}`, 40<<10)),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				s := m.Stream()
+				for at := 0; at < len(data); at += 4096 {
+					s.Write(data[at:min(at+4096, len(data))])
+				}
+				s.Flush()
+			}
+		})
+	}
+}
+
+// BenchmarkFind is the cost of a short text: a name, a datagram, a small file.
+func BenchmarkFind(b *testing.B) {
+	set, err := canary.New("/home/server", false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := canary.NewMatcher(set)
+	text := []byte(strings.Repeat("GET /index.html HTTP/1.1\r\nHost: example.net\r\n", 8))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Find(text)
+	}
+}

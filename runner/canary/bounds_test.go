@@ -1,0 +1,74 @@
+package canary_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+)
+
+// TestNothingHidesBehindTheBounds: whatever stands before a secret, it is found,
+// or it is said that the search was not whole.
+func TestNothingHidesBehindTheBounds(t *testing.T) {
+	set := newSet(t, "/home/server", false)
+	m := canary.NewMatcher(set)
+	token := set.Vars[0].Value + set.Vars[1].Value
+	hidden := std(zip("xxxx" + token))
+	many := func(each string, n int) string { return strings.Repeat(each, n) }
+	deep := token
+	for range 12 {
+		deep = std(deep)
+	}
+	for name, data := range map[string]string{
+		"words":            many("QUJDREVGR0hJSktMTU5PUFFS ", 3000) + hidden,
+		"heads":            many("\r\n\r\n", 3000) + request("", chunked(token, 7)),
+		"requests":         many(request("", "0\r\n\r\n"), 300) + request("", chunked(token, 7)),
+		"headers of zlib":  many("x^", 3000) + "\n" + compress(token),
+		"headers of gzip":  many("\x1f\x8b\x08", 3000) + zip(token),
+		"decoys of gzip":   many("H4sI", 40) + "A" + hidden,
+		"other secrets":    many(set.Vars[2].Value+many(" ", 200), 400) + token,
+		"a bomb":           zip(many("\x00", 12<<20) + token),
+		"many bombs":       many(zip(many("\x00", 1<<20)), 12) + zip(token),
+		"many encodings":   deep,
+		"escapes of texts": many(`\n%20`, 3000) + hidden,
+	} {
+		found, unsearched := m.Find([]byte(data))
+		ids := map[canary.ID]bool{}
+		for _, f := range found {
+			ids[f.Canary] = true
+		}
+		if !ids[canary.ID{Variable: true, Name: set.Vars[1].Name}] && unsearched == 0 {
+			t.Errorf("%s: hidden", name)
+		}
+	}
+}
+
+// TestHonestDataAreSearchedWhole: the bounds are those of hostile data.
+func TestHonestDataAreSearchedWhole(t *testing.T) {
+	m := canary.NewMatcher(newSet(t, "/home/server", false))
+	var list strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&list, "/usr/share/doc/package-%d/examples/%08x.gz\thttps://example.org/a%%20b/%d\n", i%300, i*7919, i)
+	}
+	quote := func(text string) string {
+		b, err := json.Marshal(map[string]any{"content": []map[string]string{{"type": "text", "text": text}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for name, data := range map[string]string{
+		"a list":                  list.String(),
+		"a list in an answer":     quote(list.String()),
+		"an answer in an answer":  quote(quote(quote(list.String()))),
+		"a compressed list":       quote(std(zip(list.String()))),
+		"a picture in an answer":  quote(std(zip(zip(list.String())))),
+		"text that compresses so": zip(strings.Repeat("0123456789 and so on\n", 40000)),
+	} {
+		if found, unsearched := m.Find([]byte(data)); len(found) > 0 || unsearched > 0 {
+			t.Errorf("%s (%d bytes): %d found, %d unsearched", name, len(data), len(found), unsearched)
+		}
+	}
+}

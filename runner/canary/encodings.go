@@ -1,0 +1,72 @@
+package canary
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The encodings in which a secret is recognised as it stands. Others are undone
+// first (decode.go); the Encoding of a Match then lists the steps in the order
+// in which they were taken: "gzip+base64".
+const (
+	plain     = "plain"
+	reversed  = "reversed"
+	percent   = "url"
+	hexDigits = "hex"
+	base64Std = "base64"
+	base64URL = "base64url"
+	base32Std = "base32"
+)
+
+// text is one form of a secret.
+type text struct {
+	id       ID
+	encoding string
+	bytes    []byte
+	// secret is the length of the secret.
+	secret int
+	// enough is how many bytes of it are a match: those that at least 15
+	// characters of the secret make.
+	enough int
+}
+
+// forms are the forms of a secret. Where it is only a part of what was encoded,
+// its bytes may begin anywhere in a group of the encoding: each alignment is a
+// form, of the characters that say nothing but the secret.
+func forms(id ID, secret string) []text {
+	all := []text{
+		{id, plain, []byte(secret), len(secret), minSecret},
+		{id, hexDigits, []byte(hex.EncodeToString([]byte(secret))), len(secret), 2 * minSecret},
+		{id, hexDigits, []byte(strings.ToUpper(hex.EncodeToString([]byte(secret)))), len(secret), 2 * minSecret},
+	}
+	backwards := []byte(secret)
+	slices.Reverse(backwards)
+	all = append(all, text{id, reversed, backwards, len(secret), minSecret})
+	if escaped := url.QueryEscape(secret); escaped != secret {
+		all = append(all, text{id, percent, []byte(escaped), len(secret), minSecret})
+	}
+	for shift := range 3 {
+		const enough = 20
+		std := aligned(secret, shift, 6, base64.StdEncoding.EncodeToString)
+		all = append(all, text{id, base64Std, std, len(secret), enough})
+		if safe := aligned(secret, shift, 6, base64.URLEncoding.EncodeToString); !slices.Equal(safe, std) {
+			all = append(all, text{id, base64URL, safe, len(secret), enough})
+		}
+	}
+	for shift := range 5 {
+		all = append(all, text{id, base32Std, aligned(secret, shift, 5, base32.StdEncoding.EncodeToString), len(secret), 24})
+	}
+	return all
+}
+
+// aligned encodes a secret that has so many bytes before it, and keeps the
+// characters, of so many bits each, that do not depend on those.
+func aligned(secret string, before, bits int, encode func([]byte) string) []byte {
+	whole := encode(append(make([]byte, before), secret...))
+	first, end := (before*8+bits-1)/bits, (before+len(secret))*8/bits
+	return []byte(whole[first:end])
+}

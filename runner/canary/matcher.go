@@ -1,0 +1,102 @@
+package canary
+
+import (
+	"slices"
+	"strings"
+)
+
+// ID names one canary.
+type ID struct {
+	// Variable: Name is that of an environment variable, else the path of a file.
+	Variable bool
+	Name     string
+}
+
+// Match is a secret, or enough of one, that was found in some bytes.
+type Match struct {
+	Canary ID
+	// Encoding is "plain", or the steps that were taken with the secret: "base64",
+	// "gzip+base64" (first gzip, then base64).
+	Encoding string
+	// Offset is where in the data it begins. In what had to be decoded whole that
+	// is the beginning of the encoded part.
+	Offset int64
+	// Excerpt is the text before the secret and the secret shortened to its first
+	// four and last two characters: decoded, where that could be done.
+	Excerpt string
+
+	from, to int // in the data that were searched
+	end      int // of its last run, in the data of its layer
+	weight   int // how much was recognised: 4 for a character of the secret, 5 in plain text
+}
+
+// Matcher finds the secrets of one set. It is safe for concurrent use.
+type Matcher struct {
+	exact, folded *index
+}
+
+// NewMatcher makes a matcher; it takes some milliseconds.
+func NewMatcher(s Set) *Matcher {
+	var texts []text
+	add := func(id ID, secrets []string) {
+		for _, secret := range secrets {
+			texts = append(texts, forms(id, secret)...)
+		}
+	}
+	for _, f := range s.Files {
+		add(ID{Name: f.Path}, f.Secrets)
+	}
+	for _, v := range s.Vars {
+		add(ID{Variable: true, Name: v.Name}, v.Secrets)
+	}
+	return &Matcher{exact: newIndex(texts), folded: fold(texts)}
+}
+
+// Find searches data that are whole: as they are, and behind every encoding
+// that it knows. It is bounded in time and memory whatever they are; unsearched
+// is the number of places where it had to stop.
+func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
+	more := 16 * min(len(data), maxInflated) // what honest data are compressed to, in large
+	h := &hunt{index: m.exact, inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
+	h.search(data, layer{})
+	return settle(h.matches), h.missed
+}
+
+// FindFolded is Find in data whose case may have been changed on their way, as
+// that of the names that a resolver is asked for.
+func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
+	h := &hunt{index: m.folded, inflatable: 0, decodable: 0}
+	h.raw([]byte(strings.ToLower(string(data))), layer{})
+	exact, unsearched := m.Find(data)
+	return settle(append(h.matches, exact...)), unsearched
+}
+
+// settle keeps, of the matches of one canary that lie over one another, the one
+// that recognised most, in order.
+func settle(all []Match) []Match {
+	slices.SortStableFunc(all, func(a, b Match) int {
+		if a.weight != b.weight {
+			return b.weight - a.weight
+		}
+		return strings.Count(a.Encoding, "+") - strings.Count(b.Encoding, "+")
+	})
+	var kept []Match
+	for _, m := range all {
+		if !slices.ContainsFunc(kept, func(k Match) bool { return k.Canary == m.Canary && k.from < m.to && m.from < k.to }) {
+			kept = append(kept, m)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b Match) int { return a.from - b.from })
+	return kept
+}
+
+// chain names the steps that were undone, the last first, before a form of the
+// secret showed.
+func chain(undone []string, form string) string {
+	steps := slices.Clone(undone)
+	slices.Reverse(steps)
+	if form != plain || len(steps) == 0 {
+		steps = append([]string{form}, steps...)
+	}
+	return strings.Join(steps, "+")
+}

@@ -1,0 +1,68 @@
+package canary
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Watch tells which planted files were opened. It hears of it from the kernel and
+// by the file itself (inotify(7)), whatever name led to it: that of a link which
+// came with the server, of a directory that was moved, of another mount. The
+// trace has names; that these are all of them, this shows.
+type Watch struct {
+	fd    int
+	paths map[int32]string
+}
+
+// Watch begins to watch the files as they lie below root, after they were
+// planted and before the server runs. Those that are not there are of another
+// place.
+func (s Set) Watch(root string) (*Watch, error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("watch the canaries: %w", err)
+	}
+	w := &Watch{fd: fd, paths: map[int32]string{}}
+	for _, f := range s.Files {
+		// Once: no number of openings makes the kernel forget another.
+		wd, err := unix.InotifyAddWatch(fd, filepath.Join(root, f.Path), unix.IN_OPEN|unix.IN_ONESHOT)
+		switch {
+		case errors.Is(err, unix.ENOENT):
+			continue
+		case err != nil:
+			return nil, errors.Join(fmt.Errorf("watch the canary %s: %w", f.Path, err), unix.Close(fd))
+		}
+		w.paths[int32(wd)] = f.Path //nolint:gosec // the kernel's own type
+	}
+	return w, nil
+}
+
+// End returns the paths, as planted, of the files that were opened, in the order
+// of the first time, and ends the watch. It is called once.
+func (w *Watch) End() []string {
+	var opened []string
+	events := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(w.fd, events)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n <= 0 {
+			break
+		}
+		// struct inotify_event: wd, mask, cookie, the length of a name that follows.
+		for rest := events[:n]; len(rest) >= unix.SizeofInotifyEvent; {
+			wd := int32(binary.NativeEndian.Uint32(rest)) //nolint:gosec // as it was written
+			if path, ok := w.paths[wd]; ok && binary.NativeEndian.Uint32(rest[4:])&unix.IN_OPEN != 0 {
+				opened = append(opened, path)
+			}
+			rest = rest[min(len(rest), unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(rest[12:]))):]
+		}
+	}
+	_ = unix.Close(w.fd) // it was only read
+	return opened
+}

@@ -1,0 +1,239 @@
+package leak
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// The bounds of a Collector, by number.
+const (
+	// maxSightings are kept, at less than 2 KiB each.
+	maxSightings = 4096
+	// maxAsked are the requests whose times are kept.
+	maxAsked = 8192
+)
+
+// Collector takes in what the server did. Event, Capture and Response may each be
+// called from one goroutine, the others from any.
+type Collector struct {
+	set     canary.Set
+	matcher *canary.Matcher
+	sent    *streams // of the trace
+	stored  *streams // of the trace, in files
+	caught  *streams // of the sinkhole
+	said    *streams
+	flows   flows
+	sockets sockets
+	// datagrams are those that were sent and received.
+	datagrams datagrams
+
+	mu         sync.Mutex
+	found      []*sighting
+	index      map[identity]*sighting
+	asked      []asked
+	dropped    int
+	unsearched int
+}
+
+// New makes a collector for the canaries of one run.
+func New(set canary.Set) *Collector {
+	c := &Collector{set: set, matcher: canary.NewMatcher(set), index: map[identity]*sighting{}}
+	c.sent, c.caught, c.said = newStreams(c, true), newStreams(c, true), newStreams(c, true)
+	c.stored = newStreams(c, false) // what they hold has not left the server
+	c.sockets, c.flows = sockets{}, flows{}
+	return c
+}
+
+// identity tells sightings apart before the ledger is known.
+type identity struct {
+	canary                canary.ID
+	channel               Channel
+	encoding, destination string
+	from                  socket
+	flow                  uint64
+	at                    moment
+}
+
+// moment is where in the session something was seen: by the trace, by the number
+// of bytes that had come from the server, by a flow of the sinkhole, or by time.
+type moment struct {
+	trace ledger.Moment // without its time, so that it can tell sightings apart
+	end   int64
+	asked int
+}
+
+// sighting is a secret that was seen once or more often.
+type sighting struct {
+	identity
+	request string
+	excerpt string
+	count   int
+	time    time.Time
+	pid     int
+	syscall string
+	offset  int64 // in the flow
+}
+
+// note enters what was found.
+func (c *Collector) note(s sighting, m canary.Match) {
+	s.canary, s.encoding, s.excerpt, s.count = m.Canary, m.Encoding, m.Excerpt, 1
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.index[s.identity]; known != nil {
+		known.count++
+		return
+	}
+	if len(c.found) >= maxSightings {
+		c.dropped++
+		return
+	}
+	c.found = append(c.found, &s)
+	c.index[s.identity] = &s
+}
+
+// miss counts places that could not be searched.
+func (c *Collector) miss(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsearched += n
+}
+
+// Event takes in an event of the trace.
+func (c *Collector) Event(e trace.Event) {
+	switch e.Op {
+	case trace.OpSend:
+		c.send(e)
+	case trace.OpStore:
+		c.store(e)
+	case trace.OpExec:
+		c.exec(e)
+	}
+}
+
+// seen is the sighting that an event gives if there is a secret in it.
+func seen(e trace.Event, channel Channel, destination string) sighting {
+	m := ledger.MomentOf(e)
+	m.Time = time.Time{}
+	return sighting{
+		identity: identity{channel: channel, destination: destination, at: moment{trace: m}},
+		time:     e.Time, pid: e.PID, syscall: e.Syscall,
+	}
+}
+
+// whole notes a canary file that was moved without a look at its bytes.
+func (c *Collector) whole(s sighting, from string) bool {
+	f, ok := c.set.Find(from)
+	if !ok {
+		return false
+	}
+	c.note(s, canary.Match{Canary: canary.ID{Name: f.Path}, Encoding: "plain", Excerpt: "the whole file"})
+	return true
+}
+
+// store takes in bytes that were written to a file. Those of the canary itself
+// may be written to it again.
+func (c *Collector) store(e trace.Event) {
+	if _, own := c.set.Find(e.Path); own {
+		return
+	}
+	s := seen(e, File, e.Path)
+	if !c.whole(s, e.From) {
+		c.stored.write(key{kind: File, name: e.Path}, e.Data, e.Cut, s)
+	}
+}
+
+// exec takes in what a program was started with.
+func (c *Collector) exec(e trace.Event) {
+	if e.Errno != "" {
+		return
+	}
+	for channel, words := range map[Channel][]string{Argv: e.Argv, Environment: e.Env} {
+		for _, between := range []string{"\x00", ""} { // together and apart
+			found, missed := c.matcher.Find([]byte(strings.Join(words, between)))
+			c.miss(missed)
+			for _, m := range found {
+				c.note(seen(e, channel, e.Path), m)
+			}
+			if len(found) > 0 {
+				break
+			}
+		}
+	}
+	if e.Cut {
+		c.miss(1)
+	}
+}
+
+// Response takes in one line of stdout; end is the number of bytes that had come
+// by then, its end included.
+func (c *Collector) Response(line []byte, end int64) {
+	found, missed := c.matcher.Find(line)
+	c.miss(missed)
+	for _, m := range found {
+		c.note(sighting{identity: identity{channel: Answer, at: moment{end: end}}, time: time.Now()}, m)
+	}
+}
+
+// Stderr is a writer that takes in stderr. What comes there belongs to the request
+// that was in flight when it came.
+func (c *Collector) Stderr() io.Writer { return stderr{c} }
+
+type stderr struct{ *Collector }
+
+// Write never fails.
+func (c stderr) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	at := len(c.asked)
+	c.mu.Unlock()
+	c.said.write(key{kind: Stderr}, p, false,
+		sighting{identity: identity{channel: Stderr, at: moment{asked: at}}, time: time.Now()})
+	return len(p), nil
+}
+
+// asked is a request, and when it was sent.
+type asked struct {
+	where ledger.Where
+	time  time.Time
+}
+
+// Asked takes in that a request was sent.
+func (c *Collector) Asked(phase report.Phase, of report.Capability) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) < maxAsked {
+		c.asked = append(c.asked, asked{ledger.Where{Phase: phase, Capability: of, Attribution: report.AttributionInFlight}, time.Now()})
+	}
+}
+
+// Capture takes in what came to the sinkhole. Questions to name servers are in
+// the trace.
+func (c *Collector) Capture(s sinkhole.Capture) {
+	c.datagrams.caught(s)
+	if s.Protocol == "dns" || s.Opaque {
+		return
+	}
+	c.flows.add(s)
+	gives := sighting{
+		identity: identity{channel: Channel(strings.ToUpper(s.Protocol)), destination: destination(s.Host, s.Destination), flow: s.Flow},
+		request:  s.Request, time: s.Time, offset: s.Offset,
+	}
+	c.caught.write(key{kind: "flow", name: strconv.FormatUint(s.Flow, 10)}, s.Data, s.Lost() > 0, gives)
+	// Questions to a name server over TLS (RFC 7858) or in a request (RFC 8484).
+	_, names := asks(s.Data, true)
+	if _, body, ok := bytes.Cut(s.Data, []byte("\r\n\r\n")); ok {
+		_, names = asks(body, false)
+	}
+	for _, name := range names {
+		c.caught.names(name, gives)
+	}
+}

@@ -1,0 +1,173 @@
+package leak
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// Finish searches what is held back, and says which part of the session each leak
+// belongs to. The trace and the sinkhole have come to their ends.
+func (c *Collector) Finish(l ledger.Ledger) []Leak {
+	c.sent.flush()
+	c.stored.flush()
+	c.caught.flush()
+	c.said.flush()
+	if c.datagrams.missed() {
+		c.miss(1)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	bySocket := map[socket]*flow{}
+	for _, f := range c.flows {
+		bySocket[f.from] = f
+	}
+	traced := map[identity]bool{}
+	for _, s := range c.found {
+		if s.from != (socket{}) {
+			traced[identity{canary: s.canary, from: s.from}] = true
+		}
+	}
+	all := map[Leak]*Leak{}
+	var order []*Leak
+	for _, s := range c.found {
+		if f := c.flows[s.flow]; f != nil && traced[identity{canary: s.canary, from: f.from}] {
+			continue // the trace says more exactly when
+		}
+		leak := c.leak(s, bySocket, l)
+		same := leak
+		same.Excerpt, same.Request, same.Count, same.Time, same.PID, same.Syscall = "", "", 0, time.Time{}, 0, ""
+		known := all[same]
+		if known == nil {
+			known = &leak
+			all[same] = known
+			order = append(order, known)
+			continue
+		}
+		known.Count += leak.Count
+		if leak.Time.Before(known.Time) {
+			known.Time, known.PID, known.Syscall = leak.Time, leak.PID, leak.Syscall
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *Leak) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Canary.Name, b.Canary.Name))
+	})
+	leaks := make([]Leak, len(order))
+	for i, known := range order {
+		leaks[i] = *known
+	}
+	return leaks
+}
+
+// Unsearched counts the places that could not be searched, because a bound ended
+// the search there, and the sightings that there was no room for.
+func (c *Collector) Unsearched() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unsearched + c.dropped
+}
+
+// leak is a sighting with all that is known in the end.
+func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger) Leak {
+	seen := *s
+	out := Leak{
+		Canary: s.canary, Channel: s.channel, Encoding: s.encoding, Destination: s.destination,
+		Request: s.request, Excerpt: s.excerpt, Count: s.count,
+	}
+	f := c.flows[s.flow]
+	if f == nil {
+		f = bySocket[s.from]
+	}
+	from := s.from
+	if f != nil {
+		from = f.from
+		out.Channel, out.Destination = f.channel(), destination(f.host, f.destination)
+		out.Request = cmp.Or(out.Request, f.request)
+	}
+	talk := c.sockets[from]
+	if s.flow != 0 && f != nil && talk != nil {
+		at := talk.at(s.offset)
+		if encrypted(f.protocol) {
+			at = talk.by(s.time)
+		}
+		seen.at, seen.time, seen.pid, seen.syscall = at.at, at.time, at.pid, at.syscall
+	}
+	if f != nil {
+		out.Home = c.home(s, f)
+	}
+	out.Time, out.PID, out.Syscall = seen.time, seen.pid, seen.syscall
+	out.Where = c.where(&seen, l)
+	return out
+}
+
+// home tells whether the other end is a service that the secret is for: the
+// sinkhole has handed out the address for its name. What the server says of the
+// other end, or was told by a name server of its own, counts for nothing.
+func (c *Collector) home(s *sighting, f *flow) bool {
+	return fake(f.destination) && slices.ContainsFunc(c.hosts(s), func(service string) bool {
+		return f.named == service || strings.HasSuffix(f.named, "."+service)
+	})
+}
+
+func fake(at netip.AddrPort) bool { return sinkhole.Fake.Contains(at.Addr()) }
+
+// hosts are the services that a secret is for.
+func (c *Collector) hosts(s *sighting) []string {
+	if !s.canary.Variable {
+		f, _ := c.set.Find(s.canary.Name)
+		return f.Hosts
+	}
+	for _, v := range c.set.Vars {
+		if v.Name == s.canary.Name {
+			return v.Hosts
+		}
+	}
+	return nil
+}
+
+// where places a sighting in the session.
+func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
+	switch {
+	case s.channel == Answer:
+		for _, e := range l {
+			if e.Received == 0 || s.at.end <= e.Received {
+				return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
+			}
+		}
+		return server(report.PhaseIdle)
+	case s.syscall != "":
+		m := s.at.trace
+		m.Time = s.time
+		return l.At(m)
+	case s.channel == Stderr:
+		return c.during(s.at.asked)
+	}
+	return c.during(c.askedBefore(s.time))
+}
+
+// during is the part of the session in which so many requests had been sent.
+func (c *Collector) during(asked int) ledger.Where {
+	if asked == 0 {
+		return server(report.PhaseStartup)
+	}
+	return c.asked[asked-1].where
+}
+
+// askedBefore is how many requests had been sent by a time.
+func (c *Collector) askedBefore(t time.Time) int {
+	n := 0
+	for n < len(c.asked) && c.asked[n].time.Before(t) {
+		n++
+	}
+	return n
+}
+
+func server(phase report.Phase) ledger.Where {
+	return ledger.Where{Phase: phase, Capability: report.Capability{Kind: report.CapabilityServer}, Attribution: report.AttributionPhase}
+}

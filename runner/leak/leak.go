@@ -1,0 +1,86 @@
+// Package leak finds out which planted secrets left the server, and how: it
+// searches what the server sent, stored, answered and said, and what programs it
+// started with, for the canaries.
+//
+// The audit feeds a Collector from the goroutines that hold these bytes anyway,
+// and asks it at the end, when the ledger can say which call they belong to. It is
+// a record, not a judgement: runner/rules judges it. All that it holds is bounded,
+// whatever the server does, and what could not be searched is counted.
+package leak
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+)
+
+// Channel is the way that a secret took.
+type Channel string
+
+// The channels. For what the sinkhole received it is the protocol in capital
+// letters: "TCP", "UDP", "DNS", "HTTP", "HTTPS", "SMTP", ...
+const (
+	DNS        Channel = "DNS"
+	UnixSocket Channel = "unix socket"
+	// Answer is what came on stdout: results of tools, contents of resources,
+	// texts of prompts, errors, notifications.
+	Answer Channel = "answer"
+	Stderr Channel = "stderr"
+	// Argv and Environment are those of a program that was started; only what the
+	// environment had not had when the server was started.
+	Argv        Channel = "argv"
+	Environment Channel = "environment"
+	// File is another file than the canary's own.
+	File Channel = "file"
+)
+
+// Network tells whether the channel leads to another machine, or to what answers
+// on this one at a network address.
+func (c Channel) Network() bool {
+	switch c {
+	case UnixSocket, Answer, Stderr, Argv, Environment, File:
+		return false
+	}
+	return true
+}
+
+// Leak is one secret that took one way, in one part of the session.
+type Leak struct {
+	ledger.Where
+	Canary  canary.ID
+	Channel Channel
+	// Encoding is that of canary.Match.
+	Encoding string
+	// Destination is "host:port", the path of a socket, file or program, or the
+	// domain that a name was looked up below; "" for Answer and Stderr.
+	Destination string
+	// Home: the destination is a service that the secret is for.
+	Home bool
+	// Request is what the sinkhole was asked, in one line: "POST / HTTP/1.1".
+	Request string
+	// Excerpt is that of canary.Match.
+	Excerpt string
+	// Count is how often it was seen; at least 1. Time, PID and Syscall are those
+	// of the first time; PID is 0 for what the runner received itself.
+	Count   int
+	Time    time.Time
+	PID     int
+	Syscall string
+}
+
+// Evidence is the first time that it was seen.
+func (l Leak) Evidence() report.Evidence {
+	var b strings.Builder
+	b.WriteString(string(l.Channel))
+	if l.Destination != "" {
+		b.WriteString(" to " + l.Destination)
+	}
+	if strings.Contains(l.Request, " HTTP/") {
+		b.WriteString(", " + l.Request)
+	}
+	b.WriteString(" (" + l.Canary.Name + ", " + l.Encoding + "): " + l.Excerpt)
+	return report.Evidence{Time: l.Time, PID: l.PID, Syscall: l.Syscall, Detail: b.String(), Attribution: l.Attribution}
+}

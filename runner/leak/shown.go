@@ -1,0 +1,104 @@
+package leak
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// maxShown is how much of what was sent an excerpt shows, in bytes.
+const maxShown = 160
+
+// Shown is what the sinkhole received, for the report: one entry for all that was
+// sent to one place in the same words during one call. Excerpts never hold a
+// whole secret. Call it after Finish.
+func (c *Collector) Shown(captures []sinkhole.Capture, l ledger.Ledger) []report.Capture {
+	type place struct {
+		address, host, protocol, request string
+		port                             int
+		of                               report.Capability
+	}
+	index, counted := map[place]int{}, map[uint64]int64{}
+	var all []report.Capture
+	for _, s := range captures {
+		shown := report.Capture{
+			Port: int(s.Destination.Port()), Host: s.Host, Protocol: s.Protocol, Request: c.redacted(s.Request), Opaque: s.Opaque,
+			Capability: c.placed(s, l).Capability,
+		}
+		if s.Destination.Addr().IsValid() {
+			shown.Address = s.Destination.Addr().String()
+		}
+		at := place{shown.Address, shown.Host, shown.Protocol, shown.Request, shown.Port, shown.Capability}
+		i, ok := index[at]
+		if !ok {
+			i = len(all)
+			index[at] = i
+			all = append(all, shown)
+		}
+		if all[i].Excerpt == "" && !s.Opaque && s.Protocol != "dns" {
+			all[i].Excerpt = c.excerpt(s.Data)
+		}
+		all[i].Bytes += s.Size - counted[s.Flow] // the parts of a flow count together
+		counted[s.Flow] = s.Size
+	}
+	return all
+}
+
+// placed is the part of the session in which something was sent.
+func (c *Collector) placed(s sinkhole.Capture, l ledger.Ledger) ledger.Where {
+	transport := "tcp"
+	if s.Protocol == "udp" {
+		transport = "udp"
+	}
+	talk := c.sockets[newSocket(transport, s.Source, s.Destination)]
+	if s.Protocol == "dns" && talk == nil {
+		talk = c.sockets[newSocket("udp", s.Source, s.Destination)]
+	}
+	if talk == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.during(c.askedBefore(s.Time))
+	}
+	turn := talk.at(s.Offset)
+	if encrypted(s.Protocol) {
+		turn = talk.by(s.Time)
+	}
+	m := turn.at.trace
+	m.Time = turn.time
+	return l.At(m)
+}
+
+// excerpt is the beginning of what was sent, or where there is a secret in it
+// what stands before that and the secret shortened.
+func (c *Collector) excerpt(data []byte) string {
+	if secret := c.secret(data); secret != "" {
+		return secret
+	}
+	data = data[:min(len(data), maxShown)]
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < ' ' || r > '~':
+			return '.'
+		}
+		return r
+	}, string(data))
+}
+
+// redacted is a line that may hold a secret.
+func (c *Collector) redacted(text string) string { return cmp.Or(c.secret([]byte(text)), text) }
+
+// secret is the first secret in some bytes, shortened, with the text before it.
+func (c *Collector) secret(data []byte) string {
+	found, _ := c.matcher.Find(data)
+	if len(found) == 0 {
+		return ""
+	}
+	return slices.MinFunc(found, func(a, b canary.Match) int { return cmp.Compare(a.Offset, b.Offset) }).Excerpt
+}

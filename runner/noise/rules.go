@@ -1,0 +1,232 @@
+package noise
+
+import (
+	"path"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// below tells whether name is dir or in it.
+func below(name, dir string) bool {
+	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
+}
+
+func belowAny(name string, dirs []string) bool {
+	for _, dir := range dirs {
+		if below(name, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// component tells whether one of the directories of name, or name itself, is
+// called so.
+func component(name, called string) bool {
+	for rest := name; ; {
+		at := strings.Index(rest, called)
+		if at < 0 {
+			return false
+		}
+		end := at + len(called)
+		if at > 0 && rest[at-1] == '/' && (end == len(rest) || rest[end] == '/') {
+			return true
+		}
+		rest = rest[end:]
+	}
+}
+
+// devices may be read and written by anybody, to no effect.
+var devices = set("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+	"/dev/stdin", "/dev/stdout", "/dev/stderr")
+
+func isDevice(_ *Filter, a Access) bool {
+	return devices[a.Path] || strings.HasPrefix(a.Path, "/memfd:")
+}
+
+// machine is what the kernel and the distribution say about the machine.
+var machine = set("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/version_signature",
+	"/proc/filesystems", "/proc/uptime", "/proc/loadavg", "/proc/mounts", "/etc/hostname", "/etc/os-release",
+	"/etc/debian_version", "/etc/alpine-release", "/etc/lsb-release", "/etc/machine-info")
+
+var kernel = []string{"/sys", "/proc/sys", "/proc/pressure"}
+
+// isSelfInspection: a process may also name itself, and say how gladly it would
+// be killed (proc_pid_comm(5), proc_pid_oom_score_adj(5)).
+func isSelfInspection(_ *Filter, a Access) bool {
+	if strings.HasPrefix(a.Path, "/proc/self/") || strings.HasPrefix(a.Path, "/proc/thread-self/") {
+		return !a.Change || path.Base(a.Path) == "comm" || path.Base(a.Path) == "oom_score_adj"
+	}
+	return !a.Change && (machine[a.Path] || belowAny(a.Path, kernel))
+}
+
+// system are the directories that belong to the packages of the distribution.
+var system = []string{
+	"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib",
+	"/usr/local/lib64", "/usr/share", "/usr/local/share", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/usr/local/bin",
+	"/usr/include", "/nix/store", "/snap",
+}
+
+var systemFiles = set("/etc/mime.types", "/etc/inputrc", "/etc/shells", "/etc/issue", "/etc/magic")
+
+func isSystem(_ *Filter, a Access) bool {
+	return belowAny(a.Path, system) || below(a.Path, "/etc/alternatives") || systemFiles[a.Path]
+}
+
+// isLoader: what ld.so reads, where it may look (ld.so(8)). A shared object that
+// lies elsewhere is noise only as a step of the search that failed.
+func isLoader(f *Filter, a Access) bool {
+	if strings.HasPrefix(a.Path, "/etc/ld.so.") || strings.HasPrefix(a.Path, "/etc/ld-musl-") {
+		return true
+	}
+	base := path.Base(a.Path)
+	if base == "glibc-hwcaps" {
+		return true
+	}
+	if !sharedObject(base) {
+		return false
+	}
+	if a.Failed || belowAny(a.Path, system) {
+		return true
+	}
+	for _, prefix := range f.prefixes {
+		if below(a.Path, prefix+"/lib") {
+			return true
+		}
+	}
+	// That of a runtime which a virtual environment, another prefix, points to.
+	name, _, _ := strings.Cut(strings.TrimPrefix(base, "lib"), ".so")
+	return runtime(name) && path.Base(path.Dir(a.Path)) == "lib"
+}
+
+// sharedObject: libc.so.6, ld-linux-x86-64.so.2, _ssl.cpython-311.so.
+func sharedObject(base string) bool {
+	at := strings.LastIndex(base, ".so")
+	return at > 0 && strings.Trim(base[at+len(".so"):], "0123456789.") == ""
+}
+
+var (
+	localeDirs = []string{
+		"/usr/share/locale", "/usr/share/locale-langpack", "/usr/lib/locale", "/usr/share/i18n", "/usr/share/zoneinfo",
+		"/usr/share/terminfo", "/usr/lib/terminfo", "/lib/terminfo", "/etc/terminfo", "/usr/share/X11/locale",
+	}
+	localeFiles = set("/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/locale.conf", "/etc/default/locale")
+)
+
+func isLocale(_ *Filter, a Access) bool {
+	return localeFiles[a.Path] || belowAny(a.Path, localeDirs) || component(a.Path, "gconv")
+}
+
+var certificates = []string{
+	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/gnutls", "/usr/share/ca-certificates",
+	"/usr/lib/ssl", "/usr/local/ssl", "/usr/local/share/ca-certificates", "/etc/ca-certificates.conf",
+}
+
+// isCertificate: the sinkhole's own is one that the environment names.
+func isCertificate(_ *Filter, a Access) bool {
+	base := path.Base(a.Path)
+	return belowAny(a.Path, certificates) || base == "openssl.cnf" || base == sinkhole.AuthorityName
+}
+
+var resolver = set("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
+	"/etc/services", "/etc/protocols", "/etc/networks", "/etc/netsvc.conf", "/etc/svc.conf") // the last two c-ares asks for
+
+func isResolver(_ *Filter, a Access) bool {
+	return resolver[a.Path] || below(a.Path, "/run/systemd/resolve")
+}
+
+// packageTrees are directories that the package managers of languages fill.
+var packageTrees = []string{"node_modules", "site-packages", "dist-packages", ".pnpm"}
+
+// manifests are the files that module loaders look for in every directory from a
+// module's upward (nodejs.org/api/packages.html, "determining package.json").
+var manifests = set("package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "pnpm-workspace.yaml")
+
+func isPackage(_ *Filter, a Access) bool {
+	if manifests[path.Base(a.Path)] || strings.Contains(a.Path, "/pkg/mod/") && component(a.Path, "go") {
+		return true
+	}
+	for _, tree := range packageTrees {
+		if component(a.Path, tree) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInterpreter: the files of the runtimes that were executed, by their prefix,
+// and the standard library of Python by its shape, for a virtual environment has
+// another prefix than the library that it uses.
+func isInterpreter(f *Filter, a Access) bool {
+	if base := path.Base(a.Path); base == "pyvenv.cfg" || strings.HasSuffix(base, "._pth") || base == "pybuilddir.txt" {
+		return true
+	}
+	if pythonLibrary(a.Path) || below(a.Path, "/etc/python3") || below(a.Path, "/etc/perl") {
+		return true
+	}
+	for _, prefix := range f.prefixes {
+		inside, ok := strings.CutPrefix(a.Path, prefix+"/")
+		if !ok {
+			continue
+		}
+		for _, dir := range runtimeDirs {
+			if below(inside, dir) {
+				return true
+			}
+		}
+	}
+	return belowAny(a.Path, f.managers) || len(f.managers) > 0 && component(a.Path, "pyenv.d")
+}
+
+// runtimeDirs are where below its prefix a runtime keeps its own files: Node
+// (include, lib/node), Ruby, Perl, PHP, Java (jmods, conf), Go (src, pkg/tool).
+var runtimeDirs = []string{
+	"bin", "include/node", "lib/node", "share/node", "lib/ruby", "lib/perl", "lib/perl5", "share/perl", "share/perl5",
+	"lib/php", "share/php", "jmods", "conf/security", "lib/modules", "lib/security", "lib/jvm.cfg", "pkg/tool", "lib/time",
+}
+
+// pythonLibrary: .../lib/python3.11/..., .../lib/python311.zip.
+func pythonLibrary(name string) bool {
+	for _, lib := range []string{"/lib/python", "/lib64/python"} {
+		at := strings.Index(name, lib)
+		if at < 0 {
+			continue
+		}
+		version, _, _ := strings.Cut(name[at+len(lib):], "/")
+		version = strings.TrimSuffix(version, ".zip")
+		if strings.HasPrefix(version, "3") && strings.Trim(version, "0123456789.") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// isByteCode: Python's own cache of what it has compiled, which it also writes
+// (PEP 3147), by a temporary name first.
+func isByteCode(_ *Filter, a Access) bool {
+	dir, base := path.Split(a.Path)
+	if path.Base(dir) != "__pycache__" {
+		return base == "__pycache__"
+	}
+	return strings.HasSuffix(strings.TrimRight(base, "0123456789"), ".pyc.") || strings.HasSuffix(base, ".pyc")
+}
+
+// versionManagers choose which of several versions of a runtime is started; all
+// that is below their directory in the home is theirs.
+var versionManagers = set("/.pyenv/", "/.nvm/", "/.asdf/", "/.fnm/", "/.rbenv/", "/.volta/", "/.nodenv/")
+
+// caches are where below the home package managers keep what they fetched.
+var caches = []string{
+	".npm", ".pnpm-store", ".yarn", ".bun", ".cache/npm", ".cache/node", ".cache/node-gyp", ".cache/pnpm", ".cache/yarn",
+	".cache/bun", ".cache/deno", ".cache/pip", ".cache/uv", ".cache/pypoetry", ".local/share/uv", ".local/share/pnpm",
+	".local/share/pipx", ".local/pipx", ".config/pnpm", ".config/uv",
+}
+
+func isCache(f *Filter, a Access) bool {
+	if !f.launched || f.home == "" {
+		return false
+	}
+	inside, ok := strings.CutPrefix(a.Path, f.home+"/")
+	return ok && belowAny(inside, caches)
+}

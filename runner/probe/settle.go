@@ -1,0 +1,73 @@
+package probe
+
+import (
+	"context"
+	"time"
+)
+
+// settle waits after a response until the server is quiet, so that what it still
+// does is told from what the next request makes it do. How it ended is entered
+// into the last exchange of the ledger.
+func (s *session) settle(ctx context.Context) error {
+	start := time.Now()
+	quiet, most := s.window()
+	for {
+		active := s.active()
+		last := start
+		if active.After(start) {
+			last = active
+		}
+		now := time.Now()
+		wait := min(last.Add(quiet).Sub(now), start.Add(most).Sub(now))
+		if wait <= 0 {
+			s.settled += now.Sub(start)
+			s.enter(start, now, active.Add(s.options.Settle).After(now))
+			return nil
+		}
+		if err := s.pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// window is how long the server has to be quiet, and how long that is waited for.
+func (s *session) window() (quiet, most time.Duration) {
+	left := s.options.SettleBudget - s.settled
+	quiet, most = s.options.Settle, s.options.SettleMost
+	if left < s.options.SettleBudget/2 {
+		most = quiet
+	}
+	return min(quiet, max(left, 0)), min(most, max(left, 0))
+}
+
+// active is when the server was last seen to do something.
+func (s *session) active() time.Time {
+	if s.wire.conn.Active == nil {
+		return time.Time{}
+	}
+	return s.wire.conn.Active()
+}
+
+// timerSlack is by how much a timer may be early, as far as we can tell.
+const timerSlack = 100 * time.Millisecond
+
+// enter notes when the wait after the last exchange ended, and whether the server
+// was still at work, or will be by itself, and when. It began to wait for its timer
+// after it had answered.
+func (s *session) enter(answered, at time.Time, busy bool) {
+	n := len(s.result.Ledger)
+	if n == 0 {
+		return
+	}
+	e := &s.result.Ledger[n-1]
+	e.Settled, e.Restless = at, busy
+	if busy || s.wire.conn.Pending == nil {
+		return
+	}
+	if wait, pending := s.wire.conn.Pending(); pending {
+		e.Restless = true
+		if wait > 0 {
+			e.Due = answered.Add(wait - timerSlack)
+		}
+	}
+}

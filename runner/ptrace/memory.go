@@ -1,0 +1,231 @@
+package ptrace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+)
+
+// maxCall is how long the arguments of a call may become, in bytes, before what
+// follows in an array is left out.
+const maxCall = 1 << 20
+
+// string reads a string that ends with 0. cut: there is more of it; ok is false
+// when it cannot be read. The string is good until the next one is read.
+func (p *printer) string(k *task, addr uint64) (text []byte, cut, ok bool) {
+	if addr == 0 {
+		return nil, false, false
+	}
+	if addr == p.at {
+		return p.text, p.cut, true
+	}
+	text = p.text[:0]
+	for len(text) <= maxString {
+		// Up to the end of the page: what is behind it may not be there.
+		chunk := min(maxString+1-len(text), int(pageSize-(addr+uint64(len(text)))%pageSize)) //nolint:gosec // not negative
+		start := len(text)
+		n := peek(k.pid, addr+uint64(start), text[start:start+chunk])
+		text = text[:start+n]
+		if end := bytes.IndexByte(text[start:], 0); end >= 0 {
+			p.at, p.text, p.cut = addr, text[:start+end], false
+			return p.text, false, true
+		}
+		if n < chunk {
+			return nil, false, false
+		}
+	}
+	p.at, p.text, p.cut = addr, text[:maxString], true
+	return p.text, true, true
+}
+
+// quoted appends a string that ends with 0.
+func (p *printer) quoted(b []byte, k *task, addr uint64) []byte {
+	text, cut, ok := p.string(k, addr)
+	if !ok {
+		return appendPointer(b, addr)
+	}
+	return appendQuoted(b, text, cut)
+}
+
+// buffer appends the beginning of some bytes.
+func (p *printer) buffer(b []byte, k *task, addr, size uint64) []byte {
+	if addr == 0 {
+		return append(b, "NULL"...)
+	}
+	n := int(min(size, maxString, uint64(p.payload))) //nolint:gosec // not negative
+	part := p.memory[:n]
+	if peek(k.pid, addr, part) < n {
+		return appendPointer(b, addr)
+	}
+	p.payload -= n
+	return appendQuoted(b, part, uint64(n) < size)
+}
+
+// strings appends an array of strings that ends with NULL.
+func (p *printer) strings(b []byte, k *task, addr uint64) []byte {
+	var raw [8]byte
+	if addr == 0 {
+		return append(b, "NULL"...)
+	}
+	if peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	b = append(b, '[')
+	start := len(b)
+	for i := uint64(0); ; i++ {
+		if peek(k.pid, addr+8*i, raw[:]) < len(raw) {
+			b = append(b, "..."...)
+			break
+		}
+		pointer := binary.NativeEndian.Uint64(raw[:])
+		if pointer == 0 {
+			break
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if i == maxStrings || len(b)-start > maxCall {
+			b = append(b, "..."...)
+			break
+		}
+		b = p.quoted(b, k, pointer)
+	}
+	return append(b, ']')
+}
+
+// address appends struct sockaddr.
+func (p *printer) address(b []byte, k *task, addr, size uint64) []byte {
+	if addr == 0 {
+		return append(b, "NULL"...)
+	}
+	n := int(min(size&0xffffffff, sockaddrSize)) //nolint:gosec // not negative
+	raw := p.memory[:n]
+	if n < 2 || peek(k.pid, addr, raw) < n {
+		return appendPointer(b, addr)
+	}
+	return appendSockaddr(b, raw)
+}
+
+// vector appends an array of struct iovec (readv(2)). limit is how many bytes of
+// what it points to were used; -1 for all.
+func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []byte {
+	var raw [16]byte
+	if count > 0 && peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	b = append(b, '[')
+	for i := range count {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if i >= maxElements && p.payload <= 0 || i == maxStrings || peek(k.pid, addr+16*i, raw[:]) < len(raw) {
+			b = append(b, "..."...)
+			break
+		}
+		base, size := binary.NativeEndian.Uint64(raw[:]), binary.NativeEndian.Uint64(raw[8:])
+		used := size
+		if limit >= 0 {
+			used = min(size, uint64(limit))
+			limit -= int64(used) //nolint:gosec // at most limit
+		}
+		b = p.buffer(append(b, "{iov_base="...), k, base, used)
+		b = strconv.AppendUint(append(b, ", iov_len="...), size, 10)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// headerSize is that of struct msghdr on 64-bit machines (recvmsg(2)), and of
+// struct mmsghdr with what follows it.
+const (
+	headerSize  = 56
+	headersSize = 64
+)
+
+// header appends struct msghdr.
+func (p *printer) header(b []byte, k *task, addr uint64, limit int64) []byte {
+	var raw [headerSize]byte
+	if peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	word := func(i int) uint64 { return binary.NativeEndian.Uint64(raw[8*i:]) }
+	name, size := word(0), word(1)&0xffffffff
+	if size == 0 && name != 0 {
+		b = appendPointer(append(b, "{msg_name="...), name)
+	} else {
+		b = p.address(append(b, "{msg_name="...), k, name, size)
+	}
+	b = strconv.AppendUint(append(b, ", msg_namelen="...), size, 10)
+	b = p.vector(append(b, ", msg_iov="...), k, word(2), word(3), limit)
+	b = strconv.AppendUint(append(b, ", msg_iovlen="...), word(3), 10)
+	b = strconv.AppendUint(append(b, ", msg_controllen="...), word(5), 10)
+	b = appendHex(append(b, ", msg_flags="...), word(6)&0xffffffff)
+	return append(b, '}')
+}
+
+// headers appends an array of struct mmsghdr (sendmmsg(2)). received: each has
+// the length of what came.
+func (p *printer) headers(b []byte, k *task, addr, count uint64, received bool) []byte {
+	b = append(b, '[')
+	count &= 0xffffffff
+	for i := range count {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		at := addr + headersSize*i
+		var raw [4]byte
+		if i == maxElements || peek(k.pid, at+headerSize, raw[:]) < len(raw) {
+			b = append(b, "..."...)
+			break
+		}
+		length, limit := binary.NativeEndian.Uint32(raw[:]), int64(-1)
+		if received {
+			limit = int64(length)
+		}
+		b = p.header(append(b, "{msg_hdr="...), k, at, limit)
+		if received {
+			b = strconv.AppendUint(append(b, ", msg_len="...), uint64(length), 10)
+		}
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// out appends what a call has passed out.
+func (p *printer) out(b []byte, k *task, i int, r returned) []byte {
+	addr := k.arguments[i]
+	if r.failed {
+		return appendPointer(b, addr)
+	}
+	switch k.call.arguments[i] {
+	case argBufferOut:
+		return p.buffer(b, k, addr, uint64(r.value)) //nolint:gosec // not negative
+	case argVectorOut:
+		return p.vector(b, k, addr, k.arguments[i+1], r.value)
+	case argHeaderOut:
+		return p.header(b, k, addr, r.value)
+	case argHeadersOut:
+		return p.headers(b, k, addr, uint64(r.value), true) //nolint:gosec // not negative
+	case argAddressOut:
+		var raw [4]byte
+		if peek(k.pid, k.arguments[i+1], raw[:]) < len(raw) {
+			return appendPointer(b, addr)
+		}
+		if size := binary.NativeEndian.Uint32(raw[:]); size > 0 {
+			return p.address(b, k, addr, uint64(size))
+		}
+	case argPairOut:
+		return p.pair(b, k, addr)
+	}
+	return appendPointer(b, addr)
+}
+
+// pair appends the descriptors of a socketpair.
+func (p *printer) pair(b []byte, k *task, addr uint64) []byte {
+	var raw [8]byte
+	if peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	b = p.names.append(append(b, '['), k, int(int32(binary.NativeEndian.Uint32(raw[:]))))                      //nolint:gosec // an int of the kernel's
+	return append(p.names.append(append(b, ", "...), k, int(int32(binary.NativeEndian.Uint32(raw[4:])))), ']') //nolint:gosec // an int of the kernel's
+}

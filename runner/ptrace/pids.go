@@ -1,0 +1,77 @@
+package ptrace
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// pid appends a process that a call names, and how we call it where that is not
+// the same: the server has a PID namespace of its own (pid_namespaces(7)).
+func (p *printer) pid(b []byte, k *task, pid int) []byte {
+	b = strconv.AppendInt(b, int64(pid), 10)
+	p.place(k)
+	if len(k.pids) < 2 || pid <= 0 {
+		return b // ours is the same, or it is a group
+	}
+	if ours := p.translate(k, strconv.Itoa(pid)); ours != 0 && ours != pid {
+		b = appendTranslated(b, ours)
+	}
+	return b
+}
+
+// place finds out what a task is called, in our namespace first and in its own
+// last, and which that is. Neither changes.
+func (p *printer) place(k *task) {
+	if k.pids == nil {
+		k.pids, k.space = namespacePIDs(k.pid), string(p.names.target(k.pid, "ns/pid", -1))
+	}
+}
+
+// translate finds the task that another knows by a pid: a traced one, most
+// likely; 0 when there is none.
+func (p *printer) translate(k *task, pid string) int {
+	for number, other := range p.tasks {
+		p.place(other)
+		if other.knownAs(pid, k) {
+			return number
+		}
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		number, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		other := &task{pid: number}
+		p.place(other)
+		if other.knownAs(pid, k) {
+			return number
+		}
+	}
+	return 0
+}
+
+// knownAs tells whether by knows a task by the given pid: in the namespace of by,
+// or in one within it. (Of one as deep as that, but elsewhere, only those in it
+// can be told.)
+func (t *task) knownAs(pid string, by *task) bool {
+	depth := len(by.pids)
+	return len(t.pids) >= depth && t.pids[depth-1] == pid && (len(t.pids) > depth || t.space == by.space)
+}
+
+// namespacePIDs are the pids of a process, from our namespace to its own
+// (proc(5), NSpid).
+func namespacePIDs(pid int) []string {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return nil
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	line, _, _ := strings.Cut(string(rest), "\n")
+	return strings.Fields(line)
+}

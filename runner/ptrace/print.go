@@ -1,0 +1,293 @@
+package ptrace
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// printer prints the arguments and results of calls.
+type printer struct {
+	names *namer
+	tasks map[int]*task
+	// memory is for what is read of a task.
+	memory []byte
+	// text is the string at the address of it, read ahead; at is 0 for none.
+	at   uint64
+	text []byte
+	cut  bool
+	// payload is how many bytes of the call may still be printed.
+	payload int
+	errnos  map[syscall.Errno]string
+}
+
+func newPrinter(tasks map[int]*task) *printer {
+	return &printer{names: newNamer(), tasks: tasks, memory: make([]byte, maxString+1), text: make([]byte, 0, maxString+1), errnos: map[syscall.Errno]string{}}
+}
+
+// returned is what came of a call.
+type returned struct {
+	value   int64
+	failed  bool
+	refused bool
+}
+
+// enters is how many arguments are known when the call is entered.
+func (c *call) enters() int {
+	for i, a := range c.arguments {
+		if a.isOut() {
+			return i
+		}
+	}
+	return len(c.arguments)
+}
+
+// arguments appends those up to the given number that are not printed yet, and
+// tells how many are.
+func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, int) {
+	p.at, p.payload = 0, maxPayload
+	all := k.call.arguments
+	i := k.printed
+	for ; i < upTo; i++ {
+		if all[i] == argOctal && i > 0 && all[i-1] == argOpenFlags && k.arguments[i-1]&(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY) == 0 {
+			continue // makes no file: the mode is garbage
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if all[i].isOut() {
+			b = p.out(b, k, i, r)
+		} else {
+			b = p.argument(b, k, i)
+		}
+	}
+	return b, i
+}
+
+// argument appends one that is passed in.
+func (p *printer) argument(b []byte, k *task, i int) []byte {
+	v := k.arguments[i]
+	word := int(int32(v)) //nolint:gosec // an int of the kernel's
+	switch kind := k.call.arguments[i]; kind {
+	case argDecimal:
+		return strconv.AppendInt(b, int64(word), 10)
+	case argLong:
+		return strconv.AppendInt(b, int64(v), 10) //nolint:gosec // as the kernel takes it
+	case argOctal:
+		return strconv.AppendUint(append(b, '0'), v&0o7777777, 8)
+	case argPointer, argDataOffset:
+		return appendPointer(b, v)
+	case argDescriptor, argMappedFile:
+		return p.names.append(b, k, word)
+	case argDirectory:
+		text, _, ok := p.string(k, k.arguments[i+1])
+		return p.names.directory(b, k, word, ok && len(text) > 0 && text[0] == '/')
+	case argProcess:
+		return p.pid(b, k, word)
+	case argNumber:
+		return appendSignal(b, word)
+	default:
+		return p.pointed(b, k, i, kind)
+	}
+}
+
+// pointed appends what an argument points to.
+func (p *printer) pointed(b []byte, k *task, i int, kind argument) []byte {
+	v := k.arguments[i]
+	switch kind {
+	case argPath:
+		return p.quoted(b, k, v)
+	case argBuffer:
+		return p.buffer(b, k, v, k.arguments[i+1])
+	case argVector:
+		return p.vector(b, k, v, k.arguments[i+1], -1)
+	case argHeader:
+		return p.header(b, k, v, -1)
+	case argHeaders:
+		return p.headers(b, k, v, k.arguments[i+1], false)
+	case argAddress:
+		return p.address(b, k, v, k.arguments[i+1])
+	case argStrings:
+		return p.strings(b, k, v)
+	case argCapabilities:
+		return p.capabilities(b, k, i)
+	case argOpenHow:
+		return p.how(b, k, v)
+	case argCloneArgs:
+		return p.clone3(b, k, v)
+	default:
+		return p.flags(b, k, i, kind)
+	}
+}
+
+// flags appends what has names.
+func (p *printer) flags(b []byte, k *task, i int, kind argument) []byte {
+	v := k.arguments[i]
+	switch kind {
+	case argOpenFlags:
+		return appendOpen(b, v&0xffffffff)
+	case argCloneFlags:
+		return appendClone(b, k.arguments[0], k.arguments[1])
+	case argNamespaceFlags:
+		return appendBits(b, v&0xffffffff, namespaceBits, true)
+	case argMapFlags:
+		b = appendName(b, v&unix.MAP_TYPE, mapTypes)
+		if v&^unix.MAP_TYPE == 0 {
+			return b
+		}
+		return appendBits(b, v&^unix.MAP_TYPE, mapBits, false)
+	case argSocketType:
+		b = appendName(b, v&0xf, socketTypes)
+		if v&0xfffffff0 == 0 {
+			return b
+		}
+		return appendBits(b, v&0xfffffff0, socketBits, false)
+	case argOptionValue:
+		return p.option(b, k)
+	}
+	if names, ok := bitNames[kind]; ok {
+		return appendBits(b, v&0xffffffff, names, true)
+	}
+	if names, ok := numberNames[kind]; ok {
+		return appendName(b, v&0xffffffff, names)
+	}
+	return appendHex(b, v)
+}
+
+// The arguments that are plain flags, and plain numbers.
+var (
+	bitNames = map[argument][]named{
+		argRenameFlags: renameBits, argAtFlags: atBits, argAccessFlags: accessBits, argProtection: protectionBits,
+		argSeccompFlags: seccompBits, argMemfdFlags: memfdBits,
+	}
+	numberNames = map[argument][]named{
+		argDomain: domains, argPrctlOption: prctlOptions, argSeccompOperation: seccompOperations,
+		argPtraceRequest: ptraceRequests, argKeyctlOperation: keyctlOperations,
+	}
+)
+
+// option appends the first value of a prctl, which means what the option says.
+func (p *printer) option(b []byte, k *task) []byte {
+	v := k.arguments[1]
+	switch int(k.arguments[0]) { //nolint:gosec // an int of the kernel's
+	case unix.PR_SET_DUMPABLE:
+		return appendName(b, v, dumpable)
+	case unix.PR_SET_SECCOMP:
+		return appendName(b, v, seccompModes)
+	case unix.PR_SET_NAME:
+		return p.quoted(b, k, v)
+	case unix.PR_SET_SYSCALL_USER_DISPATCH:
+		return appendName(b, v, dispatch)
+	}
+	return appendHex(b, v)
+}
+
+// result appends what follows the "=".
+func (p *printer) result(b []byte, k *task, r returned) []byte {
+	if !r.failed {
+		return p.success(b, k, r.value)
+	}
+	errno := syscall.Errno(-r.value)
+	if words, ok := restarts[errno]; ok {
+		return append(b, words...)
+	}
+	name, ok := p.errnos[errno]
+	if !ok {
+		name = "(errno " + strconv.Itoa(int(errno)) + ")"
+		if known := unix.ErrnoName(errno); known != "" {
+			words := errno.Error()
+			name = known + " (" + strings.ToUpper(words[:1]) + words[1:] + ")"
+		}
+		p.errnos[errno] = name
+	}
+	b = append(append(b, "-1 "...), name...)
+	if r.refused {
+		b = append(b, " (INJECTED)"...)
+	}
+	return b
+}
+
+// restarts are the results that the kernel gives only to tracers: the call was
+// interrupted, and may be made again (linux/errno.h).
+var restarts = map[syscall.Errno]string{
+	512: "? ERESTARTSYS (To be restarted if SA_RESTART is set)",
+	513: "? ERESTARTNOINTR (To be restarted)",
+	514: "? ERESTARTNOHAND (To be restarted if no handler)",
+	516: "? ERESTART_RESTARTBLOCK (Interrupted by signal)",
+}
+
+func (p *printer) success(b []byte, k *task, value int64) []byte {
+	switch {
+	case k.call.name == "mmap":
+		return appendHex(b, uint64(value)) //nolint:gosec // an address
+	case k.call.clones:
+		b = strconv.AppendInt(b, value, 10)
+		if k.child != 0 && int64(k.child) != value {
+			b = appendTranslated(b, k.child)
+		}
+		return b
+	case k.call.returnsDescriptor:
+		return p.names.append(b, k, int(value))
+	}
+	return strconv.AppendInt(b, value, 10)
+}
+
+// appendTranslated appends a pid of our own namespace, as strace does.
+func appendTranslated(b []byte, pid int) []byte {
+	b = strconv.AppendInt(append(b, " /* "...), int64(pid), 10)
+	return append(b, " in strace's PID NS */"...)
+}
+
+// appendOpen appends the flags of an open.
+func appendOpen(b []byte, v uint64) []byte {
+	b = appendName(b, v&unix.O_ACCMODE, accessModes)
+	if v&^unix.O_ACCMODE == 0 {
+		return b
+	}
+	return appendBits(b, v&^unix.O_ACCMODE, openBits, false)
+}
+
+// appendClone appends the first two arguments of clone(2); the lowest byte of
+// the flags is the signal of the child's end.
+func appendClone(b []byte, flags, stack uint64) []byte {
+	b = appendPointer(append(b, "child_stack="...), stack)
+	b = append(b, ", flags="...)
+	signal := flags & 0xff
+	if flags &^= 0xff; flags != 0 {
+		b = appendBits(b, flags&0xffffffff, cloneBits, true)
+		if signal == 0 {
+			return b
+		}
+		b = append(b, '|')
+	}
+	return appendSignal(b, int(signal))
+}
+
+// how appends struct open_how of openat2(2).
+func (p *printer) how(b []byte, k *task, addr uint64) []byte {
+	var raw [24]byte
+	if peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	b = appendOpen(append(b, "{flags="...), binary.NativeEndian.Uint64(raw[:]))
+	b = strconv.AppendUint(append(b, ", mode=0"...), binary.NativeEndian.Uint64(raw[8:]), 8)
+	b = appendHex(append(b, ", resolve="...), binary.NativeEndian.Uint64(raw[16:]))
+	return append(b, '}')
+}
+
+// clone3 appends struct clone_args of clone(2).
+func (p *printer) clone3(b []byte, k *task, addr uint64) []byte {
+	var raw [64]byte
+	if peek(k.pid, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	word := func(i int) uint64 { return binary.NativeEndian.Uint64(raw[8*i:]) }
+	b = appendBits(append(b, "{flags="...), word(0), namespaceBits[1:], true)
+	b = appendSignal(append(b, ", exit_signal="...), int(word(4)&0xff))
+	b = appendPointer(append(b, ", stack="...), word(5))
+	b = appendHex(append(b, ", stack_size="...), word(6))
+	return append(b, '}')
+}

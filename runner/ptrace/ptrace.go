@@ -1,0 +1,112 @@
+// Package ptrace is our own tracer: a program that observes a process tree and
+// writes what it sees in the language of strace(1), which package trace reads.
+// It is a process of its own, a hidden subcommand of both of our programs
+// (Stage), so that neither its end nor its size is that of the runner:
+//
+//	ptrace-tracer --output FILE -- COMMAND...   wraps a command
+//	ptrace-tracer --output FILE --attach PID    seizes a process that waits for it
+//
+// Package trace runs it, as the backend Ptrace.
+//
+// What is traced passes a seccomp filter (Install) that stops for the traced
+// calls only, all others run at full speed. The filter is made by who is to be
+// traced, just before its exec, and is fail-closed: without a tracer the traced
+// calls give ENOSYS (seccomp(2), SECCOMP_RET_TRACE), and when the tracer ends in
+// any way the kernel kills all that it traces (PTRACE_O_EXITKILL).
+//
+// The lines are those of strace 6.1 with the flags of package trace, with these
+// differences: reads of files and of descriptors without a name make no line,
+// nothing that the server could see comes of them; an absolute path has no
+// working directory before it; sockets of any network namespace have their
+// addresses, and those of unix domain do not name their peer.
+package ptrace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// stageStart is the hidden subcommand that becomes the wrapped command.
+const stageStart = "ptrace-start"
+
+// exitBroken is the exit code of the tracer when it could not do its work; what
+// it wrote to stderr says why. It is strace's.
+const exitBroken = 1
+
+// Stage runs the subcommand that args name and returns its exit code; false when
+// args name none. A program that uses this package calls it first of all, on its
+// main thread, locked: only the thread that seized a process can trace it, and
+// it is the number of the main thread that TracerPid shows.
+func Stage(args []string) (int, bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	stages := map[string]func([]string) (int, error){trace.PtraceStage: runTracer, stageStart: runStart}
+	run, ok := stages[args[0]]
+	if !ok {
+		return 0, false
+	}
+	runtime.LockOSThread()
+	code, err := run(args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ptrace:", err)
+		return exitBroken, true
+	}
+	return code, true
+}
+
+// options of the tracer.
+type options struct {
+	output  string
+	attach  int
+	command []string
+}
+
+var errUsage = errors.New("usage: " + trace.PtraceStage + " --output FILE (--attach PID | -- COMMAND...)")
+
+func parse(args []string) (options, error) {
+	if len(args) < 4 || args[0] != "--output" {
+		return options{}, errUsage
+	}
+	o := options{output: args[1]}
+	switch args[2] {
+	case "--":
+		o.command = args[3:]
+		return o, nil
+	case "--attach":
+		pid, err := strconv.Atoi(args[3])
+		if err != nil || pid <= 0 {
+			return options{}, errUsage
+		}
+		o.attach = pid
+		return o, nil
+	}
+	return options{}, errUsage
+}
+
+// runTracer traces until the last process has ended. Its exit code is that of
+// the wrapped command, 128 + signal when that was killed.
+func runTracer(args []string) (int, error) {
+	o, err := parse(args)
+	if err != nil {
+		return 0, err
+	}
+	file, err := os.OpenFile(o.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	t := newTracer(file)
+	if o.attach != 0 {
+		if err := seize(o.attach); err != nil {
+			return 0, err
+		}
+	} else if t.root, err = start(o.command); err != nil {
+		return 0, err
+	}
+	return t.run()
+}

@@ -1,0 +1,124 @@
+package ptrace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// firstFree is a descriptor behind all that the wrapped command may be meant to
+// inherit; those below it are left as they are.
+const firstFree = 64
+
+// traceOptions: follow all children, tell execs from traps, stop at the filter,
+// and take everything along (ptrace(2)).
+const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
+	unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_EXITKILL
+
+// start makes the process that becomes the command and lets it go on when it is
+// traced. It inherits what we were started with.
+func start(command []string) (pid int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	var gate [2]int
+	if err := unix.Pipe2(gate[:], unix.O_CLOEXEC); err != nil {
+		return 0, fmt.Errorf("make the gate: %w", err)
+	}
+	inherited, err := unix.FcntlInt(uintptr(gate[0]), unix.F_DUPFD, firstFree)
+	if err != nil {
+		return 0, fmt.Errorf("make the gate: %w", err)
+	}
+	argv := append([]string{self, stageStart, strconv.Itoa(inherited)}, command...)
+	process, err := os.StartProcess(self, argv, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	_, _ = unix.Close(inherited), unix.Close(gate[0]) // the child's
+	if err != nil {
+		return 0, fmt.Errorf("start the command: %w", err)
+	}
+	pid = process.Pid
+	if err := seize(pid); err != nil {
+		return 0, err // with us the gate goes, and so does the child
+	}
+	_, err = unix.Write(gate[1], []byte{1})
+	return pid, errors.Join(err, unix.Close(gate[1]))
+}
+
+// runStart is the process that becomes the command: it waits until it is traced.
+func runStart(args []string) (int, error) {
+	gate, err := strconv.Atoi(args[0])
+	if err != nil || len(args) < 2 {
+		return 0, errUsage
+	}
+	unix.CloseOnExec(gate)
+	if n, _ := unix.Read(gate, make([]byte, 1)); n != 1 {
+		return exitBroken, nil // the tracer has said why
+	}
+	command := args[1:]
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return 0, err
+	}
+	// As strace does: a filter without it takes CAP_SYS_ADMIN.
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("set no_new_privs: %w", err)
+	}
+	signal.Reset()
+	if err := Install(); err != nil {
+		return 0, err
+	}
+	err = syscall.Exec(path, command, os.Environ())
+	runtime.KeepAlive(command)
+	return 0, fmt.Errorf("execute %s: %w", path, err)
+}
+
+// seize begins to trace every thread of a process. Threads that those make are
+// traced from their start.
+func seize(pid int) error {
+	seized := map[int]bool{}
+	for {
+		tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+		if err != nil {
+			return fmt.Errorf("attach to process %d: %w", pid, err)
+		}
+		more := false
+		for _, entry := range tasks {
+			tid, err := strconv.Atoi(entry.Name())
+			if err != nil || seized[tid] {
+				continue
+			}
+			seized[tid], more = true, true
+			if err := seizeThread(tid); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+func seizeThread(tid int) error {
+	err := request(unix.PTRACE_SEIZE, tid, 0, traceOptions)
+	switch {
+	case err == 0, err == unix.ESRCH:
+		return nil
+	case err == unix.EPERM && tracerOf(tid) == os.Getpid():
+		return nil // made by a thread that was seized
+	}
+	return fmt.Errorf("PTRACE_SEIZE of %d: %w", tid, err)
+}
+
+// tracerOf is who traces a thread; 0 when nobody does.
+func tracerOf(tid int) (tracer int) {
+	_, tracer = statusOf(tid)
+	return tracer
+}

@@ -1,0 +1,228 @@
+package ptrace
+
+import (
+	"fmt"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// groupStop is PTRACE_EVENT_STOP, which x/sys has under the name of the kernel's
+// header: a new task, or one that job control stops.
+const groupStop = unix.PTRACE_EVENT_STOP
+
+// syscallStop is the stop of PTRACE_O_TRACESYSGOOD.
+const syscallStop = syscall.SIGTRAP | 0x80
+
+// changed handles what wait(2) told of a task.
+func (t *tracer) changed(pid int, status syscall.WaitStatus) {
+	if !status.Stopped() {
+		t.ended(pid, status)
+		return
+	}
+	k := t.task(pid)
+	switch event := int(status >> 16); {
+	case event == unix.PTRACE_EVENT_SECCOMP:
+		t.enter(k)
+	case status.StopSignal() == syscallStop:
+		t.exit(k)
+	case event == unix.PTRACE_EVENT_CLONE, event == unix.PTRACE_EVENT_FORK, event == unix.PTRACE_EVENT_VFORK:
+		k.child = eventMessage(pid)
+		t.resume(k, 0)
+	case event == unix.PTRACE_EVENT_EXEC:
+		t.resume(t.replaced(k, eventMessage(pid)), 0)
+	case event == groupStop:
+		t.stopped(k, status.StopSignal())
+	default:
+		t.signalled(k, status.StopSignal())
+	}
+}
+
+// stopped handles a task that is new, or that job control has stopped: it stays
+// so until job control lets it go on.
+func (t *tracer) stopped(k *task, signal syscall.Signal) {
+	switch signal {
+	case syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		t.note(k.pid, "--- stopped by ", unix.SignalName(signal), " ---")
+		_ = request(unix.PTRACE_LISTEN, k.pid, 0, 0) // a task that is gone tells by its end
+	default:
+		t.resume(k, 0)
+	}
+}
+
+// quiet are the signals that are noise: package trace leaves them out of what
+// strace prints.
+var quiet = map[syscall.Signal]bool{syscall.SIGCHLD: true, syscall.SIGURG: true, syscall.SIGWINCH: true, syscall.SIGCONT: true}
+
+// signalled delivers a signal.
+func (t *tracer) signalled(k *task, signal syscall.Signal) {
+	if !quiet[signal] {
+		name := string(appendSignal(nil, int(signal)))
+		t.note(k.pid, "--- ", name, " {si_signo=", name, "} ---")
+	}
+	t.resume(k, int(signal))
+}
+
+// ended writes the end of a task.
+func (t *tracer) ended(pid int, status syscall.WaitStatus) {
+	k := t.tasks[pid]
+	delete(t.tasks, pid)
+	if k != nil && k.call != nil {
+		t.abandon(k)
+	}
+	t.printer.names.ended(pid)
+	switch {
+	case status.Signaled():
+		core := ""
+		if status.CoreDump() {
+			core = " (core dumped)"
+		}
+		t.note(pid, "+++ killed by ", string(appendSignal(nil, int(status.Signal()))), core, " +++")
+	default:
+		t.note(pid, "+++ exited with ", strconv.Itoa(status.ExitStatus()), " +++")
+	}
+	if pid == t.root {
+		t.code = status.ExitStatus()
+		if status.Signaled() {
+			t.code = 128 + int(status.Signal())
+		}
+	}
+}
+
+// replaced follows an execve: when a thread that is not the leader makes it, it
+// becomes the leader, by number too, and the others are gone.
+func (t *tracer) replaced(leader *task, former int) *task {
+	if former == 0 || former == leader.pid {
+		return leader
+	}
+	t.interrupt(nil)
+	thread := t.task(former)
+	t.note(leader.pid, "+++ superseded by execve in pid ", strconv.Itoa(former), " +++")
+	delete(t.tasks, former)
+	thread.pid, thread.process, thread.pids = leader.pid, leader.pid, nil
+	t.tasks[leader.pid] = thread
+	return thread
+}
+
+// enter handles the entry of a traced call.
+func (t *tracer) enter(k *task) {
+	if !t.learn(k, unix.PTRACE_SYSCALL_INFO_SECCOMP) {
+		return
+	}
+	if k.call != nil {
+		t.abandon(k)
+	}
+	c := t.known(t.info.words[0])
+	copy(k.arguments[:], t.info.words[1:7])
+	if c == nil || t.boring(k, c) {
+		t.resume(k, 0)
+		return
+	}
+	t.interrupt(k)
+	k.call, k.entered = c, time.Now().UnixNano()
+	k.head = append(append(k.head[:0], c.name...), '(')
+	k.head, k.printed = t.printer.arguments(k.head, k, c.enters(), returned{})
+	t.current = k
+	if c.refused != 0 {
+		t.refuse(k)
+		return
+	}
+	t.resume(k, 0)
+}
+
+// learn asks for the call at which a task is stopped; false when it was killed
+// meanwhile: its end comes next.
+func (t *tracer) learn(k *task, op uint8) bool {
+	errno := t.info.read(k.pid)
+	if errno == 0 && t.info.op == op {
+		return true
+	}
+	if errno != unix.ESRCH {
+		// What cannot be seen must not happen.
+		fatal(fmt.Errorf("ask for the call of process %d: %w: Linux 5.3 or newer is needed", k.pid, errno))
+	}
+	return false
+}
+
+func (t *tracer) known(number uint64) *call {
+	if number < uint64(len(t.calls)) {
+		return t.calls[number]
+	}
+	return nil
+}
+
+// boring tells the calls of which nothing is to be learned: bytes read from
+// files and of descriptors that have neither name nor peer.
+func (t *tracer) boring(k *task, c *call) bool {
+	if !c.reads && !c.writes {
+		return false
+	}
+	target := t.printer.names.descriptor(k, int(int32(k.arguments[0]))) //nolint:gosec // as the kernel takes it
+	return nameless(target) || c.reads && isFile(target)
+}
+
+// refuse fails the call in the kernel's place.
+func (t *tracer) refuse(k *task) {
+	c := k.call
+	if err := refuse(k.pid, c.refused); err != nil {
+		// It cannot be let go on, unless it is gone.
+		_ = syscall.Kill(k.pid, syscall.SIGKILL)
+		return
+	}
+	t.finish(k, returned{value: -int64(c.refused), failed: true, refused: true})
+	t.resume(k, 0)
+}
+
+// exit handles the return of a call.
+func (t *tracer) exit(k *task) {
+	if k.call == nil {
+		t.resume(k, 0) // of a call that was entered before we came
+		return
+	}
+	if !t.learn(k, unix.PTRACE_SYSCALL_INFO_EXIT) {
+		return
+	}
+	value, failed := t.info.result()
+	t.finish(k, returned{value: value, failed: failed})
+	t.resume(k, 0)
+}
+
+// finish writes a call that has returned.
+func (t *tracer) finish(k *task, r returned) {
+	now := time.Now().UnixNano()
+	c := k.call
+	t.interrupt(k)
+	if k.shown {
+		t.prefix(k.pid, now)
+		t.out = append(append(append(t.out, "<... "...), c.name...), " resumed>"...)
+	} else {
+		t.prefix(k.pid, k.entered)
+		t.out = append(t.out, k.head...)
+	}
+	t.out, _ = t.printer.arguments(t.out, k, len(c.arguments), r)
+	t.out = t.printer.result(append(t.out, ") = "...), k, r)
+	t.out = append(appendSeconds(append(t.out, " <"...), now-k.entered), '>')
+	if c.connects {
+		t.printer.names.changed(k, int(int32(k.arguments[0]))) //nolint:gosec // an int of the kernel's
+	}
+	t.line()
+	t.current = nil
+	k.leave()
+}
+
+// abandon writes a call that never returns: its task was killed in it.
+func (t *tracer) abandon(k *task) {
+	t.interrupt(k)
+	if k.shown {
+		t.prefix(k.pid, time.Now().UnixNano())
+		t.out = append(append(append(t.out, "<... "...), k.call.name...), " resumed>) = ?"...)
+	} else {
+		t.prefix(k.pid, k.entered)
+		t.out = append(append(t.out, k.head...), ") = ?"...)
+	}
+	t.line()
+	t.current = nil
+	k.leave()
+}

@@ -1,0 +1,177 @@
+package ptrace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+const (
+	// flushDelay is how long a line may wait to be written: less than its reader
+	// waits between two looks at the file.
+	flushDelay = 2 * time.Millisecond
+	// endPatience is how long the end may wait for what is being handled.
+	endPatience = time.Second
+	// maxBuffered is how much waits at most, in bytes.
+	maxBuffered = 256 << 10
+)
+
+// tracer traces. All of it runs on the thread that seized, but for what flushes.
+type tracer struct {
+	// root is the wrapped command, whose end is ours; 0 when attached.
+	root  int
+	code  int
+	calls []*call
+	tasks map[int]*task
+	// current is the task whose line is begun, and not yet written.
+	current *task
+	printer *printer
+	info    callInfo
+
+	mu    sync.Mutex // of what follows
+	file  io.Writer
+	out   []byte
+	dirty chan struct{}
+}
+
+func newTracer(file io.Writer) *tracer {
+	tasks := map[int]*task{}
+	return &tracer{
+		calls: table(trace.Calls(), trace.Refused()), tasks: tasks, printer: newPrinter(tasks),
+		file: file, dirty: make(chan struct{}, 1),
+	}
+}
+
+// run traces until nothing is left to trace.
+func (t *tracer) run() (int, error) {
+	// A parent that does not care to be told of stops is not interrupted by
+	// them; tasks that are traced are waited for all the same (wait(2), NOTES).
+	signal.Ignore(syscall.SIGCHLD)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	go func() {
+		<-terminated
+		// The server can make a page of its memory that is never read to its end.
+		time.AfterFunc(endPatience, func() { os.Exit(0) })
+		t.mu.Lock()
+		t.flush()
+		os.Exit(0) // and by PTRACE_O_EXITKILL all that is traced
+	}()
+	go t.flushLate()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, unix.WALL, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ECHILD):
+			t.mu.Lock()
+			t.flush()
+			t.mu.Unlock()
+			return t.code, nil
+		case err != nil:
+			return 0, fmt.Errorf("wait: %w", err)
+		default:
+			t.mu.Lock()
+			t.changed(pid, status)
+			t.mu.Unlock()
+		}
+	}
+}
+
+// fatal ends the tracer, and by PTRACE_O_EXITKILL all that it traces.
+func fatal(err error) {
+	fmt.Fprintln(os.Stderr, "ptrace:", err)
+	os.Exit(exitBroken)
+}
+
+// flushLate writes what has waited long enough.
+func (t *tracer) flushLate() {
+	for range t.dirty {
+		time.Sleep(flushDelay)
+		t.mu.Lock()
+		t.flush()
+		t.mu.Unlock()
+	}
+}
+
+// flush writes the lines. One that cannot be written would be missing: that is
+// the end.
+func (t *tracer) flush() {
+	if len(t.out) == 0 {
+		return
+	}
+	_, err := t.file.Write(t.out)
+	t.out = t.out[:0]
+	if err != nil {
+		fatal(fmt.Errorf("write the trace: %w", err))
+	}
+}
+
+// line ends a line.
+func (t *tracer) line() {
+	t.out = append(t.out, '\n')
+	if len(t.out) > maxBuffered {
+		t.flush()
+	}
+	select {
+	case t.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// prefix begins a line.
+func (t *tracer) prefix(pid int, at int64) {
+	t.out = appendPID(t.out, pid)
+	t.out = append(appendSeconds(append(t.out, ' '), at), ' ')
+}
+
+// interrupt shows the call that another task is in, which has to stand in the
+// trace before what is written next.
+func (t *tracer) interrupt(by *task) {
+	c := t.current
+	if c == nil || c == by {
+		return
+	}
+	t.prefix(c.pid, c.entered)
+	t.out = append(append(t.out, c.head...), " <unfinished ...>"...)
+	t.line()
+	c.show()
+	t.current = nil
+}
+
+// note writes a line that is no call.
+func (t *tracer) note(pid int, text ...string) {
+	t.interrupt(nil)
+	t.prefix(pid, time.Now().UnixNano())
+	for _, s := range text {
+		t.out = append(t.out, s...)
+	}
+	t.line()
+}
+
+// resume lets a task run on: to the exit of its call if it is in one.
+func (t *tracer) resume(k *task, signal int) {
+	how := unix.PTRACE_CONT
+	if k.call != nil {
+		how = unix.PTRACE_SYSCALL
+	}
+	_ = request(how, k.pid, 0, uintptr(signal)) // a task that is gone tells by its end
+}
+
+func (t *tracer) task(pid int) *task {
+	k := t.tasks[pid]
+	if k == nil {
+		k = &task{pid: pid}
+		t.tasks[pid] = k
+	}
+	return k
+}

@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+var canaryExfiltrated = Rule{
+	ID: "MCPA-SECRET-002", Severity: report.SeverityCritical, Title: "Decoy secret carried off",
+	Description: "A decoy secret that the audit had planted, in a file or in the environment, left the server: over the " +
+		"network, in the names it looked up, through a unix socket, in an answer, on stderr or in the arguments of a " +
+		"program, as it is or encoded. Sixteen characters of it are enough. High, not Critical, where it was only stored " +
+		"in another file or put into the environment of a program, and for a variable that was written to stderr. No " +
+		"findings are a secret that went to the service that it is for (a GitHub token to GitHub), one that the " +
+		"declaration speaks of in as far as it did not leave for elsewhere, and what a tool answers that is there to tell " +
+		"the environment.",
+	Fix: "Send credentials nowhere but to the service that issued them, and keep them out of answers, logs and arguments.",
+}
+
+// findLeaks makes one finding for each way and destination, whatever took it.
+func findLeaks(in Input) []draft {
+	type route struct {
+		capability  report.Capability
+		channel     leak.Channel
+		destination string
+	}
+	var order []route
+	ways := map[route][]leak.Leak{}
+	for _, l := range in.Leaks {
+		if in.allowed(l) {
+			continue
+		}
+		r := route{l.Capability, l.Channel, l.Destination}
+		if ways[r] == nil {
+			order = append(order, r)
+		}
+		ways[r] = append(ways[r], l)
+	}
+	var all []draft
+	for _, r := range order {
+		took := ways[r]
+		slices.SortStableFunc(took, func(a, b leak.Leak) int { return leakSeverity(b).Rank() - leakSeverity(a).Rank() })
+		first := took[0]
+		message := sentence("%s %s %s, %s", subject(profile.Effect{Where: first.Where}), verb(first), secrets(took), encodings(took))
+		for _, l := range took {
+			all = append(all, draft{
+				severity: leakSeverity(first), phase: first.Phase, capability: first.Capability,
+				object: string(r.channel) + " " + r.destination, message: message,
+				evidence: l.Evidence(), order: len(in.Profile.Effects),
+			})
+		}
+	}
+	return all
+}
+
+// allowed tells what is no finding.
+func (in Input) allowed(l leak.Leak) bool {
+	covering := in.Scope.Covering(l.Capability)
+	switch {
+	case l.Home:
+		return true
+	case l.Channel.Network(), l.Channel == leak.UnixSocket:
+		return false
+	case l.Canary.Variable && l.Channel == leak.Environment:
+		return true // from one variable to another, for a program of its own
+	case l.Canary.Variable && l.Channel == leak.Answer:
+		return covering.Mentions("env", "printenv", "getenv") ||
+			covering.Mentions("environment") && covering.Mentions("variable", "variables", "vars")
+	case l.Canary.Variable:
+		return false
+	}
+	at, ok := locate(l.Canary.Name)
+	return ok && covering.Mentions(at.topics...)
+}
+
+// leakSeverity is High for what stayed with the server.
+func leakSeverity(l leak.Leak) report.Severity {
+	switch {
+	case l.Channel == leak.File, l.Channel == leak.Environment, l.Channel == leak.Stderr && l.Canary.Variable:
+		return report.SeverityHigh
+	}
+	return report.SeverityCritical
+}
+
+// verb says what was done, up to the secrets.
+func verb(l leak.Leak) string {
+	to := clean(l.Destination, 256)
+	switch l.Channel {
+	case leak.Answer:
+		return "gave away in its answer"
+	case leak.Stderr:
+		return "wrote to stderr"
+	case leak.Argv:
+		return "started " + to + " with, in its arguments,"
+	case leak.Environment:
+		return "started " + to + " with, in its environment,"
+	case leak.File:
+		return "stored in " + to
+	case leak.UnixSocket:
+		return "sent to the unix socket " + to
+	case leak.DNS:
+		return "looked up names below " + to + " that hold"
+	}
+	return "sent to " + to + " over " + string(l.Channel)
+}
+
+// secrets names what was taken: the first three, and how many more.
+func secrets(took []leak.Leak) string {
+	const shown = 3
+	var names []string
+	for _, l := range took {
+		if name := secret(l.Canary); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) == 1 {
+		return "the decoy secret " + text
+	}
+	return "the decoy secrets " + text
+}
+
+func secret(of canary.ID) string {
+	if of.Variable {
+		return "$" + of.Name
+	}
+	if at, ok := locate(of.Name); ok {
+		return clean(of.Name, 256) + " (" + at.what + ")"
+	}
+	return clean(of.Name, 256)
+}
+
+// encodings says in which form.
+func encodings(took []leak.Leak) string {
+	var forms []string
+	for _, l := range took {
+		if !slices.Contains(forms, l.Encoding) {
+			forms = append(forms, l.Encoding)
+		}
+	}
+	if len(forms) == 1 && forms[0] == "plain" {
+		return "as it is"
+	}
+	return "encoded as " + strings.Join(forms, ", ")
+}

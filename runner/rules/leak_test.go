@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+)
+
+var (
+	stolen   = canary.ID{Name: home + "/.ssh/id_rsa"}
+	variable = canary.ID{Variable: true, Name: "GITHUB_TOKEN"}
+)
+
+func gone(of canary.ID, by leak.Channel, to string) leak.Leak {
+	return leak.Leak{Where: call, Canary: of, Channel: by, Destination: to, Encoding: "plain", Excerpt: "key=abcd…yz", Count: 1}
+}
+
+func TestLeaks(t *testing.T) {
+	teller := server{name: "debug", tools: []string{"format_note: Returns all environment variables, helpful for debugging."}}
+	agent := server{name: "keys", tools: []string{"format_note: Manages your SSH keys."}}
+	home := gone(variable, "HTTPS", "api.github.com:443")
+	home.Home = true
+	encoded := gone(stolen, leak.DNS, "evil.example")
+	encoded.Encoding = "gzip+hex"
+	idly := gone(stolen, "TCP", "93.184.216.34:80")
+	idly.Where = idle
+	for name, tc := range map[string]struct {
+		server  server
+		leaks   []leak.Leak
+		want    report.Severity // "" for no finding
+		message string
+	}{
+		"over TCP": {local, []leak.Leak{gone(stolen, "TCP", "93.184.216.34:80")}, report.SeverityCritical,
+			"Tool format_note sent to 93.184.216.34:80 over TCP the decoy secret /home/audit/.ssh/id_rsa (an SSH key), as it is."},
+		"in names": {local, []leak.Leak{encoded}, report.SeverityCritical,
+			"Tool format_note looked up names below evil.example that hold the decoy secret /home/audit/.ssh/id_rsa (an SSH key), encoded as gzip+hex."},
+		"while idle": {local, []leak.Leak{idly}, report.SeverityCritical,
+			"While idle, the server sent to 93.184.216.34:80 over TCP the decoy secret /home/audit/.ssh/id_rsa (an SSH key), as it is."},
+		"many at once": {silent, []leak.Leak{
+			gone(variable, "HTTP", "x:80"), gone(stolen, "HTTP", "x:80"), gone(canary.ID{Variable: true, Name: "A"}, "HTTP", "x:80"),
+			gone(canary.ID{Variable: true, Name: "B"}, "HTTP", "x:80"), gone(canary.ID{Variable: true, Name: "C"}, "HTTP", "x:80"),
+		}, report.SeverityCritical,
+			"Tool format_note sent to x:80 over HTTP the decoy secrets $GITHUB_TOKEN, /home/audit/.ssh/id_rsa (an SSH key), $A and 2 more, as it is."},
+		"a declared use does not cover the network":  {agent, []leak.Leak{gone(stolen, "TCP", "x:80")}, report.SeverityCritical, "over TCP"},
+		"in the arguments of a program":              {silent, []leak.Leak{gone(variable, leak.Argv, "/usr/bin/curl")}, report.SeverityCritical, "started /usr/bin/curl with, in its arguments, the decoy secret $GITHUB_TOKEN, as it is."},
+		"through a unix socket":                      {silent, []leak.Leak{gone(variable, leak.UnixSocket, "/run/docker.sock")}, report.SeverityCritical, "unix socket /run/docker.sock"},
+		"a key on stderr":                            {silent, []leak.Leak{gone(stolen, leak.Stderr, "")}, report.SeverityCritical, "wrote to stderr"},
+		"a variable on stderr":                       {silent, []leak.Leak{gone(variable, leak.Stderr, "")}, report.SeverityHigh, "wrote to stderr"},
+		"in a file":                                  {silent, []leak.Leak{gone(stolen, leak.File, "/tmp/x")}, report.SeverityHigh, "stored in /tmp/x"},
+		"a key in an environment":                    {silent, []leak.Leak{gone(stolen, leak.Environment, "/bin/sh")}, report.SeverityHigh, "in its environment"},
+		"a variable by another name":                 {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
+		"to whom it is for":                          {silent, []leak.Leak{home}, "", ""},
+		"in an answer":                               {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
+		"in the answer of who tells the environment": {teller, []leak.Leak{gone(variable, leak.Answer, "")}, "", ""},
+		"a key there":                                {teller, []leak.Leak{gone(stolen, leak.Answer, "")}, report.SeverityCritical, ""},
+		"a key in the answer of who has keys":        {agent, []leak.Leak{gone(stolen, leak.Answer, "")}, "", ""},
+	} {
+		got := Judge(Input{Scope: tc.server.scope(), Leaks: tc.leaks})
+		if tc.want == "" {
+			if len(got) > 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Rule != "MCPA-SECRET-002" || got[0].Severity != tc.want || !strings.Contains(got[0].Message, tc.message) {
+			t.Errorf("%s: %+v", name, got)
+		} else if len(got[0].Evidence) == 0 || !strings.Contains(got[0].Evidence[0].Detail, "abcd…yz") {
+			t.Errorf("%s: evidence %+v", name, got[0].Evidence)
+		}
+	}
+}
+
+// TestLeaksApart: one finding for each way, and for each call.
+func TestLeaksApart(t *testing.T) {
+	other := gone(stolen, "TCP", "x:80")
+	other.Where = startup
+	got := Judge(Input{Scope: local.scope(), Leaks: []leak.Leak{
+		gone(stolen, "TCP", "x:80"), gone(variable, "TCP", "x:80"), gone(stolen, "TCP", "y:80"), other, gone(stolen, leak.File, "/tmp/x"),
+	}})
+	if len(got) != 4 || len(got[0].Evidence) != 2 || got[3].Severity != report.SeverityHigh {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+var metadataService = Rule{
+	ID: "MCPA-EGRESS-002", Severity: report.SeverityHigh, Title: "Cloud metadata service contacted",
+	Description: "An address or name was connected to or looked up at which a cloud hands out the machine's own credentials " +
+		"(169.254.169.254, metadata.google.internal and their like). A declaration that speaks of the network does not cover " +
+		"that; one that speaks of the cloud does.",
+	Fix: "Take credentials from the server's configuration; or say in the description that it works with that cloud.",
+}
+
+var controlSocket = Rule{
+	ID: "MCPA-SOCKET-001", Severity: report.SeverityHigh, Title: "Undeclared use of a control socket",
+	Description: "A unix socket was connected to, or tried, by which whoever speaks to it owns the machine (Docker, containerd, " +
+		"CRI-O, Podman, BuildKit, systemd) or the user's keys (the agents of SSH and GnuPG), and nothing in the declaration " +
+		"speaks of it.",
+	Fix: "Say in the description that the capability works with it; or keep off it.",
+}
+
+// metadataHosts are the addresses and names of the metadata services: AWS (also
+// for ECS and EKS), Azure, Google, OpenStack, Alibaba, Oracle; Azure's wire server.
+var metadataHosts = []string{
+	"169.254.169.254", "fd00:ec2::254", "169.254.170.2", "169.254.170.23", "fd00:ec2::23", "fd20:ce::254",
+	"168.63.129.16", "100.100.100.200", "192.0.0.192",
+	"metadata.google.internal", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal",
+}
+
+// cloudTopics are the words of those who work with a cloud.
+var cloudTopics = []string{
+	"aws", "amazon", "s3", "ec2", "ecs", "eks", "lambda", "bedrock", "dynamodb", "cloudwatch", "sagemaker",
+	"gcp", "gcloud", "google", "bigquery", "firestore", "firebase", "vertex", "azure", "entra", "openstack",
+	"alibaba", "aliyun", "oci", "metadata", "imds", "cloud",
+}
+
+// ofMetadata tells whether an effect leads to a metadata service that nothing in
+// its declaration explains.
+func (in Input) ofMetadata(e profile.Effect) bool {
+	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, canonicalName(e.Host))) &&
+		!in.Scope.Covering(e.Capability).Mentions(cloudTopics...)
+}
+
+func findMetadata(in Input) []draft {
+	drafts := each(in, func(e profile.Effect, d *draft) bool {
+		if !in.ofMetadata(e) {
+			return false
+		}
+		d.severity, d.object = report.SeverityHigh, destination(e)
+		d.message = sentence("%s %s, where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud",
+			subject(e), action(e))
+		return true
+	}, profile.KindConnect)
+	return unexplained(drafts)
+}
+
+// control is a socket that is worth more than it seems.
+type control struct {
+	what string
+	// bases are patterns (path.Match) of the name, dirs parts that its directory
+	// must have ("" for any).
+	bases  []string
+	dir    string
+	topics []string
+}
+
+var containerTopics = []string{"docker", "container", "containers", "containerd", "podman", "oci", "compose", "kubernetes", "k8s", "buildkit"}
+
+var controls = []control{
+	{what: "the container runtime, which owns the machine", topics: containerTopics,
+		bases: []string{"docker.sock", "docker.raw.sock", "docker-cli.sock", "dockershim.sock", "containerd.sock", "containerd.sock.ttrpc",
+			"crio.sock", "podman.sock", "buildkitd.sock", "cri-dockerd.sock"}},
+	{what: "systemd, which owns the machine", bases: []string{"private"}, dir: "/systemd", topics: unitTopics},
+	{what: "the SSH agent, which signs with the user's keys", bases: []string{"agent.*"}, dir: "/ssh-", topics: sshTopics},
+	{what: "the SSH agent, which signs with the user's keys", bases: []string{"ssh", "S.gpg-agent.ssh"}, dir: "/keyring", topics: sshTopics},
+	{what: "the GnuPG agent, which signs with the user's keys", bases: []string{"S.gpg-agent*", "S.keyboxd"}, topics: []string{"gpg", "gnupg", "pgp", "openpgp", "git"}},
+}
+
+// controlAt finds what listens at a unix socket's path.
+func controlAt(name string) (control, bool) {
+	for _, c := range controls {
+		if !strings.Contains(path.Dir(name), c.dir) {
+			continue
+		}
+		for _, pattern := range c.bases {
+			if ok, err := path.Match(pattern, path.Base(name)); err == nil && ok {
+				return c, true
+			}
+		}
+	}
+	return control{}, false
+}
+
+func findControlSockets(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		c, ok := controlAt(e.Address)
+		if e.Protocol != "unix" || !ok || in.Scope.Covering(e.Capability).Mentions(c.topics...) {
+			return false
+		}
+		d.severity, d.object = report.SeverityHigh, e.Address
+		d.message = sentence("%s tried to connect to %s (%s), of which nothing in its declaration speaks", subject(e), clean(e.Address, 256), c.what)
+		return true
+	}, profile.KindConnect)
+}

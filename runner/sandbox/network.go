@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// authorityFile is where the server finds whom to trust.
+const authorityFile = "/run/mcpaudit/" + sinkhole.AuthorityName
+
+// networkEnv is what the server's programs have to be told of the network.
+func (l *Launcher) networkEnv() []string {
+	switch l.Network {
+	case report.NetworkAllow:
+		return nil
+	case report.NetworkDeny:
+		return sinkhole.RegistriesOf(l.command).Env
+	default:
+		return append(sinkhole.Environment(authorityFile), sinkhole.RegistriesOf(l.command).Env...)
+	}
+}
+
+// catch takes in what the sinkhole of the outer stage sends, up to its end.
+func (b *box) catch(from *os.File, network report.Network) {
+	if network != report.NetworkSinkhole {
+		_ = from.Close() // the stage writes nothing
+		return
+	}
+	b.captures = make(chan sinkhole.Capture)
+	go func() {
+		defer close(b.captures)
+		err := sinkhole.Receive(from, func(c sinkhole.Capture) {
+			select {
+			case b.captures <- c:
+			case <-b.abandoned:
+			}
+		})
+		if err != nil {
+			_, _ = fmt.Fprintf(b.said, "%s%v: the rest was not recorded\n", notePrefix, err) // a Tail never fails
+		}
+		_ = from.Close() // only read
+	}()
+}
+
+// hole is the sinkhole of the outer stage.
+type hole struct {
+	server *sinkhole.Server
+	// authority is the certificate that the server is to trust.
+	authority []byte
+	sent      chan struct{}
+}
+
+// sendDeadline bounds how long the last captures may take to be written.
+const sendDeadline = time.Second
+
+// closeNetwork does what the plan says with connections. The hole is nil unless
+// that is to answer them.
+func closeNetwork(s spec) (*hole, error) {
+	if s.Network == report.NetworkAllow {
+		return nil, nil
+	}
+	if err := sinkhole.Close(); err != nil {
+		return nil, err
+	}
+	if s.Network != report.NetworkSinkhole {
+		return nil, nil
+	}
+	redirected := sinkhole.Redirect()
+	authority, err := sinkhole.NewAuthority()
+	if err != nil {
+		return nil, err
+	}
+	server, err := sinkhole.Serve(sinkhole.Config{Authority: authority, Absent: sinkhole.RegistriesOf(s.Command).Absent})
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range server.Notes() {
+		if redirected != nil {
+			note += fmt.Sprintf(": %v", redirected)
+		}
+		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, note)
+	}
+	h := &hole{server: server, authority: authority.PEM(), sent: make(chan struct{})}
+	go func() {
+		defer close(h.sent)
+		_ = sinkhole.Send(os.NewFile(capturesFD, "captures"), server.Captures()) // the command line is gone
+	}()
+	return h, nil
+}
+
+// end sees to it that what the server sent last is recorded.
+func (h *hole) end() {
+	if h == nil {
+		return
+	}
+	h.server.Close()
+	select {
+	case <-h.sent:
+	case <-time.After(sendDeadline):
+	}
+}

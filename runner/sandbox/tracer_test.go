@@ -1,0 +1,114 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// TestLossOfTheTracer: without it the server must not go on, and what was seen
+// of it counts as a part.
+func TestLossOfTheTracer(t *testing.T) {
+	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+			t.Run(fmt.Sprint(tracer, " ", signal), func(t *testing.T) { lose(t, tracer, signal) })
+		}
+	}
+}
+
+func lose(t *testing.T, tracer trace.Backend, signal syscall.Signal) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	dir := t.TempDir()
+	launcher, err := sandbox.New([]string{"sleep", "1000"}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher.Tracer = tracer
+	process, err := launcher.Launch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	begun := make(chan struct{}, 1024)
+	go func() {
+		done <- process.Trace().Run(ctx, func(trace.Event) {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	select {
+	case <-begun:
+	case <-ctx.Done():
+		t.Fatal("nothing of the server is seen")
+	}
+	if err := syscall.Kill(tracerOf(t, filepath.Join(dir, "trace.txt")), signal); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-process.Trace().Lost():
+	case <-ctx.Done():
+		t.Error("nobody noticed that the tracer is lost")
+	}
+	select {
+	case <-process.Exited():
+	case <-ctx.Done():
+		t.Error("the server lives on")
+	}
+	process.Stop(ctx)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// tracerOf is the process that was started to write a trace.
+func tracerOf(t *testing.T, file string) int {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, path := range commands {
+			command, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(command, []byte("\x00"+file+"\x00")) {
+				continue
+			}
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				return pid
+			}
+		}
+	}
+	t.Fatal("there is no tracer")
+	return 0
+}
+
+// TestOwnProcessesMaySignalEachOther: a server's pids are not the tracer's, and
+// it is no evasion when it ends what it has started.
+func TestOwnProcessesMaySignalEachOther(t *testing.T) {
+	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+		t.Run(string(tracer), func(t *testing.T) {
+			o := runUnder(t, tracer, report.NetworkDeny, "sh", "-c", "sleep 100 & kill $!; wait; kill -TERM 1; kill -KILL $$")
+			var evaded []string
+			for _, e := range o.events {
+				if e.Op == trace.OpEvade {
+					evaded = append(evaded, e.Detail)
+				}
+			}
+			// Only the first process of its namespace is not the server's.
+			if len(evaded) != 1 || !strings.HasPrefix(evaded[0], "kill(1") {
+				t.Errorf("evasions: %q", evaded)
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package sinkhole
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// The bounds of what is handed over, in bytes: of one flow, so that none can push
+// the others out, and of all. None of it is held here. What is beyond is counted.
+const (
+	maxFlow = 64 << 20
+	maxKept = 512 << 20
+)
+
+// flow is what one connection or datagram sends. It is safe for concurrent use:
+// an HTTP server reads ahead while a request is being answered.
+type flow struct {
+	server *Server
+
+	mu sync.Mutex
+	// about is what all parts have in common; spoken: something came since the
+	// last, at about.Time.
+	about  Capture
+	spoken bool
+	data   []byte
+	// offset of data in the flow, size of the flow so far, and how much of it was
+	// kept in earlier parts and this.
+	offset, size, kept int64
+	parts              int
+	// branched: what came is in flows of its own.
+	branched bool
+}
+
+func (s *Server) newFlow(source, dest netip.AddrPort, protocol string) *flow {
+	named := s.names.name(dest.Addr())
+	return &flow{server: s, about: Capture{
+		Time: time.Now(), Flow: s.flows.Add(1), Source: source, Destination: dest,
+		Host: named, Named: named, Protocol: protocol,
+	}}
+}
+
+// add takes in what was sent; it keeps no reference to p.
+func (f *flow) add(p []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.spoken && len(p) > 0 {
+		f.spoken, f.about.Time = true, time.Now()
+	}
+	f.size += int64(len(p))
+	for len(p) > 0 {
+		n := min(len(p), maxData-len(f.data), int(maxFlow-f.kept))
+		n = f.server.budget.take(n)
+		if n <= 0 {
+			return
+		}
+		f.data = append(f.data, p[:n]...)
+		f.kept += int64(n)
+		p = p[n:]
+		if len(f.data) == maxData {
+			// p is counted already, but belongs to later parts.
+			f.emit(f.size - int64(len(p)))
+		}
+	}
+}
+
+// describe changes what this part and the next are called. An empty word leaves
+// what is there.
+func (f *flow) describe(protocol, host, request string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if protocol != "" {
+		f.about.Protocol = protocol
+	}
+	if host != "" {
+		f.about.Host = line(host, maxHost)
+	}
+	if request != "" {
+		f.about.Request = line(request, maxRequest)
+	}
+}
+
+// part ends a part: what comes next was said separately, and says itself what it
+// is. It makes none if nothing was sent since the last.
+func (f *flow) part() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size > f.offset {
+		f.emit(f.size)
+	}
+	f.about.Request, f.about.Continues = "", false
+}
+
+// end ends the flow; it makes a part in any case if there was none.
+func (f *flow) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size > f.offset || f.parts == 0 && !f.branched {
+		f.emit(f.size)
+	}
+}
+
+// branch makes a flow for one of the things that are said at the same time on a
+// connection.
+func (f *flow) branch() *flow {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.branched = true
+	b := &flow{server: f.server, about: f.about}
+	b.about.Continues = false
+	b.about.Flow, b.about.Time = f.server.flows.Add(1), time.Now()
+	return b
+}
+
+// refused marks a flow that ended before its client sent anything under our
+// certificate.
+func (f *flow) refused() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.about.Opaque = true
+}
+
+func (f *flow) emit(size int64) {
+	if f.about.Request == "" {
+		f.about.Request = firstLine(f.data) // also of the parts that go on with it
+	}
+	c := f.about
+	f.about.Continues = true
+	c.Data, c.Offset, c.Size = f.data, f.offset, size
+	f.data, f.offset, f.parts, f.spoken = nil, size, f.parts+1, false
+	f.server.emit(c)
+}
+
+// tapped is a connection all of whose received bytes go to a flow.
+type tapped struct {
+	net.Conn
+	flow *flow
+}
+
+func (t *tapped) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	t.flow.add(p[:n])
+	return n, err
+}
+
+// empty tells whether nothing was sent.
+func (f *flow) empty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.size == 0 && !f.branched
+}

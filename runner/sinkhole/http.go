@@ -1,0 +1,219 @@
+package sinkhole
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// The bounds of one HTTP request.
+const (
+	maxHeader      = 64 << 10 // bytes
+	requestTimeout = time.Minute
+	idleTimeout    = 20 * time.Second
+	// maxStreams is how many requests a connection of HTTP/2 has at a time.
+	maxStreams = 16
+	// maxUpload is how much of them it may send ahead, in bytes.
+	maxUpload = 64 << 10
+	// bodyTimeout is how long the next piece of a body is waited for.
+	bodyTimeout = 5 * time.Second
+)
+
+// http answers requests, one connection at a time. What comes is taken in raw:
+// what a request is not, is evidence too.
+func (t *talk) http() {
+	if first, _ := t.in.Peek(3); string(first) == "PRI" {
+		t.http2()
+		return
+	}
+	t.flow.describe(t.webProtocol(), "", "")
+	_ = t.conn.SetDeadline(time.Time{}) // the deadlines are the HTTP server's now
+	one := &single{conn: &closing{Conn: &tapped{Conn: t.conn, flow: t.flow}, closed: make(chan struct{})}}
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			read(w, r, io.Discard)
+			t.requested(t.flow, r)
+			t.flow.part()
+			t.answer(w, r)
+		}),
+		ReadHeaderTimeout: patience, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: silent,
+	}
+	_ = server.Serve(one) // ends with the connection
+}
+
+// http2 answers requests of HTTP/2. On the wire they are compressed and mixed:
+// each is taken in as its text and by itself.
+func (t *talk) http2() {
+	t.flow.describe(t.webProtocol(), "", "")
+	_ = t.conn.SetDeadline(time.Time{}) // the deadlines are the HTTP server's now
+	server := &http2.Server{
+		MaxConcurrentStreams: maxStreams, IdleTimeout: idleTimeout, ReadIdleTimeout: idleTimeout,
+		MaxUploadBufferPerConnection: maxUpload, MaxUploadBufferPerStream: maxUpload,
+	}
+	server.ServeConn(t.conn, &http2.ServeConnOpts{
+		BaseConfig: &http.Server{ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, MaxHeaderBytes: maxHeader, ErrorLog: silent},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f := t.flow.branch()
+			if head, err := httputil.DumpRequest(r, false); err == nil {
+				f.add(head)
+			}
+			t.requested(f, r)
+			read(w, r, flowWriter{f})
+			f.end()
+			t.answer(w, r)
+		}),
+	})
+}
+
+// read takes in a body. One that breaks off, or whose client waits to be answered
+// first, is answered all the same.
+func read(w http.ResponseWriter, r *http.Request, to io.Writer) {
+	control, buffer := http.NewResponseController(w), make([]byte, 4096)
+	for {
+		if control.SetReadDeadline(time.Now().Add(bodyTimeout)) != nil {
+			return
+		}
+		n, err := r.Body.Read(buffer)
+		_, _ = to.Write(buffer[:n]) // a flow takes everything
+		if err != nil {
+			return
+		}
+	}
+}
+
+// flowWriter writes to a flow.
+type flowWriter struct{ *flow }
+
+func (w flowWriter) Write(p []byte) (int, error) {
+	w.add(p)
+	return len(p), nil
+}
+
+func (t *talk) webProtocol() string {
+	if t.secure {
+		return "https"
+	}
+	return "http"
+}
+
+// requested says what the part is that ends here.
+func (t *talk) requested(f *flow, r *http.Request) {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		host = "" // an address is no name
+	}
+	if t.host != "" {
+		host = t.host // of the handshake, which is what a client verifies
+	}
+	f.describe("", host, r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
+}
+
+// answer answers a request as a service would that has nothing special to say.
+func (t *talk) answer(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
+		t.tunnel(w, r)
+	case r.Header.Get("Upgrade") != "":
+		http.Error(w, "Upgrades are not available.", http.StatusForbidden)
+	case isMetadata(t.to.Addr(), r.Host):
+		http.NotFound(w, r) // no cloud: a client that finds its metadata here would rely on it
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+	case r.Header.Get("Content-Type") == dnsMessage && r.ProtoMajor > 0:
+		http.Error(w, "No such resolver.", http.StatusNotFound)
+	default:
+		c := contentFor(r.Header.Get("Accept"), r.URL.Path)
+		w.Header().Set("Content-Type", c.kind)
+		w.Header().Set("Content-Length", strconv.Itoa(len(c.body)))
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = io.WriteString(w, c.body) // the client may be gone
+	}
+}
+
+// dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall
+// back on the resolver of the system.
+const dnsMessage = "application/dns-message"
+
+// isMetadata tells whether a request goes to the metadata service of a cloud.
+func isMetadata(to netip.Addr, host string) bool {
+	return to.IsLinkLocalUnicast() || strings.HasPrefix(host, "metadata.")
+}
+
+// The bodies of answers.
+const (
+	bodyJSON = `{"status":"ok","ok":true,"id":"1","data":[],"items":[],"results":[]}` + "\n"
+	bodyHTML = "<!DOCTYPE html>\n<html><head><title>OK</title></head><body><p>OK</p></body></html>\n"
+	bodyXML  = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>ok</status></response>\n"
+	bodyText = "OK\n"
+)
+
+// content is a body and its type.
+type content struct{ kind, body string }
+
+var (
+	asJSON = content{"application/json; charset=utf-8", bodyJSON}
+	asHTML = content{"text/html; charset=utf-8", bodyHTML}
+	asXML  = content{"application/xml; charset=utf-8", bodyXML}
+	asText = content{"text/plain; charset=utf-8", bodyText}
+)
+
+// endings are those of paths that say what is there.
+var endings = map[string]content{
+	".json": asJSON, ".html": asHTML, ".htm": asHTML, ".php": asHTML, ".xml": asXML, ".rss": asXML, ".atom": asXML,
+	".txt": asText, ".md": asText, ".csv": asText, ".log": asText,
+}
+
+// contentFor picks what fits a request: by the ending of its path, then by what it
+// accepts.
+func contentFor(accept, requested string) content {
+	if c, ok := endings[strings.ToLower(path.Ext(requested))]; ok {
+		return c
+	}
+	accept = strings.ToLower(accept)
+	html, json := strings.Index(accept, "text/html"), strings.Index(accept, "json")
+	switch {
+	case html >= 0 && (json < 0 || html < json):
+		return asHTML
+	case json < 0 && strings.Contains(accept, "xml"):
+		return asXML
+	case json < 0 && strings.HasPrefix(accept, "text/plain"):
+		return asText
+	default:
+		return asJSON
+	}
+}
+
+// tunnel plays the proxy that the client takes us for and goes on with what it
+// sends through.
+func (t *talk) tunnel(w http.ResponseWriter, r *http.Request) {
+	conn, rest, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }() // whatever it says, nobody is there to hear it
+	// Below the tap: what is inside finds out by itself what to take in.
+	below := conn.(*closing).Conn.(*tapped).Conn
+	read, _ := rest.Peek(rest.Reader.Buffered()) // no more than there is
+	inside := newTalk(t.server, t.flow, &ahead{below, newReader(read, below)}, t.to)
+	host, port, err := net.SplitHostPort(r.Host)
+	if number, numberErr := strconv.ParseUint(port, 10, 16); err == nil && numberErr == nil {
+		inside.host, inside.to = host, netip.AddrPortFrom(t.to.Addr(), uint16(number))
+	}
+	_ = conn.SetDeadline(time.Time{}) // those of the HTTP server end here
+	if inside.say("HTTP/1.1 200 Connection established\r\n\r\n") {
+		inside.serve()
+	}
+}

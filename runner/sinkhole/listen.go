@@ -1,0 +1,149 @@
+package sinkhole
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// fallbackPorts are listened on where nothing redirects: those of protocols by
+// which something is sent away. Ports that servers themselves like to listen on
+// (3000, 8000, 8080, ...) are not ours to take.
+var fallbackPorts = []int{21, 22, 25, 53, 80, 110, 143, 443, 465, 587, 853, 993, 995, 1883, 2525, 4444, 6667, 8443, 9418}
+
+// lookTimeout bounds the look whether connections are redirected.
+const lookTimeout = 2 * time.Second
+
+// families of sockets; that of IPv6 may be missing.
+var networks = []struct{ tcp, udp string }{{"tcp4", "udp4"}, {"tcp6", "udp6"}}
+
+// listen opens all sockets and serves them.
+func (s *Server) listen() error {
+	for _, n := range networks {
+		if n.tcp == "tcp6" && !hasIPv6() {
+			continue
+		}
+		if err := s.listenTCP(n.tcp, sinkPort); err != nil {
+			return err
+		}
+		if err := errors.Join(s.listenUDP(n.udp, sinkPort), s.listenUDP(n.udp, dnsPort)); err != nil {
+			return err
+		}
+	}
+	if !redirected(s.listeners[0]) {
+		s.fallBack()
+	}
+	for _, l := range s.listeners {
+		s.running.Add(1)
+		go s.accept(l)
+	}
+	for _, p := range s.packets {
+		s.running.Add(1)
+		go s.datagrams(p)
+	}
+	return nil
+}
+
+// fallBack listens on the ports themselves. One that cannot be had is left out.
+func (s *Server) fallBack() {
+	var refused error
+	for _, n := range networks {
+		if n.tcp == "tcp6" && !hasIPv6() {
+			continue
+		}
+		for _, port := range fallbackPorts {
+			if err := s.listenTCP(n.tcp, port); err != nil && refused == nil {
+				refused = err
+			}
+		}
+		if err := s.listenUDP(n.udp, portDNS); err != nil && refused == nil {
+			refused = err
+		}
+	}
+	note := "connections are not redirected (the kernel has no nf_tables with NAT): only those to some common ports were answered, the others refused"
+	if refused != nil {
+		note += fmt.Sprintf(" (%v)", refused)
+	}
+	s.notes = append(s.notes, note)
+}
+
+func (s *Server) listenTCP(network string, port int) error {
+	l, err := net.ListenTCP(network, &net.TCPAddr{Port: port})
+	if err != nil {
+		return err
+	}
+	s.listeners = append(s.listeners, l)
+	return nil
+}
+
+func (s *Server) listenUDP(network string, port int) error {
+	conn, err := net.ListenUDP(network, &net.UDPAddr{Port: port})
+	if err != nil {
+		return err
+	}
+	s.packets = append(s.packets, conn)
+	return control(conn, func(fd int) error {
+		if network == "udp4" {
+			return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+		}
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
+	})
+}
+
+// redirected tells whether a connection to a port of no listener arrives at l. It
+// is asked before anybody else could connect.
+func redirected(l *net.TCPListener) bool {
+	const discard = "9" // RFC 863
+	ours, err := net.DialTimeout("tcp4", net.JoinHostPort(probeIPv4.String(), discard), lookTimeout)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = ours.Close() }() // nothing was written to it
+	if l.SetDeadline(time.Now().Add(lookTimeout)) != nil {
+		return false
+	}
+	theirs, err := l.Accept()
+	if err != nil {
+		return false
+	}
+	_ = theirs.Close() // as above
+	return l.SetDeadline(time.Time{}) == nil && theirs.RemoteAddr().String() == ours.LocalAddr().String()
+}
+
+// originalDestination is where a connection was made to before it was redirected
+// (SO_ORIGINAL_DST of linux/netfilter_ipv4.h, IP6T_SO_ORIGINAL_DST); where it was
+// not, that is our own end.
+func originalDestination(conn *net.TCPConn) netip.AddrPort {
+	local := unmapped(conn.LocalAddr())
+	const originalDst = 80 // both constants
+	at := netip.AddrPort{}
+	err := control(conn, func(fd int) error {
+		if local.Addr().Is4() {
+			m, err := unix.GetsockoptIPv6Mreq(fd, unix.SOL_IP, originalDst) // has room for a sockaddr_in
+			if err == nil {
+				a := m.Multiaddr
+				at = netip.AddrPortFrom(netip.AddrFrom4([4]byte(a[4:8])), binary.BigEndian.Uint16(a[2:4]))
+			}
+			return err
+		}
+		m, err := unix.GetsockoptIPv6MTUInfo(fd, unix.SOL_IPV6, originalDst) // begins with a sockaddr_in6
+		if err == nil {
+			at = netip.AddrPortFrom(netip.AddrFrom16(m.Addr.Addr), networkOrder(m.Addr.Port))
+		}
+		return err
+	})
+	if err != nil || !at.IsValid() {
+		return local
+	}
+	return at
+}
+
+// networkOrder reads a number that the kernel wrote in network byte order.
+func networkOrder(n uint16) uint16 {
+	return binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, n))
+}

@@ -1,0 +1,70 @@
+package sinkhole
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"net/netip"
+	"strings"
+	"sync"
+)
+
+// Fake is where the addresses of names are: a network for benchmarks, which no
+// host has (RFC 2544, RFC 6890).
+var Fake = netip.MustParsePrefix("198.18.0.0/15")
+
+// maxNames bounds the names whose addresses are remembered. A tunnel that asks
+// for more gets addresses still, which lead back to no name.
+const maxNames = 16384
+
+// names hands out an address for each name: the same in every run, but for the
+// few that would have the same as another.
+type names struct {
+	mu        sync.Mutex
+	addresses map[string]netip.Addr
+	held      map[netip.Addr]string
+}
+
+func newNames() *names {
+	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}}
+}
+
+// address is that of a name, whatever its case.
+func (n *names) address(name string) netip.Addr {
+	name = strings.ToLower(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a, ok := n.addresses[name]; ok {
+		return a
+	}
+	a := hashed(name)
+	if len(n.addresses) >= maxNames {
+		return a
+	}
+	for _, taken := n.held[a]; taken; _, taken = n.held[a] {
+		if a = a.Next(); !Fake.Contains(a) {
+			a = Fake.Addr().Next()
+		}
+	}
+	n.addresses[name], n.held[a] = a, name
+	return a
+}
+
+// name is the one that an address was handed out for; "" if none was.
+func (n *names) name(a netip.Addr) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.held[a]
+}
+
+// hashed is an address of Fake whose last byte is neither 0 nor 255, which some
+// programs take for a network's.
+func hashed(name string) netip.Addr {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // never fails
+	base := Fake.Addr().As4()
+	host := h.Sum32() & 0x1ffff
+	if low := host & 0xff; low == 0 || low == 255 {
+		host ^= 0x55
+	}
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, binary.BigEndian.Uint32(base[:])|host)))
+}

@@ -1,0 +1,120 @@
+package sinkhole
+
+import (
+	"bytes"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRegistriesOf(t *testing.T) {
+	for _, tc := range []struct {
+		command []string
+		want    string
+	}{
+		{[]string{"node", "server.js"}, ""},
+		{[]string{"npx", "-y", "notes"}, "npmjs.org"},
+		{[]string{"/usr/bin/npx", "notes"}, "npmjs.org"},
+		{[]string{"env", "A=1", "uvx", "notes"}, "pypi.org"},
+		{[]string{"sh", "-c", "cd /srv && npx -y notes; exit"}, "npmjs.org"},
+		{[]string{"node", "/srv/npxish.js"}, ""},
+	} {
+		got := RegistriesOf(tc.command)
+		if tc.want == "" && (got.Absent != nil || got.Env != nil) || tc.want != "" && (!slices.Contains(got.Absent, tc.want) || len(got.Env) == 0) {
+			t.Errorf("%q: %+v, want %q", tc.command, got, tc.want)
+		}
+	}
+	if both := RegistriesOf([]string{"sh", "-c", "npx a; npm b; uvx c"}); len(both.Env) != len(registriesNPM.Env)+len(registriesPython.Env) {
+		t.Errorf("twice the same: %+v", both)
+	}
+}
+
+func TestContentFor(t *testing.T) {
+	for _, tc := range []struct {
+		accept, path string
+		want         content
+	}{
+		{"", "/", asJSON}, {"*/*", "/api", asJSON}, {"text/html,application/xml;q=0.9", "/", asHTML},
+		{"application/json, text/html", "/", asJSON}, {"text/html", "/x.json", asJSON}, {"application/json", "/README.md", asText},
+		{"application/rss+xml", "/", asXML}, {"text/plain", "/", asText}, {"*/*", "/page.HTML", asHTML},
+	} {
+		if got := contentFor(tc.accept, tc.path); got != tc.want {
+			t.Errorf("%q of %q: %s, want %s", tc.path, tc.accept, got.kind, tc.want.kind)
+		}
+	}
+}
+
+// TestMail: the passwords of all ways to log in are asked for, as often as they
+// have words.
+func TestMail(t *testing.T) {
+	var m mail
+	var heard []string
+	for _, text := range []string{"AUTH PLAIN AGEAYg==", "AUTH PLAIN", "AGEAYg==", "AUTH LOGIN", "YQ==", "Yg==", "AUTH LOGIN YQ==", "Yg==", "DATA", "QUIT", ".", "QUIT"} {
+		heard = append(heard, m.answer(text))
+	}
+	want := []string{
+		"235 Welcome", "334 UGFzc3dvcmQ6", "235 Welcome", "334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6", "235 Welcome",
+		"334 UGFzc3dvcmQ6", "235 Welcome", "354 Go on", "", "250 OK: queued", "221 Bye",
+	}
+	if diff := cmp.Diff(want, heard); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNamesAreBounded: a tunnel of labels gets its addresses, which lead nowhere.
+func TestNamesAreBounded(t *testing.T) {
+	n := newNames()
+	for i := range maxNames + 100 {
+		if a := n.address(strings.Repeat("x", i%60) + string(rune('a'+i%26)) + strings.Repeat("y", i/60)); !Fake.Contains(a) {
+			t.Fatalf("address %s", a)
+		}
+	}
+	if len(n.addresses) > maxNames || len(n.held) != len(n.addresses) {
+		t.Errorf("%d names, %d addresses", len(n.addresses), len(n.held))
+	}
+}
+
+// TestWire: what is sent is received.
+func TestWire(t *testing.T) {
+	at := netip.MustParseAddrPort("[2001:db8::1]:443")
+	sent := []Capture{
+		{Flow: 1, Source: at, Destination: at, Host: "x", Protocol: "https", Request: "GET / HTTP/1.1", Data: bytes.Repeat([]byte{0xff, '\n'}, maxData/2), Offset: 7, Size: 1 << 40},
+		{Flow: 2, Protocol: strings.Repeat("p", 8), Host: strings.Repeat("\"", maxHost), Request: strings.Repeat("<", maxRequest), Opaque: true},
+	}
+	captures := make(chan Capture, len(sent))
+	for _, c := range sent {
+		captures <- c
+	}
+	close(captures)
+	var wire bytes.Buffer
+	if err := Send(&wire, captures); err != nil {
+		t.Fatal(err)
+	}
+	var received []Capture
+	if err := Receive(&wire, func(c Capture) { received = append(received, c) }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sent, received, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSendGoesOn: a reader that is gone holds nobody up.
+func TestSendGoesOn(t *testing.T) {
+	r, w := io.Pipe()
+	_ = r.Close() // every write fails
+	captures := make(chan Capture)
+	failed := make(chan error)
+	go func() { failed <- Send(w, captures) }()
+	for range 3 {
+		captures <- Capture{}
+	}
+	close(captures)
+	if <-failed == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,196 @@
+package sinkhole
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The bounds of a Server.
+const (
+	// maxConnections at a time; one more ends the oldest.
+	maxConnections = 256
+	// closeDeadline is how long Close waits for what was sent to be read.
+	closeDeadline = 4 * time.Second
+	// lastCalls is how long Close still takes in what is on its way.
+	lastCalls = 100 * time.Millisecond
+)
+
+// Config is what a Server needs.
+type Config struct {
+	// Authority signs the certificates of TLS.
+	Authority *Authority
+	// Absent are domains that must not resolve, lest what is looked for there is
+	// waited for.
+	Absent []string
+}
+
+// Server answers whatever comes to a closed network namespace. All that it
+// reads comes from a hostile server: every buffer has a limit, every wait a
+// deadline, and the number of both is bounded.
+type Server struct {
+	config   Config
+	names    *names
+	resolver resolver
+	captures chan Capture
+	budget   budget
+	flows    atomic.Uint64
+	// late counts the captures that nobody took in time.
+	late  atomic.Int64
+	notes []string
+
+	// stopped is closed when Close waits no longer for captures to be taken.
+	stopped   chan struct{}
+	listeners []*net.TCPListener
+	packets   []*net.UDPConn
+	running   sync.WaitGroup
+	// handing is held by those who hand over a capture, closed what it guards.
+	handing sync.RWMutex
+	closed  bool
+	open    connections
+}
+
+// Serve starts a server in the network namespace of the calling thread. The
+// caller takes what comes from Captures until that is closed; a server under
+// audit that is faster than the caller has to wait.
+func Serve(config Config) (*Server, error) {
+	s := &Server{
+		config: config, names: newNames(), captures: make(chan Capture), budget: newBudget(maxKept),
+		stopped: make(chan struct{}),
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("start the sinkhole: %w", err)
+	}
+	s.resolver = resolver{names: s.names, self: strings.ToLower(host), absent: config.Absent}
+	if err := s.listen(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("start the sinkhole: %w", err)
+	}
+	return s, nil
+}
+
+// Captures is what came. It is closed by Close.
+func (s *Server) Captures() <-chan Capture { return s.captures }
+
+// Notes are what could not be had, for the report. They are complete after Close.
+func (s *Server) Notes() []string {
+	notes := slices.Clone(s.notes)
+	if n := s.late.Load(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d captures were left when the sinkhole was closed", n))
+	}
+	return notes
+}
+
+// Close ends the server. What has been sent by then is still captured, as far as
+// somebody takes it within a few seconds.
+func (s *Server) Close() {
+	soon := time.Now().Add(lastCalls)
+	for _, l := range s.listeners {
+		_ = l.SetDeadline(soon) // a listener that is closed at once drops what waits
+	}
+	for _, p := range s.packets {
+		_ = p.SetReadDeadline(soon)
+	}
+	hangUp := time.AfterFunc(closeDeadline/2, s.open.close)
+	giveUp := time.AfterFunc(closeDeadline, func() { close(s.stopped) })
+	s.running.Wait()
+	hangUp.Stop()
+	giveUp.Stop()
+	for _, l := range s.listeners {
+		_ = l.Close() // nobody is left to hear of it
+	}
+	for _, p := range s.packets {
+		_ = p.Close() // as above
+	}
+	s.handing.Lock()
+	defer s.handing.Unlock()
+	s.closed = true
+	close(s.captures)
+}
+
+// emit hands a capture over. It waits for whoever takes it: what cannot be taken
+// in must not be lost.
+func (s *Server) emit(c Capture) {
+	s.handing.RLock()
+	defer s.handing.RUnlock()
+	if s.closed {
+		s.late.Add(1)
+		return
+	}
+	select {
+	case s.captures <- c:
+	case <-s.stopped:
+		s.late.Add(1)
+	}
+}
+
+// accept serves the connections of one listener.
+func (s *Server) accept(l *net.TCPListener) {
+	defer s.running.Done()
+	for {
+		conn, err := l.AcceptTCP()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+		if err != nil { // out of descriptors, or the client is gone
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		s.running.Add(1)
+		leave := s.open.enter(conn)
+		go func() {
+			defer s.running.Done()
+			defer leave()
+			s.converse(conn)
+		}()
+	}
+}
+
+// converse serves one connection.
+func (s *Server) converse(conn *net.TCPConn) {
+	defer func() { _ = conn.Close() }() // whatever it says, nobody is there to hear it
+	source := unmapped(conn.RemoteAddr())
+	destination := originalDestination(conn)
+	f := s.newFlow(source, destination, "tcp")
+	defer f.end()
+	if destination.Addr().IsLoopback() && destination.Port() != portDNS {
+		return // the server has found our own port; there is nothing behind it
+	}
+	newTalk(s, f, conn, destination).serve()
+}
+
+// budget is what may still be taken of something, by many.
+type budget struct{ left *atomic.Int64 }
+
+func newBudget(n int64) budget {
+	b := budget{new(atomic.Int64)}
+	b.left.Store(n)
+	return b
+}
+
+// take takes up to n and returns how much. Once there was not enough there is
+// nothing any more.
+func (b budget) take(n int) int {
+	left := b.left.Add(-int64(n))
+	return max(0, n+int(min(0, left)))
+}
+
+// unmapped is the address of a socket, IPv4 as IPv4.
+func unmapped(a net.Addr) netip.AddrPort {
+	var at netip.AddrPort
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		at = a.AddrPort()
+	case *net.UDPAddr:
+		at = a.AddrPort()
+	}
+	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
+}

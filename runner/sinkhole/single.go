@@ -1,0 +1,48 @@
+package sinkhole
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"log"
+	"net"
+	"sync"
+)
+
+// silent is for programs that would log what a hostile client does.
+var silent = log.New(io.Discard, "", 0)
+
+// closing is a connection that tells when it was closed.
+type closing struct {
+	net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *closing) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// single is a listener of one connection: it has no more once that is closed.
+type single struct {
+	conn  *closing
+	given bool
+}
+
+func (s *single) Accept() (net.Conn, error) {
+	if s.given {
+		<-s.conn.closed
+		return nil, io.EOF
+	}
+	s.given = true
+	return s.conn, nil
+}
+
+func (s *single) Close() error   { return nil }
+func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
+
+// newReader reads what was read already, and then the connection.
+func newReader(read []byte, conn net.Conn) *bufio.Reader {
+	return bufio.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(read)), conn))
+}

@@ -1,0 +1,95 @@
+package sinkhole
+
+import (
+	"crypto/tls"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The protocols of HTTP inside of TLS (RFC 7301, RFC 9113).
+const (
+	alpnHTTP1 = "http/1.1"
+	alpnHTTP2 = "h2"
+)
+
+// tls ends TLS with a certificate for the name that the client asks for and goes
+// on with what is inside. A client that turns away is opaque.
+func (t *talk) tls() {
+	heard := &opening{ahead: t.conn.(*ahead)}
+	var asked string
+	secure := tls.Server(heard, &tls.Config{
+		MinVersion: tls.VersionTLS10, // a client that speaks no newer one leaks as well
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			asked = hello.ServerName
+			return t.settings(hello)
+		},
+	})
+	_ = t.conn.SetDeadline(time.Now().Add(patience)) // a closed connection fails the handshake as well
+	err := secure.Handshake()
+	t.flow.describe("tls", asked, "")
+	if err != nil {
+		t.flow.describe("", "", strings.TrimSpace("TLS handshake "+asked))
+		t.flow.refused()
+		t.flow.add(heard.data)
+		return
+	}
+	heard.stop()
+	inside := newTalk(t.server, t.flow, secure, t.to)
+	inside.secure, inside.host = true, asked
+	if secure.ConnectionState().NegotiatedProtocol == alpnHTTP2 {
+		inside.http2()
+	} else {
+		inside.serve()
+	}
+	if t.flow.empty() {
+		// Some clients look at the certificate only after the handshake.
+		t.flow.describe("", "", strings.TrimSpace("TLS handshake "+asked))
+		t.flow.refused()
+	}
+	_ = secure.Close() // whatever it says, nobody is there to hear it
+}
+
+// settings are those for one client.
+func (t *talk) settings(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	host, err := hostOf(hello.ServerName, t.to.Addr())
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := t.server.config.Authority.certificate(host)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS10, Certificates: []tls.Certificate{*certificate},
+		NextProtos: spoken(hello.SupportedProtos), SessionTicketsDisabled: true,
+	}, nil
+}
+
+// spoken is the protocol to agree on: HTTP if it is offered, else whatever is
+// offered first, for a client that offers some wants an answer.
+func spoken(offered []string) []string {
+	for _, p := range []string{alpnHTTP2, alpnHTTP1} {
+		if slices.Contains(offered, p) {
+			return []string{p}
+		}
+	}
+	return offered[:min(1, len(offered))]
+}
+
+// opening keeps the beginning of what a client says, until it is told to stop.
+type opening struct {
+	*ahead
+	data []byte
+	done bool
+}
+
+func (o *opening) Read(p []byte) (int, error) {
+	n, err := o.ahead.Read(p)
+	if !o.done {
+		o.data = append(o.data, p[:min(n, maxData-len(o.data))]...)
+	}
+	return n, err
+}
+
+func (o *opening) stop() { o.data, o.done = nil, true }

@@ -1,0 +1,24 @@
+package sinkhole
+
+// AuthorityName is what the file with the certificate of a run's authority is
+// called, wherever it is. To read it says nothing about a server.
+const AuthorityName = "mcpaudit-ca.crt"
+
+// trusted are the environment variables by which programs are told whom to
+// trust: OpenSSL, Go and most others, Node.js, Python's requests and pip, curl,
+// Git, AWS, Google Cloud, gRPC, Deno, Nix, Rust's cargo, npm.
+var trusted = []string{
+	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO",
+	"AWS_CA_BUNDLE", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT",
+	"NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO",
+}
+
+// Environment makes programs trust the authority whose certificate is in file.
+// It is for variables that the server has not set otherwise.
+func Environment(file string) []string {
+	all := make([]string, len(trusted))
+	for i, name := range trusted {
+		all[i] = name + "=" + file
+	}
+	return all
+}

@@ -1,0 +1,50 @@
+package sinkhole
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxWire bounds one Capture on the wire, in bytes: the data in base64, and each
+// string with every byte escaped.
+const maxWire = maxData*4/3 + 6*(maxHost+maxRequest) + 1024
+
+// Send writes captures as lines of JSON until there are no more. After an error
+// it goes on taking them, so that a Server is never held up by a reader that is
+// gone.
+func Send(w io.Writer, captures <-chan Capture) error {
+	encoder := json.NewEncoder(w)
+	var failed error
+	for c := range captures {
+		if failed == nil {
+			failed = encoder.Encode(c)
+		}
+	}
+	return failed
+}
+
+// Receive reads what Send wrote and hands each capture to keep, up to the end of
+// r. The stream comes from a process of ours, but what it says a hostile server
+// had a hand in: what does not keep to the bounds is an error.
+func Receive(r io.Reader, keep func(Capture)) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 4096), maxWire)
+	for lines.Scan() {
+		var c Capture
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return fmt.Errorf("read a capture: %w", err)
+		}
+		if len(c.Data) > maxData || len(c.Host) > maxHost || len(c.Request) > maxRequest || c.Offset < 0 || c.Lost() < 0 {
+			return errors.New("read a capture: it is larger than any that was sent")
+		}
+		c.Protocol, c.Host, c.Request = line(c.Protocol, maxHost), line(c.Host, maxHost), line(c.Request, maxRequest)
+		keep(c)
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read captures: %w", err)
+	}
+	return nil
+}

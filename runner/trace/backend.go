@@ -1,0 +1,88 @@
+package trace
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// Backend is the program that traces. All write the same language, and their
+// events are the same.
+type Backend string
+
+// The backends.
+const (
+	// Auto is not one: it stands for the better one of those that the machine
+	// has, see Choose.
+	Auto Backend = "Auto"
+	// Strace is the machine's strace, 6.1 or newer.
+	Strace Backend = "Strace"
+	// Ptrace is our own tracer, package ptrace. A process to Attach it to has to
+	// install ptrace.Install's filter before its exec, and is killed with it.
+	Ptrace Backend = "Ptrace"
+)
+
+// Backends are the values that people may give.
+var Backends = []Backend{Auto, Strace, Ptrace}
+
+// PtraceStage is the name under which a program that uses the backend Ptrace
+// runs itself as the tracer: the main function calls ptrace.Stage.
+const PtraceStage = "ptrace-tracer"
+
+// Choose decides for Auto, or "": strace if a usable one is installed, else our
+// own tracer, which needs nothing.
+func Choose(ctx context.Context, b Backend) Backend {
+	if b != Auto && b != "" {
+		return b
+	}
+	version, err := Version(ctx)
+	if err != nil || !usable(version) {
+		return Ptrace
+	}
+	return Strace
+}
+
+// usable tells whether a version of strace has what is asked of it: 6.1 writes
+// what was learned of descriptors in the way that the decoder knows.
+func usable(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	m, err := strconv.Atoi(major)
+	if err != nil {
+		return false
+	}
+	n, _ := strconv.Atoi(minor) // "6" is 6.0
+	return m > 6 || m == 6 && n >= 1
+}
+
+// Wrap is the command line of the tracer around command. Only the traced calls
+// stop the server, which makes all others as fast as without.
+func Wrap(cfg Config, command []string) []string {
+	return append(append(cfg.tracer(), cfg.wrapping()...), command...)
+}
+
+// tracer is the command line of the tracer up to what it traces.
+func (c Config) tracer() []string {
+	if c.Backend == Ptrace {
+		return []string{ownProgram, PtraceStage, "--output", c.File}
+	}
+	return append([]string{program}, straceFlags(c.File)...)
+}
+
+// ownProgram is this program, wherever it was started from.
+const ownProgram = "/proc/self/exe"
+
+func (c Config) wrapping() []string {
+	if c.Backend == Ptrace {
+		return []string{"--"}
+	}
+	return []string{"--seccomp-bpf", "--"}
+}
+
+func (c Config) attaching(pid int) []string {
+	flag := "-p"
+	if c.Backend == Ptrace {
+		flag = "--attach"
+	}
+	return append(c.tracer(), flag, strconv.Itoa(pid))
+}

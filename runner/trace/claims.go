@@ -1,0 +1,81 @@
+package trace
+
+import (
+	"bytes"
+	"net/netip"
+	"sync"
+)
+
+// claims are the connections that carry the conversation of a server that is
+// talked to over HTTP: by the address of the runner's end, which is the remote one
+// of the socket that the server accepted. Nobody else can have it meanwhile.
+type claims struct {
+	mu   sync.Mutex
+	ends map[netip.AddrPort]bool
+}
+
+func (c *claims) add(end netip.AddrPort) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ends == nil {
+		c.ends = map[netip.AddrPort]bool{}
+	}
+	c.ends[unmap(end)] = true
+}
+
+func (c *claims) has(end netip.AddrPort) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ends[end]
+}
+
+func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// Claim makes a connection to Config.Port part of the conversation: what the
+// server reads of it and writes to it counts in Event.At, and is no effect. end is
+// the runner's end of it (net.Conn.LocalAddr) as the server sees it. It has to be
+// claimed before the first byte is sent, and stays so.
+//
+// A claim needs the tracer to see the connection's addresses, which it does in its
+// own network namespace; in another it does where the server asks for them when it
+// accepts the connection (Python does, Node does not).
+func (s *Session) Claim(end netip.AddrPort) { s.claims.add(end) }
+
+// carries tells whether a socket carries the conversation.
+func (d *decoder) carries(decor []byte) bool {
+	if d.cfg.Port == 0 || d.claims == nil || !bytes.HasPrefix(decor, []byte("TCP")) {
+		return false
+	}
+	e := d.lookup(decor)
+	own := e.Local.Port() == d.cfg.Port || !e.Local.IsValid() && e.accepted
+	return own && d.claims.has(e.Remote)
+}
+
+// heard counts what came by a connection of the conversation. What is only looked
+// at comes once more.
+func (d *decoder) heard(c *call) {
+	const peek = "MSG_PEEK"
+	if !hasFlag(c.arg(2), peek) && !hasFlag(c.arg(3), peek) {
+		d.at.In += moved(c)
+	}
+}
+
+// said counts what went out by a connection of the conversation.
+func (d *decoder) said(c *call) {
+	d.at.Out += moved(c)
+}
+
+// moved is how many bytes a call has moved.
+func moved(c *call) int64 {
+	switch {
+	case c.failed():
+		return 0
+	case c.name != "sendmmsg" && c.name != "recvmmsg":
+		return c.result.value
+	}
+	var sum int64
+	for _, m := range messages(c) {
+		sum += m.size
+	}
+	return sum
+}

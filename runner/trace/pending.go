@@ -1,0 +1,98 @@
+package trace
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxWatched bounds how many processes Pending looks at.
+const maxWatched = 256
+
+// Pending tells whether a process of the server waits, in its first thread, for
+// something that will happen by itself: an event loop with a timer. wait is how
+// long the shortest of these waits was when it began; 0 where that is not known.
+// (Node always has a timer of some seconds, for the memory it may give back.) It makes
+// no system call that would show in the trace; what it sees is the call that the
+// process is in. A server that runs just then is taken for one that has no timer.
+func (s *Session) Pending() (wait time.Duration, pending bool) {
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return 0, false
+	}
+	for _, pid := range descendants(s.root) {
+		if exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && os.SameFile(exe, self) {
+			continue // one of our own, around the server
+		}
+		call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
+		if err != nil {
+			continue
+		}
+		if long, ok := timed(string(call)); ok && (!pending || long < wait) {
+			wait, pending = long, true
+		}
+	}
+	return wait, pending
+}
+
+// descendants are the processes below root, and itself: the first maxWatched.
+func descendants(root int) []int {
+	all := []int{root}
+	for i := 0; i < len(all) && len(all) < maxWatched; i++ {
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", all[i]))
+		if err != nil {
+			continue // it has ended
+		}
+		for _, t := range tasks {
+			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", all[i], t.Name()))
+			if err != nil {
+				continue
+			}
+			for word := range strings.FieldsSeq(string(children)) {
+				if pid, err := strconv.Atoi(word); err == nil {
+					all = append(all, pid)
+				}
+			}
+		}
+	}
+	return all[:min(len(all), maxWatched)]
+}
+
+// milliseconds and pointers are, for the calls in which event loops wait, which
+// argument says how long: a number that is negative for ever, or a structure that
+// is not there.
+var (
+	milliseconds = map[int]int{unix.SYS_EPOLL_PWAIT: 3}
+	pointers     = map[int]int{unix.SYS_EPOLL_PWAIT2: 3, unix.SYS_PPOLL: 2, unix.SYS_PSELECT6: 4}
+)
+
+// timed reads /proc/PID/syscall (proc_pid_syscall(5)): the number of the call that
+// the process is blocked in and its arguments, in hexadecimal. The time in a
+// structure is not known.
+func timed(call string) (wait time.Duration, ok bool) {
+	words := strings.Fields(call)
+	if len(words) < 7 {
+		return 0, false // "running"
+	}
+	number, err := strconv.Atoi(words[0])
+	if err != nil {
+		return 0, false
+	}
+	argument := func(i int) uint64 {
+		value, err := strconv.ParseUint(words[i+1], 0, 64)
+		if err != nil {
+			return 0
+		}
+		return value
+	}
+	if i, ok := milliseconds[number]; ok {
+		ms := int32(uint32(argument(i))) //nolint:gosec // an int of C
+		return time.Duration(max(ms, 0)) * time.Millisecond, ms > 0
+	}
+	i, ok := pointers[number]
+	return 0, ok && argument(i) != 0
+}

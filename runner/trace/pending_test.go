@@ -1,0 +1,69 @@
+package trace
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestTimed(t *testing.T) {
+	line := func(number int, args ...string) string {
+		text := fmt.Sprint(number)
+		for i := range 6 {
+			value := "0x0"
+			if i < len(args) {
+				value = args[i]
+			}
+			text += " " + value
+		}
+		return text + " 0x7ffd 0x7f00\n"
+	}
+	for name, tc := range map[string]struct {
+		call string
+		want bool
+	}{
+		"an event loop with a timer":       {line(unix.SYS_EPOLL_PWAIT, "0x5", "0x7ffd", "0x400", "0x7d0"), true},
+		"one without":                      {line(unix.SYS_EPOLL_PWAIT, "0x5", "0x7ffd", "0x400", "0xffffffff"), false},
+		"one without, in 64 bits":          {line(unix.SYS_EPOLL_PWAIT, "0x5", "0x7ffd", "0x400", "0xffffffffffffffff"), false},
+		"one that only looks":              {line(unix.SYS_EPOLL_PWAIT, "0x5", "0x7ffd", "0x400", "0x0"), false},
+		"select with a time":               {line(unix.SYS_PSELECT6, "0x5", "0x1", "0x0", "0x0", "0x7ffd"), true},
+		"select without":                   {line(unix.SYS_PSELECT6, "0x5", "0x1", "0x0", "0x0", "0x0"), false},
+		"poll with a time":                 {line(unix.SYS_PPOLL, "0x7ffd", "0x1", "0x7ffe"), true},
+		"a read":                           {line(unix.SYS_READ, "0x0", "0x7ffd", "0x400", "0x7d0"), false},
+		"a process that runs":              {"running\n", false},
+		"a process that is in no call":     {"-1 0x7ffd 0x7f00\n", false},
+		"what the kernel would never say":  {"281 a b c d e f\n", false},
+		"nothing, for it may not be asked": {"", false},
+	} {
+		wait, got := timed(tc.call)
+		if got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+		if name == "an event loop with a timer" && wait != 2*time.Second {
+			t.Errorf("%s: waits %s", name, wait)
+		}
+	}
+}
+
+func TestDescendants(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "cat; :")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if all := descendants(os.Getpid()); !slices.Contains(all, cmd.Process.Pid) || all[0] != os.Getpid() {
+		t.Errorf("%v is without %d", all, cmd.Process.Pid)
+	}
+	_ = stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

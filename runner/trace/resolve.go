@@ -1,0 +1,272 @@
+package trace
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds on the work that one name makes: how many symbolic links it may lead
+// through (path_resolution(7)), and how many parts it may have in all. The kernel
+// allows some 2000 parts; who has more than these is counted as unplaced.
+const (
+	maxHops  = 40
+	maxParts = 256
+)
+
+// handle is a descriptor of a process.
+type handle struct{ pid, number int }
+
+// resolve is the name that a path argument gives, joined with the directory
+// that it is relative to, and clean.
+func (c *call) resolve(dir, arg []byte) (string, textKind) {
+	name, kind := c.join(dir, arg)
+	if name == "" {
+		return "", kind
+	}
+	return path.Clean(name), kind
+}
+
+// join is resolve before it is clean. dir is a "...at" call's descriptor, nil
+// for calls that have none.
+func (c *call) join(dir, arg []byte) (string, textKind) {
+	value, kind := text(arg)
+	name := string(value)
+	if strings.HasPrefix(name, "/") {
+		return name, kind
+	}
+	base, isFile := c.task.fs.cwd, false
+	if number, decor := descriptor(dir); decor != nil {
+		base, _ = filePath(decor)
+		isFile = number >= 0
+	}
+	switch {
+	case name == "" && (!isFile || kind == textPointer):
+		return "", kind // an error, or unreadable
+	case name == "":
+		return base, kind // with a descriptor, that file itself
+	case base == "":
+		return name, kind // relative to what is not known
+	}
+	return base + "/" + name, kind
+}
+
+// locate is resolve for calls whose result does not say what they found: it
+// follows the symbolic links that are known; one in the last part only where
+// the call does so.
+func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKind) {
+	name, kind := c.join(dir, arg)
+	if !strings.HasPrefix(name, "/") {
+		if name == "" {
+			return "", kind
+		}
+		return path.Clean(name), kind
+	}
+	return d.walk(c, name, follow), kind
+}
+
+// walk makes an absolute name clean the way the kernel does: ".." behind a
+// symbolic link is the directory above what that points at.
+func (d *decoder) walk(c *call, name string, follow bool) string {
+	if d.links.empty() && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") {
+		return path.Clean(name)
+	}
+	at, hops := make([]byte, 0, len(name)), 0 // without a final slash
+	for parts, rest := 0, name; rest != ""; parts++ {
+		if parts == maxParts {
+			d.stats.Unplaced++
+			return path.Clean(name)
+		}
+		part, tail, _ := strings.Cut(rest, "/")
+		rest = tail
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = at[:max(0, bytes.LastIndexByte(at, '/'))]
+			continue
+		}
+		dir := len(at)
+		at = append(append(at, '/'), part...)
+		if rest == "" && !follow {
+			break
+		}
+		to := d.pointsAt(c, at)
+		if to == "" && magical(at) {
+			d.astray = true // it may lead anywhere
+		}
+		if to != "" && hops < maxHops {
+			hops++
+			rest, at = to+"/"+rest, at[:dir]
+			if path.IsAbs(to) {
+				at = at[:0]
+			}
+		}
+	}
+	return "/" + strings.TrimPrefix(string(at), "/")
+}
+
+// pointsAt is where a symbolic link leads, "" for what is none as far as is
+// known: those that the server made or went through, and those of /proc.
+func (d *decoder) pointsAt(c *call, name []byte) string {
+	if bytes.HasPrefix(name, []byte("/proc/")) || bytes.HasPrefix(name, []byte("/dev/fd/")) {
+		return d.magic(c, string(name))
+	}
+	if to, ok := d.links.newest[string(name)]; ok { // not get: this allocates nothing
+		return to
+	}
+	return d.links.oldest[string(name)]
+}
+
+// magical tells whether a name is that of a link by which a process's directory
+// in /proc leads to any file.
+func magical(name []byte) bool {
+	dir, base := path.Split(string(name))
+	if dir == "/dev/fd/" {
+		return true
+	}
+	if !strings.HasPrefix(dir, "/proc/") {
+		return false
+	}
+	switch base {
+	case "cwd", "root", "exe":
+		return true
+	}
+	return strings.HasSuffix(dir, "/fd/") || strings.HasSuffix(dir, "/map_files/")
+}
+
+// magic follows cwd, root and fd/N of a process's directory in /proc (proc(5)).
+func (d *decoder) magic(c *call, name string) string {
+	p := c.task.process
+	tail, ok := strings.CutPrefix(name, "/dev/")
+	if !ok {
+		var of string
+		of, tail, _ = strings.Cut(strings.TrimPrefix(name, "/proc/"), "/")
+		if pid, err := strconv.Atoi(of); err == nil {
+			t := d.tasks.known[pid]
+			if t == nil || t.process != p && tail == "cwd" {
+				return ""
+			}
+			p = t.process
+		} else if of != "self" && of != "thread-self" {
+			return ""
+		}
+	}
+	if thread, ok := strings.CutPrefix(tail, "task/"); ok { // which shares them, as a rule
+		_, tail, _ = strings.Cut(thread, "/")
+	}
+	switch tail {
+	case "root":
+		return "/"
+	case "cwd":
+		return c.task.fs.cwd
+	}
+	if number, ok := strings.CutPrefix(tail, "fd/"); ok {
+		if n, err := strconv.Atoi(number); err == nil {
+			return d.held(p, n)
+		}
+	}
+	return ""
+}
+
+// opened remembers what a descriptor stands for that a call has returned.
+func (d *decoder) opened(c *call, name string) {
+	d.keep(c.task.process, c.result.pid, name)
+}
+
+func (d *decoder) keep(p *process, number int, name string) {
+	d.handles.put(handle{p.pid, number}, name)
+	p.memory = p.memory || inMemory(name)
+}
+
+// inMemory tells whether a file is one of memfd_create(2).
+func inMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }
+
+// held is the file of a descriptor, which a process may have from an ancestor.
+func (d *decoder) held(p *process, number int) string {
+	if name, ok := d.handles.get(handle{p.pid, number}); ok {
+		return name
+	}
+	for _, pid := range slices.Backward(p.forebears) {
+		if name, ok := d.handles.get(handle{pid, number}); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func (d *decoder) dup(c *call) {
+	if name, ok := filePath(c.result.decor); ok && !c.failed() {
+		d.opened(c, name)
+	}
+}
+
+// learnLink keeps that a directory is another, when a file in it was asked for
+// by one name and found by the other.
+func (d *decoder) learnLink(asked, found string) {
+	if asked == found || asked == "" || found == "" || path.Base(asked) != path.Base(found) || strings.HasPrefix(asked, "/proc/") {
+		return
+	}
+	if dir := path.Dir(asked); dir != "/" && path.IsAbs(dir) && path.Dir(found) != dir {
+		d.links.put(dir, path.Dir(found))
+	}
+}
+
+// relinked keeps the symbolic links up to date.
+func (d *decoder) relinked(e Event) {
+	switch {
+	case e.Op == OpLink && strings.HasPrefix(e.Target, "/") && e.Path != "":
+		d.linkAt(e.Path, e.Target)
+	case e.Op == OpDelete:
+		d.linkAt(e.Path, "")
+	case e.Op == OpRename:
+		to, _ := d.links.get(e.Path)
+		d.linkAt(e.Path, "")
+		d.linkAt(e.Target, to)
+	}
+}
+
+func (d *decoder) linkAt(name, to string) {
+	if old, _ := d.links.get(name); old != to {
+		d.links.put(name, to)
+	}
+}
+
+// linkText is where a symbolic link points to: relative to its own directory.
+func linkText(link string, arg []byte) (string, textKind) {
+	value, kind := text(arg)
+	target := string(value)
+	if target == "" || path.IsAbs(target) {
+		return target, kind
+	}
+	return path.Join(path.Dir(link), target), kind
+}
+
+// learnCwd keeps the working directory that strace printed.
+func (c *call) learnCwd(dir []byte) {
+	if len(dir) > 0 && dir[0] == 'A' { // AT_FDCWD</work>
+		if _, decor := descriptor(dir); decor != nil && string(decor) != c.task.fs.cwd {
+			if cwd, ok := filePath(decor); ok {
+				c.task.fs.cwd = cwd
+			}
+		}
+	}
+}
+
+func (d *decoder) chdir(c *call) {
+	if c.failed() {
+		return
+	}
+	if c.name == "fchdir" {
+		_, decor := descriptor(c.arg(0))
+		c.task.fs.cwd, _ = filePath(decor)
+		return
+	}
+	d.astray = false
+	c.task.fs.cwd, _ = d.locate(c, nil, c.arg(0), true)
+	if d.astray {
+		c.task.fs.cwd = ""
+	}
+}

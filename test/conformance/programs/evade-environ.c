@@ -1,0 +1,11 @@
+// Reads the environment of its parent, or would: the supervisor hides its own.
+//
+// expect: read(EACCES) /proc/N/environ
+#include "conformance.h"
+
+static int act(void) {
+	char name[64];
+	snprintf(name, sizeof name, "/proc/%d/environ", getppid());
+	open(name, O_RDONLY);
+	return 0;
+}

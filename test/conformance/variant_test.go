@@ -1,0 +1,189 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// patience is how long one audit may take.
+const patience = 2 * time.Minute
+
+// variant is a way to trace.
+type variant struct {
+	backend trace.Backend
+	mode    string
+}
+
+var variants = []variant{
+	{trace.Strace, "wrapped"}, {trace.Strace, "attached"}, {trace.Ptrace, "wrapped"}, {trace.Ptrace, "attached"},
+}
+
+func (v variant) String() string { return strings.ToLower(string(v.backend)) + "-" + v.mode }
+
+// outcome is all that one audit shows.
+type outcome struct {
+	Report report.Report
+	Events []string
+	Stats  trace.Stats
+	// Left: the server of an attack outlived the audit.
+	Left bool
+}
+
+// findings are the rules that found something, with their severities.
+func (o outcome) findings() []string {
+	var all []string
+	for _, f := range o.Report.Findings {
+		all = append(all, f.Rule+" "+string(f.Severity))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// run audits a program.
+func (v variant) run(t *testing.T, p program) outcome {
+	t.Helper()
+	if v.mode == "attached" {
+		return inPod(t, v, p)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	dir := t.TempDir()
+	launcher, err := sandbox.New([]string{p.path}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher.Keep, launcher.Tracer, launcher.Network = true, v.backend, report.NetworkDeny // what becomes of a connect is then plain
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := watch(ctx, &spy{Launcher: launcher, attack: p.attack}, launcher.Canaries(), p.path, filepath.Join(dir, "trace.txt"), self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// watch audits a server and then reads its trace once more, for the events that
+// no report has.
+func watch(ctx context.Context, s *spy, canaries canary.Set, server, file, stage string) (outcome, error) {
+	attacking, done := context.WithCancel(ctx)
+	defer done()
+	if s.attack != "" {
+		go attack(attacking, s.attack)
+	}
+	plan := audit.Plan{
+		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Canaries: canaries,
+	}
+	r, err := audit.Run(ctx, plan, s)
+	if err != nil || s.process == nil {
+		return outcome{Report: r}, err
+	}
+	o := outcome{Report: r, Stats: s.process.Trace().Stats()}
+	o.Left = s.attack != "" && outlives(s.attack)
+	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage})
+	if err != nil {
+		return o, err
+	}
+	session.Ended()
+	places := strings.NewReplacer(canaries.Home+"/", "~/", server, "PROGRAM")
+	err = session.Run(ctx, func(e trace.Event) { o.Events = append(o.Events, describe(e, places)) })
+	return o, err
+}
+
+// spy is a launcher that remembers what it launched.
+type spy struct {
+	audit.Launcher
+	attack        string
+	process       audit.Process
+	stdin, stdout uint64
+}
+
+func (s *spy) Launch(ctx context.Context) (audit.Process, error) {
+	process, err := s.Launcher.Launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.process = process
+	stdin, stdout, _ := process.Streams()
+	var errIn, errOut error
+	s.stdin, errIn = inode(stdin)
+	s.stdout, errOut = inode(stdout)
+	return process, errors.Join(errIn, errOut)
+}
+
+// inode is that of a pipe, whose two ends have the same.
+func inode(stream any) (uint64, error) {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return 0, fmt.Errorf("a stream is a %T", stream)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Sys().(*syscall.Stat_t).Ino, nil
+}
+
+// results are what the table shows.
+var (
+	resultsMu sync.Mutex
+	results   = map[string]map[variant]string{}
+)
+
+func record(name string, v variant, problems []string) {
+	resultsMu.Lock()
+	defer resultsMu.Unlock()
+	if results[name] == nil {
+		results[name] = map[variant]string{}
+	}
+	results[name][v] = "ok"
+	if len(problems) > 0 {
+		results[name][v] = "differs"
+	}
+}
+
+// table is program x variant.
+func table() string {
+	if len(results) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-28s", "program")
+	for _, v := range variants {
+		fmt.Fprintf(&b, " %-16s", v)
+	}
+	good := 0
+	for _, p := range programs {
+		row, ok := results[p.name]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%-28s", p.name)
+		for _, v := range variants {
+			fmt.Fprintf(&b, " %-16s", row[v])
+			if row[v] == "ok" {
+				good++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%d of %d ok\n", good, len(results)*len(variants))
+	return b.String()
+}
