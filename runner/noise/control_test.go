@@ -48,6 +48,9 @@ func control(t *testing.T, argv []string) profile.Profile {
 	wrapped := trace.Wrap(cfg, argv)
 	cmd := exec.Command(wrapped[0], wrapped[1:]...)
 	cmd.Dir = t.TempDir()
+	// A version manager's shim is a bash script, and bash looks its user up in
+	// /etc/passwd where SHELL is not set (bash(1)): no part of the runtime.
+	cmd.Env = append(os.Environ(), "SHELL=/bin/sh")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
