@@ -24,6 +24,9 @@ const (
 	MaxArgs          = 64
 	MaxErrors        = 32
 	MaxCaptures      = 64
+	MaxOutputs       = 64
+	MaxOrigins       = 4
+	MaxDrifts        = 8
 	MaxGaps          = 16
 	MaxNoise         = 32
 	MaxSamples       = 64
@@ -153,6 +156,25 @@ func (t *trimmer) record(r *Report, to limits) {
 		}
 		t.excerpt(&c.Excerpt, MaxDetailBytes)
 	}
+	r.Outputs = r.Outputs[:min(len(r.Outputs), MaxOutputs, 4*to.effects)]
+	for i := range r.Outputs {
+		t.output(&r.Outputs[i])
+	}
+	r.Drifts = r.Drifts[:min(len(r.Drifts), MaxDrifts)]
+	for i := range r.Drifts {
+		d := &r.Drifts[i].Drift
+		for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed} {
+			*names = (*names)[:min(len(*names), MaxDrift)]
+			for j := range *names {
+				t.excerpt(&(*names)[j], MaxNameBytes)
+			}
+		}
+	}
+	rows := &r.Exercise
+	*rows = (*rows)[:min(len(*rows), to.capabilities)]
+	for i := range *rows {
+		t.excerpt(&(*rows)[i].Name, MaxNameBytes)
+	}
 	r.Unobserved = r.Unobserved[:min(len(r.Unobserved), MaxGaps)]
 	for i := range r.Unobserved {
 		t.excerpt(&r.Unobserved[i].Detail, MaxDetailBytes)
@@ -167,6 +189,17 @@ func (t *trimmer) record(r *Report, to limits) {
 	}
 }
 
+func (t *trimmer) output(o *Output) {
+	t.excerpt(&o.Capability.Name, MaxNameBytes)
+	t.excerpt(&o.Method, MaxArgBytes)
+	t.excerpt(&o.Arguments, MaxDetailBytes)
+	t.excerpt(&o.Text, MaxMessageBytes)
+	o.Origins = o.Origins[:min(len(o.Origins), MaxOrigins)]
+	for i := range o.Origins {
+		t.excerpt(&o.Origins[i], MaxNameBytes)
+	}
+}
+
 func (t *trimmer) server(s *Server) {
 	t.text("server.name", &s.Name, MaxNameBytes)
 	t.text("server.version", &s.Version, MaxNameBytes)
@@ -176,6 +209,7 @@ func (t *trimmer) server(s *Server) {
 		s.Stderr = s.Stderr[over:] // the end is what explains an exit
 	}
 	t.excerpt(&s.Stderr, MaxStderrBytes)
+	t.excerpt(&s.URL, MaxPathBytes)
 	s.Command = cut(t, "server.command", s.Command, MaxArgs)
 	for i := range s.Command {
 		t.excerpt(&s.Command[i], MaxPathBytes)

@@ -38,12 +38,21 @@ type Report struct {
 	Runner  Component `json:"runner"`
 	Tracer  Component `json:"tracer"`
 	Network Network   `json:"network"`
+	// Probe is how the server was exercised: what repeats the run.
+	Probe Probe `json:"probe"`
 
 	Findings []Finding `json:"findings"`
 	Profile  Profile   `json:"profile"`
 	Manifest Manifest  `json:"manifest"`
 	Coverage Coverage  `json:"coverage"`
+	// Exercise has a row for each capability, in the order of the manifest.
+	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
 
+	// Drifts are how the manifest differed within the audit, at most one for each
+	// Moment; what differs from an earlier audit is a finding of its own.
+	Drifts []ManifestDrift `json:"drifts,omitempty"`
+	// Outputs are what the server said in answer, the first of each kind.
+	Outputs []Output `json:"outputs,omitempty"`
 	// Captures is what the sinkhole received, the first of each kind.
 	Captures []Capture `json:"captures,omitempty"`
 	// Unobserved says plainly what the audit could not see into.
@@ -64,7 +73,11 @@ type Server struct {
 	Version string `json:"version,omitempty"`
 	// ProtocolVersion is the MCP revision that was spoken, such as "2025-11-25".
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
-	// Command is the program and its arguments.
+	// Transport is how the server was talked to.
+	Transport Transport `json:"transport,omitempty"`
+	// URL is where a server runs that was not started by the audit, and not traced.
+	URL string `json:"url,omitempty"`
+	// Command is the program and its arguments; none with URL.
 	Command []string `json:"command"`
 	// Exit is how the server ended, such as "exit status 1" or "signal: killed".
 	Exit string `json:"exit,omitempty"`
@@ -96,25 +109,6 @@ const (
 
 // Networks lists all networks, the default first.
 var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
-
-// Coverage says how much of what the server advertises was exercised.
-type Coverage struct {
-	Tools             Exercised `json:"tools"`
-	Resources         Exercised `json:"resources"`
-	ResourceTemplates Exercised `json:"resourceTemplates"`
-	Prompts           Exercised `json:"prompts"`
-}
-
-// Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.
-type Exercised struct {
-	// Listed is how many the server advertises.
-	Listed int `json:"listed"`
-	// Called is how many were called and answered, with a result or an error.
-	Called int `json:"called"`
-	// Accepted is how many answered at least one call with a result that is
-	// not an error.
-	Accepted int `json:"accepted"`
-}
 
 // Capture is what one connection, or one datagram, brought to the sinkhole.
 type Capture struct {

@@ -36,6 +36,10 @@ const (
 	ReasonProtocolError Reason = "ProtocolError"
 	// ReasonNothingAdvertised: there was nothing to exercise, so nothing was seen.
 	ReasonNothingAdvertised Reason = "NothingAdvertised"
+	// ReasonNotTraced: the server runs elsewhere, so that only what it says was seen.
+	ReasonNotTraced Reason = "NotTraced"
+	// ReasonNotExercised: what was asked for left tools out.
+	ReasonNotExercised Reason = "NotExercised"
 	// ReasonTracerLost: the tracer ended before the server did.
 	ReasonTracerLost Reason = "TracerLost"
 	// ReasonTracerUnavailable: the tracer could not attach.

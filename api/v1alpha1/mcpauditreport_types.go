@@ -70,6 +70,9 @@ type AuditResult struct {
 	// network is what the sandbox did with connections to the outside.
 	// +kubebuilder:validation:MaxLength=64
 	Network string `json:"network"`
+	// probe is how the server was exercised.
+	// +optional
+	Probe ReportedProbe `json:"probe"`
 	// findings, worst first.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -80,6 +83,21 @@ type AuditResult struct {
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.
 	Coverage Coverage `json:"coverage"`
+	// exercise has a row for each capability.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
+	// drifts are how the manifest differed within the audit.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Drifts []ManifestDrift `json:"drifts,omitempty"`
+	// outputs are what the server said in answer, the first of each kind.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Outputs []Output `json:"outputs,omitempty"`
 	// captures is what the sinkhole received, the first of each kind.
 	// +optional
 	// +listType=atomic
@@ -121,6 +139,14 @@ type ReportedServer struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
+	// transport is Stdio, StreamableHTTP or SSE.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Transport string `json:"transport,omitempty"`
+	// url of a server that was not started by the audit, and not traced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	URL string `json:"url,omitempty"`
 	// command is the program and its arguments.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -250,28 +276,6 @@ type ManifestItem struct {
 	// digest over the item's canonical JSON.
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest"`
-}
-
-// Coverage says how much of what the server advertises was exercised.
-type Coverage struct {
-	// tools that were exercised.
-	Tools Exercised `json:"tools"`
-	// resources that were exercised.
-	Resources Exercised `json:"resources"`
-	// resourceTemplates that were exercised.
-	ResourceTemplates Exercised `json:"resourceTemplates"`
-	// prompts that were exercised.
-	Prompts Exercised `json:"prompts"`
-}
-
-// Exercised counts the capabilities of one kind: listed >= called >= accepted.
-type Exercised struct {
-	// listed is how many the server advertises.
-	Listed int32 `json:"listed"`
-	// called is how many were called and answered.
-	Called int32 `json:"called"`
-	// accepted is how many answered with a result that is not an error.
-	Accepted int32 `json:"accepted"`
 }
 
 // Truncation counts what was left out of one list or text.

@@ -82,8 +82,10 @@ func coverage(c report.Coverage) *v1alpha1.Coverage {
 	of := func(e report.Exercised) v1alpha1.Exercised {
 		return v1alpha1.Exercised{Listed: int32(e.Listed), Called: int32(e.Called), Accepted: int32(e.Accepted)}
 	}
+	share := func(s report.Share) v1alpha1.Share { return v1alpha1.Share{Total: int32(s.Total), Done: int32(s.Done)} }
 	return &v1alpha1.Coverage{
 		Tools: of(c.Tools), Resources: of(c.Resources), ResourceTemplates: of(c.ResourceTemplates), Prompts: of(c.Prompts),
+		Completions: of(c.Completions), Subscriptions: of(c.Subscriptions), Calls: share(c.Calls), Branches: share(c.Branches),
 	}
 }
 

@@ -5,6 +5,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,13 @@ type Plan struct {
 	FailOn report.Severity
 	// Network is what the launcher did with connections; empty: Sinkhole.
 	Network report.Network
+	// Transport is how the server is talked to, Stdio if empty; Port (1 to 65535)
+	// and Path ("/mcp", "/sse") are where it listens, for the others.
+	Transport report.Transport
+	Port      uint16
+	Path      string
+	// Probe says how it is exercised.
+	Probe ProbePlan
 	// Timeout bounds the whole audit; what is running then is Inconclusive.
 	Timeout time.Duration
 	// Baseline is an earlier report whose manifest must not have changed.
@@ -40,6 +48,18 @@ type Plan struct {
 
 	// resolvers are the machine's name servers.
 	resolvers []netip.Addr
+}
+
+// ProbePlan is what of the probe's options an operator chooses; the zero value
+// is a good choice. See probe.Options.
+type ProbePlan struct {
+	Calls           report.Calls
+	Rounds          int
+	MaxCallsPerTool int
+	CallTimeout     time.Duration
+	Inputs          map[string]json.RawMessage
+	SkipTools       []string
+	Seed            int64
 }
 
 // Launcher starts the server that is under audit, traced from its own execve.

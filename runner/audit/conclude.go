@@ -83,7 +83,7 @@ func incomplete(runs []observation) report.Incomplete {
 			return reason
 		}
 	}
-	if last.result.Coverage == (report.Coverage{}) {
+	if last.result.Coverage.Nothing() {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
 	}

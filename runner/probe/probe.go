@@ -15,7 +15,11 @@
 package probe
 
 import (
+	"context"
+	"encoding/json"
 	"io"
+	"net"
+	"net/http"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -43,6 +47,22 @@ type Conn struct {
 	// end, and the number of bytes that had come by then, its end included. Of a
 	// line that is too long it gets the beginning. It must not keep the line.
 	Received func(line []byte, end int64)
+	// HTTP, when set, carries the conversation in place of Stdin and Stdout, which
+	// are nil then.
+	HTTP *HTTP
+}
+
+// HTTP is a server that listens.
+type HTTP struct {
+	// Transport is StreamableHTTP or SSE.
+	Transport report.Transport
+	// URL is the endpoint: http://localhost:8080/mcp.
+	URL string
+	// Dial makes a connection to the server, whatever the URL says; nil stands for
+	// the network. What is dialled is part of the conversation from its first byte.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Header is sent with every request, such as Authorization.
+	Header http.Header
 }
 
 // Options of a session. A duration of zero stands for the default.
@@ -55,6 +75,23 @@ type Options struct {
 	// Inputs say where the paths in arguments lie. Inputs.Dir (default /tmp) is
 	// at once the root that is told to the server.
 	Inputs inputs.Options
+	// Identity is the name that the client gives itself; "" is "mcpaudit".
+	Identity string
+	// Calls says what may be called; "" is All.
+	Calls report.Calls
+	// Skip are the names of tools that are not called.
+	Skip []string
+	// Given are arguments for tools by name, each a JSON object: they are sent in
+	// place of what would be made up for the properties that they have.
+	Given map[string]json.RawMessage
+	// Rounds is how often everything is exercised (default 3); ListOnly says that
+	// nothing is, and Rounds does not count.
+	Rounds   int
+	ListOnly bool
+	// MaxCalls is how often one tool is called at most (default 24).
+	MaxCalls int
+	// Seed makes the arguments.
+	Seed int64
 
 	// Handshake is how long the first answer may take (default 60 s: servers
 	// load a lot), CallTimeout how long any other may (default 30 s).
@@ -112,6 +149,8 @@ type Result struct {
 	Announced bool
 
 	Coverage  report.Coverage
+	Exercise  []report.CapabilityCoverage
+	Outputs   []report.Output
 	Pollution Pollution
 
 	// Incomplete is the first reason why the session did not show everything.

@@ -1,0 +1,96 @@
+package report
+
+// Transport is how an MCP server is talked to.
+type Transport string
+
+// The transports (specification 2025-11-25, basic/transports).
+const (
+	// TransportStdio: lines on stdin and stdout.
+	TransportStdio Transport = "Stdio"
+	// TransportStreamableHTTP: one endpoint for POST, and GET for a stream.
+	TransportStreamableHTTP Transport = "StreamableHTTP"
+	// TransportSSE: the HTTP+SSE transport of revision 2024-11-05.
+	TransportSSE Transport = "SSE"
+)
+
+// Transports lists all transports, the default first.
+var Transports = []Transport{TransportStdio, TransportStreamableHTTP, TransportSSE}
+
+// Calls says which of the tools may be called.
+type Calls string
+
+// The choices.
+const (
+	CallsAll Calls = "All"
+	// CallsReadOnlyHinted: those that say readOnlyHint, and whatever is no tool.
+	CallsReadOnlyHinted Calls = "ReadOnlyHinted"
+	// CallsNever: nothing is exercised, only listed.
+	CallsNever Calls = "Never"
+)
+
+// CallsChoices lists all choices, the default first.
+var CallsChoices = []Calls{CallsAll, CallsReadOnlyHinted, CallsNever}
+
+// Probe is how the server was exercised.
+type Probe struct {
+	// Seed makes the arguments: the same seed gives the same ones again.
+	Seed int64 `json:"seed"`
+	// Rounds is how often everything was exercised, 1 to 10.
+	Rounds int   `json:"rounds"`
+	Calls  Calls `json:"calls"`
+	// Launches is how often the server was started.
+	Launches int `json:"launches"`
+}
+
+// Moment is when, within an audit, a manifest was compared with the first.
+type Moment string
+
+// The moments. Each is one way in which a server changes what it advertises
+// after it was reviewed.
+const (
+	// MomentSession: after the calls, in the same session.
+	MomentSession Moment = "Session"
+	// MomentRestart: when it was started again, with the same home directory.
+	MomentRestart Moment = "Restart"
+	// MomentIdentity: for a client of another name, with the same capabilities.
+	MomentIdentity Moment = "Identity"
+	// MomentClock: with its clock set forward.
+	MomentClock Moment = "Clock"
+)
+
+// ManifestDrift is how the manifest differed at one moment.
+type ManifestDrift struct {
+	Moment Moment `json:"moment"`
+	// Announced: the server had sent a list_changed notification.
+	Announced bool `json:"announced,omitempty"`
+	Drift     `json:",inline"`
+}
+
+// OutputKind is what kind of answer an Output is.
+type OutputKind string
+
+// The kinds.
+const (
+	OutputResult       OutputKind = "Result"       // of a call, resource or prompt
+	OutputError        OutputKind = "Error"        // a JSON-RPC error, or a result with isError
+	OutputNotification OutputKind = "Notification" // logging, progress, list_changed, ...
+	OutputRequest      OutputKind = "Request"      // sampling, elicitation, roots
+	OutputList         OutputKind = "List"         // completions
+)
+
+// Output is something that the server said, and what it was asked.
+type Output struct {
+	Kind       OutputKind `json:"kind"`
+	Capability Capability `json:"capability"`
+	// Method of the request, or of the server's own message.
+	Method string `json:"method"`
+	// Arguments that reached it, as JSON.
+	Arguments string `json:"arguments,omitempty"`
+	// Origins say where the arguments came from that the probe did not make up, each
+	// in one sentence: `ticket_id "TICK-3" from the result of tool list_tickets`.
+	Origins []string `json:"origins,omitempty"`
+	// Text is the beginning of it, secrets shortened.
+	Text string `json:"text"`
+	// Count is how often the same text came; at least 1.
+	Count int `json:"count"`
+}
