@@ -1,8 +1,9 @@
 // Package note is the MCP server that the honest, the leaky and some of the
-// misbehaving servers have in common: one tool, format_note, over stdio.
+// misbehaving servers have in common: one tool, format_note.
 package note
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpaudit/mcpaudit/test/servers"
+	"github.com/mcpaudit/mcpaudit/test/servers/go/serve"
 )
 
 // Options makes a server other than the honest one.
@@ -24,6 +26,8 @@ type Options struct {
 	// Copies is how many more tools are advertised, which do the same under
 	// the names format_note_1 and so on.
 	Copies int
+	// Transport is one of package serve, stdio if empty.
+	Transport string
 }
 
 // tightHeading is a heading without the blank that CommonMark 0.31 asks for
@@ -40,7 +44,7 @@ func Format(note string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Serve answers on stdin and stdout until stdin ends.
+// Serve answers until stdin ends, or for ever.
 func Serve(o Options) error {
 	tool, err := servers.FormatNote()
 	if err != nil {
@@ -55,7 +59,7 @@ func Serve(o Options) error {
 		name := fmt.Sprintf("%s_%d", tool.Name, n+1)
 		s.AddTool(mcp.NewToolWithRawSchema(name, tool.Description, tool.InputSchema), o.format)
 	}
-	return server.ServeStdio(s)
+	return serve.Serve(s, cmp.Or(o.Transport, "stdio"))
 }
 
 func (o Options) format(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
