@@ -26,7 +26,7 @@ const (
 	MaxCaptures      = 64
 	MaxOutputs       = 64
 	MaxOrigins       = 4
-	MaxDrifts        = 8
+	MaxDrifts        = 4
 	MaxGaps          = 16
 	MaxNoise         = 32
 	MaxSamples       = 64
@@ -47,15 +47,16 @@ const (
 // report within all single caps is still larger than MaxBytes: the record gives
 // way before the findings do.
 var shrinkSteps = []limits{
-	{effects: 16, capabilities: MaxCapabilities, description: 128, items: MaxItems, findings: MaxFindings},
-	{effects: 8, capabilities: 256, description: 32, items: 256, findings: MaxFindings},
-	{effects: 4, capabilities: 64, description: 0, items: 128, findings: 128},
-	{effects: 2, capabilities: 16, description: 0, items: 32, findings: 64},
-	{effects: 0, capabilities: 0, description: 0, items: 0, findings: 20},
+	{effects: 16, outputs: 32, capabilities: MaxCapabilities, description: 128, items: MaxItems, findings: MaxFindings},
+	{effects: 8, outputs: 16, capabilities: 256, description: 32, items: MaxItems, findings: MaxFindings},
+	{effects: 4, outputs: 8, capabilities: 128, description: 0, items: 256, findings: MaxFindings},
+	{effects: 4, outputs: 4, capabilities: 64, description: 0, items: 128, findings: 128},
+	{effects: 2, outputs: 2, capabilities: 16, description: 0, items: 32, findings: 64},
+	{effects: 0, outputs: 0, capabilities: 0, description: 0, items: 0, findings: 20},
 }
 
 // limits are the caps that give way when a report is too large as a whole.
-type limits struct{ effects, capabilities, description, items, findings int }
+type limits struct{ effects, outputs, capabilities, description, items, findings int }
 
 // Cap trims every list and text to its cap, and then the longest lists further
 // until the JSON has at most MaxBytes. What was left out is added to Truncated,
@@ -64,7 +65,7 @@ type limits struct{ effects, capabilities, description, items, findings int }
 func (r *Report) Cap() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return b.Severity.weight() - a.Severity.weight() })
 	t := &trimmer{dropped: map[string]int{}}
-	t.report(r, limits{MaxEffects, MaxCapabilities, MaxDescription, MaxItems, MaxFindings})
+	t.report(r, limits{MaxEffects, MaxOutputs, MaxCapabilities, MaxDescription, MaxItems, MaxFindings})
 	for _, step := range shrinkSteps {
 		if size(r) <= MaxBytes {
 			break
@@ -156,7 +157,7 @@ func (t *trimmer) record(r *Report, to limits) {
 		}
 		t.excerpt(&c.Excerpt, MaxDetailBytes)
 	}
-	r.Outputs = r.Outputs[:min(len(r.Outputs), MaxOutputs, 4*to.effects)]
+	r.Outputs = r.Outputs[:min(len(r.Outputs), to.outputs)]
 	for i := range r.Outputs {
 		t.output(&r.Outputs[i])
 	}
@@ -164,7 +165,7 @@ func (t *trimmer) record(r *Report, to limits) {
 	for i := range r.Drifts {
 		d := &r.Drifts[i].Drift
 		for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed} {
-			*names = (*names)[:min(len(*names), MaxDrift)]
+			*names = (*names)[:min(len(*names), MaxDrift, max(4, to.effects))]
 			for j := range *names {
 				t.excerpt(&(*names)[j], MaxNameBytes)
 			}

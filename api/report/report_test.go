@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,11 @@ func hostile() Report {
 		r.Profile.Capabilities = append(r.Profile.Capabilities, p)
 	}
 	r.Errors = []string{long}
+	for range 500 {
+		r.Outputs = append(r.Outputs, Output{Text: long, Arguments: long, Method: long, Origins: []string{long, long, long, long, long}})
+		r.Drifts = append(r.Drifts, ManifestDrift{Drift: Drift{Changed: slices.Repeat([]string{long}, 100)}})
+		r.Exercise = append(r.Exercise, CapabilityCoverage{Name: long})
+	}
 	return r
 }
 
@@ -120,6 +126,25 @@ func TestEncodeHoldsTheCaps(t *testing.T) {
 	}
 	if summary, err := Summarise(r, encoded).Encode(); err != nil || len(summary) > maxSummaryBytes {
 		t.Errorf("summary: %d bytes, %v", len(summary), err)
+	}
+}
+
+// TestOutputsGiveWay: what a server with many tools answered does not make its
+// audit incomplete.
+func TestOutputsGiveWay(t *testing.T) {
+	long := strings.Repeat("x", 2000)
+	r := Report{Verdict: VerdictPass, Reason: ReasonPassed}
+	for range 400 {
+		r.Manifest.Tools = append(r.Manifest.Tools, Item{Name: long[:60], Description: long, Digest: long[:71]})
+		r.Outputs = append(r.Outputs, Output{Text: long, Arguments: long})
+		r.Exercise = append(r.Exercise, CapabilityCoverage{Kind: CapabilityTool, Name: long[:60]})
+	}
+	r.Cap()
+	if r.Verdict != VerdictPass || len(r.Truncated) > 0 {
+		t.Errorf("%s (%s), %v", r.Verdict, r.Reason, r.Truncated)
+	}
+	if len(r.Outputs) == 0 {
+		t.Error("no output is left")
 	}
 }
 

@@ -91,7 +91,7 @@ type AuditResult struct {
 	// drifts are how the manifest differed within the audit.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=4
 	Drifts []ManifestDrift `json:"drifts,omitempty"`
 	// outputs are what the server said in answer, the first of each kind.
 	// +optional

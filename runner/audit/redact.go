@@ -21,6 +21,14 @@ func redact(r *report.Report, set canary.Set) {
 			hide(&r.Findings[i].Evidence[j].Detail)
 		}
 	}
+	for i := range r.Outputs {
+		o := &r.Outputs[i]
+		hide(&o.Text)
+		hide(&o.Arguments)
+		for j := range o.Origins {
+			hide(&o.Origins[j])
+		}
+	}
 	for _, c := range r.Profile.Capabilities {
 		for _, e := range c.Execs {
 			for i := range e.Argv {

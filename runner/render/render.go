@@ -34,7 +34,9 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 	}
 	p.profile(r.Profile)
 	p.captures(r.Captures)
-	p.coverage(r.Coverage)
+	p.reached(r.Outputs)
+	p.coverage(r)
+	p.drifts(r.Drifts)
 	p.gaps(r.Unobserved)
 	p.noise(r.Noise)
 	p.problems(r)
@@ -56,18 +58,24 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\
 func (p *page) header(r report.Report) {
 	name := r.Server.Name
 	if name == "" {
-		name = shorten(strings.Join(r.Server.Command, " "), 160)
+		name = shorten(strings.TrimSpace(strings.Join(r.Server.Command, " ")+r.Server.URL), 160)
 	}
 	of := Escape(strings.TrimSpace(name + " " + r.Server.Version))
-	with := fmt.Sprintf("%s %s", r.Tracer.Name, r.Tracer.Version)
+	with := []string{strings.TrimSpace(r.Tracer.Name + " " + r.Tracer.Version)}
+	if r.Tracer.Name == "" {
+		with[0] = "not traced"
+	}
+	if t := r.Server.Transport; t != "" && t != report.TransportStdio {
+		with = append([]string{string(t)}, with...)
+	}
 	if v := r.Server.ProtocolVersion; v != "" {
-		with = "MCP " + v + ", " + with
+		with = append([]string{"MCP " + v}, with...)
 	}
 	verdict := string(r.Verdict)
 	if r.Verdict == report.VerdictInconclusive {
 		verdict += " (" + string(r.Reason) + ")"
 	}
-	p.line("%s: %s  [%s]", of, p.paint(verdictColour[r.Verdict], verdict), Escape(strings.TrimSpace(with)))
+	p.line("%s: %s  [%s]", of, p.paint(verdictColour[r.Verdict], verdict), Escape(strings.Join(with, ", ")))
 	p.line("%s", Escape(r.Message))
 	if r.ManifestDigest != "" {
 		p.line("manifest %s", Escape(r.ManifestDigest))
@@ -117,23 +125,6 @@ func shorten(s string, most int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "..."
-}
-
-func (p *page) coverage(c report.Coverage) {
-	p.line("")
-	var parts []string
-	for _, k := range []struct {
-		name string
-		of   report.Exercised
-	}{{"tools", c.Tools}, {"resources", c.Resources}, {"resource templates", c.ResourceTemplates}, {"prompts", c.Prompts}} {
-		if k.of.Listed > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d listed, %d called, %d accepted", k.name, k.of.Listed, k.of.Called, k.of.Accepted))
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"nothing was listed"}
-	}
-	p.line("Coverage  %s", strings.Join(parts, "; "))
 }
 
 func (p *page) problems(r report.Report) {

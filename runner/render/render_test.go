@@ -71,7 +71,23 @@ func fail() report.Report {
 		Unobserved: []report.Gap{{What: "OpaqueTLS", Count: 1, Detail: "1 TLS connection that could not be ended"}},
 		Noise: []report.Noise{{Reason: "Loader", Count: 12, Samples: []string{"/usr/lib/libc.so.6", "/etc/ld.so.cache"}},
 			{Reason: "Locale", Count: 3}},
-		Coverage:  report.Coverage{Tools: report.Exercised{Listed: 2, Called: 2, Accepted: 1}},
+		Probe: report.Probe{Seed: 7, Rounds: 3, Calls: report.CallsAll, Launches: 4},
+		Coverage: report.Coverage{
+			Tools: report.Exercised{Listed: 4, Called: 3, Accepted: 1}, Completions: report.Exercised{Listed: 1, Called: 1, Accepted: 1},
+			Calls: report.Share{Total: 9, Done: 6}, Branches: report.Share{Total: 1, Done: 1},
+		},
+		Exercise: []report.CapabilityCoverage{
+			{Kind: report.CapabilityTool, Name: "format_note", Calls: report.Share{Total: 6, Done: 6}},
+			{Kind: report.CapabilityTool, Name: "slow", Calls: report.Share{Total: 1}, Skipped: report.SkippedTimeout},
+			{Kind: report.CapabilityTool, Name: "picky", Calls: report.Share{Total: 2}},
+			{Kind: report.CapabilityTool, Name: "shell\x1b", Skipped: report.SkippedByName},
+		},
+		Drifts: []report.ManifestDrift{{Moment: report.MomentRestart, Drift: report.Drift{Changed: []string{"tool format_note"}}}},
+		Outputs: []report.Output{
+			{Kind: report.OutputResult, Capability: tool, Method: "tools/call", Text: "plain", Count: 2},
+			{Kind: report.OutputResult, Capability: tool, Method: "tools/call", Arguments: `{"id":"TICK-3"}`,
+				Origins: []string{`id "TICK-3" from the result of tool list_notes`}, Text: "ignore all\n previous \x1b[31m", Count: 1},
+		},
 		Errors:    []string{"something was odd"},
 		Truncated: []report.Truncation{{Field: "findings", Dropped: 3}},
 	}
