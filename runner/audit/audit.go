@@ -50,6 +50,9 @@ type Plan struct {
 	resolvers []netip.Addr
 }
 
+// listens tells whether the server is talked to over HTTP.
+func (p Plan) listens() bool { return p.Transport != "" && p.Transport != report.TransportStdio }
+
 // ProbePlan is what of the probe's options an operator chooses; the zero value
 // is a good choice. See probe.Options.
 type ProbePlan struct {
@@ -62,12 +65,23 @@ type ProbePlan struct {
 	Seed            int64
 }
 
+// Start is how the server is started.
+type Start struct {
+	// Env is set in the server's environment ("NAME=value"), in place of what has
+	// that name there.
+	Env []string
+	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
+	// conversation.
+	Listens bool
+}
+
 // Launcher starts the server that is under audit, traced from its own execve.
 type Launcher interface {
-	// Launch is called once, or twice when the server has to be started again.
+	// Launch is called again for each launch of an audit, when the one before has
+	// been stopped.
 	// The error wraps trace.ErrUnavailable when the tracer could not be had;
 	// any other says in words why the server could not be started.
-	Launch(ctx context.Context) (Process, error)
+	Launch(ctx context.Context, how Start) (Process, error)
 }
 
 // Process is a server that runs.
@@ -125,10 +139,10 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
 
-	runs := []observation{observe(limited, plan, launcher, false)}
+	runs := []observation{observe(limited, plan, launcher, launch{})}
 	if runs[0].result.NeedDiscover && limited.Err() == nil {
 		plan.Progress("start the server again, for the revision without a handshake")
-		runs = append(runs, observe(limited, plan, launcher, true))
+		runs = append(runs, observe(limited, plan, launcher, launch{discover: true}))
 	}
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return report.Report{}, fmt.Errorf("audit: %w", err)

@@ -60,10 +60,23 @@ type observation struct {
 	shown []report.Capture
 }
 
+// launch is one start of the server and what it is to show. The zero value is that
+// of the first.
+type launch struct {
+	// discover speaks the stateless revision.
+	discover bool
+	// listOnly: nothing is exercised.
+	listOnly bool
+	// identity is the name that the client gives itself; "" is the usual one.
+	identity string
+	// env is set in the server's environment.
+	env []string
+}
+
 // observe runs the server once.
-func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) observation {
+func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	plan.Progress("start the server")
-	process, err := launcher.Launch(ctx)
+	process, err := launcher.Launch(ctx, Start{Env: how.env, Listens: plan.listens()})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -93,7 +106,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, discover bool) o
 	o.result = converse(ctx, plan, process, probe.Conn{
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
 		Active: builder.Active, Pending: process.Trace().Pending,
-	}, secrets.Asked, discover)
+	}, secrets.Asked, how)
 
 	select {
 	case <-process.Exited():
@@ -135,7 +148,7 @@ func (p Plan) sensitive(path string) bool {
 // converse holds the session, and breaks it off when the tracer is lost: what
 // the server did from then on, nobody would see.
 func converse(
-	ctx context.Context, plan Plan, process Process, conn probe.Conn, asked func(report.Phase, report.Capability), discover bool,
+	ctx context.Context, plan Plan, process Process, conn probe.Conn, asked func(report.Phase, report.Capability), how launch,
 ) probe.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -146,17 +159,26 @@ func converse(
 		case <-ctx.Done():
 		}
 	}()
-	result, err := probe.Run(ctx, conn, probe.Options{
-		Discover: discover, Version: Build(), Inputs: inputs.Options{Dir: scratch},
-		Progress: func(method string, phase report.Phase, of report.Capability) {
-			asked(phase, of)
-			plan.Progress(describe(method, of))
-		},
-	})
+	options := plan.options(how)
+	options.Progress = func(method string, phase report.Phase, of report.Capability) {
+		asked(phase, of)
+		plan.Progress(describe(method, of))
+	}
+	result, err := probe.Run(ctx, conn, options)
 	if err != nil && result.Incomplete.Reason == "" {
 		result.Incomplete = report.Incomplete{Reason: report.ReasonTimeout, Message: "the session was broken off"}
 	}
 	return result
+}
+
+// options are those of the session of one launch.
+func (p Plan) options(how launch) probe.Options {
+	return probe.Options{
+		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
+		Version: Build(), Inputs: inputs.Options{Dir: scratch},
+		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
+		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
+	}
 }
 
 func describe(method string, of report.Capability) string {

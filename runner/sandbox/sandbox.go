@@ -95,7 +95,7 @@ func (l *Launcher) Canaries() canary.Set { return l.canaries }
 
 // Launch starts the server. The error wraps trace.ErrUnavailable when it was the
 // tracer that could not be had.
-func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
+func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
 	l.runs++
 	name := "trace.txt"
 	if l.runs > 1 {
@@ -116,7 +116,7 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(ctx, cfg, l.canaries)
+	p, err := b.start(ctx, cfg, l.canaries, how)
 	if err != nil {
 		b.end()
 		close(b.abandoned)
@@ -198,12 +198,15 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 }
 
 // start lets the server run in the box.
-func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set) (*process, error) {
-	run, err := b.link.Setup(ctx, nil)
+func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set, how audit.Start) (*process, error) {
+	run, err := b.link.Setup(ctx, nil, how.Env)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Stdin, cfg.Stdout = run.StdinInode, run.StdoutInode
+	if how.Listens {
+		cfg.Stdout = 0
+	}
 	session, err := trace.Follow(cfg)
 	if err != nil {
 		run.Close()

@@ -95,7 +95,7 @@ func runUnder(t *testing.T, tracer trace.Backend, network report.Network, comman
 	}
 	launcher.Network = network
 	launcher.Tracer = tracer
-	process, err := launcher.Launch(ctx)
+	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestFailuresComeInWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		if _, err := launcher.Launch(ctx); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := launcher.Launch(ctx, audit.Start{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", command, err, want)
 		}
 		cancel()

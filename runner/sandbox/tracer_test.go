@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -36,7 +37,7 @@ func lose(t *testing.T, tracer trace.Backend, signal syscall.Signal) {
 		t.Fatal(err)
 	}
 	launcher.Tracer = tracer
-	process, err := launcher.Launch(ctx)
+	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ type Launcher struct {
 }
 
 // Launch starts the server; a second time by the same shim.
-func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
+func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
 	if l.link == nil {
 		link, err := Accept(ctx, l.Socket)
 		if err != nil {
@@ -58,7 +58,7 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.start(ctx)
+	p, err := l.start(ctx, how)
 	if err != nil {
 		hole.close()
 		return nil, err
@@ -67,13 +67,13 @@ func (l *Launcher) Launch(ctx context.Context) (audit.Process, error) {
 	return p, nil
 }
 
-func (l *Launcher) start(ctx context.Context) (*process, error) {
-	run, err := l.link.Setup(ctx, l.Env)
+func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
+	run, err := l.link.Setup(ctx, l.Env, how.Env)
 	if err != nil {
 		return nil, err
 	}
 	tracer := trace.Choose(ctx, l.Tracer)
-	session, err := l.attach(ctx, tracer, run)
+	session, err := l.attach(ctx, tracer, run, how)
 	if err != nil {
 		run.Close()
 		return nil, errors.Join(err, l.Close())
@@ -93,15 +93,19 @@ func (l *Launcher) start(ctx context.Context) (*process, error) {
 	return &process{Run: run, link: l.link, session: session, watch: watch}, nil
 }
 
-func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run) (*trace.Session, error) {
+func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run, how audit.Start) (*trace.Session, error) {
 	if err := l.link.vouch(run.PID); err != nil {
 		return nil, err
 	}
 	l.runs++
-	return trace.Attach(ctx, run.PID, trace.Config{
+	cfg := trace.Config{
 		Backend: tracer, File: filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)),
 		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
-	})
+	}
+	if how.Listens {
+		cfg.Stdout = 0
+	}
+	return trace.Attach(ctx, run.PID, cfg)
 }
 
 // Close hangs up on the shim, which ends whatever is left of the server.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -186,6 +187,17 @@ func dropPrivileges() error {
 		return fmt.Errorf("set no_new_privs: %w", err)
 	}
 	return nil
+}
+
+// replace sets variables, each in place of what has its name; of several of one
+// name the last counts.
+func replace(env, variables []string) []string {
+	for _, entry := range variables {
+		name, _, _ := strings.Cut(entry, "=")
+		env = slices.DeleteFunc(env, func(other string) bool { return strings.HasPrefix(other, name+"=") })
+		env = append(env, entry)
+	}
+	return env
 }
 
 // merge appends the additions whose names are not set: what the user or the

@@ -30,7 +30,7 @@ func TestVsockIsForbiddenAndSeen(t *testing.T) {
 	c := start(t, "/proc/self/exe", vsockArg)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	run, err := c.Setup(ctx, nil)
+	run, err := c.Setup(ctx, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,14 +100,15 @@ func (l *Link) settle(status syscall.WaitStatus, known bool) {
 }
 
 // Setup makes the pipes of a run, hands the server's ends over and waits until
-// the server's process stands at its gate.
-func (l *Link) Setup(ctx context.Context, env []string) (*Run, error) {
+// the server's process stands at its gate. env is added to its environment where a
+// name is not set, set in place of what is.
+func (l *Link) Setup(ctx context.Context, env, set []string) (*Run, error) {
 	run, theirs, err := newRun()
 	if err != nil {
 		return nil, err
 	}
 	l.begin(run)
-	err = send(l.conn, message{Kind: kindSetup, Env: env}, theirs...)
+	err = send(l.conn, message{Kind: kindSetup, Env: env, Set: set}, theirs...)
 	closeAll(theirs)
 	if err == nil {
 		var m message

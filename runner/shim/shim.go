@@ -56,8 +56,10 @@ const (
 // message is one message in either direction; each kind uses its own fields.
 type message struct {
 	Kind kind `json:"kind"`
-	// Env is "NAME=value" for setup: added where the name is not set.
+	// Env is "NAME=value" for setup: added where the name is not set. Set is the
+	// same, in place of what is set.
 	Env []string `json:"env,omitempty"`
+	Set []string `json:"set,omitempty"`
 	// Filter of go: the process makes its calls stop for the tracer, which has
 	// attached and is our own, by ptrace.Install.
 	Filter bool `json:"filter,omitempty"`

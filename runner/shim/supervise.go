@@ -131,7 +131,7 @@ func (s *supervisor) setup(o order) error {
 	if s.gate != nil || s.run != nil || len(o.files) != 3 {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
-	gate, err := s.spawn(o.files, merge(os.Environ(), o.Env))
+	gate, err := s.spawn(o.files, merge(replace(os.Environ(), o.Set), o.Env))
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}

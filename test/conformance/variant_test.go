@@ -116,8 +116,8 @@ type spy struct {
 	stdin, stdout uint64
 }
 
-func (s *spy) Launch(ctx context.Context) (audit.Process, error) {
-	process, err := s.Launcher.Launch(ctx)
+func (s *spy) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
+	process, err := s.Launcher.Launch(ctx, how)
 	if err != nil {
 		return nil, err
 	}

@@ -150,8 +150,8 @@ type counted struct {
 	traces []*trace.Session
 }
 
-func (c *counted) Launch(ctx context.Context) (audit.Process, error) {
-	process, err := c.Launcher.Launch(ctx)
+func (c *counted) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
+	process, err := c.Launcher.Launch(ctx, how)
 	if err == nil {
 		c.traces = append(c.traces, process.Trace())
 	}
