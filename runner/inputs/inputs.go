@@ -29,6 +29,10 @@ const (
 
 // Options say what arguments may be like.
 type Options struct {
+	// Seed makes the choices: the same seed makes the same ones again.
+	Seed int64
+	// Given is a JSON object of values that are used as they are, by property.
+	Given json.RawMessage
 	// Dir is the absolute directory that all paths lie in; "" is "/tmp".
 	Dir string
 	// All fills in every optional property. Without it only those are filled

@@ -1,0 +1,28 @@
+package inputs
+
+import "strings"
+
+// File is an ordinary file for tools that read files.
+type File struct {
+	// Path is relative to Options.Dir, with slashes.
+	Path    string
+	Content string
+}
+
+// FilesDir is the directory of Files, relative to Options.Dir.
+const FilesDir = "mcpaudit-files"
+
+// Files are there before the server starts; whoever makes Options.Dir puts them
+// there. Arguments that ask for a path to read speak of them.
+var Files = []File{
+	{FilesDir + "/note.txt", "Shopping list\nmilk\nbread\n"},
+	{FilesDir + "/data.json", `{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n"},
+	{FilesDir + "/todo.md", "# To do\n\n- [ ] buy milk\n- [x] buy bread\n"},
+	{FilesDir + "/table.csv", "id,name,price\n1,milk,1.20\n2,bread,2.50\n"},
+}
+
+// file is the path of an ordinary file that is there.
+func (o Options) file(i int) string { return o.dir() + "/" + Files[i].Path }
+
+// files is the directory that they are in.
+func (o Options) files() string { return strings.TrimSuffix(o.dir(), "/") + "/" + FilesDir }

@@ -1,0 +1,63 @@
+package inputs
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Mark makes what is handed in with one call its own: whatever the server then
+// does with a host, a path, an id or a text that carries it, it does for that call.
+type Mark struct {
+	Seed int64
+	// Call is the number of the call, at least 0.
+	Call int
+}
+
+func (m Mark) label() string { return "c" + strconv.Itoa(m.Call) }
+
+// Host is a name below the reserved one: "c12.mcpaudit-probe.example".
+func (m Mark) Host() string { return m.label() + "." + Host }
+
+// File is the name of a file that does not exist yet, without a directory:
+// "mcpaudit-c12-note.txt".
+func (m Mark) File() string { return m.ID() + "-note.txt" }
+
+// ID is a name or an identifier: "mcpaudit-c12".
+func (m Mark) ID() string { return "mcpaudit-" + m.label() }
+
+// Text is an ordinary sentence.
+func (m Mark) Text() string {
+	return fmt.Sprintf("A short note about %s (%s).", subjects[uint64(m.Seed)%uint64(len(subjects))], m.ID())
+}
+
+var subjects = []string{"milk and bread", "tea and honey", "rain and wind", "paper and ink", "trains and trams"}
+
+// UUID has the form of version 4 (RFC 9562, 5.4).
+func (m Mark) UUID() string {
+	return fmt.Sprintf("%08x-5d47-4a69-9b0c-%012x", uint32(m.Seed), m.Call)
+}
+
+func (m Mark) url() string   { return "https://" + m.Host() + "/notes" }
+func (m Mark) email() string { return "probe@" + m.Host() }
+
+// address is one that RFC 5737 reserves, address6 one of RFC 3849.
+func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254) }
+func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
+
+var marks = regexp.MustCompile(`(?i)\bmcpaudit-c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.mcpaudit-probe\.example\b` +
+	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
+
+// Marked finds the mark in a host, a path, an id or a text, and tells the call
+// that it was made for. Addresses carry none: there are too few.
+func Marked(text string) (call int, ok bool) {
+	found := marks.FindStringSubmatch(text)
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(found[1]+found[2], 10, 32)
+	if found[3] != "" {
+		n, err = strconv.ParseInt(found[3], 16, 32)
+	}
+	return int(n), err == nil
+}
