@@ -1,0 +1,171 @@
+// Package hostile holds the command line to its word against servers that turn
+// against their client: each run ends in time, with a named reason, in bounded
+// memory, and what broke the protocol is a finding.
+//
+// The servers are modes of one small program (server), run as a user would run
+// them, in namespaces of their own. The table of what came out is printed.
+package hostile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+const (
+	// timeout is what an audit is given: a server that never ends a request is
+	// given up on then. long is for those that end by themselves, after much work.
+	// overtime is what the end may take beyond that: the kill, the rest of the
+	// trace, and other load on the machine.
+	timeout  = 10 * time.Second
+	long     = 2 * time.Minute
+	overtime = time.Minute
+	// maxMemory is the most that any process of an audit may have held, in bytes:
+	// far from what some of the servers send.
+	maxMemory = 512 << 20
+	// atOnce is how many audits run at a time.
+	atOnce = 8
+)
+
+// built is where the programs are.
+var built string
+
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "hostile-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/mcpaudit", "./test/hostile/server")
+	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		return 1
+	}
+	built = dir
+	return m.Run()
+}
+
+// outcome is what one audit came to.
+type outcome struct {
+	report.Report
+	mode   string
+	took   time.Duration
+	memory int64 // the most that a process of it held, in bytes
+	broken error // why there is no report
+}
+
+// TestHostile audits all servers, several at a time: most of them make us wait.
+func TestHostile(t *testing.T) {
+	slots := make(chan struct{}, atOnce)
+	outcomes := make([]chan outcome, len(servers))
+	for i, tc := range servers {
+		outcomes[i] = make(chan outcome, 1)
+		home := t.TempDir()
+		go func() {
+			slots <- struct{}{}
+			outcomes[i] <- tc.audit(home)
+			<-slots
+		}()
+	}
+	var all []outcome
+	for i, tc := range servers {
+		o := <-outcomes[i]
+		all = append(all, o)
+		t.Run(tc.mode, func(t *testing.T) { tc.judge(t, o) })
+	}
+	t.Log(table(all))
+}
+
+// judge holds an outcome to what it should be.
+func (tc hostile) judge(t *testing.T, o outcome) {
+	t.Helper()
+	if o.broken != nil {
+		t.Fatal(o.broken)
+	}
+	if o.Verdict != tc.verdict || o.Reason != tc.reason {
+		t.Errorf("verdict %s (%s): %q, want %s (%s)", o.Verdict, o.Reason, o.Message, tc.verdict, tc.reason)
+	}
+	if o.Message == "" {
+		t.Error("the verdict has no message")
+	}
+	if got := o.protocol(); !slices.Equal(got, tc.findings) {
+		t.Errorf("protocol findings %v, want %v", got, tc.findings)
+	}
+	if o.took > tc.timeout()+overtime {
+		t.Errorf("took %s with --timeout %s", o.took, tc.timeout())
+	}
+	if o.memory > maxMemory {
+		t.Errorf("held %d MiB of memory", o.memory>>20)
+	}
+}
+
+// protocol are the ids of the findings about the protocol, without what is the
+// same in all: "001", sorted.
+func (o outcome) protocol() []string {
+	var ids []string
+	for _, f := range o.Findings {
+		if id, ok := strings.CutPrefix(f.Rule, "MCPA-PROTOCOL-"); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// audit runs the command line on the server.
+func (tc hostile) audit(home string) outcome {
+	cmd := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--timeout", tc.timeout().String(), "-o", "json", "--",
+		filepath.Join(built, "server"), tc.mode)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home)
+	began := time.Now()
+	o := outcome{mode: tc.mode, broken: cmd.Start()}
+	if o.broken != nil {
+		return o
+	}
+	kill := time.AfterFunc(tc.timeout()+2*overtime, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	_ = cmd.Wait() // the report says more than the exit code
+	o.took = time.Since(began)
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		o.memory = usage.Maxrss << 10 // getrusage(2): in kilobytes
+	}
+	var err error
+	if o.Report, err = report.Decode(stdout.Bytes()); err != nil {
+		o.broken = fmt.Errorf("no report after %s, %v: %w; stderr: %s", o.took, cmd.ProcessState, err, stderr.String())
+	}
+	return o
+}
+
+// table shows the outcomes.
+func table(all []outcome) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprint(w, "\nSERVER\tVERDICT\tREASON\tFINDINGS\tSECONDS\tMIB\tMESSAGE\n")
+	for _, o := range all {
+		var findings []string
+		for _, f := range o.Findings {
+			findings = append(findings, strings.TrimPrefix(f.Rule, "MCPA-")+" "+string(f.Severity))
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f\t%d\t%.90s\n", o.mode, o.Verdict, o.Reason,
+			cmp.Or(strings.Join(findings, ", "), "none"), o.took.Seconds(), o.memory>>20, strings.Join(strings.Fields(o.Message), " "))
+	}
+	_ = w.Flush() // a strings.Builder does not fail
+	return text.String()
+}

@@ -1,0 +1,75 @@
+// Command server is an MCP server that turns against its client in the way that
+// its argument names. It writes JSON-RPC by hand: no SDK would send such things.
+//
+// Nothing here is a danger to the machine by itself, but run it only under
+// mcpaudit, which gives it namespaces of its own.
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// modes are the ways to be hostile, and two that are not.
+var modes = map[string]func(*server){
+	"honest": honest,
+	"quirky": quirky,
+
+	"endless-list":    endlessList,
+	"cursor-loop":     cursorLoop,
+	"repeated-cursor": repeatedCursor,
+	"duplicate-tools": duplicateTools,
+	"nameless-tool":   namelessTool,
+	"many-tools":      manyTools,
+	"restless-list":   restlessList,
+
+	"giant-schema":     giantSchema,
+	"exponential-ref":  exponentialRef,
+	"exponential-all":  exponentialAllOf,
+	"recursive-schema": recursiveSchema,
+	"deep-schema":      deepSchema,
+
+	"giant-line":       giantLine,
+	"invalid-json":     invalidJSON,
+	"truncated-json":   truncatedJSON,
+	"deep-json":        deepJSON,
+	"pollution":        pollution,
+	"blank-flood":      blankFlood,
+	"stderr-flood":     stderrFlood,
+	"result-and-error": resultAndError,
+	"batch":            batch,
+	"huge-errors":      hugeErrors,
+
+	"duplicate-answer": duplicateAnswer,
+	"early-answers":    earlyAnswers,
+	"wrong-id":         wrongID,
+	"string-id":        stringID,
+
+	"mute":          mute,
+	"mute-calls":    muteCalls,
+	"slow-loris":    slowLoris,
+	"deaf":          deaf,
+	"close-stdout":  closeStdout,
+	"exit-listed":   exitListed,
+	"crash-third":   crashThird,
+	"kill-group":    killGroup,
+	"flood-notices": floodNotices,
+	"progress":      progressForever,
+
+	"flood-requests":   floodRequests,
+	"elicitation-loop": elicitationLoop,
+	"input-loop":       inputLoop,
+}
+
+func main() {
+	if len(os.Args) != 2 || modes[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: server", strings.Join(slices.Sorted(maps.Keys(modes)), "|"))
+		os.Exit(2)
+	}
+	s := newServer()
+	modes[os.Args[1]](s)
+	s.serve()
+}
