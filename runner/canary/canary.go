@@ -9,12 +9,12 @@
 package canary
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Set is the canaries of one run.
@@ -142,6 +142,56 @@ func (s Set) plantBelow(base, dir string, access Access) error {
 	return nil
 }
 
+// Replant is Plant for a home in which a server has run: what it has left alone
+// stays as it is, and what it has put in the way goes.
+func (s Set) Replant(dir string, access Access) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("plant canaries again: %w", err)
+	}
+	defer func() { _ = root.Close() }() // opened for its name only
+	for _, f := range s.Files {
+		name, err := filepath.Rel(s.Home, f.Path)
+		if err != nil || !filepath.IsLocal(name) || f.intact(root, name, access) {
+			continue
+		}
+		for _, above := range parents(name) {
+			if info, err := root.Lstat(above); err == nil && !info.IsDir() {
+				_ = root.Remove(above) // or else to plant below it fails, and says why
+			}
+		}
+		if err := f.plant(root, name, access); err != nil {
+			return fmt.Errorf("plant canaries again: %w", err)
+		}
+	}
+	return nil
+}
+
+// intact tells whether a file stands as it was planted, and no link leads there.
+func (f File) intact(root *os.Root, name string, access Access) bool {
+	for _, above := range parents(name) {
+		if info, err := root.Lstat(above); err != nil || info.Mode() != access.dir|fs.ModeDir {
+			return false
+		}
+	}
+	info, err := root.Lstat(name)
+	if err != nil || info.Mode() != access.file || info.Size() != int64(len(f.Content)) {
+		return false
+	}
+	content, err := root.ReadFile(name)
+	return err == nil && bytes.Equal(content, f.Content)
+}
+
+// parents are the directories above a relative name, the highest first.
+func parents(name string) []string {
+	var all []string
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	slices.Reverse(all)
+	return all
+}
+
 // plant stays below root whatever links it meets. Modes are set explicitly, for
 // the umask must not have a say.
 func (s Set) plant(root *os.Root, base string, access Access) error {
@@ -153,24 +203,27 @@ func (s Set) plant(root *os.Root, base string, access Access) error {
 		if !filepath.IsLocal(name) {
 			continue // of another place
 		}
-		parent := ""
-		for _, part := range strings.Split(filepath.Dir(name), "/") {
-			if parent = filepath.Join(parent, part); parent == "." {
-				continue
-			}
-			if err := root.MkdirAll(parent, access.dir); err != nil {
-				return err
-			}
-			if err := root.Chmod(parent, access.dir); err != nil {
-				return err
-			}
-		}
-		if err := root.WriteFile(name, f.Content, access.file); err != nil {
-			return err
-		}
-		if err := root.Chmod(name, access.file); err != nil {
+		if err := f.plant(root, name, access); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (f File) plant(root *os.Root, name string, access Access) error {
+	for _, above := range parents(name) {
+		if err := root.MkdirAll(above, access.dir); err != nil {
+			return err
+		}
+		if err := root.Chmod(above, access.dir); err != nil {
+			return err
+		}
+	}
+	if err := root.RemoveAll(name); err != nil {
+		return err
+	}
+	if err := root.WriteFile(name, f.Content, access.file); err != nil {
+		return err
+	}
+	return root.Chmod(name, access.file)
 }

@@ -82,8 +82,8 @@ func (r *root) ensure(path string, mode fs.FileMode) error {
 	return tree.Chmod(name, mode)
 }
 
-// place makes a file of ours that everybody may read. It stays within the root, as
-// ensure does.
+// place makes a file of ours that everybody may read, in place of whatever is
+// there. It stays within the root, as ensure does.
 func (r *root) place(path string, content []byte) error {
 	if err := r.ensure(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -93,7 +93,11 @@ func (r *root) place(path string, content []byte) error {
 		return err
 	}
 	defer func() { _ = tree.Close() }() // opened for its name only
-	if err := tree.WriteFile(strings.TrimPrefix(path, "/"), content, 0o444); err != nil {
+	name := strings.TrimPrefix(path, "/")
+	if err := tree.RemoveAll(name); err != nil {
+		return fmt.Errorf("make %s: %w", path, err)
+	}
+	if err := tree.WriteFile(name, content, 0o444); err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
 	return nil

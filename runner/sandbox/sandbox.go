@@ -67,6 +67,10 @@ type Launcher struct {
 	canaries canary.Set
 	traceDir string
 	runs     int
+	// mount is where the server's root is built, state what the last run has left
+	// there; nil before the first.
+	mount string
+	state *os.File
 }
 
 // New makes a launcher for a command that is to run in the current directory,
@@ -116,7 +120,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(ctx, cfg, l.canaries, how)
+	p, err := b.start(ctx, cfg, l, how)
 	if err != nil {
 		b.end()
 		close(b.abandoned)
@@ -131,8 +135,10 @@ type box struct {
 	mount    string
 	lifeline *os.File
 	link     *shim.Link
-	said     *audit.Tail
-	gone     chan struct{}
+	// state is where the outer stage sends the server's file system.
+	state *net.UnixConn
+	said  *audit.Tail
+	gone  chan struct{}
 	// captures come from the outer stage; nil where it has no sinkhole. When the
 	// box is abandoned nobody takes them.
 	captures  chan sinkhole.Capture
@@ -141,7 +147,7 @@ type box struct {
 
 // begin starts the outer stage.
 func (l *Launcher) begin(cfg trace.Config) (*box, error) {
-	mount, err := os.MkdirTemp("", "mcpaudit-")
+	mount, err := l.mountpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -166,18 +172,25 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	if err != nil {
 		return errors.Join(err, ours.Close(), theirs.Close(), specRead.Close(), specWrite.Close())
 	}
+	state, stateTheirs, err := socketpair()
+	if err != nil {
+		return errors.Join(err, ours.Close(), theirs.Close(), specRead.Close(), specWrite.Close(), caughtRead.Close(), caughtWrite.Close())
+	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
 	b.cmd.Env = environment(os.Environ(), l.home, append(l.canaries.Env(), l.networkEnv()...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
-	b.cmd.ExtraFiles = []*os.File{specRead, theirs, caughtWrite}
+	b.cmd.ExtraFiles = []*os.File{specRead, theirs, caughtWrite, stateTheirs}
+	if l.state != nil {
+		b.cmd.ExtraFiles = append(b.cmd.ExtraFiles, l.state)
+	}
 	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), l.Network)
 	err = b.cmd.Start()
-	_, _, _ = specRead.Close(), theirs.Close(), caughtWrite.Close() // the stage has them, or nobody needs them
+	_, _, _, _ = specRead.Close(), theirs.Close(), caughtWrite.Close(), stateTheirs.Close() // the stage has them, or nobody needs them
 	if err != nil {
-		return errors.Join(refused(err), ours.Close(), specWrite.Close(), caughtRead.Close())
+		return errors.Join(refused(err), ours.Close(), specWrite.Close(), caughtRead.Close(), state.Close())
 	}
 	b.catch(caughtRead, l.Network)
-	b.lifeline, b.link = specWrite, shim.NewLink(ours)
+	b.lifeline, b.link, b.state = specWrite, shim.NewLink(ours), state
 	go func() {
 		_ = b.cmd.Wait() // its state says more
 		close(b.gone)
@@ -188,7 +201,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	}
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
-		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil),
+		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 	}
 	if err := json.NewEncoder(specWrite).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
 		b.end()
@@ -198,9 +211,13 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 }
 
 // start lets the server run in the box.
-func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set, how audit.Start) (*process, error) {
+func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
 	run, err := b.link.Setup(ctx, nil, how.Env)
 	if err != nil {
+		return nil, err
+	}
+	if err := l.keepState(b); err != nil {
+		run.Close()
 		return nil, err
 	}
 	cfg.Stdin, cfg.Stdout = run.StdinInode, run.StdoutInode
@@ -217,7 +234,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set, 
 		session.Ended()
 	}()
 	// The server's files lie where only the box has them mounted.
-	watch, err := canaries.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
+	watch, err := l.canaries.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
 	if err != nil {
 		run.Close()
 		return nil, err
@@ -233,7 +250,8 @@ func (b *box) start(ctx context.Context, cfg trace.Config, canaries canary.Set, 
 // end takes everything down: gently, so that the tracer can write its last line,
 // and then by the lifeline, whose end nothing inside survives.
 func (b *box) end() {
-	_ = b.link.Close() // the supervisor sees the end of the link and exits
+	_ = b.link.Close()  // the supervisor sees the end of the link and exits
+	_ = b.state.Close() // nothing comes any more
 	select {
 	case <-b.gone:
 	case <-time.After(endDeadline):

@@ -25,6 +25,8 @@ type spec struct {
 	Tracer []string `json:"tracer"`
 	// Network is what becomes of connections.
 	Network report.Network `json:"network"`
+	// Again: an earlier run has left a root, which comes as a descriptor.
+	Again bool `json:"again"`
 	// Command is the server's.
 	Command []string `json:"command"`
 }

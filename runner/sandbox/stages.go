@@ -38,6 +38,8 @@ const (
 	specFD      = 3 // outer: the spec, and then the lifeline
 	outerLinkFD = 4 // outer: the shim's end of the link
 	capturesFD  = 5 // outer: what the sinkhole captures
+	stateFD     = 6 // outer: where a copy of its mounts goes
+	leftFD      = 7 // outer: those that an earlier run has left
 	linkFD      = 3 // enter and inner: the same
 )
 
@@ -99,8 +101,42 @@ func outer([]string) (int, error) {
 	return runTracer(s)
 }
 
-// prepare builds the root that the server will see.
+// prepare builds the root that the server will see, or takes that of an earlier
+// run, and hands it on for the next. What is ours in it is made again: the server
+// may have removed it.
 func prepare(s spec, network *hole) error {
+	r := &root{dir: s.Mount, private: s.Private}
+	plant := s.Canaries.Plant
+	var err error
+	if s.Again {
+		err = attach(os.NewFile(leftFD, "state"), s.Mount)
+		plant = s.Canaries.Replant
+	} else {
+		err = r.fromMachine(s)
+	}
+	if err != nil {
+		return err
+	}
+	if network != nil {
+		if err := r.place(authorityFile, network.authority); err != nil {
+			return err
+		}
+	}
+	if err := r.ensure(s.Home, 0o755); err != nil {
+		return err
+	}
+	if err := plant(r.at(s.Home), canary.Private); err != nil {
+		return err
+	}
+	to, err := inherit(stateFD)
+	if err != nil {
+		return err
+	}
+	return errors.Join(share(s.Mount, to), to.Close())
+}
+
+// fromMachine builds the root out of what the machine has.
+func (r *root) fromMachine(s spec) error {
 	info, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return err
@@ -116,22 +152,14 @@ func prepare(s spec, network *hole) error {
 	for _, f := range s.Canaries.Files {
 		paths = append(paths, f.Path)
 	}
-	r := &root{view: newView(s.Home, mounts, s.Keep, paths), dir: s.Mount, private: s.Private}
+	r.view = newView(s.Home, mounts, s.Keep, paths)
 	if err := r.build(); err != nil {
 		return err
 	}
 	if r.readOnly != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", notePrefix, r.readOnly)
 	}
-	if network != nil {
-		if err := r.place(authorityFile, network.authority); err != nil {
-			return err
-		}
-	}
-	if err := r.ensure(s.Home, 0o755); err != nil {
-		return err
-	}
-	return s.Canaries.Plant(r.at(s.Home), canary.Private)
+	return nil
 }
 
 // runTracer runs the tracer around the next stage and returns its exit code.

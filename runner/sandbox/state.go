@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a server leaves on disk it finds again when it is started again: the
+// outer stage hands a copy of its mounts to the command line as one descriptor
+// (open_tree(2), OPEN_TREE_CLONE), and the next outer stage attaches that in
+// place of a root of its own. All that was ever written is in those mounts, in
+// memory; it goes with the last descriptor, that is, with the command line.
+
+// share sends a copy of the mounts at dir.
+func share(dir string, to *net.UnixConn) error {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return fmt.Errorf("keep what the server writes: %w", err)
+	}
+	defer func() { _ = unix.Close(fd) }() // the other side has its own
+	if _, _, err := to.WriteMsgUnix([]byte{0}, unix.UnixRights(fd), nil); err != nil {
+		return fmt.Errorf("keep what the server writes: %w", err)
+	}
+	return nil
+}
+
+// take receives what share has sent.
+func take(from *net.UnixConn) (*os.File, error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), oob)
+	if err != nil {
+		return nil, fmt.Errorf("keep what the server writes: %w", err)
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(errors.New("keep what the server writes: no descriptor came"), err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(errors.New("keep what the server writes: no descriptor came"), err)
+	}
+	return os.NewFile(uintptr(fds[0]), "state"), nil
+}
+
+// attach mounts at dir what an earlier run has left.
+func attach(state *os.File, dir string) error {
+	err := unix.MoveMount(int(state.Fd()), "", unix.AT_FDCWD, dir, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	if err != nil {
+		err = fmt.Errorf("mount what the server has written before: %w", err)
+	}
+	return errors.Join(err, state.Close())
+}
+
+// mountpoint is the directory below which the server's root is built. It has the
+// same name for every run, or a server would see that it is another one.
+func (l *Launcher) mountpoint() (string, error) {
+	var err error
+	if l.mount == "" {
+		l.mount, err = os.MkdirTemp("", "mcpaudit-")
+	} else {
+		err = os.Mkdir(l.mount, 0o700)
+	}
+	return l.mount, err
+}
+
+// keepState takes over what the box has built; the next one goes on with it.
+func (l *Launcher) keepState(b *box) error {
+	state, err := take(b.state)
+	if err != nil {
+		return err
+	}
+	if l.state != nil {
+		_ = l.state.Close() // opened for its name only
+	}
+	l.state = state
+	return nil
+}
+
+// Close forgets what the server has written. The launcher is of no use then.
+func (l *Launcher) Close() error {
+	if l.state == nil {
+		return nil
+	}
+	return l.state.Close()
+}
