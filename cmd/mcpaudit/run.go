@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	if err != nil {
 		return exitError, err
 	}
+	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep = o.outDir != ""
 	if launcher.Network, err = o.sandboxNetwork(); err != nil {
 		return exitError, err

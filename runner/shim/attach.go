@@ -45,7 +45,8 @@ type Launcher struct {
 	runs int
 }
 
-// Launch starts the server; a second time by the same shim.
+// Launch starts the server; a second time by the same shim, and with the files as
+// they are by then: the container's own last.
 func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
 	if l.link == nil {
 		link, err := Accept(ctx, l.Socket)
@@ -53,6 +54,11 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 		l.link = link
+	}
+	if l.runs > 0 {
+		if err := l.Canaries.Replant(l.Canaries.Home, canary.Shared); err != nil {
+			return nil, err
+		}
 	}
 	hole, err := l.serve()
 	if err != nil {
