@@ -33,6 +33,8 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Profile:  seen.Report(),
 		Manifest: manifest,
 		Coverage: last.result.Coverage,
+		Exercise: last.result.Exercise,
+		Outputs:  last.result.Outputs,
 		Findings: findings(plan, last, seen, leaks, now),
 	}
 	r.Unobserved = gaps(runs, r.Network)

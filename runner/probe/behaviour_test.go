@@ -91,7 +91,7 @@ func TestEveryKindIsCalled(t *testing.T) {
 	}}).withCapabilities("resources", "prompts")
 	r := f.probe(t, quick)
 	one := report.Exercised{Listed: 1, Called: 1, Accepted: 1}
-	if want := (report.Coverage{Resources: one, ResourceTemplates: one, Prompts: one}); r.Coverage != want {
+	if want := (report.Coverage{Resources: one, ResourceTemplates: one, Prompts: one, Calls: report.Share{Total: 3, Done: 3}}); r.Coverage != want {
 		t.Errorf("coverage %+v", r.Coverage)
 	}
 	if r.Incomplete.Reason != "" || len(f.saw("tools/list")) != 0 {
@@ -123,7 +123,9 @@ func TestSecondAttempt(t *testing.T) {
 					return content("done")
 				},
 			}}
-			r := f.probe(t, quick)
+			o := quick
+			o.MaxCalls = 2
+			r := f.probe(t, o)
 			if want := (report.Exercised{Listed: 1, Called: 1, Accepted: 1}); r.Coverage.Tools != want {
 				t.Errorf("coverage %+v", r.Coverage.Tools)
 			}

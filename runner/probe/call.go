@@ -15,127 +15,67 @@ import (
 // that it needs input (revision 2026-07-28).
 const maxInputRounds = 4
 
-// exercise calls everything of one kind once, in the order of the list. done
-// has the names that were called: what is listed twice is called once. The
-// error is one that ends the session.
-func (s *session) exercise(ctx context.Context, of report.CapabilityKind, list []json.RawMessage, done map[string]bool) error {
-	for _, raw := range list {
-		item := manifest.Items(of, []json.RawMessage{raw})[0]
-		if item.Name == "" {
-			s.fail(report.ReasonProtocolError, "the server lists a %s without a name", report.Capability{Kind: of})
-			continue
-		}
-		if done[item.Name] {
-			continue
-		}
-		done[item.Name] = true
-		if err := s.exerciseItem(ctx, of, item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exerciseItem calls one item, and a second time with more arguments when the
-// first was answered with an error.
-func (s *session) exerciseItem(ctx context.Context, of report.CapabilityKind, item manifest.Item) error {
-	count := s.coverage(of)
-	count.Listed++
-	answered, accepted := false, false
-	for _, params := range s.attempts(of, item) {
-		ok, err := s.call(ctx, report.Capability{Kind: of, Name: item.Name}, params)
-		if fatal(err) {
-			return err
-		}
-		accepted = ok
-		if errors.Is(err, errTimeout) || errors.Is(err, errTooLong) {
-			break
-		}
-		answered = true
-		if accepted {
-			break
-		}
-	}
-	if answered {
-		count.Called++
-	}
-	if accepted {
-		count.Accepted++
-	}
-	return nil
-}
-
-func (s *session) coverage(of report.CapabilityKind) *report.Exercised {
-	switch of {
-	case report.CapabilityTool:
-		return &s.result.Coverage.Tools
-	case report.CapabilityResource:
-		return &s.result.Coverage.Resources
-	case report.CapabilityResourceTemplate:
-		return &s.result.Coverage.ResourceTemplates
-	default:
-		return &s.result.Coverage.Prompts
-	}
-}
-
-// attempts are the parameters to call an item with: for tools and prompts a
-// second set, with the optional arguments, in case the first is not accepted.
-func (s *session) attempts(of report.CapabilityKind, item manifest.Item) []map[string]any {
-	some := s.options.Inputs
-	some.About = item.Name
-	all := some
-	some.All, all.All = false, true
-	switch of {
-	case report.CapabilityTool:
-		schema := item.Members["inputSchema"]
-		first, second := inputs.Arguments(schema, some), inputs.Arguments(schema, all)
-		sets := []map[string]any{{"name": item.Name, "arguments": first}}
-		if string(first) != string(second) {
-			sets = append(sets, map[string]any{"name": item.Name, "arguments": second})
-		}
-		return sets
-	case report.CapabilityPrompt:
-		list := item.Members["arguments"]
-		first, second := inputs.Prompt(list, some), inputs.Prompt(list, all)
-		sets := []map[string]any{{"name": item.Name, "arguments": first}}
-		if !maps.Equal(first, second) {
-			sets = append(sets, map[string]any{"name": item.Name, "arguments": second})
-		}
-		return sets
-	case report.CapabilityResourceTemplate:
-		uri, err := inputs.Expand(item.Name, some)
-		if err != nil {
-			s.fail(report.ReasonProtocolError, "the template %q: %v", sample([]byte(item.Name)), err)
-			return nil
-		}
-		return []map[string]any{{"uri": uri}}
-	default:
-		return []map[string]any{{"uri": item.Name}}
-	}
-}
-
 // methods are what calls a kind.
 var methods = map[report.CapabilityKind]string{
 	report.CapabilityTool: "tools/call", report.CapabilityResource: "resources/read",
 	report.CapabilityResourceTemplate: "resources/read", report.CapabilityPrompt: "prompts/get",
 }
 
+// reply is how a call was answered.
+type reply struct {
+	// accepted: a result came, and it does not say that it is an error.
+	accepted bool
+	result   json.RawMessage
+	// text is what an error says.
+	text string
+}
+
 // call calls once, and answers what input the server asks for in the result; one
-// that asks again and again has not accepted the call. accepted: a result came,
-// and it does not say that it is an error.
-func (s *session) call(ctx context.Context, of report.Capability, params map[string]any) (accepted bool, err error) {
+// that asks again and again has not accepted the call. Errors are those of ask
+// without *rpcError, which is an answer.
+func (s *session) call(ctx context.Context, t *target, c inputs.Case) (reply, error) {
+	q := query{
+		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
+		arguments: c, limit: s.patience(),
+	}
+	q.lenient = t.answered > 0 && q.limit < s.options.CallTimeout
 	for range maxInputRounds {
-		raw, err := s.request(ctx, report.PhaseCall, of, methods[of.Kind], params)
+		raw, err := s.ask(ctx, q)
+		if err == nil && t.task {
+			raw, err = s.awaitTask(ctx, q, raw)
+		}
+		var refused *rpcError
+		if errors.As(err, &refused) {
+			return reply{text: refused.said()}, nil
+		}
 		if err != nil {
-			return false, err
+			return reply{}, err
 		}
 		result := manifest.Object(raw)
 		if manifest.Text(result["resultType"]) != "input_required" {
-			return result != nil && string(result["isError"]) != "true", nil
+			failed := string(result["isError"]) == "true"
+			if failed {
+				return reply{text: said(raw)}, nil
+			}
+			return reply{accepted: result != nil, result: raw}, nil
 		}
-		params = s.withInput(params, result)
+		q.params = s.withInput(q.params, result)
 	}
-	return false, nil
+	return reply{}, nil
+}
+
+// params are those of a call.
+func params(t *target, c inputs.Case) map[string]any {
+	switch t.of.Kind {
+	case report.CapabilityTool, report.CapabilityPrompt:
+		all := map[string]any{"name": t.of.Name, "arguments": c.Arguments}
+		if t.task {
+			all["task"] = map[string]any{"ttl": taskLife.Milliseconds()}
+		}
+		return all
+	default:
+		return map[string]any{"uri": manifest.Object(c.Arguments)["uri"]}
+	}
 }
 
 // withInput answers the requests in an input_required result (specification
@@ -148,6 +88,7 @@ func (s *session) withInput(params map[string]any, result map[string]json.RawMes
 	responses := map[string]any{}
 	for id, raw := range manifest.Object(result["inputRequests"]) {
 		request := manifest.Object(raw)
+		s.heard.add(report.OutputRequest, manifest.Text(request["method"]), said(request["params"]))
 		if response := answer(manifest.Text(request["method"]), request["params"], s.options.Inputs); response != nil {
 			responses[id] = response
 		}

@@ -147,13 +147,13 @@ func (f *fake) saw(method string) []map[string]any {
 // quick are options for tests: short where the server answers at once, long
 // where a slow machine must not make a difference.
 var quick = Options{
-	Settle: time.Millisecond, Idle: time.Millisecond, Grace: 10 * time.Second,
+	Rounds: 1, MaxCalls: 1, Settle: time.Millisecond, Idle: time.Millisecond, Grace: 10 * time.Second,
 	Handshake: time.Minute, CallTimeout: time.Minute, Inputs: inputs.Options{Dir: "/home/audit"},
 }
 
 // impatient is quick for servers that do not answer.
 var impatient = Options{
-	Settle: time.Millisecond, Idle: time.Millisecond, Grace: 50 * time.Millisecond,
+	Rounds: 1, MaxCalls: 1, Settle: time.Millisecond, Idle: time.Millisecond, Grace: 50 * time.Millisecond,
 	Handshake: 200 * time.Millisecond, CallTimeout: 200 * time.Millisecond,
 }
 

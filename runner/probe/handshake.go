@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,7 +39,7 @@ func (s *session) clientInfo() map[string]any {
 	if version == "" {
 		version = "0.0.0"
 	}
-	return map[string]any{"name": "mcpaudit", "version": version}
+	return map[string]any{"name": cmp.Or(s.options.Identity, "mcpaudit"), "version": version}
 }
 
 // withMeta adds what the stateless revision wants on every message.

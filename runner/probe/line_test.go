@@ -95,7 +95,7 @@ func TestBacklogIsBoundedInBytes(t *testing.T) {
 	in, stdin := io.Pipe() // never read
 	stdout, out := io.Pipe()
 	t.Cleanup(func() { _, _, _ = in.Close(), out.Close(), stdin.Close() })
-	w := newWire(Conn{Stdin: stdin, Stdout: stdout, Exited: make(chan struct{})}, nil)
+	w := newWire(Conn{Stdin: stdin, Stdout: stdout, Exited: make(chan struct{})}, nil, func(message) {})
 	long := strings.Repeat("x", 1<<20)
 	for range maxBacklog {
 		if _, _, err := w.send(long); err != nil {

@@ -14,9 +14,9 @@ const (
 	maxPages     = 128
 	maxListed    = 10_000
 	maxListBytes = 32 << 20
-	// maxRelists is how often the lists are asked again because the server
+	// maxUnsteady is how often the lists are asked again because the server
 	// announced that they changed before anything was called.
-	maxRelists = 3
+	maxUnsteady = 3
 )
 
 // kind is how one kind of capability is listed and called.
@@ -26,44 +26,57 @@ type kind struct {
 	capability string
 	method     string
 	// key is the member of the result that is the list.
-	key  string
-	into func(*manifest.Manifest) *[]json.RawMessage
+	key string
+	// changed is the notification that announces that the list did.
+	changed string
+	into    func(*manifest.Manifest) *[]json.RawMessage
 }
 
 var kinds = []kind{
-	{report.CapabilityTool, "tools", "tools/list", "tools",
+	{report.CapabilityTool, "tools", "tools/list", "tools", toolsChanged,
 		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Tools }},
-	{report.CapabilityResource, "resources", "resources/list", "resources",
+	{report.CapabilityResource, "resources", "resources/list", "resources", resourcesChanged,
 		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Resources }},
-	{report.CapabilityResourceTemplate, "resources", "resources/templates/list", "resourceTemplates",
+	{report.CapabilityResourceTemplate, "resources", "resources/templates/list", "resourceTemplates", resourcesChanged,
 		func(m *manifest.Manifest) *[]json.RawMessage { return &m.ResourceTemplates }},
-	{report.CapabilityPrompt, "prompts", "prompts/list", "prompts",
+	{report.CapabilityPrompt, "prompts", "prompts/list", "prompts", promptsChanged,
 		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Prompts }},
 }
 
 // list lists everything that the server advertises, again when it announces
 // meanwhile that a list has changed: some servers add what the client's
 // capabilities allow only after the handshake.
-func (s *session) list(ctx context.Context, advertised map[string]json.RawMessage) error {
-	for range maxRelists {
+func (s *session) list(ctx context.Context) error {
+	for range maxUnsteady {
 		s.wire.takeChanged()
-		s.result.Listed = true
+		m, whole, err := s.lists(ctx)
 		for _, k := range kinds {
-			if _, has := advertised[k.capability]; !has {
-				continue
-			}
-			items, whole, err := s.pages(ctx, k)
-			*k.into(&s.result.Manifest) = items
-			s.result.Listed = s.result.Listed && whole
-			if err != nil {
-				return err
-			}
+			*k.into(&s.result.Manifest) = *k.into(&m)
 		}
-		if len(s.wire.takeChanged()) == 0 {
-			return nil
+		s.result.Listed = whole
+		if err != nil || len(s.wire.takeChanged()) == 0 {
+			return err
 		}
 	}
 	return nil
+}
+
+// lists lists everything once; it is whole when every list is. The error is one
+// that ends the session.
+func (s *session) lists(ctx context.Context) (m manifest.Manifest, whole bool, err error) {
+	whole = true
+	for _, k := range kinds {
+		if _, has := s.advertised[k.capability]; !has {
+			continue
+		}
+		items, all, err := s.pages(ctx, k)
+		*k.into(&m) = items
+		whole = whole && all
+		if err != nil {
+			return m, whole, err
+		}
+	}
+	return m, whole, nil
 }
 
 // pages follows one list through its pages. The error is one that ends the

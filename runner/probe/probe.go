@@ -1,12 +1,14 @@
-// Package probe is the MCP client of an audit: it talks to one server over
-// stdio, lists what it advertises, calls each of it once with plausible
-// arguments, and keeps a ledger of what was said when, in bytes.
+// Package probe is the MCP client of an audit: it talks to one server, lists what
+// it advertises, calls each of it several times with plausible arguments, and keeps
+// a ledger of what was said when, in bytes.
 //
-// The session: handshake, lists, calls, the lists once more (to see whether
-// the calls changed them), an idle time, and the end of stdin. One request is
-// in flight at a time, and after each response the session waits until the server
-// is quiet (settle.go), so that an effect in the trace belongs to one request. Whatever
-// cannot be had is named in Result.Incomplete; nothing is passed over.
+// The session: handshake, lists, completions and subscriptions, rounds of calls
+// (round.go), the lists once more (to see whether the calls changed them), an idle
+// time, and the end of stdin. What one call shows is argued with in the next. One
+// request is in flight at a time, and after each response the session waits until
+// the server is quiet (settle.go), so that an effect in the trace belongs to one
+// request. Whatever cannot be had is named in Result.Incomplete; nothing is passed
+// over.
 //
 // The JSON-RPC client is written here. That of mcp-go skips lines that are not
 // JSON without a word, has no limit on their length, and hands a response on
@@ -15,6 +17,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -115,6 +118,7 @@ func (o Options) withDefaults() Options {
 	if o.Inputs.Dir == "" {
 		o.Inputs.Dir = "/tmp"
 	}
+	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, 3), 1), max(cmp.Or(o.MaxCalls, 24), 1)
 	for duration, value := range map[*time.Duration]time.Duration{
 		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
 		&o.Settle: 50 * time.Millisecond, &o.SettleMost: 500 * time.Millisecond, &o.SettleBudget: 20 * time.Second,
@@ -143,13 +147,16 @@ type Result struct {
 	// Listed is set.
 	Manifest manifest.Manifest
 	Listed   bool
-	// Drift is how the list of tools differed after the calls. Announced: the
-	// server had sent notifications/tools/list_changed.
+	// Drift is how the lists of tools, templates and prompts differed after the
+	// calls. Announced: the server had sent the list_changed notification of each
+	// kind that differs.
 	Drift     report.Drift
 	Announced bool
 
-	Coverage  report.Coverage
-	Exercise  []report.CapabilityCoverage
+	Coverage report.Coverage
+	Exercise []report.CapabilityCoverage
+	// Outputs are what the server said, the most telling first, without what came
+	// before: texts have at most 8 KiB and all together 2 MiB.
 	Outputs   []report.Output
 	Pollution Pollution
 

@@ -2,25 +2,24 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// maxRounds is how often tools that appear after the calls are called, too.
-const maxRounds = 3
+// maxRelists is how often the lists are asked once more because what is new in
+// them was called.
+const maxRelists = 3
 
 // Run holds one session. When the deadline of ctx passes, the session ends
 // where it is, with Incomplete set; only when ctx is cancelled is that an
 // error. The result is valid either way. Run always closes stdin.
 func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
-	s := &session{options: options.withDefaults()}
-	s.wire = newWire(conn, func(m message) any { return answerRequest(m, s.options.Inputs) })
+	s := newSession(conn, options)
 	s.converse(ctx)
+	s.account()
 	s.finish(ctx)
 	s.result.Pollution = s.located(s.wire.polluted())
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
@@ -36,54 +35,107 @@ func (s *session) converse(ctx context.Context) {
 	if !ok {
 		return
 	}
-	if s.list(ctx, advertised) != nil {
+	s.advertised = advertised
+	if s.list(ctx) != nil {
 		return
 	}
-	called := map[string]bool{}
-	for _, k := range kinds {
-		done := map[string]bool{}
-		if k.of == report.CapabilityTool {
-			done = called
-		}
-		if s.exercise(ctx, k.of, *k.into(&s.result.Manifest), done) != nil {
-			return
-		}
-	}
-	if _, has := advertised["tools"]; has && s.result.Listed && s.relist(ctx, called) != nil {
+	s.enlist(s.result.Manifest)
+	if !s.options.ListOnly && s.callAll(ctx) != nil {
 		return
 	}
 	_ = s.pause(ctx, s.options.Idle)
 }
 
-// relist lists the tools once more, and calls those that are new, until there
-// are none.
-func (s *session) relist(ctx context.Context, called map[string]bool) error {
-	before := s.result.Manifest
-	for range maxRounds {
-		s.result.Announced = s.wire.takeChanged()[toolsChanged] || s.result.Announced
-		tools, whole, err := s.pages(ctx, kinds[0])
+// callAll calls everything, and lists it once more. The error is one that ends the
+// session.
+func (s *session) callAll(ctx context.Context) error {
+	s.budget = newBudget(ctx, s.options.Idle)
+	if s.options.Calls != report.CallsNever {
+		if err := s.exerciseAll(ctx); err != nil {
+			return err
+		}
+	}
+	if !s.result.Listed {
+		return nil
+	}
+	return s.relist(ctx)
+}
+
+// exerciseAll calls everything that was listed.
+func (s *session) exerciseAll(ctx context.Context) error {
+	if err := s.setLevel(ctx); err != nil {
+		return err
+	}
+	if err := s.complete(ctx, s.targets); err != nil {
+		return err
+	}
+	held, err := s.subscribe(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.exercise(ctx); err != nil {
+		return err
+	}
+	return s.unsubscribe(ctx, held)
+}
+
+// relist lists everything once more, and calls what is new, until there is nothing.
+func (s *session) relist(ctx context.Context) error {
+	before := s.result.Manifest.Report()
+	for range maxRelists {
+		s.takeAnnounced()
+		after, whole, err := s.lists(ctx)
 		if err != nil || !whole {
 			return err
 		}
-		s.result.Announced = s.wire.takeChanged()[toolsChanged] || s.result.Announced
-		after := before
-		after.Tools = tools
-		s.result.Drift = report.Diff(before.Report(), after.Report())
-		if !appeared(tools, called) {
+		s.takeAnnounced()
+		s.compare(before, after.Report())
+		known := len(s.targets)
+		if s.enlist(after) == 0 {
 			return nil
 		}
-		if err := s.exercise(ctx, report.CapabilityTool, tools, called); err != nil {
+		fresh := s.targets[known:]
+		if err := s.complete(ctx, fresh); err != nil {
+			return err
+		}
+		if err := s.round(ctx, s.options.Rounds, fresh); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// appeared tells whether one of the tools has not been called.
-func appeared(tools []json.RawMessage, called map[string]bool) bool {
-	return slices.ContainsFunc(manifest.Items(report.CapabilityTool, tools), func(tool manifest.Item) bool {
-		return tool.Name != "" && !called[tool.Name]
-	})
+func (s *session) takeAnnounced() { maps.Copy(s.announced, s.wire.takeChanged()) }
+
+// compare enters how the lists differ. It was announced when that of every kind
+// that differs was. Resources are left out: they are a server's data, which calls
+// are there to change.
+func (s *session) compare(before, after report.Manifest) {
+	s.result.Drift, s.result.Announced = report.Drift{}, len(s.announced) > 0
+	for _, k := range kinds {
+		if k.of == report.CapabilityResource {
+			continue
+		}
+		d := report.Diff(only(k.of, before), only(k.of, after))
+		if !d.Empty() {
+			s.result.Announced = s.result.Announced && s.announced[k.changed]
+		}
+		s.result.Drift.Added = append(s.result.Drift.Added, d.Added...)
+		s.result.Drift.Removed = append(s.result.Drift.Removed, d.Removed...)
+		s.result.Drift.Changed = append(s.result.Drift.Changed, d.Changed...)
+	}
+}
+
+// only is the part of a manifest that is of one kind.
+func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
+	switch kind {
+	case report.CapabilityTool:
+		return report.Manifest{Tools: m.Tools}
+	case report.CapabilityResourceTemplate:
+		return report.Manifest{ResourceTemplates: m.ResourceTemplates}
+	default:
+		return report.Manifest{Prompts: m.Prompts}
+	}
 }
 
 // finish closes stdin and sees the server off.

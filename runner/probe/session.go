@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 )
 
@@ -28,36 +30,83 @@ type session struct {
 	result  Result
 	lastID  int
 	settled time.Duration // the sum of all waits after responses
+
+	advertised map[string]json.RawMessage // the server's capabilities
+	targets    []*target                  // in the order of the lists
+	known      map[report.Capability]bool // those that are targets
+	skip       map[string]bool            // Options.Skip
+	pool       *inputs.Pool
+	heard      *outputs
+	budget     budget
+	tally      report.Share
+	announced  map[string]bool // the list_changed notifications since the first lists
 }
 
-// request sends one request and waits for its response and for the silence
-// after it. Errors: *rpcError, errTimeout, errTooLong, errGone, errBacklog and
-// those of ctx, all but the first two also entered as Incomplete.
+func newSession(conn Conn, o Options) *session {
+	s := &session{
+		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{},
+		pool: inputs.NewPool(), heard: newOutputs(), announced: map[string]bool{},
+	}
+	for _, name := range o.Skip {
+		s.skip[name] = true
+	}
+	s.wire = newWire(conn, func(m message) any {
+		s.heard.add(report.OutputRequest, m.method, said(m.params))
+		return answerRequest(m, s.options.Inputs)
+	}, func(m message) {
+		s.heard.add(report.OutputNotification, m.method, said(m.params))
+	})
+	return s
+}
+
+// query is one request.
+type query struct {
+	phase  report.Phase
+	of     report.Capability
+	method string
+	params map[string]any
+	// arguments are those of a call.
+	arguments inputs.Case
+	// limit is how long the answer may take. Lenient: the session has not failed
+	// when that was too short.
+	limit   time.Duration
+	lenient bool
+}
+
+// request sends one request that is no call: see ask.
 func (s *session) request(
 	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
 ) (json.RawMessage, error) {
-	if s.options.Progress != nil {
-		s.options.Progress(method, phase, of)
-	}
-	s.lastID++
-	response := s.wire.expect(s.lastID)
-	start, end, err := s.wire.send(map[string]any{
-		"jsonrpc": "2.0", "id": s.lastID, "method": method, "params": s.withMeta(params),
-	})
-	if err != nil {
-		s.fail(report.ReasonTimeout, "%s: %v", label(method, of), err)
-		return nil, err
-	}
-	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
-		Phase: phase, Capability: of, Method: method, SentStart: start, SentEnd: end,
-	})
 	limit := s.options.CallTimeout
 	if phase == report.PhaseHandshake {
 		limit = s.options.Handshake
 	}
-	got := s.await(ctx, response, limit)
+	return s.ask(ctx, query{phase: phase, of: of, method: method, params: params, limit: limit})
+}
+
+// ask sends one request and waits for its response and for the silence after it.
+// Errors: *rpcError, errTimeout, errTooLong, errGone, errBacklog and those of ctx,
+// all but the first two also entered as Incomplete.
+func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
+	if s.options.Progress != nil {
+		s.options.Progress(q.method, q.phase, q.of)
+	}
+	s.lastID++
+	s.heard.begin(q)
+	response := s.wire.expect(s.lastID)
+	start, end, err := s.wire.send(map[string]any{
+		"jsonrpc": "2.0", "id": s.lastID, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),
+	})
+	if err != nil {
+		s.fail(report.ReasonTimeout, "%s: %v", label(q.method, q.of), err)
+		return nil, err
+	}
+	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
+		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end,
+	})
+	got := s.await(ctx, response, q.limit)
 	if got.err != nil {
-		s.unanswered(method, of, limit, got.err)
+		s.unanswered(q, got.err)
 		return nil, got.err
 	}
 	s.result.Ledger[len(s.result.Ledger)-1].Received = got.end
@@ -68,6 +117,21 @@ func (s *session) request(
 		return nil, got.message.err
 	}
 	return got.message.result, nil
+}
+
+// withProgress asks for notifications about the progress of a call (specification
+// 2025-11-25, basic/utilities/progress).
+func (s *session) withProgress(q query, params map[string]any) map[string]any {
+	if q.phase != report.PhaseCall {
+		return params
+	}
+	meta := map[string]any{"progressToken": s.lastID}
+	if all, has := params["_meta"].(map[string]any); has {
+		maps.Copy(meta, all)
+	}
+	with := maps.Clone(params)
+	with["_meta"] = meta
+	return with
 }
 
 // await waits for a response. When the server's main process ends, what it
@@ -99,8 +163,8 @@ func (s *session) await(ctx context.Context, response <-chan received, limit tim
 }
 
 // unanswered enters why a request has no response.
-func (s *session) unanswered(method string, of report.Capability, limit time.Duration, err error) {
-	what := label(method, of)
+func (s *session) unanswered(q query, err error) {
+	what := label(q.method, q.of)
 	instead := s.wire.insteadOf()
 	switch {
 	case errors.Is(err, errGone):
@@ -113,12 +177,13 @@ func (s *session) unanswered(method string, of report.Capability, limit time.Dur
 		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, err)
 	case instead != "" && !errors.Is(err, context.Canceled):
 		s.fail(report.ReasonProtocolError, "no answer to %s; instead the server wrote %q to its stdout", what, instead)
+	case errors.Is(err, errTimeout) && q.lenient:
 	case errors.Is(err, errTimeout):
-		s.fail(report.ReasonTimeout, "no answer to %s within %s", what, limit)
+		s.fail(report.ReasonTimeout, "no answer to %s within %s", what, q.limit.Round(time.Millisecond))
 	default:
 		s.interrupted(fmt.Sprintf("while the server had not answered %s", what))
 	}
-	if errors.Is(err, errTimeout) && method != methodInitialize {
+	if errors.Is(err, errTimeout) && q.method != methodInitialize {
 		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.lastID, "reason": "timeout"})
 	}
 }

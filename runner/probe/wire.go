@@ -28,6 +28,8 @@ var (
 type wire struct {
 	conn   Conn
 	answer func(message) any
+	// heard is told the notifications.
+	heard func(message)
 
 	queue chan []byte
 	// ended is closed when stdout has ended.
@@ -51,9 +53,9 @@ type received struct {
 	err     error
 }
 
-func newWire(conn Conn, answer func(message) any) *wire {
+func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 	w := &wire{
-		conn: conn, answer: answer,
+		conn: conn, answer: answer, heard: heard,
 		queue: make(chan []byte, maxBacklog), ended: make(chan struct{}),
 		changed: map[string]bool{},
 	}
@@ -151,6 +153,7 @@ func (w *wire) receive(l line) {
 		// A server that does not read gets no answers; its own request fails.
 		_, _, _ = w.send(w.answer(m))
 	default:
+		w.heard(m)
 		w.notice(m.method)
 	}
 }

@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"context"
+	"time"
+)
+
+// budget is the time that there is for calls; without an end there is no bound.
+type budget struct{ begin, end time.Time }
+
+// newBudget leaves of the time until the deadline what the lists and the idle
+// time at the end of the session take.
+func newBudget(ctx context.Context, idle time.Duration) budget {
+	b := budget{begin: time.Now()}
+	if deadline, has := ctx.Deadline(); has {
+		b.end = deadline.Add(-idle - min(time.Until(deadline)/10, 10*time.Second))
+	}
+	return b
+}
+
+// left is how much of it there is; bounded is false when there is no bound.
+func (b budget) left() (left time.Duration, bounded bool) {
+	if b.end.IsZero() {
+		return 0, false
+	}
+	return time.Until(b.end), true
+}
+
+// hasTime tells whether there is any left.
+func (s *session) hasTime() bool {
+	left, bounded := s.budget.left()
+	return !bounded || left > 0
+}
+
+// affords tells whether there is time for a call of a target. Each has its first
+// before any has more than its share: what it may need for another one has to fit
+// its own, and must leave the shares of those that had none.
+func (s *session) affords(t *target) bool {
+	left, bounded := s.budget.left()
+	switch {
+	case !bounded:
+		return true
+	case left <= 0:
+		return false
+	case t.sent == 0:
+		return true
+	}
+	share := s.budget.end.Sub(s.budget.begin) / time.Duration(len(s.targets))
+	waiting := 0
+	for _, other := range s.targets {
+		if other.sent == 0 && !other.out {
+			waiting++
+		}
+	}
+	return t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(waiting)
+}
+
+// patience is how long the answer to a call may take: no call has more than half
+// of what time there is.
+func (s *session) patience() time.Duration {
+	if left, bounded := s.budget.left(); bounded {
+		return min(s.options.CallTimeout, max(left/2, time.Millisecond))
+	}
+	return s.options.CallTimeout
+}

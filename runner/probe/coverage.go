@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// account fills in how far everything was exercised, and what was left out.
+func (s *session) account() {
+	c := &s.result.Coverage
+	c.Calls = s.tally
+	for _, t := range s.targets {
+		row := report.CapabilityCoverage{
+			Kind: t.of.Kind, Name: t.of.Name, Skipped: t.skipped,
+			Calls: report.Share{Total: t.sent, Done: t.accepted},
+		}
+		if t.form != nil {
+			row.Branches.Total, row.Branches.Done = t.form.Branches()
+		}
+		s.result.Exercise = append(s.result.Exercise, row)
+		if t.of.Kind == report.CapabilityTool {
+			c.Branches.Total += row.Branches.Total
+			c.Branches.Done += row.Branches.Done
+		}
+		count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
+	}
+	s.result.Outputs = s.heard.all()
+	if !s.options.ListOnly {
+		s.leftOut()
+	}
+}
+
+// exercised is where a kind is counted.
+func exercised(c *report.Coverage, kind report.CapabilityKind) *report.Exercised {
+	switch kind {
+	case report.CapabilityTool:
+		return &c.Tools
+	case report.CapabilityResource:
+		return &c.Resources
+	case report.CapabilityResourceTemplate:
+		return &c.ResourceTemplates
+	default:
+		return &c.Prompts
+	}
+}
+
+// count counts one more that is listed.
+func count(in *report.Exercised, called, accepted bool) {
+	in.Listed++
+	if called {
+		in.Called++
+	}
+	if accepted {
+		in.Accepted++
+	}
+}
+
+// maxNamed is how many of those left out a message names.
+const maxNamed = 3
+
+// leftOut enters that capabilities were never called: for want of time, or because
+// it was asked for. What was not exercised was not audited.
+func (s *session) leftOut() {
+	late, asked := s.uncalled(report.SkippedBudget), append(s.uncalled(report.SkippedByCalls), s.uncalled(report.SkippedByName)...)
+	if len(late) > 0 {
+		s.fail(report.ReasonTimeout, "the time was up before all was called once; %d were not: %s", len(late), named(late))
+	}
+	if len(asked) > 0 {
+		s.fail(report.ReasonNotExercised, "%d of %d were not called, as was asked for: %s", len(asked), len(s.targets), named(asked))
+	}
+	if tasks := s.uncalled(report.SkippedTask); len(tasks) > 0 {
+		s.fail(report.ReasonNotExercised, "%d can only be called as tasks, which the server does not offer in a way that is known: %s",
+			len(tasks), named(tasks))
+	}
+}
+
+// uncalled are the targets that were never called, for one reason.
+func (s *session) uncalled(reason string) (all []string) {
+	for _, t := range s.targets {
+		if t.sent == 0 && t.skipped == reason {
+			all = append(all, t.of.String())
+		}
+	}
+	return all
+}
+
+// named are the first of some names.
+func named(all []string) string {
+	text := strings.Join(all[:min(len(all), maxNamed)], ", ")
+	if more := len(all) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

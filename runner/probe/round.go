@@ -1,0 +1,155 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// exercise calls everything, in Options.Rounds rounds. The error is one that ends
+// the session.
+func (s *session) exercise(ctx context.Context) error {
+	for n := range s.options.Rounds {
+		if err := s.round(ctx, n+1, s.targets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round calls everything once, and then again what there are new arguments for,
+// until there is nothing new: what one call shows is what another wants. What
+// takes things away comes after all else.
+func (s *session) round(ctx context.Context, n int, targets []*target) error {
+	all := ordered(targets)
+	first := 0
+	for first < len(all) && all[first].rank.effect != destroys {
+		first++
+	}
+	for _, t := range all {
+		t.turns = 0
+	}
+	for _, part := range [][]*target{all[:first], all[first:]} {
+		for more := true; more; {
+			var err error
+			if more, err = s.sweep(ctx, n, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweep gives each target one turn, and tells whether any took it.
+func (s *session) sweep(ctx context.Context, n int, targets []*target) (more bool, err error) {
+	for _, t := range targets {
+		c, wants := s.turn(t, n)
+		if !wants {
+			continue
+		}
+		more = true
+		if err := s.visit(ctx, t, c); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// turn is what a target is called with next in a round; false when it has had
+// enough. The first call of a round repeats one where there is nothing new.
+func (s *session) turn(t *target, round int) (inputs.Case, bool) {
+	first := t.turns == 0
+	most := s.options.MaxCalls
+	if !first { // each round has its part of them
+		most = most * min(round, s.options.Rounds) / s.options.Rounds
+	}
+	if t.out || t.sent >= most || !first && t.slow() {
+		return inputs.Case{}, false
+	}
+	if !first && t.sized == s.pool.Size() {
+		return inputs.Case{}, false
+	}
+	if !s.affords(t) {
+		t.skipped = report.SkippedBudget
+		return inputs.Case{}, false
+	}
+	if t.form != nil {
+		if c, fresh := t.form.Next(s.pool, s.mark()); fresh {
+			return c, true
+		}
+		t.sized = s.pool.Size()
+	}
+	if !first || t.form != nil && t.sent == 0 {
+		return inputs.Case{}, false
+	}
+	return s.repeated(t), true
+}
+
+// mark is that of the next request: its number.
+func (s *session) mark() inputs.Mark {
+	return inputs.Mark{Seed: s.options.Seed, Call: s.lastID + 1}
+}
+
+// repeated is the call to repeat, with the marks of the next request in place of
+// its own.
+func (s *session) repeated(t *target) inputs.Case {
+	was, is := inputs.Mark{Seed: s.options.Seed, Call: t.marked}, s.mark()
+	text := string(t.again.Arguments)
+	for old, fresh := range map[string]string{was.Host(): is.Host(), was.ID(): is.ID(), was.UUID(): is.UUID()} {
+		whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(old) + `\b`) // "mcpaudit-c1" is no part of "mcpaudit-c12"
+		text = whole.ReplaceAllLiteralString(text, fresh)
+	}
+	c := t.again
+	c.Arguments = json.RawMessage(text)
+	return c
+}
+
+// visit makes one call and learns from it.
+func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
+	t.turns++
+	t.sent++
+	number, began := s.lastID+1, time.Now()
+	got, err := s.call(ctx, t, c)
+	took := time.Since(began)
+	t.spent += took
+	t.slowest = max(t.slowest, took)
+	if fatal(err) {
+		return err
+	}
+	s.tally.Total++
+	switch {
+	case errors.Is(err, errTimeout):
+		t.timeouts++
+		t.skipped, t.out = report.SkippedTimeout, t.timeouts > 1
+		if took < s.options.CallTimeout {
+			t.skipped = report.SkippedBudget
+		}
+		return nil
+	case err != nil: // too long
+		t.out = true
+		return nil
+	}
+	t.answered++
+	if t.form != nil {
+		t.form.Answered(c, got.accepted)
+	}
+	if got.accepted && c.Shape != inputs.ShapeInvalid || t.accepted == 0 {
+		t.again, t.marked = c, number
+	}
+	if got.accepted {
+		t.accepted++
+		s.tally.Done++
+		s.heard.answered(report.OutputResult, said(got.result))
+		s.pool.Result(t.source(), got.result)
+		s.pool.Taken(t.source(), c.Arguments)
+	} else {
+		s.heard.answered(report.OutputError, got.text)
+		s.pool.Error(t.source(), got.text)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// spoken are the members of results and params that are texts, or hold blocks with
+// texts, in the order in which a reader sees them.
+var spoken = []string{"systemPrompt", "message", "description", "data", "content", "contents", "messages"}
+
+// unspoken are members that tell a reader nothing.
+var unspoken = map[string]bool{
+	"isError": true, "resultType": true, "progressToken": true, "progress": true, "total": true, "level": true,
+	"mode": true, "maxTokens": true, "includeContext": true, "ttlMs": true, "cacheScope": true,
+}
+
+// said is what a result, or the params of a message, tells those who read it: its
+// texts as they are, not as JSON has them, one after the other, and what else there
+// is as JSON. "" when that is nothing.
+func said(raw json.RawMessage) string {
+	members := manifest.Object(raw)
+	if members == nil {
+		return plain(raw)
+	}
+	var parts []string
+	for _, key := range spoken {
+		parts = append(parts, blocks(members[key])...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(spoken, key) && !unspoken[key] {
+			parts = append(parts, rest(key, members[key], parts)...)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
+}
+
+// rest is a member as JSON, unless a text says the same: structured content
+// mostly stands in the text as well.
+func rest(key string, raw json.RawMessage, texts []string) []string {
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) != nil || slices.Contains([]string{"{}", "[]", "null", `""`}, compact.String()) {
+		return nil
+	}
+	for _, text := range texts {
+		var other bytes.Buffer
+		if len(text) >= compact.Len() && json.Compact(&other, []byte(text)) == nil && bytes.Equal(other.Bytes(), compact.Bytes()) {
+			return nil
+		}
+	}
+	return []string{key + ": " + compact.String()}
+}
+
+// blocks are the texts of one content block, or of a list of them.
+func blocks(raw json.RawMessage) []string {
+	if raw == nil {
+		return nil
+	}
+	list, ok := array(raw)
+	if !ok {
+		return []string{block(raw)}
+	}
+	texts := make([]string, 0, len(list))
+	for _, one := range list {
+		texts = append(texts, block(one))
+	}
+	return texts
+}
+
+// quiet are members of a block that go without saying.
+var quiet = map[string]bool{"type": true, "text": true, "uri": true, "mimeType": true, "role": true, "content": true, "resource": true}
+
+// block is what one content block says: its text, that of the resource in it or of
+// the message's content; without a text it is JSON.
+func block(raw json.RawMessage) string {
+	members := manifest.Object(raw)
+	if members == nil {
+		return plain(raw)
+	}
+	var parts []string
+	for _, key := range []string{"content", "resource"} {
+		if members[key] != nil {
+			parts = append(parts, nested(members[key])...)
+		}
+	}
+	if text, has := members["text"]; has {
+		parts = append(parts, plain(text))
+	}
+	if len(parts) == 0 {
+		return plain(raw)
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if !quiet[key] {
+			parts = append(parts, rest(key, members[key], nil)...)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// nested are the texts of the blocks in a block. There are no more levels.
+func nested(raw json.RawMessage) []string {
+	list, ok := array(raw)
+	if !ok {
+		list = []json.RawMessage{raw}
+	}
+	texts := make([]string, 0, len(list))
+	for _, one := range list {
+		members := manifest.Object(one)
+		if text, has := members["text"]; has {
+			texts = append(texts, plain(text))
+			continue
+		}
+		texts = append(texts, plain(one))
+	}
+	return texts
+}
+
+// plain is a string as it is, and anything else as JSON; "" for null.
+func plain(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) != nil {
+		return ""
+	}
+	return compact.String()
+}
+
+// said is the text of an error, with what it has for data.
+func (e *rpcError) said() string {
+	if data := plain(e.data); data != "" && data != "null" {
+		return e.Message + "\n" + data
+	}
+	return e.Message
+}

@@ -1,0 +1,119 @@
+package probe
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// target is one advertised capability, and how far it was exercised.
+type target struct {
+	of   report.Capability
+	rank rank
+	// form makes its arguments; nil where there are none to make.
+	form *inputs.Form
+	// task: it can only be called as a task.
+	task bool
+	// parameters are the names of what completion/complete can be asked for.
+	parameters []string
+
+	// out: it is not called any more. skipped is the reason, one of the constants of
+	// report.CapabilityCoverage, which it may have without being out.
+	out     bool
+	skipped string
+	// again is what a later round repeats, marked the request that it was made for.
+	again  inputs.Case
+	marked int
+	// sized is the size of the pool when the form had nothing new.
+	sized int
+	// sent, accepted and answered count calls, turns those of this round.
+	sent, accepted, answered, timeouts, turns int
+	// spent is the time of all calls, slowest that of the slowest.
+	spent, slowest time.Duration
+}
+
+// slowCall is from when on a call is slow: whatever is, is called once a round.
+const slowCall = 2 * time.Second
+
+func (t *target) slow() bool { return t.timeouts > 0 || t.slowest >= slowCall }
+
+// source names the target where a value came from.
+func (t *target) source() string { return t.of.String() }
+
+// enlist makes targets of what is listed and is none yet, and tells how many.
+// What is listed twice is one.
+func (s *session) enlist(m manifest.Manifest) int {
+	before := len(s.targets)
+	for _, k := range kinds {
+		for _, raw := range *k.into(&m) {
+			item := manifest.Items(k.of, []json.RawMessage{raw})[0]
+			of := report.Capability{Kind: k.of, Name: item.Name}
+			switch {
+			case item.Name == "":
+				s.fail(report.ReasonProtocolError, "the server lists a %s without a name", of)
+			case !s.known[of]:
+				s.known[of] = true
+				s.targets = append(s.targets, s.target(of, item))
+			}
+		}
+	}
+	return len(s.targets) - before
+}
+
+func (s *session) target(of report.Capability, item manifest.Item) *target {
+	t := &target{of: of, rank: rankOf(of.Kind, item), sized: -1}
+	if t.skipped = s.excluded(of, item); t.skipped != "" {
+		t.out = true
+	}
+	o := s.options.Inputs
+	o.About, o.Seed = item.Name, s.options.Seed
+	switch of.Kind {
+	case report.CapabilityTool:
+		o.Given = s.options.Given[item.Name]
+		t.form = inputs.NewForm(item.Members["inputSchema"], o)
+		t.task = manifest.Text(manifest.Object(item.Members["execution"])["taskSupport"]) == "required"
+	case report.CapabilityPrompt:
+		t.form = inputs.NewPromptForm(item.Members["arguments"], o)
+		t.parameters = promptArguments(item.Members["arguments"])
+	case report.CapabilityResourceTemplate:
+		form, err := inputs.NewTemplateForm(item.Name, o)
+		if err != nil {
+			s.fail(report.ReasonProtocolError, "the template %q: %v", sample([]byte(item.Name)), err)
+			t.out = true
+			break
+		}
+		t.form, t.parameters = form, templateVariables(item.Name)
+	case report.CapabilityResource:
+		uri, _ := json.Marshal(map[string]string{"uri": item.Name}) // of strings: no error
+		t.again = inputs.Case{Arguments: uri}
+		s.pool.Result("the list of resources", uri)
+	}
+	s.pool.Description(t.source(), item.Description)
+	return t
+}
+
+// excluded is why an item is never called; "" when it may be.
+func (s *session) excluded(of report.Capability, item manifest.Item) string {
+	o := s.options
+	switch {
+	case o.Calls == report.CallsNever:
+		return report.SkippedByCalls
+	case of.Kind != report.CapabilityTool:
+		return ""
+	case s.skip[of.Name]:
+		return report.SkippedByName
+	case o.Calls == report.CallsReadOnlyHinted && !readOnlyHinted(item):
+		return report.SkippedByCalls
+	case manifest.Text(manifest.Object(item.Members["execution"])["taskSupport"]) == "required" && !s.hasTasks():
+		return report.SkippedTask
+	}
+	return ""
+}
+
+// readOnlyHinted tells whether a tool says of itself that it only reads.
+func readOnlyHinted(item manifest.Item) bool {
+	return string(manifest.Object(item.Members["annotations"])["readOnlyHint"]) == "true"
+}
