@@ -32,6 +32,8 @@ const (
 	ReasonServerExited Reason = "ServerExited"
 	// ReasonTimeout: a request, or the audit as a whole, got no answer in time.
 	ReasonTimeout Reason = "Timeout"
+	// ReasonNotListening: the server did not listen where it was to be talked to.
+	ReasonNotListening Reason = "NotListening"
 	// ReasonProtocolError: what the server said is not MCP.
 	ReasonProtocolError Reason = "ProtocolError"
 	// ReasonNothingAdvertised: there was nothing to exercise, so nothing was seen.

@@ -16,10 +16,9 @@ type AuditInputs struct {
 	// name of the MCPServerAudit.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// image as the spec gives it; empty for a server that was not run, see server.url.
-	// +optional
+	// image as the spec gives it.
 	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image,omitempty"`
+	Image string `json:"image"`
 	// imageDigest is the digest by which the image was run.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`

@@ -4,11 +4,13 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -51,7 +53,7 @@ type Plan struct {
 }
 
 // listens tells whether the server is talked to over HTTP.
-func (p Plan) listens() bool { return p.Transport != "" && p.Transport != report.TransportStdio }
+func (p Plan) listens() bool { return p.Transport != report.TransportStdio }
 
 // ProbePlan is what of the probe's options an operator chooses; the zero value
 // is a good choice. See probe.Options.
@@ -90,6 +92,9 @@ type Process interface {
 	Streams() (stdin io.WriteCloser, stdout, stderr io.ReadCloser)
 	// Trace is what is seen of it.
 	Trace() *trace.Session
+	// Dial connects to a TCP port of the server's, where the server runs: what
+	// listens there on the machine of the audit is another.
+	Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 	// Exited is closed when the server's own process has ended, or when there
 	// is no way to know any more.
 	Exited() <-chan struct{}
@@ -132,9 +137,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	if plan.Progress == nil {
 		plan.Progress = func(string) {}
 	}
-	if plan.Network == "" {
-		plan.Network = report.NetworkSinkhole
-	}
+	plan.Network, plan.Transport = cmp.Or(plan.Network, report.NetworkSinkhole), cmp.Or(plan.Transport, report.TransportStdio)
 	plan.resolvers = resolvers()
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
@@ -152,6 +155,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	r := conclude(plan, runs, ended)
 	redact(&r, plan.Canaries)
 	r.StartTime, r.EndTime = started, ended
+	r.Server.Transport = plan.Transport
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()
 	r.Cap()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"syscall"
 	"time"
@@ -85,28 +84,29 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	traceCtx, endTrace := context.WithCancel(context.WithoutCancel(ctx))
 	defer endTrace()
 	drained := make(chan error, 1)
-	secrets := leak.New(plan.Canaries)
+	secrets, listens := leak.New(plan.Canaries), newListening()
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			builder.Add(e)
 			secrets.Event(e)
+			listens.event(e)
 		})
 	}()
 
 	catching := make(chan caught, 1)
 	go func() { catching <- catch(process.Captures(), secrets.Capture) }()
 	stdin, stdout, stderr := process.Streams()
-	said := NewTail(maxStderr)
-	listened := make(chan struct{})
-	go func() {
-		defer close(listened)
-		_, _ = io.Copy(io.MultiWriter(said, secrets.Stderr()), stderr) // ends when the server is gone, or when we close it
-	}()
-
-	o.result = converse(ctx, plan, process, probe.Conn{
+	logs := newLogs(secrets)
+	logs.drain(stderr, leak.Stderr)
+	conn := probe.Conn{
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
 		Active: builder.Active, Pending: process.Trace().Pending,
-	}, secrets.Asked, how)
+	}
+	if plan.listens() {
+		conn.Stdin, conn.Stdout = nil, nil
+		logs.drain(stdout, leak.Stdout)
+	}
+	o.result = converse(ctx, plan, process, conn, listens, secrets.Asked, how)
 
 	select {
 	case <-process.Exited():
@@ -116,21 +116,19 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	}
 	plan.Progress("stop the server")
 	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
+	_ = stdin.Close() // the probe has closed it, unless it is of no use to it
 	process.Stop(stopCtx)
 	stopped()
 
 	o.drained = await(drained, endTrace)
-	select {
-	case <-listened:
-	case <-time.After(time.Second): // something that we could not kill holds it open
-	}
+	logs.end()
 	_, _ = stdout.Close(), stderr.Close() // ends the readers
 	o.caught = <-catching
 	o.profile = builder.Build(o.result.Ledger)
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
 	o.opened = process.Opened()
-	o.stats, o.stderr, o.notes = process.Trace().Stats(), said.String(), process.Notes()
+	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	select {
 	case <-process.Trace().Lost():
 		o.lost = true
@@ -148,7 +146,8 @@ func (p Plan) sensitive(path string) bool {
 // converse holds the session, and breaks it off when the tracer is lost: what
 // the server did from then on, nobody would see.
 func converse(
-	ctx context.Context, plan Plan, process Process, conn probe.Conn, asked func(report.Phase, report.Capability), how launch,
+	ctx context.Context, plan Plan, process Process, conn probe.Conn, listens *listening,
+	asked func(report.Phase, report.Capability), how launch,
 ) probe.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -159,6 +158,13 @@ func converse(
 		case <-ctx.Done():
 		}
 	}()
+	if plan.listens() {
+		port, missing := plan.awaitPort(ctx, listens, process.Exited())
+		if missing.Reason != "" {
+			return probe.Result{Incomplete: missing}
+		}
+		conn.HTTP = plan.endpoint(process, listens, port)
+	}
 	options := plan.options(how)
 	options.Progress = func(method string, phase report.Phase, of report.Capability) {
 		asked(phase, of)

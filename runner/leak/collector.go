@@ -184,19 +184,23 @@ func (c *Collector) Response(line []byte, end int64) {
 	}
 }
 
-// Stderr is a writer that takes in stderr. What comes there belongs to the request
-// that was in flight when it came.
-func (c *Collector) Stderr() io.Writer { return stderr{c} }
+// Log is a writer that takes in what the server says besides: Stderr, or Stdout
+// where that carries no answers. What comes there belongs to the request that was in
+// flight when it came.
+func (c *Collector) Log(channel Channel) io.Writer { return log{c, channel} }
 
-type stderr struct{ *Collector }
+type log struct {
+	*Collector
+	channel Channel
+}
 
 // Write never fails.
-func (c stderr) Write(p []byte) (int, error) {
+func (c log) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	at := len(c.asked)
 	c.mu.Unlock()
-	c.said.write(key{kind: Stderr}, p, false,
-		sighting{identity: identity{channel: Stderr, at: moment{asked: at}}, time: time.Now()})
+	c.said.write(key{kind: c.channel}, p, false,
+		sighting{identity: identity{channel: c.channel, at: moment{asked: at}}, time: time.Now()})
 	return len(p), nil
 }
 

@@ -145,7 +145,7 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 		m := s.at.trace
 		m.Time = s.time
 		return l.At(m)
-	case s.channel == Stderr:
+	case s.channel == Stderr, s.channel == Stdout:
 		return c.during(s.at.asked)
 	}
 	return c.during(c.askedBefore(s.time))

@@ -25,10 +25,12 @@ type Channel string
 const (
 	DNS        Channel = "DNS"
 	UnixSocket Channel = "unix socket"
-	// Answer is what came on stdout: results of tools, contents of resources,
-	// texts of prompts, errors, notifications.
+	// Answer is what was said in the session: results of tools, contents of
+	// resources, texts of prompts, errors, notifications.
 	Answer Channel = "answer"
+	// Stderr, and Stdout where that carries no answers, are logs.
 	Stderr Channel = "stderr"
+	Stdout Channel = "stdout"
 	// Argv and Environment are those of a program that was started; only what the
 	// environment had not had when the server was started.
 	Argv        Channel = "argv"
@@ -41,7 +43,7 @@ const (
 // on this one at a network address.
 func (c Channel) Network() bool {
 	switch c {
-	case UnixSocket, Answer, Stderr, Argv, Environment, File:
+	case UnixSocket, Answer, Stderr, Stdout, Argv, Environment, File:
 		return false
 	}
 	return true
@@ -55,7 +57,7 @@ type Leak struct {
 	// Encoding is that of canary.Match.
 	Encoding string
 	// Destination is "host:port", the path of a socket, file or program, or the
-	// domain that a name was looked up below; "" for Answer and Stderr.
+	// domain that a name was looked up below; "" for Answer, Stderr and Stdout.
 	Destination string
 	// Home: the destination is a service that the secret is for.
 	Home bool

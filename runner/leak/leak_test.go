@@ -191,7 +191,7 @@ func TestStderr(t *testing.T) {
 	c, set := newCollector(t)
 	c.Asked(report.PhaseCall, first)
 	for _, b := range []byte("debug: " + token(t, set)) {
-		if n, err := c.Stderr().Write([]byte{b}); n != 1 || err != nil {
+		if n, err := c.Log(leak.Stderr).Write([]byte{b}); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 	}

@@ -82,7 +82,7 @@ func (in Input) allowed(l leak.Leak) bool {
 // leakSeverity is High for what stayed with the server.
 func leakSeverity(l leak.Leak) report.Severity {
 	switch {
-	case l.Channel == leak.File, l.Channel == leak.Environment, l.Channel == leak.Stderr && l.Canary.Variable:
+	case l.Channel == leak.File, l.Channel == leak.Environment, (l.Channel == leak.Stderr || l.Channel == leak.Stdout) && l.Canary.Variable:
 		return report.SeverityHigh
 	}
 	return report.SeverityCritical
@@ -94,8 +94,8 @@ func verb(l leak.Leak) string {
 	switch l.Channel {
 	case leak.Answer:
 		return "gave away in its answer"
-	case leak.Stderr:
-		return "wrote to stderr"
+	case leak.Stderr, leak.Stdout:
+		return "wrote to " + string(l.Channel)
 	case leak.Argv:
 		return "started " + to + " with, in its arguments,"
 	case leak.Environment:

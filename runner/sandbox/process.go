@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"io"
+	"net"
+	"net/netip"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/canary"
@@ -24,6 +26,11 @@ func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
 }
 
 func (p *process) Trace() *trace.Session { return p.session }
+
+// Dial connects to an address in the box.
+func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+	return p.box.dialer.dial(ctx, at)
+}
 
 // Opened are the canaries that were opened.
 func (p *process) Opened() []string { return p.watch.End() }

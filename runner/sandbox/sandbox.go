@@ -135,6 +135,7 @@ type box struct {
 	mount    string
 	lifeline *os.File
 	link     *shim.Link
+	dialer   dialer
 	// state is where the outer stage sends the server's file system.
 	state *net.UnixConn
 	said  *audit.Tail
@@ -160,37 +161,26 @@ func (l *Launcher) begin(cfg trace.Config) (*box, error) {
 }
 
 func (b *box) run(cfg trace.Config, l *Launcher) error {
-	ours, theirs, err := socketpair()
+	e, err := newEnds()
 	if err != nil {
 		return err
-	}
-	specRead, specWrite, err := os.Pipe()
-	if err != nil {
-		return errors.Join(err, ours.Close(), theirs.Close())
-	}
-	caughtRead, caughtWrite, err := os.Pipe()
-	if err != nil {
-		return errors.Join(err, ours.Close(), theirs.Close(), specRead.Close(), specWrite.Close())
-	}
-	state, stateTheirs, err := socketpair()
-	if err != nil {
-		return errors.Join(err, ours.Close(), theirs.Close(), specRead.Close(), specWrite.Close(), caughtRead.Close(), caughtWrite.Close())
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
 	b.cmd.Env = environment(os.Environ(), l.home, append(l.canaries.Env(), l.networkEnv()...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
-	b.cmd.ExtraFiles = []*os.File{specRead, theirs, caughtWrite, stateTheirs}
+	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
-		b.cmd.ExtraFiles = append(b.cmd.ExtraFiles, l.state)
+		b.cmd.ExtraFiles = append(e.theirs, l.state)
 	}
 	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), l.Network)
 	err = b.cmd.Start()
-	_, _, _, _ = specRead.Close(), theirs.Close(), caughtWrite.Close(), stateTheirs.Close() // the stage has them, or nobody needs them
+	e.closeTheirs() // the stage has them, or nobody needs them
 	if err != nil {
-		return errors.Join(refused(err), ours.Close(), specWrite.Close(), caughtRead.Close(), state.Close())
+		e.closeOurs()
+		return refused(err)
 	}
-	b.catch(caughtRead, l.Network)
-	b.lifeline, b.link, b.state = specWrite, shim.NewLink(ours), state
+	b.catch(e.captures, l.Network)
+	b.lifeline, b.link, b.dialer, b.state = e.spec, shim.NewLink(e.link), dialer{e.dials}, e.state
 	go func() {
 		_ = b.cmd.Wait() // its state says more
 		close(b.gone)
@@ -203,7 +193,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
 		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 	}
-	if err := json.NewEncoder(specWrite).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := json.NewEncoder(b.lifeline).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
 		b.end()
 		return fmt.Errorf("tell the sandbox its plan: %w", err)
 	}
@@ -250,8 +240,9 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 // end takes everything down: gently, so that the tracer can write its last line,
 // and then by the lifeline, whose end nothing inside survives.
 func (b *box) end() {
-	_ = b.link.Close()  // the supervisor sees the end of the link and exits
-	_ = b.state.Close() // nothing comes any more
+	_ = b.dialer.conn.Close() // nobody asks any more
+	_ = b.link.Close()        // the supervisor sees the end of the link and exits
+	_ = b.state.Close()       // nothing comes any more
 	select {
 	case <-b.gone:
 	case <-time.After(endDeadline):
@@ -316,17 +307,4 @@ func refused(err error) error {
 	default:
 		return fmt.Errorf("make the namespaces: %w", err)
 	}
-}
-
-func socketpair() (*net.UnixConn, *os.File, error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the link: %w", err)
-	}
-	theirs := os.NewFile(uintptr(fds[1]), "link")
-	ours, err := inherit(fds[0])
-	if err != nil {
-		return nil, nil, errors.Join(err, theirs.Close())
-	}
-	return ours, theirs, nil
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +37,8 @@ const (
 	outerLinkFD = 4 // outer: the shim's end of the link
 	capturesFD  = 5 // outer: what the sinkhole captures
 	stateFD     = 6 // outer: where a copy of its mounts goes
-	leftFD      = 7 // outer: those that an earlier run has left
+	dialsFD     = 7 // outer: what asks for connections to the server
+	leftFD      = 8 // outer: the mounts that an earlier run has left
 	linkFD      = 3 // enter and inner: the same
 )
 
@@ -91,6 +90,11 @@ func outer([]string) (int, error) {
 		return 0, fmt.Errorf("close the network: %w", err)
 	}
 	defer network.end()
+	dials, err := inherit(dialsFD)
+	if err != nil {
+		return 0, err
+	}
+	go serveDials(dials)
 	if err := prepare(s, network); err != nil {
 		return 0, fmt.Errorf("build the server's file system: %w", err)
 	}
@@ -257,19 +261,4 @@ func changeRoot(root, dir string) error {
 		return fmt.Errorf("enter the working directory: %w", err)
 	}
 	return nil
-}
-
-// inherit makes a connection of a descriptor that we were started with.
-func inherit(fd int) (*net.UnixConn, error) {
-	file := os.NewFile(uintptr(fd), "link")
-	conn, err := net.FileConn(file)
-	if err != nil {
-		return nil, fmt.Errorf("take over descriptor %s: %w", strconv.Itoa(fd), err)
-	}
-	_ = file.Close() // the connection has a copy
-	link, ok := conn.(*net.UnixConn)
-	if !ok {
-		return nil, fmt.Errorf("take over descriptor %d: it is a %T", fd, conn)
-	}
-	return link, nil
 }

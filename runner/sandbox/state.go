@@ -30,20 +30,14 @@ func share(dir string, to *net.UnixConn) error {
 
 // take receives what share has sent.
 func take(from *net.UnixConn) (*os.File, error) {
-	oob := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := from.ReadMsgUnix(make([]byte, 1), oob)
+	_, state, err := receiveFile(from)
+	if err == nil && state == nil {
+		err = errors.New("no descriptor came")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("keep what the server writes: %w", err)
 	}
-	messages, err := unix.ParseSocketControlMessage(oob[:n])
-	if err != nil || len(messages) != 1 {
-		return nil, errors.Join(errors.New("keep what the server writes: no descriptor came"), err)
-	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return nil, errors.Join(errors.New("keep what the server writes: no descriptor came"), err)
-	}
-	return os.NewFile(uintptr(fds[0]), "state"), nil
+	return state, nil
 }
 
 // attach mounts at dir what an earlier run has left.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -148,6 +150,11 @@ func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
 }
 
 func (p *process) Trace() *trace.Session { return p.session }
+
+// Dial connects within the network namespace that the Pod's containers share.
+func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", at.String())
+}
 
 // Stop kills the server's tree. The tracer ends by itself with the last of it; one
 // that does not, because a process cannot die, is told to.

@@ -45,9 +45,9 @@ func TestClaims(t *testing.T) {
 			`5 2.000000 read(7<TCP:[127.0.0.1:8080->127.0.0.1:4242]>, "", 9999) = 0 <0.000001>`, in}, "30/0, 0 effects"},
 	} {
 		effects := -1 // the execve
-		d := newDecoder(Config{Port: 8080}, func(Event) { effects++ })
+		d := newDecoder(Config{}, func(Event) { effects++ })
 		d.claims = &claims{}
-		d.claims.add(netip.MustParseAddrPort("127.0.0.1:4242"))
+		d.claims.add(netip.MustParseAddrPort("127.0.0.1:4242"), 8080)
 		for _, l := range append([]string{begin}, tc.lines...) {
 			d.feed([]byte(l))
 		}

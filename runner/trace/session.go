@@ -24,11 +24,9 @@ type Config struct {
 	Backend Backend
 	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
-	// Stdin and Stdout are the inodes of the pipes that carry the conversation.
+	// Stdin and Stdout are the inodes of the pipes that carry the conversation, 0 for
+	// one that does not: over HTTP connections do, see Session.Claim.
 	Stdin, Stdout uint64
-	// Port is where the server listens, when it is talked to over HTTP: see
-	// Session.Claim. 0 when it is talked to over the pipes.
-	Port uint16
 	// Shim is the path, as it is executed, of a program that only prepares the
 	// server's start: the server begins with the first successful execve of
 	// anything else. "" if there is none.

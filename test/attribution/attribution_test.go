@@ -86,7 +86,7 @@ func run(t *testing.T, transport, program, script, kind string) (late [2]ledger.
 	var c client
 	if transport == "http" {
 		alone(t)
-		cfg.Port, how = port, "8080"
+		how = "8080"
 		c = &overHTTP{dir: dir}
 	} else {
 		c = overPipes(t, cmd, &cfg)

@@ -126,7 +126,7 @@ func (c *overHTTP) call(t *testing.T, of report.Capability) {
 	if err := conn.SetDeadline(time.Now().Add(deadline)); err != nil {
 		t.Fatal(err)
 	}
-	c.session.Claim(netip.MustParseAddrPort(conn.LocalAddr().String()))
+	c.session.Claim(netip.MustParseAddrPort(conn.LocalAddr().String()), port)
 	request := fmt.Sprintf("POST / HTTP/1.1\r\nHost: server\r\nContent-Length: %d\r\n\r\n%s", len(of.Name), of.Name)
 	c.enter(of, len(request))
 	if _, err := io.WriteString(conn, request); err != nil {

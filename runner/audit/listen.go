@@ -1,0 +1,190 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+const (
+	// listenTimeout is how long a server may take to listen, as long as for its first
+	// answer; elsewhereTimeout how long when it listens on another port already.
+	listenTimeout    = 60 * time.Second
+	elsewhereTimeout = 15 * time.Second
+	// maxListening bounds the addresses that are kept, by number.
+	maxListening = 64
+)
+
+// listening is where the server listens, as its trace shows.
+type listening struct {
+	mu sync.Mutex
+	at []netip.AddrPort
+	// more is closed when there is another.
+	more chan struct{}
+}
+
+func newListening() *listening { return &listening{more: make(chan struct{})} }
+
+// event takes in an event of the trace.
+func (l *listening) event(e trace.Event) {
+	if e.Op != trace.OpListen || e.Errno != "" || e.Socket == nil || e.Socket.Protocol != "tcp" || e.Socket.Local.Port() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.at) >= maxListening || slices.Contains(l.at, e.Socket.Local) {
+		return
+	}
+	l.at = append(l.at, e.Socket.Local)
+	close(l.more)
+	l.more = make(chan struct{})
+}
+
+// seen is where the server listens so far; more is closed when that changes.
+func (l *listening) seen() (at []netip.AddrPort, more <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.at), l.more
+}
+
+// on are the addresses to reach a port by; any port if it is 0: the first that the
+// server listens on.
+func on(at []netip.AddrPort, port uint16) []netip.AddrPort {
+	var found []netip.AddrPort
+	for _, a := range at {
+		if port == 0 && reachable(a) {
+			port = a.Port()
+		}
+		if a.Port() == port {
+			found = append(found, loopbacks(a)...)
+		}
+	}
+	return found
+}
+
+// reachable tells whether a socket that is bound to an address can be talked to from
+// within: not so one of an interface's, for there the sinkhole answers.
+func reachable(a netip.AddrPort) bool { return a.Addr().IsLoopback() || a.Addr().IsUnspecified() }
+
+// loopbacks are the addresses by which one that is listened on is reached. A socket
+// for every address of IPv6 takes IPv4 as well, unless it does not want to (ipv6(7),
+// IPV6_V6ONLY).
+func loopbacks(a netip.AddrPort) []netip.AddrPort {
+	v4, v6 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port()), netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
+	switch {
+	case a.Addr() == netip.IPv6Unspecified():
+		return []netip.AddrPort{v4, v6}
+	case a.Addr().IsUnspecified():
+		return []netip.AddrPort{v4}
+	case a.Addr().IsLoopback():
+		return []netip.AddrPort{a}
+	}
+	return nil
+}
+
+// awaitPort waits until the server listens, and returns its port.
+func (p Plan) awaitPort(ctx context.Context, l *listening, exited <-chan struct{}) (uint16, report.Incomplete) {
+	p.Progress("wait until the server listens")
+	patience := time.NewTimer(listenTimeout)
+	defer patience.Stop()
+	impatient := false
+	for {
+		at, more := l.seen()
+		if found := on(at, p.Port); len(found) > 0 {
+			return found[0].Port(), report.Incomplete{}
+		}
+		if len(at) > 0 && !impatient {
+			impatient = true
+			patience.Reset(elsewhereTimeout)
+		}
+		select {
+		case <-more:
+		case <-exited:
+			return 0, report.Incomplete{Reason: report.ReasonServerExited, Message: "the server exited before it listened on " + p.port()}
+		case <-patience.C:
+			return 0, report.Incomplete{Reason: report.ReasonNotListening, Message: p.notListening(at)}
+		case <-ctx.Done():
+			return 0, report.Incomplete{Reason: report.ReasonTimeout, Message: "the audit ran out of time before the server listened on " + p.port()}
+		}
+	}
+}
+
+func (p Plan) port() string {
+	if p.Port == 0 {
+		return "a TCP port"
+	}
+	return "port " + strconv.Itoa(int(p.Port))
+}
+
+// notListening says where the server listens in place of where it should.
+func (p Plan) notListening(at []netip.AddrPort) string {
+	if len(at) == 0 {
+		return fmt.Sprintf("the server did not listen on %s within %s: was it started with an HTTP transport?", p.port(), listenTimeout)
+	}
+	var others, far []string
+	for _, a := range at {
+		switch {
+		case !reachable(a):
+			far = append(far, a.String())
+		case !slices.Contains(others, strconv.Itoa(int(a.Port()))):
+			others = append(others, strconv.Itoa(int(a.Port())))
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Sprintf("the server listens on %s, where it cannot be reached: have it listen on localhost or on every address",
+			strings.Join(far, ", "))
+	}
+	return fmt.Sprintf("the server listens on %s, not %d: set --port (spec.server.port)", strings.Join(others, " and "), p.Port)
+}
+
+// endpoint is the server for the probe, once it listens.
+func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
+	return &probe.HTTP{
+		Transport: p.Transport,
+		URL:       "http://" + net.JoinHostPort("localhost", strconv.Itoa(int(port))) + p.path(),
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			at, _ := l.seen()
+			return dial(ctx, process, on(at, port))
+		},
+	}
+}
+
+// path is where the server's endpoint is: what its SDKs have for the transport
+// unless the plan says.
+func (p Plan) path() string {
+	switch {
+	case p.Path != "":
+		return p.Path
+	case p.Transport == report.TransportSSE:
+		return "/sse"
+	}
+	return "/mcp"
+}
+
+// dial connects to the first of the addresses that can be had, and makes the
+// connection part of the conversation.
+func dial(ctx context.Context, process Process, at []netip.AddrPort) (net.Conn, error) {
+	err := errors.New("the server does not listen")
+	for _, a := range at {
+		var conn net.Conn
+		if conn, err = process.Dial(ctx, a); err != nil {
+			continue
+		}
+		if tcp, ok := conn.LocalAddr().(*net.TCPAddr); ok {
+			process.Trace().Claim(tcp.AddrPort(), a.Port())
+		}
+		return conn, nil
+	}
+	return nil, err
+}
