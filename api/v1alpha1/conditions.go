@@ -42,6 +42,8 @@ const (
 	// * "Timeout"
 	// * "ServerExited"
 	// * "NothingAdvertised"
+	// * "NotExercised"
+	// * "NotTraced"
 	// * "ProtocolError"
 	// * "TracerLost"
 	// * "TracerUnavailable"
@@ -146,6 +148,11 @@ const (
 	// ReasonNothingAdvertised: the server advertises no tool, resource or prompt,
 	// so there was nothing to exercise.
 	ReasonNothingAdvertised = "NothingAdvertised"
+	// ReasonNotExercised: spec.probe left tools out.
+	ReasonNotExercised = "NotExercised"
+	// ReasonNotTraced: the server of spec.server.url runs elsewhere, so that only
+	// what it says was seen.
+	ReasonNotTraced = "NotTraced"
 	// ReasonProtocolError: what the server said is not MCP.
 	ReasonProtocolError = "ProtocolError"
 	// ReasonTracerLost: the tracer ended before the server did.

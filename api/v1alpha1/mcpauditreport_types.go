@@ -16,9 +16,10 @@ type AuditInputs struct {
 	// name of the MCPServerAudit.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// image as the spec gives it.
+	// image as the spec gives it; empty for a server that was not run, see server.url.
+	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image"`
+	Image string `json:"image,omitempty"`
 	// imageDigest is the digest by which the image was run.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`

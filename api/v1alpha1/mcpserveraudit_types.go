@@ -49,85 +49,14 @@ type MCPServerAuditSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// sandbox is about the Pod in which the server is run.
+	// probe is how the server is exercised.
+	// +optional
+	Probe Probe `json:"probe,omitzero"`
+
+	// sandbox is about the Pod in which the server is run. It means nothing for a
+	// server that is not run, see server.url.
 	// +optional
 	Sandbox Sandbox `json:"sandbox,omitzero"`
-}
-
-// Server says how an MCP server that speaks over stdin and stdout is started.
-type Server struct {
-	// image is the container image, by tag or by digest. It is resolved once at
-	// the beginning of each audit, and run by the digest that was found.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^\S+$`
-	Image string `json:"image"`
-
-	// command replaces the image's entrypoint, and its CMD as well unless args
-	// are given. It is required only if the image cannot be read from its
-	// registry, such as one that was loaded onto the nodes. No shell is
-	// involved, and $(NAME) is not expanded.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:MaxLength=1024
-	Command []string `json:"command,omitempty"`
-
-	// args replaces the image's CMD.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:MaxLength=1024
-	Args []string `json:"args,omitempty"`
-
-	// env is added to the image's environment. Values are plain text on
-	// purpose: a real secret has no business in a sandbox.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=64
-	Env []EnvVar `json:"env,omitempty"`
-
-	// workingDir replaces the image's working directory.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('/')",message="workingDir must be an absolute path"
-	WorkingDir string `json:"workingDir,omitempty"`
-
-	// imagePullSecrets are Secrets of type kubernetes.io/dockerconfigjson in the
-	// namespace of the audit. Their copies live as long as the audit Pod.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=8
-	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
-}
-
-// EnvVar is one environment variable of the server.
-// +kubebuilder:validation:XValidation:rule="self.name != 'HOME'",message="HOME is set by the sandbox: it holds the decoy files"
-// +kubebuilder:validation:XValidation:rule="!self.name.startsWith('MCPAUDIT_')",message="names that begin with MCPAUDIT_ belong to the sandbox"
-type EnvVar struct {
-	// name of the variable.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z][-._a-zA-Z0-9]*$`
-	Name string `json:"name"`
-
-	// value of the variable.
-	// +optional
-	// +kubebuilder:validation:MaxLength=4096
-	Value string `json:"value,omitempty"`
-}
-
-// SecretReference names a Secret in the namespace of the audit.
-type SecretReference struct {
-	// name of the Secret.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
 }
 
 // BaselineMode says where the baseline comes from.
@@ -244,6 +173,8 @@ type SandboxResources struct {
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.server.image`
 // +kubebuilder:printcolumn:name="Audited",type=date,JSONPath=`.status.lastAuditTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Called",type=integer,priority=1,JSONPath=`.status.coverage.tools.called`
+// +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.spec.server.url`
 // +kubebuilder:printcolumn:name="Phase",type=string,priority=1,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.status.imageDigest`

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -20,19 +17,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
-
-// planVariable is the environment variable with the plan of the manager.
-const planVariable = "MCPAUDIT_PLAN"
-
-// plan is what the manager says; controllers/podspec writes it.
-type plan struct {
-	Timeout string          `json:"timeout"`
-	FailOn  report.Severity `json:"failOn"`
-	Command []string        `json:"command"`
-	Network report.Network  `json:"network"`
-	// Tracer is a trace.Backend; empty means Auto.
-	Tracer trace.Backend `json:"tracer,omitempty"`
-}
 
 // auditFlags are the places that both sides of the Pod agree on.
 type auditFlags struct{ socket, home, serviceAccount, traceDir, terminationLog string }
@@ -53,42 +37,15 @@ func runAudit(ctx context.Context, args []string) (int, error) {
 	if err := f.Parse(args); err != nil {
 		return 1, err
 	}
-	p, tracer, err := readPlan(os.Getenv(planVariable))
+	p, err := readPlan(os.Getenv(planVariable))
 	if err != nil {
 		return 1, err
 	}
-	r, err := watch(ctx, flags, p, tracer)
+	r, err := watch(ctx, flags, p.audit, p.tracer)
 	if err != nil {
 		return 1, err
 	}
-	if err := emit.Report(os.Stdout, flags.terminationLog, r); err != nil {
-		return 1, err
-	}
-	return 0, nil
-}
-
-func readPlan(text string) (audit.Plan, trace.Backend, error) {
-	var p plan
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return audit.Plan{}, "", fmt.Errorf("read %s: %w", planVariable, err)
-	}
-	timeout, err := time.ParseDuration(p.Timeout)
-	if err != nil || timeout <= 0 {
-		return audit.Plan{}, "", fmt.Errorf("read %s: timeout %q is not a duration", planVariable, p.Timeout)
-	}
-	if p.FailOn != "" && p.FailOn.Rank() < 0 {
-		return audit.Plan{}, "", fmt.Errorf("read %s: failOn %q is not a severity", planVariable, p.FailOn)
-	}
-	if p.Tracer != "" && !slices.Contains(trace.Backends, p.Tracer) {
-		return audit.Plan{}, "", fmt.Errorf("read %s: tracer %q is none of %q", planVariable, p.Tracer, trace.Backends)
-	}
-	if p.Network == "" {
-		p.Network = report.NetworkSinkhole
-	}
-	if !slices.Contains(report.Networks, p.Network) {
-		return audit.Plan{}, "", fmt.Errorf("read %s: network %q is not Sinkhole, Deny or Allow", planVariable, p.Network)
-	}
-	return audit.Plan{Network: p.Network, Command: p.Command, FailOn: p.FailOn, Timeout: timeout}, p.Tracer, nil
+	return 0, emit.Report(os.Stdout, flags.terminationLog, r)
 }
 
 // sink makes the authority of the sinkhole and puts its certificate where the
@@ -113,6 +70,10 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	return &sinkhole.Config{Authority: authority, Absent: registries.Absent}, append(sinkhole.Environment(file), registries.Env...), nil
 }
 
+// progress logs a step. Steps name tools, and the log must not hold a line of the
+// server's making.
+func progress(step string) { fmt.Fprintln(os.Stderr, "mcpaudit-runner:", render.Escape(step)) }
+
 // watch plants the canaries and audits the server that the shim offers.
 func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer trace.Backend) (report.Report, error) {
 	canaries, err := canary.New(flags.home, false)
@@ -129,8 +90,7 @@ func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer trace.Bac
 		}
 	}
 	p.Canaries = canaries
-	// Steps name tools, and the log must not hold a line of the server's making.
-	p.Progress = func(step string) { fmt.Fprintln(os.Stderr, "mcpaudit-runner:", render.Escape(step)) }
+	p.Progress = progress
 	sunk, env, err := sink(flags, p)
 	if err != nil {
 		return report.Report{}, err

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,6 +53,10 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
 		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
 	})
+	if errors.Is(err, podspec.ErrInputs) {
+		s.fail(report.ReasonSandboxFailed, "The audit cannot be made: %s", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -58,7 +64,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		return r.refused(s, err)
 	}
 	s.pod = pod
-	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", s.image, pod.Namespace, pod.Name, s.run.Message))
+	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Message))
 	return nil
 }
 

@@ -27,6 +27,9 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 		return nil
 	}
 	server := s.audit.Spec.Server
+	if server.URL != "" {
+		return nil // runs elsewhere: there is no image to speak of
+	}
 	var image imageref.Image
 	secrets, err := r.pullSecrets(ctx, s.audit)
 	if err == nil {

@@ -2,8 +2,6 @@ package podspec
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,8 +43,12 @@ var (
 const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 func volumes() []corev1.Volume {
+	return emptyDirs(shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume)
+}
+
+func emptyDirs(volumes ...volume) []corev1.Volume {
 	var all []corev1.Volume
-	for _, v := range []volume{shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume} {
+	for _, v := range volumes {
 		all = append(all, corev1.Volume{Name: v.name, VolumeSource: corev1.VolumeSource{
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse(v.size))},
 		}})
@@ -84,11 +86,17 @@ func serverContainer(in Input) corev1.Container {
 	for _, variable := range server.Env {
 		env = append(env, corev1.EnvVar{Name: variable.Name, Value: verbatim(variable.Value)})
 	}
+	var ports []corev1.ContainerPort
+	if server.Port != 0 {
+		// Only said: the runner reaches it over the loopback that they share.
+		ports = []corev1.ContainerPort{{Name: "mcp", ContainerPort: server.Port, Protocol: corev1.ProtocolTCP}}
+	}
 	return corev1.Container{
 		Name: ContainerServer, Image: in.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:    []string{shimBinary, "shim", "--socket", socket, "--"},
 		Args:       verbatimAll(in.Command),
 		WorkingDir: server.WorkingDir,
+		Ports:      ports,
 		Env:        append(env, corev1.EnvVar{Name: "HOME", Value: homeDir}),
 		SecurityContext: &corev1.SecurityContext{
 			Privileged:               ptr.To(false),
@@ -101,22 +109,11 @@ func serverContainer(in Input) corev1.Container {
 	}
 }
 
-func runnerContainer(in Input) (corev1.Container, error) {
-	p := plan{
-		Timeout: in.Audit.Spec.Timeout.Duration.String(), Command: in.Command,
-		Network: network(in.Audit), Tracer: cmp.Or(in.Audit.Spec.Sandbox.Tracer, v1alpha1.TracerAuto),
-	}
-	if in.Audit.Spec.FailOn != v1alpha1.FailOnNever {
-		p.FailOn = string(in.Audit.Spec.FailOn)
-	}
-	encoded, err := json.Marshal(p)
-	if err != nil {
-		return corev1.Container{}, fmt.Errorf("encode plan: %w", err)
-	}
+func runnerContainer(in Input, encoded string) corev1.Container {
 	return corev1.Container{
 		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--service-account", accountDir, "--trace", traceDir},
-		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(string(encoded))}},
+		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(encoded)}},
 		// SETUID and SETGID only to become 61713, a uid that no server has; a
 		// file capability would be void under no_new_privs.
 		SecurityContext: runnerSecurity("SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"),
@@ -129,7 +126,7 @@ func runnerContainer(in Input) (corev1.Container, error) {
 		VolumeMounts:             []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), accountVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
 		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
-	}, nil
+	}
 }
 
 // network is the mode of an audit, also of one that was stored before there

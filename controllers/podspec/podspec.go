@@ -1,7 +1,7 @@
 // Package podspec builds the audit Pod: pure, and the manager's half of the
 // contract with cmd/runner.
 //
-// The Pod has three containers that share one PID namespace and one network
+// The Pod of a server that is run from its image has three containers that share one PID namespace and one network
 // namespace:
 //
 //	install  (init, runner image) copies the shim into a volume and closes the
@@ -14,6 +14,9 @@
 //	         drops root itself and keeps SYS_PTRACE and DAC_READ_SEARCH.
 //
 // It holds no token and has no way out: results leave through the kubelet.
+//
+// For a server that runs elsewhere (spec.server.url) the runner is alone, with no
+// capability at all, and with the network (remote.go).
 package podspec
 
 import (
@@ -60,24 +63,13 @@ type Input struct {
 	Margin time.Duration
 }
 
-// plan is what the runner is told; cmd/runner reads it.
-type plan struct {
-	Timeout string `json:"timeout"`
-	// FailOn is empty when no finding fails the audit.
-	FailOn  string   `json:"failOn,omitempty"`
-	Command []string `json:"command"`
-	// Network and Tracer are those of the spec.
-	Network v1alpha1.NetworkMode `json:"network"`
-	Tracer  v1alpha1.Tracer      `json:"tracer"`
-}
-
-// Build makes the Pod.
+// Build makes the Pod. The error is ErrInputs if spec.probe has too many.
 func Build(in Input) (*corev1.Pod, error) {
 	record, err := json.Marshal(in.Run)
 	if err != nil {
 		return nil, fmt.Errorf("encode record of run: %w", err)
 	}
-	runner, err := runnerContainer(in)
+	encoded, err := encodePlan(in)
 	if err != nil {
 		return nil, err
 	}
@@ -92,30 +84,39 @@ func Build(in Input) (*corev1.Pod, error) {
 			TerminationGracePeriodSeconds: ptr.To[int64](gracePeriod),
 			AutomountServiceAccountToken:  ptr.To(false),
 			EnableServiceLinks:            ptr.To(false),
-			ShareProcessNamespace:         ptr.To(true),
 			SecurityContext: &corev1.PodSecurityContext{
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
-			InitContainers: []corev1.Container{installContainer(in)},
-			Containers:     []corev1.Container{serverContainer(in), runner},
-			Volumes:        volumes(),
 		},
 	}
+	pod.Labels[LabelRun] = in.Run.Name
+	maps.Copy(pod.Labels, meshLabels)
+	maps.Copy(pod.Annotations, meshAnnotations)
+	if in.Audit.Spec.Server.URL != "" {
+		remote(pod, in, encoded)
+	} else {
+		sandbox(pod, in, encoded)
+	}
+	return pod, nil
+}
+
+// sandbox is for a server that is run, and traced.
+func sandbox(pod *corev1.Pod, in Input, encoded string) {
+	pod.Spec.ShareProcessNamespace = ptr.To(true)
+	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
+	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
+	pod.Spec.Volumes = volumes()
 	switch network(in.Audit) {
 	case v1alpha1.NetworkSinkhole:
 		// The runner answers on every port, and has no capability for the low ones.
 		// The kubelet counts this sysctl among the safe ones.
 		pod.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}}
 	case v1alpha1.NetworkAllow:
-		pod.Labels[LabelNetwork] = string(v1alpha1.NetworkAllow)
+		pod.Labels[LabelNetwork] = NetworkAllow
 	}
-	pod.Labels[LabelRun] = in.Run.Name
-	maps.Copy(pod.Labels, meshLabels)
-	maps.Copy(pod.Annotations, meshAnnotations)
 	for _, name := range in.PullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
-	return pod, nil
 }
 
 // A service mesh's proxy would be traced along with the server, would keep the

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
@@ -65,7 +66,22 @@ func TestBuild(t *testing.T) {
 	full.Command = []string{"sh", "-c", "echo $$ $(HOME)"}
 	full.PullSecrets = []string{"notes-pull-0", "notes-pull-1"}
 
-	for name, in := range map[string]podspec.Input{"minimal": newInput(newAudit()), "everything": full} {
+	listening := newAudit()
+	listening.Spec.Server.Transport, listening.Spec.Server.Port = v1alpha1.TransportSSE, 8080
+	listening.Spec.Probe = v1alpha1.Probe{
+		Calls: v1alpha1.ProbeCallsReadOnlyHinted, Rounds: 2, MaxCallsPerTool: 10, Seed: 7,
+		CallTimeout: metav1.Duration{Duration: 20 * time.Second}, SkipTools: []string{"reset"},
+		Inputs: []v1alpha1.ToolInput{{Tool: "open", Arguments: runtime.RawExtension{Raw: []byte(`{"project":"$HOME"}`)}}},
+	}
+
+	elsewhere := newAudit()
+	elsewhere.Spec.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"}
+	far := newInput(elsewhere)
+	far.Image, far.Command, far.Run.ImageDigest, far.Run.KnownDigests = "", nil, "", nil
+
+	for name, in := range map[string]podspec.Input{
+		"minimal": newInput(newAudit()), "everything": full, "listening": newInput(listening), "elsewhere": far,
+	} {
 		t.Run(name, func(t *testing.T) {
 			pod, err := podspec.Build(in)
 			if err != nil {
@@ -89,6 +105,22 @@ func TestBuild(t *testing.T) {
 				t.Errorf("the Pod is not that of %s (-want +got):\n%s", golden, diff)
 			}
 		})
+	}
+}
+
+// TestBuildRefusesLargeInputs: the kernel would not start the runner with them.
+func TestBuildRefusesLargeInputs(t *testing.T) {
+	audit := newAudit()
+	half := []byte(`{"text":"` + strings.Repeat("a", v1alpha1.MaxInputBytes/2-11) + `"}`)
+	for _, tool := range []string{"a", "b"} {
+		audit.Spec.Probe.Inputs = append(audit.Spec.Probe.Inputs, v1alpha1.ToolInput{Tool: tool, Arguments: runtime.RawExtension{Raw: half}})
+	}
+	if _, err := podspec.Build(newInput(audit)); err != nil {
+		t.Errorf("Build with inputs of %d bytes: %v", v1alpha1.MaxInputBytes, err)
+	}
+	audit.Spec.Probe.Inputs = append(audit.Spec.Probe.Inputs, v1alpha1.ToolInput{Tool: "c", Arguments: runtime.RawExtension{Raw: []byte(`{}`)}})
+	if _, err := podspec.Build(newInput(audit)); !errors.Is(err, podspec.ErrInputs) {
+		t.Errorf("Build with more = %v, want ErrInputs", err)
 	}
 }
 

@@ -22,8 +22,11 @@ const (
 	ManagedBy      = "mcpaudit"
 	LabelUID       = "mcpaudit.dev/audit-uid"
 	LabelRun       = "mcpaudit.dev/run"
-	// LabelNetwork is what the network policy of the run namespace lets out by.
-	LabelNetwork = "mcpaudit.dev/network"
+	// LabelNetwork is what the network policies of the run namespace let out by: a
+	// server whose network is Allow, or the runner to a server that runs elsewhere.
+	LabelNetwork  = "mcpaudit.dev/network"
+	NetworkAllow  = "Allow"
+	NetworkRemote = "Remote"
 	// LabelNamespace and LabelName are for people: a name may be cut.
 	LabelNamespace = "mcpaudit.dev/audit-namespace"
 	LabelName      = "mcpaudit.dev/audit-name"

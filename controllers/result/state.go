@@ -131,7 +131,8 @@ func runnerFinished(v view) (State, bool) {
 	if runner == nil || runner.ExitCode != 0 {
 		return State{}, false
 	}
-	if left := settle - v.now.Sub(runner.FinishedAt.Time); left > 0 && v.terminated(podspec.ContainerServer) == nil && v.pod.DeletionTimestamp == nil {
+	ending := podspec.HasServer(v.pod) && v.terminated(podspec.ContainerServer) == nil && v.pod.DeletionTimestamp == nil
+	if left := settle - v.now.Sub(runner.FinishedAt.Time); left > 0 && ending {
 		return State{Stage: Running, Message: "The audit is done and its Pod is ending.", Recheck: left}, true
 	}
 	return State{Stage: Finished}, true

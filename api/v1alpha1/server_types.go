@@ -1,0 +1,155 @@
+package v1alpha1
+
+// Server says which MCP server is audited: one that is run from its image, or one
+// that runs elsewhere and is reached by its URL.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.url)",message="give image, to have the server run and traced, or url, for one that runs elsewhere; not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.command) && !has(self.args) && !has(self.env) && !has(self.workingDir) && !has(self.imagePullSecrets)",message="command, args, env, workingDir and imagePullSecrets say how an image is run: remove them, or give image in place of url"
+// +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.port) && !has(self.path)",message="port and path are part of url: write them there"
+// +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.transport) || self.transport != 'Stdio'",message="transport Stdio needs an image to run: use StreamableHTTP or SSE with url"
+// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.transport) || self.transport == 'Stdio' || has(self.port)",message="port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on, such as 8080"
+// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.port) && !has(self.path) || has(self.transport) && self.transport != 'Stdio'",message="port and path are for a server that listens: set transport to StreamableHTTP or SSE, or remove them"
+type Server struct {
+	// image is the container image, by tag or by digest. It is resolved once at
+	// the beginning of each audit, and run by the digest that was found.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	Image string `json:"image,omitempty"`
+
+	// url is the endpoint of a server that runs elsewhere, with http or https. Such
+	// a server is not traced: only what it says can be judged, so that its audit
+	// ends with Fail, or with Inconclusive for the reason NotTraced, and never with
+	// Pass. It is called like any other: see probe.calls.
+	// Whoever may read the audit reads the URL: it has no place for a secret.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#:\\\\s][^\\\\s]*$') && isURL(self)",message="url must be absolute and begin with http:// or https://, such as https://mcp.example.com/mcp"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[^/]*//[^/?#]*@')",message="url must not have a user name or password: whoever may read the audit would read it"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="url must not have a fragment (#): a server never gets to see it"
+	URL string `json:"url,omitempty"`
+
+	// transport is how the server is talked to: Stdio (the default with image),
+	// StreamableHTTP (the default with url), or SSE for the HTTP+SSE transport of
+	// MCP revision 2024-11-05.
+	// +optional
+	Transport Transport `json:"transport,omitempty"`
+
+	// port is where a server that is run from image listens, from 1 to 65535. The
+	// audit waits until it does. It tells the server nothing: if the server has to be
+	// told, do so in args or env. Required with StreamableHTTP and SSE.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// path of the endpoint on that port: /mcp by default, and /sse with SSE.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^\\\\s#]*$')",message="path must begin with / and have neither blanks nor a fragment (#), such as /mcp"
+	Path string `json:"path,omitempty"`
+
+	// command replaces the image's entrypoint, and its CMD as well unless args
+	// are given. It is required only if the image cannot be read from its
+	// registry, such as one that was loaded onto the nodes. No shell is
+	// involved, and $(NAME) is not expanded.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=1024
+	Command []string `json:"command,omitempty"`
+
+	// args replaces the image's CMD.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// env is added to the image's environment. Values are plain text on
+	// purpose: a real secret has no business in a sandbox.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Env []EnvVar `json:"env,omitempty"`
+
+	// workingDir replaces the image's working directory.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('/')",message="workingDir must be an absolute path"
+	WorkingDir string `json:"workingDir,omitempty"`
+
+	// imagePullSecrets are Secrets of type kubernetes.io/dockerconfigjson in the
+	// namespace of the audit. Their copies live as long as the audit Pod.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
+}
+
+// EnvVar is one environment variable of the server.
+// +kubebuilder:validation:XValidation:rule="self.name != 'HOME'",message="HOME is set by the sandbox: it holds the decoy files"
+// +kubebuilder:validation:XValidation:rule="!self.name.startsWith('MCPAUDIT_')",message="names that begin with MCPAUDIT_ belong to the sandbox"
+type EnvVar struct {
+	// name of the variable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z][-._a-zA-Z0-9]*$`
+	Name string `json:"name"`
+
+	// value of the variable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+}
+
+// SecretReference names a Secret in the namespace of the audit.
+type SecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Transport is Stdio, StreamableHTTP or SSE.
+// +kubebuilder:validation:Enum=Stdio;StreamableHTTP;SSE
+type Transport string
+
+// The transports, as package report has them.
+const (
+	TransportStdio          Transport = "Stdio"
+	TransportStreamableHTTP Transport = "StreamableHTTP"
+	TransportSSE            Transport = "SSE"
+)
+
+// Speaks is the transport of the server, its default included.
+func (s Server) Speaks() Transport {
+	switch {
+	case s.Transport != "":
+		return s.Transport
+	case s.URL != "":
+		return TransportStreamableHTTP
+	}
+	return TransportStdio
+}
+
+// Endpoint is the path of the endpoint, its default included; empty where there
+// is none, or where it is part of the URL.
+func (s Server) Endpoint() string {
+	switch {
+	case s.Path != "" || s.URL != "":
+		return s.Path
+	case s.Speaks() == TransportStreamableHTTP:
+		return "/mcp"
+	case s.Speaks() == TransportSSE:
+		return "/sse"
+	}
+	return ""
+}
