@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -45,6 +46,8 @@ type Input struct {
 	Drift     report.Drift
 	Announced bool
 	Pollution Pollution
+	// Breaches are other ways in which the server broke the protocol.
+	Breaches []breach.Breach
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
 	Resolvers []netip.Addr
 	// End is the time of evidence that no system call gives.
@@ -89,6 +92,12 @@ var families = []family{
 	{manifestChanged, nil},
 	{manifestUnsteady, findUnsteadyManifest},
 	{pollutedStdout, findPollution},
+	{endlessList, findBreaches(breach.CursorTwice, breach.LongList)},
+	{oversizedMessage, findBreaches(breach.Oversized)},
+	{malformedMessage, findBreaches(breach.Malformed, breach.Nameless)},
+	{unaskedAnswer, findBreaches(breach.Twice, breach.Unasked)},
+	{duplicateTool, findBreaches(breach.SameName, breach.SameTool)},
+	{flood, findBreaches(breach.Flood, breach.Unread)},
 	{evasion, findEvasion},
 	{persistence, findPersistence},
 }
