@@ -17,6 +17,7 @@ func findings(plan Plan, last observation, seen profile.Profile, leaks []leak.Le
 		Profile: seen, Leaks: leaks, Scope: scope.Read(last.result.Manifest), Resolvers: plan.resolvers, End: now,
 		Drift: last.result.Drift, Announced: last.result.Announced,
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
+		Breaches:  last.result.Breaches,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})

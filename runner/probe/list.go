@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
@@ -102,6 +104,7 @@ func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, w
 		if len(items) > maxListed || size > maxListBytes {
 			s.fail(report.ReasonProtocolError, "the answer to %s is longer than %d items or %d MiB",
 				k.method, maxListed, maxListBytes>>20)
+			s.breach(breach.LongList, fmt.Sprintf("%s: %d items", k.method, len(items)))
 			return items[:min(len(items), maxListed)], false, nil
 		}
 		cursor := result["nextCursor"]
@@ -110,12 +113,14 @@ func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, w
 		}
 		if seen[string(cursor)] {
 			s.fail(report.ReasonProtocolError, "%s is an endless list: the cursor %q came twice", k.method, sample(cursor))
+			s.breach(breach.CursorTwice, fmt.Sprintf("%s: nextCursor %s", k.method, sample(cursor)))
 			return items, false, nil
 		}
 		seen[string(cursor)] = true
 		params = map[string]any{"cursor": cursor}
 	}
 	s.fail(report.ReasonProtocolError, "%s has more than %d pages", k.method, maxPages)
+	s.breach(breach.LongList, fmt.Sprintf("%s: %d pages", k.method, maxPages))
 	return items, false, nil
 }
 

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
@@ -159,6 +160,8 @@ type Result struct {
 	// before: texts have at most 8 KiB and all together 2 MiB.
 	Outputs   []report.Output
 	Pollution Pollution
+	// Breaches are other ways in which the server broke the protocol.
+	Breaches []breach.Breach
 
 	// Incomplete is the first reason why the session did not show everything.
 	Incomplete report.Incomplete

@@ -22,6 +22,7 @@ func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
 	s.account()
 	s.finish(ctx)
 	s.result.Pollution = s.located(s.wire.polluted())
+	s.result.Breaches = s.breaches.Located(s.result.Ledger)
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return s.result, err
 	}
@@ -38,6 +39,9 @@ func (s *session) converse(ctx context.Context) {
 	s.advertised = advertised
 	if s.list(ctx) != nil {
 		return
+	}
+	if s.result.Listed {
+		s.inspect(s.result.Manifest)
 	}
 	s.enlist(s.result.Manifest)
 	if !s.options.ListOnly && s.callAll(ctx) != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 )
@@ -40,6 +41,7 @@ type session struct {
 	budget     budget
 	tally      report.Share
 	announced  map[string]bool // the list_changed notifications since the first lists
+	breaches   breach.Record
 }
 
 func newSession(conn Conn, o Options) *session {

@@ -25,7 +25,7 @@ func inconclusive(mode string, reason report.Reason, findings ...string) hostile
 }
 
 // busy are the servers that make us work, and not wait.
-var busy = []string{"endless-list", "many-tools", "giant-schema", "giant-line"}
+var busy = []string{"endless-list", "giant-schema", "giant-line"}
 
 func (tc hostile) timeout() time.Duration {
 	if slices.Contains(busy, tc.mode) {
@@ -38,12 +38,12 @@ var servers = []hostile{
 	passes("honest"),
 	passes("quirky"),
 
-	inconclusive("endless-list", report.ReasonProtocolError),
-	inconclusive("cursor-loop", report.ReasonProtocolError),
-	inconclusive("repeated-cursor", report.ReasonProtocolError),
-	passes("duplicate-tools"),
-	inconclusive("nameless-tool", report.ReasonProtocolError),
-	inconclusive("many-tools", report.ReasonProtocolError),
+	inconclusive("endless-list", report.ReasonProtocolError, "002"),
+	inconclusive("cursor-loop", report.ReasonProtocolError, "002"),
+	inconclusive("repeated-cursor", report.ReasonProtocolError, "002"),
+	passes("duplicate-tools", "006"),
+	inconclusive("nameless-tool", report.ReasonProtocolError, "004"),
+	inconclusive("many-tools", report.ReasonProtocolError, "002"),
 	passes("restless-list"),
 
 	passes("giant-schema"),
