@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,6 +29,10 @@ func newAudit() *v1alpha1.MCPServerAudit {
 	}
 }
 
+func elsewhere(url string) func(*v1alpha1.MCPServerAuditSpec) {
+	return func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{URL: url} }
+}
+
 var _ = Describe("MCPServerAudit", func() {
 	It("fills in the defaults", func(ctx SpecContext) {
 		audit := newAudit()
@@ -37,7 +42,26 @@ var _ = Describe("MCPServerAudit", func() {
 		Expect(audit.Spec.HistoryLimit).To(HaveValue(BeEquivalentTo(3)))
 		Expect(audit.Spec.Baseline.Mode).To(Equal(v1alpha1.BaselineTrustOnFirstUse))
 		Expect(audit.Spec.Suspend).To(BeFalse())
+		Expect(audit.Spec.Probe).To(BeZero(), "an audit from before there was a probe must not seem to have changed")
 		Expect(audit.Status.ObservedGeneration).To(BeEquivalentTo(-1))
+	})
+
+	It("fills in the defaults of a probe", func(ctx SpecContext) {
+		audit := newAudit()
+		audit.Spec.Probe.Seed = 1
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		Expect(audit.Spec.Probe).To(Equal(v1alpha1.Probe{
+			Calls: v1alpha1.ProbeCallsAll, Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1,
+		}))
+	})
+
+	It("keeps the arguments of a tool as they are", func(ctx SpecContext) {
+		audit := newAudit()
+		const arguments = `{"deep":{"list":[1,true,null,"x"]}}`
+		audit.Spec.Probe.Inputs = []v1alpha1.ToolInput{{Tool: "open", Arguments: runtime.RawExtension{Raw: []byte(arguments)}}}
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		Expect(api.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		Expect(string(audit.Spec.Probe.Inputs[0].Arguments.Raw)).To(MatchJSON(arguments))
 	})
 
 	It("can be found by image digest and by verdict", func(ctx SpecContext) {
@@ -73,6 +97,25 @@ var _ = Describe("MCPServerAudit", func() {
 				ImagePullSecrets: []v1alpha1.SecretReference{{Name: "registry"}},
 			}
 		}),
+		Entry("streamable HTTP", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Port = v1alpha1.TransportStreamableHTTP, 8080
+		}),
+		Entry("SSE at a path", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 65535, "/v1/sse?a=b"
+		}),
+		Entry("a URL", elsewhere("https://mcp.example.com/mcp")),
+		Entry("a URL of the cluster", elsewhere("http://notes.team-a.svc:8080")),
+		Entry("a URL with an address", elsewhere("http://[fd00::1]:8080/mcp?tenant=a@b")),
+		Entry("a URL over SSE", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/sse", Transport: v1alpha1.TransportSSE}
+		}),
+		Entry("everything about the probe", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Probe = v1alpha1.Probe{
+				Calls: v1alpha1.ProbeCallsNever, Rounds: 10, MaxCallsPerTool: 1000, CallTimeout: metav1.Duration{Duration: 10 * time.Minute},
+				Inputs:    []v1alpha1.ToolInput{{Tool: "open", Arguments: runtime.RawExtension{Raw: []byte(`{}`)}}},
+				SkipTools: []string{"reset"}, Seed: -1,
+			}
+		}),
 		Entry("limits", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		}),
@@ -85,7 +128,8 @@ var _ = Describe("MCPServerAudit", func() {
 		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(message)))
 	},
-		Entry("no image", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "" }, "spec.server.image"),
+		Entry("no server", func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{} }, "give image, to have the server run and traced, or url"),
+		Entry("an image and a URL", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.URL = "http://a/" }, "not both"),
 		Entry("an image with a space", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "a b" }, "spec.server.image"),
 		Entry("a short timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 9 * time.Second }, "timeout must be between 10s and 1h"),
 		Entry("a long timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 61 * time.Minute }, "timeout must be between 10s and 1h"),
@@ -107,6 +151,54 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a variable twice", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Env = []v1alpha1.EnvVar{{Name: "A"}, {Name: "A"}}
 		}, "Duplicate value"),
+		Entry("HTTP without a port", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = v1alpha1.TransportStreamableHTTP },
+			"port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on"),
+		Entry("a port without HTTP", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Port = 80 }, "set transport to StreamableHTTP or SSE"),
+		Entry("a path with Stdio", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Path = v1alpha1.TransportStdio, "/mcp"
+		}, "set transport to StreamableHTTP or SSE"),
+		Entry("a relative path", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 80, "sse"
+		}, "path must begin with /"),
+		Entry("a path with a blank", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 80, "/a b"
+		}, "path must begin with /"),
+		Entry("no such port", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Port = v1alpha1.TransportSSE, 65536
+		}, "should be less than or equal to 65535"),
+		Entry("an unknown transport", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = "WebSocket" }, "supported values"),
+		Entry("Stdio with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "http://a/", Transport: v1alpha1.TransportStdio}
+		}, "transport Stdio needs an image to run"),
+		Entry("a port with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "http://a/", Port: 80}
+		}, "port and path are part of url"),
+		Entry("a command with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "http://a/", Command: []string{"a"}}
+		}, "command, args, env, workingDir and imagePullSecrets say how an image is run"),
+		Entry("a pull secret with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "http://a/", ImagePullSecrets: []v1alpha1.SecretReference{{Name: "a"}}}
+		}, "command, args, env, workingDir and imagePullSecrets say how an image is run"),
+		Entry("another scheme", elsewhere("file:///etc/passwd"), "url must be absolute and begin with http:// or https://"),
+		Entry("no scheme", elsewhere("mcp.example.com/mcp"), "url must be absolute and begin with http:// or https://"),
+		Entry("no host", elsewhere("http:///mcp"), "url must be absolute and begin with http:// or https://"),
+		Entry("a URL with a blank", elsewhere("http://a/b c"), "url must be absolute and begin with http:// or https://"),
+		Entry("a URL with a password", elsewhere("https://user:word@mcp.example.com/"), "url must not have a user name or password"),
+		Entry("a URL with a user", elsewhere("https://user@mcp.example.com/"), "url must not have a user name or password"),
+		Entry("a fragment", elsewhere("https://mcp.example.com/#a"), "url must not have a fragment"),
+		Entry("too many rounds", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.Rounds = 11 }, "should be less than or equal to 10"),
+		Entry("too many calls", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.MaxCallsPerTool = 1001 }, "should be less than or equal to 1000"),
+		Entry("a short call", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.CallTimeout.Duration = 999 * time.Millisecond }, "callTimeout must be between 1s and 10m"),
+		Entry("a long call", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.CallTimeout.Duration = 11 * time.Minute }, "callTimeout must be between 1s and 10m"),
+		Entry("some calls", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.Calls = "Some" }, "supported values"),
+		Entry("inputs twice for a tool", func(s *v1alpha1.MCPServerAuditSpec) {
+			one := v1alpha1.ToolInput{Tool: "a", Arguments: runtime.RawExtension{Raw: []byte(`{}`)}}
+			s.Probe.Inputs = []v1alpha1.ToolInput{one, one}
+		}, "Duplicate value"),
+		Entry("arguments that are no object", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Probe.Inputs = []v1alpha1.ToolInput{{Tool: "a", Arguments: runtime.RawExtension{Raw: []byte(`[1]`)}}}
+		}, "spec.probe.inputs[0].arguments"),
+		Entry("a tool skipped twice", func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.SkipTools = []string{"a", "a"} }, "Duplicate value"),
 		Entry("limits for something else", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Sandbox.Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
 		}, "limits may be given for cpu, memory and ephemeral-storage"),

@@ -5,12 +5,14 @@ package audit_test
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -128,6 +130,46 @@ var _ = Describe("an audit", func() {
 		Expect(a.Status.LastHandledReconcileAt).To(Equal("2026-01-03"))
 		Expect(a).To(And(haveCondition("Ready", "Passed"), haveCondition("Stalled", "")))
 		Expect(b.reports(ctx)).To(HaveLen(3))
+	})
+
+	It("of a server that runs elsewhere needs no image, and passes nothing", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"}
+		})
+		b.images.err = errors.New("there is no image to resolve")
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		Expect(pod.Spec.InitContainers).To(BeEmpty())
+		Expect(pod.Spec.Containers).To(HaveLen(1))
+		Expect(pod.Spec.Containers[0].SecurityContext.Capabilities.Add).To(BeEmpty())
+		Expect(pod.Labels).To(HaveKeyWithValue(podspec.LabelNetwork, podspec.NetworkRemote))
+		Expect(b.events.list()).To(ConsistOf(ContainSubstring("AuditStarted: Auditing https://mcp.example.com/mcp in Pod")))
+
+		summary, log := written(clean(inconclusive(report.ReasonNotTraced), func(r *report.Report) {
+			r.Server.URL, r.Server.Transport, r.Server.Command, r.Tracer = "https://mcp.example.com/mcp", report.TransportStreamableHTTP, nil, report.Component{}
+		}))
+		b.logs.write(pod.Name, log)
+		b.status(ctx, pod, func(s *corev1.PodStatus) {
+			s.Phase, s.ContainerStatuses = corev1.PodSucceeded, []corev1.ContainerStatus{ended(podspec.ContainerRunner, 0, "Completed", summary)}
+		})
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Audited", "NotTraced"), haveCondition("Ready", "AuditInconclusive"), haveCondition("ManifestStable", "FirstUse")))
+		Expect(message(a, "Ready")).To(ContainSubstring("give spec.server.image"))
+		Expect(a.Status.ImageDigest).To(BeEmpty())
+		Expect(b.reports(ctx)[0].Spec.Server.URL).To(Equal("https://mcp.example.com/mcp"))
+		Expect(b.pods(ctx)).To(BeEmpty())
+	})
+
+	It("says that its inputs are too large", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Probe.Inputs = []v1alpha1.ToolInput{{Tool: "format_note", Arguments: runtime.RawExtension{
+				Raw: []byte(`{"note":"` + strings.Repeat("a", v1alpha1.MaxInputBytes) + `"}`)}}}
+		})
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Audited", "SandboxFailed"), haveCondition("Ready", "AuditInconclusive")))
+		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("spec.probe.inputs are too large"))
+		Expect(b.pods(ctx)).To(BeEmpty())
 	})
 
 	It("is made again when the spec changes, and is not Current in between", func(ctx SpecContext) {

@@ -60,6 +60,12 @@ func (b podBuilder) ends(name string, code int32, reason, message string) podBui
 	}})
 }
 
+// alone makes it the Pod of a server that runs elsewhere.
+func (b podBuilder) alone() podBuilder {
+	b.pod.Spec.InitContainers, b.pod.Spec.Containers = nil, b.pod.Spec.Containers[1:]
+	return b
+}
+
 // taken says when a kubelet took the Pod on.
 func (b podBuilder) taken(after time.Duration) podBuilder {
 	b.pod.Status.StartTime = ptr.To(metav1.NewTime(created.Add(after)))
@@ -111,6 +117,7 @@ func TestRead(t *testing.T) {
 		{"finished", newPod().ends("runner", 0, "Completed", "{}").ends("server", 125, "Error", ""), 21 * time.Second, result.Finished, "", "", 0},
 		{"finished, server still ending", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 21 * time.Second, result.Running, "", "is ending", 9 * time.Second},
 		{"finished, server does not end", newPod().ends("runner", 0, "Completed", "{}").runs("server"), 31 * time.Second, result.Finished, "", "", 0},
+		{"finished, and there was no server to end", newPod().alone().ends("runner", 0, "Completed", "{}"), 21 * time.Second, result.Finished, "", "", 0},
 		{"finished at the deadline", newPod().phase(corev1.PodFailed, "DeadlineExceeded", "").ends("runner", 0, "Completed", "{}").ends("server", 137, "Error", ""), time.Minute, result.Finished, "", "", 0},
 		{"finished, then deleted", newPod().ends("runner", 0, "Completed", "{}").runs("server").deleted(), 21 * time.Second, result.Finished, "", "", 0},
 		{"deleted", newPod().runs("runner").deleted(), time.Minute, result.Failed, "PodFailed", "was deleted before it could report", 0},

@@ -73,9 +73,8 @@ func Judge(in Input) Outcome {
 		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+sentence(message))
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
-			"The audit could not observe everything (%s), so it says neither yes nor no. %s "+
-				"To have it made again, set the annotation %s to a new value.",
-			reason, sentence(capital(message)), v1alpha1.RequestedAtAnnotation))
+			"The audit could not observe everything (%s), so it says neither yes nor no. %s %s",
+			reason, sentence(capital(message)), remedy(reason)))
 	}
 	outcome.Verdict, outcome.Reason, outcome.Message = v1alpha1.Verdict(verdict), reason, message
 	return outcome
@@ -113,6 +112,8 @@ func (in Input) incomplete() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
 	case r.Verdict == report.VerdictInconclusive:
 		return report.Incomplete{Reason: r.Reason, Message: r.Message}
+	case r.Server.URL != "": // findings or not: what it did, nobody saw
+		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "the server runs elsewhere, so that only what it says was seen"}
 	case len(r.Truncated) > 0:
 		return report.Incomplete{Reason: report.ReasonReportTruncated,
 			Message: fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)}

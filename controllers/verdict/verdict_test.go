@@ -46,6 +46,8 @@ func says(v report.Verdict, reason report.Reason, message string) func(*report.R
 	return func(r *report.Report) { r.Verdict, r.Reason, r.Message = v, reason, message }
 }
 
+func elsewhere(r *report.Report) { r.Server.URL = "https://mcp.example.com/mcp" }
+
 func advertises(digest v1alpha1.Digest, tool string) func(*report.Report) {
 	return func(r *report.Report) {
 		r.ManifestDigest, r.Manifest = string(digest), manifest(digest, tool)
@@ -76,6 +78,10 @@ func TestJudge(t *testing.T) {
 
 		{"cut short", verdict.Input{Report: passed(timeout)}, "Inconclusive", "AuditInconclusive", "Timeout", "(Timeout), so it says neither yes nor no. No answer to tools/list."},
 		{"cut short after findings", verdict.Input{Report: passed(timeout, finds("High"))}, "Fail", "FindingsAboveThreshold", "Timeout", ""},
+		{"elsewhere", verdict.Input{Report: passed(elsewhere, says(report.VerdictInconclusive, report.ReasonNotTraced, "x"))}, "Inconclusive", "AuditInconclusive", "NotTraced", "X. Findings and ManifestStable are all"},
+		{"elsewhere never passes", verdict.Input{Report: passed(elsewhere)}, "Inconclusive", "AuditInconclusive", "NotTraced", "only what it says was seen"},
+		{"elsewhere, with findings", verdict.Input{Report: passed(elsewhere, failed, finds("High"))}, "Fail", "FindingsAboveThreshold", "NotTraced", ""},
+		{"not exercised", verdict.Input{Report: passed(says(report.VerdictInconclusive, report.ReasonNotExercised, "2 of 3 tools were left out"))}, "Inconclusive", "AuditInconclusive", "NotExercised", "2 of 3 tools were left out. Let spec.probe leave nothing out"},
 		{"truncated", verdict.Input{Report: passed(func(r *report.Report) { r.Truncated = []report.Truncation{{Field: "findings", Dropped: 3}} })}, "Inconclusive", "AuditInconclusive", "ReportTruncated", "leave out 3 of findings"},
 		{"an unknown verdict", verdict.Input{Report: passed(says("Maybe", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", `unknown verdict "Maybe"`},
 		{"no verdict", verdict.Input{Report: passed(says("", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", ""},
