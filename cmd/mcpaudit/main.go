@@ -1,5 +1,6 @@
 // Command mcpaudit audits an MCP server on the local machine: it runs it in a
-// sandbox under a tracer, exercises what it advertises, and reports what it did.
+// sandbox under a tracer, exercises what it advertises, and reports what it did. Of
+// one that runs elsewhere it reports what it says.
 package main
 
 import (
@@ -22,14 +23,19 @@ const (
 	exitError    = 1 // the audit could not be done, or not to its end
 	exitTracer   = 2 // the tracer was refused
 	exitFindings = 3 // findings at or above the threshold
+	exitUntraced = 4 // no such findings, but nothing was traced
 )
 
 const usage = `mcpaudit runs an MCP server in a sandbox and reports what it does.
 
 Usage:
   mcpaudit run [flags] -- COMMAND [ARGUMENT...]
+  mcpaudit connect [flags] URL
   mcpaudit version
   mcpaudit help
+
+connect is for a server that runs elsewhere. Nothing of it is traced: only its
+manifest and its answers are judged, and it is never passed.
 
 Flags of run:
 `
@@ -40,6 +46,7 @@ Exit codes:
   1  the audit could not be done, or not to its end (Inconclusive)
   2  the tracer was refused; the message says what to do
   3  findings at or above the threshold
+  4  connect: no such findings, and nothing was traced (NotTraced)
 `
 
 // The tracer and the stages of the sandbox are this program, and their main
@@ -69,13 +76,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	switch args[0] {
 	case "run":
 		return run(ctx, args[1:], stdout, stderr)
+	case "connect":
+		return connect(ctx, args[1:], stdout, stderr)
 	case "version", "--version":
 		_, err := fmt.Fprintf(stdout, "mcpaudit %s %s %s/%s\n", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return status(err), err
 	case "help", "--help", "-h":
 		return 0, help(stdout)
 	default:
-		return exitError, fmt.Errorf("unknown command %q: it is one of run, version, help", args[0])
+		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, version, help", args[0])
 	}
 }
 
@@ -87,6 +96,6 @@ func status(err error) int {
 }
 
 func help(w io.Writer) error {
-	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), exits)
+	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), "\nFlags of connect:\n", new(connection).flags().FlagUsages(), exits)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -20,101 +21,73 @@ const (
 	maxTimeout = time.Hour
 )
 
-// options are the flags of run.
-type options struct {
+// judging are the flags of every audit: its time, what it is measured by, and
+// where the report goes.
+type judging struct {
 	output   string
 	failOn   string
 	timeout  time.Duration
 	outDir   string
 	baseline string
-	network  string
-	noise    bool
-	tracer   string
 	help     bool
 }
 
-func (o *options) flags() *pflag.FlagSet {
-	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+func flagSet(command string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
 	f.SortFlags = false
 	f.SetOutput(io.Discard) // errors are ours to print, in one line
-	f.StringVarP(&o.output, "output", "o", "table", "table or json")
-	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
-	f.StringVar(&o.network, "network", "sinkhole", "sinkhole (answer every connection, record what is sent), deny (refuse) or allow")
-	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json, manifest.json and trace.txt in")
-	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest must not have changed since")
-	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what runtimes do by themselves")
-	f.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace (our own, which needs no strace)")
-	f.BoolVarP(&o.help, "help", "h", false, "show this help")
 	return f
 }
 
-// parse reads the flags and the command behind them.
-func (o *options) parse(args []string) (command []string, err error) {
-	f := o.flags()
-	f.SetInterspersed(false) // the command's own flags are not ours
-	if err := f.Parse(args); err != nil {
-		return nil, fmt.Errorf("%w: see mcpaudit help", err)
-	}
-	if o.help {
-		return nil, nil
-	}
+func (o *judging) flags(f *pflag.FlagSet) {
+	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
+	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest must not have changed since")
+	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in, and trace.txt of run")
+	f.BoolVarP(&o.help, "help", "h", false, "show this help")
+}
+
+// plan checks the flags and enters them.
+func (o *judging) plan(p *audit.Plan) (err error) {
 	if o.output != "table" && o.output != "json" {
-		return nil, fmt.Errorf("--output %q: it is table or json", o.output)
-	}
-	if _, err := o.threshold(); err != nil {
-		return nil, err
-	}
-	if _, err := o.sandboxNetwork(); err != nil {
-		return nil, err
+		return fmt.Errorf("--output %q: it is table or json", o.output)
 	}
 	if o.timeout < minTimeout || o.timeout > maxTimeout {
-		return nil, fmt.Errorf("--timeout %s: it is from 10s to 1h", o.timeout)
+		return fmt.Errorf("--timeout %s: it is from 10s to 1h", o.timeout)
 	}
-	if _, err := o.backend(); err != nil {
-		return nil, err
+	if p.FailOn, err = o.threshold(); err != nil {
+		return err
 	}
-	if f.NArg() == 0 {
-		return nil, errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")
-	}
-	return f.Args(), nil
+	p.Timeout = o.timeout
+	p.Baseline, err = o.loadBaseline()
+	return err
 }
 
 // threshold is the severity of --fail-on; empty for never.
-func (o *options) threshold() (report.Severity, error) {
+func (o *judging) threshold() (report.Severity, error) {
 	if o.failOn == "never" {
 		return "", nil
 	}
-	for _, s := range report.Severities {
-		if o.failOn == strings.ToLower(string(s)) {
-			return s, nil
-		}
+	s, ok := named(report.Severities, o.failOn)
+	if !ok {
+		return "", fmt.Errorf("--fail-on %q: it is never, info, low, medium, high or critical", o.failOn)
 	}
-	return "", fmt.Errorf("--fail-on %q: it is never, info, low, medium, high or critical", o.failOn)
+	return s, nil
 }
 
-// sandboxNetwork is the network of --network.
-func (o *options) sandboxNetwork() (report.Network, error) {
-	for _, n := range report.Networks {
-		if o.network == strings.ToLower(string(n)) {
-			return n, nil
+// named finds a word of the engine by that of a flag: lower-case, with hyphens.
+func named[T ~string](words []T, flag string) (T, bool) {
+	for _, w := range words {
+		if strings.ReplaceAll(flag, "-", "") == strings.ToLower(string(w)) {
+			return w, true
 		}
 	}
-	return "", fmt.Errorf("--network %q: it is sinkhole, deny or allow", o.network)
-}
-
-// backend is the tracer of --tracer.
-func (o *options) backend() (trace.Backend, error) {
-	for _, b := range trace.Backends {
-		if o.tracer == strings.ToLower(string(b)) {
-			return b, nil
-		}
-	}
-	return "", fmt.Errorf("--tracer %q: it is auto, strace or ptrace", o.tracer)
+	return "", false
 }
 
 // loadBaseline reads the report of --baseline.
-func (o *options) loadBaseline() (*report.Report, error) {
+func (o *judging) loadBaseline() (*report.Report, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
@@ -130,4 +103,69 @@ func (o *options) loadBaseline() (*report.Report, error) {
 		return nil, fmt.Errorf("--baseline %s: that audit could not list the manifest: give the report.json of one that could", o.baseline)
 	}
 	return &r, nil
+}
+
+// options are the flags of run.
+type options struct {
+	judging
+	probing
+	listening
+	env     []string
+	network string
+	noise   bool
+	tracer  string
+}
+
+func (o *options) flags() *pflag.FlagSet {
+	f := flagSet("run")
+	o.judging.flags(f)
+	f.StringVar(&o.network, "network", "sinkhole", "sinkhole (answer every connection, record what is sent), deny (refuse) or allow")
+	f.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for the environment of the server; may be repeated")
+	o.listening.flags(f)
+	o.probing.flags(f)
+	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what runtimes do by themselves")
+	f.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace (our own, which needs no strace)")
+	return f
+}
+
+// parse reads the flags and the command behind them.
+func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err error) {
+	f := o.flags()
+	f.SetInterspersed(false) // the command's own flags are not ours
+	if err := f.Parse(args); err != nil {
+		return p, "", fmt.Errorf("%w: see mcpaudit help", err)
+	}
+	if o.help {
+		return p, "", nil
+	}
+	ok := false
+	if p.Network, ok = named(report.Networks, o.network); !ok {
+		return p, "", fmt.Errorf("--network %q: it is sinkhole, deny or allow", o.network)
+	}
+	if tracer, ok = named(trace.Backends, o.tracer); !ok {
+		return p, "", fmt.Errorf("--tracer %q: it is auto, strace or ptrace", o.tracer)
+	}
+	if p.Command = f.Args(); len(p.Command) == 0 {
+		return p, "", errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")
+	}
+	p.ShowNoise = o.noise
+	for _, err := range []error{o.judging.plan(&p), o.listening.plan(&p), o.probing.plan(&p), variables(o.env)} {
+		if err != nil {
+			return p, "", err
+		}
+	}
+	return p, tracer, nil
+}
+
+// variables checks those of --env.
+func variables(env []string) error {
+	for _, entry := range env {
+		switch name, _, ok := strings.Cut(entry, "="); {
+		case !ok || name == "":
+			return fmt.Errorf("--env %q: it is of the form NAME=VALUE", entry)
+		case name == "HOME":
+			return errors.New("--env HOME: the home holds the decoy files: set HOME for mcpaudit itself")
+		}
+	}
+	return nil
 }

@@ -20,52 +20,37 @@ import (
 // run is the command of that name. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
 	var o options
-	command, err := o.parse(args)
+	plan, tracer, err := o.parse(args)
 	if err != nil {
 		return exitError, err
 	}
 	if o.help {
 		return 0, help(stdout)
 	}
-	baseline, err := o.loadBaseline()
-	if err != nil {
-		return exitError, err
-	}
 	dir, remove, err := o.traceDir()
 	if err != nil {
 		return exitError, err
 	}
 	defer remove()
-	launcher, err := sandbox.New(command, dir)
+	launcher, err := sandbox.New(plan.Command, dir)
 	if err != nil {
 		return exitError, err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
-	launcher.Keep = o.outDir != ""
-	if launcher.Network, err = o.sandboxNetwork(); err != nil {
-		return exitError, err
-	}
-	if launcher.Tracer, err = o.backend(); err != nil {
-		return exitError, err
-	}
-	failOn, err := o.threshold()
-	if err != nil {
-		return exitError, err
-	}
+	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
+	plan.Canaries = launcher.Canaries()
 	progress := newProgress(stderr)
-	r, err := audit.Run(ctx, audit.Plan{
-		Command: command, Canaries: launcher.Canaries(), FailOn: failOn, Timeout: o.timeout,
-		Baseline: baseline, Network: launcher.Network, ShowNoise: o.noise, Progress: progress.step,
-	}, launcher)
+	plan.Progress = progress.step
+	r, err := audit.Run(ctx, plan, launcher)
 	progress.clear()
 	if err != nil {
 		return exitError, interrupted(err)
 	}
-	return conclude(o, r, stdout)
+	return conclude(o.judging, r, stdout)
 }
 
 // conclude prints and keeps the report.
-func conclude(o options, r report.Report, stdout io.Writer) (int, error) {
+func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
 	if err := o.keep(r); err != nil {
 		return exitError, err
 	}
@@ -78,11 +63,13 @@ func conclude(o options, r report.Report, stdout io.Writer) (int, error) {
 		if err := render.Table(stdout, r, colourful(stdout)); err != nil {
 			return exitError, err
 		}
-		if r.Verdict == report.VerdictInconclusive {
+		if r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
 			return exitError, nil // the table says why
 		}
 	}
 	switch {
+	case r.Reason == report.ReasonNotTraced:
+		return exitUntraced, nil
 	case r.Verdict == report.VerdictPass:
 		return 0, nil
 	case r.Verdict == report.VerdictFail:
@@ -102,12 +89,9 @@ func nothingSeen(reason report.Reason) bool {
 
 // traceDir is where the trace is written: the user's directory, which keeps it,
 // or one of our own that goes with us.
-func (o *options) traceDir() (string, func(), error) {
+func (o *judging) traceDir() (string, func(), error) {
 	if o.outDir != "" {
-		if err := os.MkdirAll(o.outDir, 0o755); err != nil {
-			return "", nil, fmt.Errorf("--out-dir: %w", err)
-		}
-		return o.outDir, func() {}, nil
+		return o.outDir, func() {}, o.makeOutDir()
 	}
 	dir, err := os.MkdirTemp("", "mcpaudit-trace-")
 	if err != nil {
@@ -116,8 +100,18 @@ func (o *options) traceDir() (string, func(), error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, nil // a temporary file more is no failure
 }
 
+func (o *judging) makeOutDir() error {
+	if o.outDir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.outDir, 0o755); err != nil {
+		return fmt.Errorf("--out-dir: %w", err)
+	}
+	return nil
+}
+
 // keep writes the files of --out-dir.
-func (o *options) keep(r report.Report) error {
+func (o *judging) keep(r report.Report) error {
 	if o.outDir == "" {
 		return nil
 	}

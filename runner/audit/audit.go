@@ -153,7 +153,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	plan.Progress("judge")
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
-	redact(&r, plan.Canaries)
+	redact(&r, secretsOf(plan.Canaries))
 	r.StartTime, r.EndTime = started, ended
 	r.Server.Transport = plan.Transport
 	r.Tracer = component(context.WithoutCancel(ctx), runs)

@@ -85,6 +85,9 @@ func incomplete(runs []observation) report.Incomplete {
 			return reason
 		}
 	}
+	if last.untraced {
+		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "nothing was traced: the server runs elsewhere"}
+	}
 	if last.result.Coverage.Nothing() {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
@@ -101,6 +104,8 @@ func (o observation) unwatched() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonTimeout, Message: fmt.Sprintf("the server was not started in time: %v", o.launched)}
 	case o.launched != nil:
 		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: o.launched.Error()}
+	case o.untraced:
+		return report.Incomplete{}
 	case o.stats.Overflow:
 		return o.overflow()
 	case o.lost:
@@ -181,7 +186,7 @@ func (o observation) hidden() string {
 // exit says how the server ended, for people.
 func (o observation) exit() string {
 	switch {
-	case o.launched != nil:
+	case o.launched != nil, o.untraced:
 		return ""
 	case !o.exited:
 		return "stopped after the audit"

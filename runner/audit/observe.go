@@ -34,6 +34,8 @@ const (
 type observation struct {
 	// launched is why there was no run; all else is empty then.
 	launched error
+	// untraced: the server runs elsewhere, and only result counts.
+	untraced bool
 	// tracer is the backend that was used.
 	tracer  trace.Backend
 	result  probe.Result
@@ -165,6 +167,11 @@ func converse(
 		}
 		conn.HTTP = plan.endpoint(process, listens, port)
 	}
+	return session(ctx, plan, conn, asked, how)
+}
+
+// session talks to a server.
+func session(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
 	options := plan.options(how)
 	options.Progress = func(method string, phase report.Phase, of report.Capability) {
 		asked(phase, of)

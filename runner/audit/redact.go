@@ -5,13 +5,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 )
 
-// redact shortens the secrets of the run wherever the report quotes the server:
-// they are worth nothing, but those who search reports for secrets need not know.
-func redact(r *report.Report, set canary.Set) {
-	secrets := canary.NewMatcher(set)
-	hide := func(s *string) { *s = secrets.Redact(*s) }
-	hide(&r.Server.Stderr)
-	hide(&r.Message)
+// secretsOf shortens the decoys of a run: they are worth nothing, but those who
+// search reports for secrets need not know.
+func secretsOf(set canary.Set) (without func(string) string) { return canary.NewMatcher(set).Redact }
+
+// redact hides secrets wherever the report quotes the server.
+func redact(r *report.Report, without func(string) string) {
+	hide := func(s *string) { *s = without(*s) }
+	for _, s := range []*string{&r.Server.Name, &r.Server.Version, &r.Server.Stderr, &r.Message} {
+		hide(s)
+	}
+	for _, items := range [][]report.Item{r.Manifest.Tools, r.Manifest.Resources, r.Manifest.ResourceTemplates, r.Manifest.Prompts} {
+		for i := range items {
+			hide(&items[i].Title)
+			hide(&items[i].Description)
+		}
+	}
 	for i := range r.Errors {
 		hide(&r.Errors[i])
 	}

@@ -26,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -58,6 +59,8 @@ type Launcher struct {
 	Network report.Network
 	// Tracer is the backend to use; Auto and "" are chosen from.
 	Tracer trace.Backend
+	// Env is set in the server's environment ("NAME=value").
+	Env []string
 	// Keep says that the traces are wanted, whole, when the audit is over.
 	Keep bool
 
@@ -116,6 +119,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)
 	}
+	how.Env = slices.Concat(l.Env, how.Env)
 	b, err := l.begin(cfg)
 	if err != nil {
 		return nil, err
