@@ -6,24 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 const (
 	methodInitialize = "initialize"
 	methodDiscover   = "server/discover"
+	methodCancelled  = "notifications/cancelled"
 
-	// newest is the last revision with the initialize handshake; stateless is
-	// the one that did away with it.
+	// batching is the revision that has batches; newest the last with the initialize
+	// handshake; stateless is the one that did away with it.
+	batching  = "2025-03-26"
 	newest    = "2025-11-25"
 	stateless = "2026-07-28"
 )
 
 // revisions are those with the initialize handshake.
-var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", newest}
+var revisions = []string{"2024-11-05", batching, "2025-06-18", newest}
 
 // The keys of `_meta` that every request of the stateless revision carries
 // (specification 2026-07-28, basic/index, "_meta").
@@ -35,12 +39,12 @@ const (
 )
 
 func (s *session) clientInfo() map[string]any {
-	version := s.options.Version
-	if version == "" {
-		version = "0.0.0"
-	}
-	return map[string]any{"name": cmp.Or(s.options.Identity, "mcpaudit"), "version": version}
+	return map[string]any{"name": s.name(), "version": s.version()}
 }
+
+func (s *session) name() string { return cmp.Or(s.options.Identity, "mcpaudit") }
+
+func (s *session) version() string { return cmp.Or(s.options.Version, "0.0.0") }
 
 // withMeta adds what the stateless revision wants on every message.
 func (s *session) withMeta(params map[string]any) map[string]any {
@@ -60,7 +64,12 @@ func (s *session) withMeta(params map[string]any) map[string]any {
 // handshake agrees on a revision and returns the server's capabilities, by
 // name; not ok when there is nothing to go on with.
 func (s *session) handshake(ctx context.Context) (advertised map[string]json.RawMessage, ok bool) {
+	if err := s.wire.open(ctx, s.name()+"/"+s.version(), s.options.Handshake); err != nil {
+		s.unopened(err)
+		return nil, false
+	}
 	if s.options.Discover {
+		s.wire.agree(stateless)
 		return s.discover(ctx)
 	}
 	raw, err := s.initialize(ctx, newest)
@@ -71,8 +80,8 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		}
 	}
 	if err != nil {
+		s.result.NeedDiscover = s.mayDiscover(err)
 		if errors.As(err, &refused) {
-			s.result.NeedDiscover = true
 			s.fail(report.ReasonProtocolError, "the server refused initialize: %v", refused)
 		}
 		return nil, false
@@ -85,10 +94,42 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		return nil, false
 	}
 	s.identify(result["serverInfo"], result)
-	if s.notify("notifications/initialized", nil) != nil || s.settle(ctx) != nil {
+	s.wire.agree(s.result.ProtocolVersion)
+	if s.notify("notifications/initialized", nil) != nil {
+		return nil, false
+	}
+	s.wire.under.Listen(ctx)
+	if s.settle(ctx) != nil {
 		return nil, false
 	}
 	return manifest.Object(result["capabilities"]), true
+}
+
+// unopened enters why nothing could be sent.
+func (s *session) unopened(err error) {
+	switch {
+	case errors.Is(err, errTimeout):
+		s.fail(report.ReasonTimeout, "the server did not say within %s where to send messages to", s.options.Handshake)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		s.interrupted("before the session had begun")
+	default:
+		s.fail(report.ReasonProtocolError, "the session could not begin: %v", err)
+	}
+}
+
+// mayDiscover tells whether a server that did not answer initialize with a result may
+// speak the stateless revision: it has refused it, by a JSON-RPC error or an HTTP one
+// that is not about authorization, or said nothing at all.
+func (s *session) mayDiscover(err error) bool {
+	var refused *rpcError
+	var failed *transport.Error
+	switch {
+	case errors.As(err, &refused):
+		return true
+	case errors.As(err, &failed):
+		return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, failed.Status)
+	}
+	return errors.Is(err, errTimeout) && s.wire.insteadOf() == ""
 }
 
 func (s *session) initialize(ctx context.Context, version string) (json.RawMessage, error) {

@@ -1,15 +1,18 @@
 package probe
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 // codeMethodNotFound is "method not found" (JSON-RPC 2.0, section 5.1).
 const codeMethodNotFound = -32601
+
+// maxSample is how much of a bad message is kept, in bytes.
+const maxSample = transport.MaxSample
 
 // message is a JSON-RPC message (https://www.jsonrpc.org/specification). Which
 // of the members are set tells requests, notifications and responses apart.
@@ -44,9 +47,7 @@ func parseMessage(text []byte) (m message, ok bool) {
 		params: members["params"], result: members["result"],
 	}
 	if raw, has := members["error"]; has && string(raw) != "null" {
-		of := manifest.Object(raw)
-		m.err = &rpcError{Message: manifest.Text(of["message"]), data: of["data"]}
-		if json.Unmarshal(of["code"], &m.err.Code) != nil {
+		if m.err = parseError(raw); m.err == nil {
 			return message{}, false
 		}
 	}
@@ -56,6 +57,26 @@ func parseMessage(text []byte) (m message, ok bool) {
 	return m, m.method != ""
 }
 
+// parseError parses the error of a response; nil when it is none.
+func parseError(raw json.RawMessage) *rpcError {
+	of := manifest.Object(raw)
+	e := &rpcError{Message: manifest.Text(of["message"]), data: of["data"]}
+	if json.Unmarshal(of["code"], &e.Code) != nil {
+		return nil
+	}
+	return e
+}
+
+// parseRefusal parses the body of an HTTP error, which need not have an id
+// (specification 2025-11-25, basic/transports); nil when it is no JSON-RPC error.
+func parseRefusal(body []byte) *rpcError {
+	members := manifest.Object(body)
+	if manifest.Text(members["jsonrpc"]) != "2.0" {
+		return nil
+	}
+	return parseError(members["error"])
+}
+
 // isResponse: a response has an id and no method. The id of an error may be
 // null, when the server could not make out what it answers.
 func (m message) isResponse() bool { return m.method == "" && m.id != nil }
@@ -63,8 +84,5 @@ func (m message) isResponse() bool { return m.method == "" && m.id != nil }
 // isRequest: a request has a method and an id.
 func (m message) isRequest() bool { return m.method != "" && m.id != nil }
 
-// sample is the beginning of a line for people: at most maxSample bytes.
-func sample(text []byte) string {
-	text = bytes.TrimSpace(text)
-	return string(bytes.ToValidUTF8(text[:min(len(text), maxSample)], []byte("?")))
-}
+// sample is the beginning of a text for people.
+func sample(text []byte) string { return transport.Sample(text) }

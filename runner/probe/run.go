@@ -149,13 +149,13 @@ func (s *session) finish(ctx context.Context) {
 	defer timer.Stop()
 	select {
 	case <-s.wire.conn.Exited:
+	case <-s.wire.parted():
 	case <-ctx.Done():
-		s.result.Lingered = true
+		s.result.Lingered = s.wire.conn.HTTP == nil
 	case <-timer.C:
-		s.result.Lingered = true
+		s.result.Lingered = s.wire.conn.HTTP == nil
 	}
-	// A server that reads nothing keeps the writer waiting: end that.
-	_ = s.wire.conn.Stdin.Close()
+	s.wire.abort() // a server that reads nothing keeps the writer waiting
 }
 
 // located says when the first bad line came.

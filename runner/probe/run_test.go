@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 func TestHonestServer(t *testing.T) {
@@ -109,7 +110,7 @@ func TestIncomplete(t *testing.T) {
 		"list without list":   {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"Tools": []any{}} }}, reason: report.ReasonProtocolError, message: "no list of tools"},
 		"same cursor":         {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"tools": []any{}, "nextCursor": "x"} }}, reason: report.ReasonProtocolError, message: "came twice"},
 		"endless cursors":     {on: answers{"tools/list": endless()}, reason: report.ReasonProtocolError, message: "more than 128 pages", long: true},
-		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", maxLine+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true, long: true},
+		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", transport.MaxMessage+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true, long: true},
 		"a tool with no name": {on: answers{"tools/list": func(*fake, map[string]any) any { return tools(`{}`) }}, reason: report.ReasonProtocolError, message: "tool without a name", listed: true},
 		"closes stdout":       {on: answers{"tools/call": func(f *fake, _ map[string]any) any { _ = f.out.Close(); return nil }}, reason: report.ReasonProtocolError, message: "closed its stdout", listed: true},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 var (
@@ -108,6 +109,9 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 	})
 	got := s.await(ctx, response, q.limit)
 	if got.err != nil {
+		if failed := (*transport.Error)(nil); errors.As(got.err, &failed) {
+			s.result.Ledger[len(s.result.Ledger)-1].Received = got.end // by HTTP it may have been answered
+		}
 		s.unanswered(q, got.err)
 		return nil, got.err
 	}
@@ -168,6 +172,7 @@ func (s *session) await(ctx context.Context, response <-chan received, limit tim
 func (s *session) unanswered(q query, err error) {
 	what := label(q.method, q.of)
 	instead := s.wire.insteadOf()
+	var failed *transport.Error
 	switch {
 	case errors.Is(err, errGone):
 		if s.exited() {
@@ -175,6 +180,8 @@ func (s *session) unanswered(q query, err error) {
 		} else {
 			s.fail(report.ReasonProtocolError, "the server closed its stdout before it answered %s", what)
 		}
+	case errors.As(err, &failed):
+		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, failed)
 	case errors.Is(err, errTooLong):
 		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, err)
 	case instead != "" && !errors.Is(err, context.Canceled):
@@ -239,6 +246,10 @@ func (s *session) fail(reason report.Reason, format string, args ...any) {
 // fatal tells whether the session cannot go on after an error of request.
 func fatal(err error) bool {
 	var refused *rpcError
+	var failed *transport.Error
+	if errors.As(err, &failed) {
+		return failed.Gone
+	}
 	return err != nil && !errors.Is(err, errTimeout) && !errors.Is(err, errTooLong) && !errors.As(err, &refused)
 }
 

@@ -2,48 +2,42 @@ package probe
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// What may wait for a server that does not read: so many messages, with so many
-// bytes. A server's own requests can have ids of megabytes, which our answers
-// repeat.
-const (
-	maxBacklog      = 1024
-	maxBacklogBytes = 32 << 20
-)
-
+// The errors of messages that could not be sent, and of those that cannot be read.
 var (
-	errBacklog = errors.New("the server does not read its stdin")
-	errTooLong = fmt.Errorf("a line on stdout is longer than %d MiB", maxLine>>20)
+	errBacklog = transport.ErrBacklog
+	errTooLong = fmt.Errorf("a message of the server is longer than %d MiB", transport.MaxMessage>>20)
 )
 
-// wire moves messages and counts bytes. Two goroutines of its own read and
-// write, so that neither a server that does not read nor one that does not
-// stop writing can block the session.
+// wire knows which message is what, and what is waited for. The transport under it
+// moves them, and calls its methods Receive, See, Refuse and Fail.
 type wire struct {
 	conn   Conn
 	answer func(message) any
 	// heard is told the notifications.
 	heard func(message)
-
-	queue chan []byte
-	// ended is closed when stdout has ended.
-	ended chan struct{}
+	under transport.Transport
+	// ended is closed when nothing will come any more.
+	ended <-chan struct{}
 
 	mu        sync.Mutex
-	sent      int64 // bytes handed to stdin so far, the queue included
-	written   int64 // bytes that are not in the queue any more
-	closed    bool  // no more may be queued
+	version   string // the revision that was agreed on
 	waiting   string
 	response  chan received
 	pollution Pollution
-	instead   string          // the first bad line since a response is waited for
-	changed   map[string]bool // the list_changed notifications that came
+	instead   string              // the first bad message since a response is waited for
+	changed   map[string]bool     // the list_changed notifications that came
+	mirrors   map[string][]mirror // by tool
 }
 
 // received is a response, or the error that stands for it.
@@ -54,101 +48,148 @@ type received struct {
 }
 
 func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
-	w := &wire{
-		conn: conn, answer: answer, heard: heard,
-		queue: make(chan []byte, maxBacklog), ended: make(chan struct{}),
-		changed: map[string]bool{},
-	}
-	go w.write()
-	go w.read()
+	w := &wire{conn: conn, answer: answer, heard: heard, changed: map[string]bool{}, mirrors: map[string][]mirror{}}
+	w.under = w.transport()
+	w.ended = w.under.Ended()
 	return w
 }
 
-// write empties the queue into stdin and then closes it. After an error it
-// only empties: the server's end shows on stdout.
-func (w *wire) write() {
-	var failed error
-	for text := range w.queue {
-		if failed == nil {
-			_, failed = w.conn.Stdin.Write(text)
-		}
-		w.mu.Lock()
-		w.written += int64(len(text))
-		w.mu.Unlock()
+// transport is that which the connection is made for.
+func (w *wire) transport() transport.Transport {
+	if w.conn.HTTP == nil {
+		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w)
 	}
-	_ = w.conn.Stdin.Close() // it may be closed already; nothing depends on it
+	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header}
+	if w.conn.HTTP.Transport == report.TransportSSE {
+		return transport.SSE(endpoint, w)
+	}
+	return transport.StreamableHTTP(endpoint, w)
 }
 
-// send queues one message and returns its range of bytes in stdin.
+// open makes ready for the first message. Errors: *transport.Error, that of ctx, and
+// errTimeout.
+func (w *wire) open(ctx context.Context, agent string, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := w.under.Open(limited, agent)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return errTimeout
+	}
+	return err
+}
+
+// agree sets the revision that is spoken from now on.
+func (w *wire) agree(version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.version = version
+	w.under.Agree(version)
+}
+
+// send queues one message and returns its range in the bytes that are sent.
 func (w *wire) send(v any) (start, end int64, err error) {
 	text, err := encode(v)
 	if err != nil {
 		return 0, 0, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed || w.sent-w.written > maxBacklogBytes {
-		return 0, 0, errBacklog
+	m := transport.Message{Text: text}
+	if w.conn.HTTP != nil {
+		w.describe(&m)
 	}
-	select {
-	case w.queue <- text:
-	default:
-		return 0, 0, errBacklog
+	if m.Method == methodCancelled && w.stateless() {
+		w.forget() // there, the end of the request's stream says so
+		return 0, 0, nil
 	}
-	start = w.sent
-	w.sent += int64(len(text))
-	return start, w.sent, nil
+	return w.under.Send(m)
 }
 
-// close ends stdin once everything queued is written.
-func (w *wire) close() {
+func (w *wire) stateless() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed {
-		w.closed = true
-		close(w.queue)
-	}
+	return w.version == stateless
 }
+
+// close takes leave of the server once everything queued is sent.
+func (w *wire) close() { w.under.Close() }
+
+// parted is closed when leave was taken of a server that stays: nil over stdio, where
+// it is to exit.
+func (w *wire) parted() <-chan struct{} {
+	if w.conn.HTTP == nil {
+		return nil
+	}
+	return w.ended
+}
+
+// abort ends everything at once. Stdout is still read to its end.
+func (w *wire) abort() { w.under.Abort() }
 
 // expect makes the wire hand the response to id to the returned channel, and
 // no response to any earlier request.
 func (w *wire) expect(id int) <-chan received {
+	w.forget()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting, w.response, w.instead = strconv.Itoa(id), make(chan received, 1), ""
 	return w.response
 }
 
-// read reads stdout to its end.
-func (w *wire) read() {
-	defer close(w.ended)
-	lines := newLineReader(w.conn.Stdout, maxLine)
-	for {
-		l, err := lines.next()
-		if err != nil {
-			return
-		}
-		if w.conn.Received != nil {
-			w.conn.Received(l.text, l.end)
-		}
-		w.receive(l)
+// forget gives up on the request that is waited for.
+func (w *wire) forget() {
+	w.mu.Lock()
+	id := w.waiting
+	w.waiting, w.response = "", nil
+	w.mu.Unlock()
+	if id != "" {
+		w.under.Cancel(id)
 	}
 }
 
-func (w *wire) receive(l line) {
-	if len(bytes.TrimSpace(l.text)) == 0 {
+// Receive takes what should be a message.
+func (w *wire) Receive(l transport.Line) {
+	w.See(l)
+	if len(bytes.TrimSpace(l.Text)) == 0 {
 		return
 	}
-	m, ok := parseMessage(l.text)
+	if batch, ok := w.batch(l); ok {
+		for _, text := range batch {
+			w.receive(transport.Line{Text: text, End: l.End})
+		}
+		return
+	}
+	w.receive(l)
+}
+
+// See takes what came, for whoever looks for something in it.
+func (w *wire) See(l transport.Line) {
+	if w.conn.Received != nil {
+		w.conn.Received(l.Text, l.End)
+	}
+}
+
+// batch takes a batch apart, which only one revision has (2025-03-26, basic/index,
+// "batching").
+func (w *wire) batch(l transport.Line) ([]json.RawMessage, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.version != batching || l.TooLong || l.Text[0] != '[' {
+		return nil, false
+	}
+	messages, ok := array(l.Text)
+	return messages, ok && len(messages) > 0
+}
+
+func (w *wire) receive(l transport.Line) {
+	m, ok := parseMessage(l.Text)
 	switch {
-	case l.tooLong:
+	case l.TooLong:
 		// It may be the response that is waited for: nobody can tell.
 		w.pollute(l)
-		w.deliver(received{err: errTooLong, end: l.end})
+		w.deliver(received{err: errTooLong, end: l.End})
 	case !ok:
 		w.pollute(l)
 	case m.isResponse():
-		w.respond(m, l.end)
+		w.respond(m, l.End)
 	case m.isRequest():
 		// A server that does not read gets no answers; its own request fails.
 		_, _, _ = w.send(w.answer(m))
@@ -162,32 +203,72 @@ func (w *wire) receive(l line) {
 // is that of an error about a request that the server could not read: ours is
 // the only one.
 func (w *wire) respond(m message, end int64) {
-	w.mu.Lock()
-	expected := string(m.id) == w.waiting || (string(m.id) == "null" && m.err != nil)
-	w.mu.Unlock()
-	if expected {
+	if w.waitsFor(string(m.id)) || (string(m.id) == "null" && m.err != nil) {
 		w.deliver(received{message: m, end: end})
 	}
+}
+
+func (w *wire) waitsFor(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return id == w.waiting
 }
 
 func (w *wire) deliver(r received) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.response != nil {
+		w.learn(r.message.result)
 		w.response <- r // has room: it is used once
 		w.response, w.waiting = nil, ""
 	}
 }
 
-func (w *wire) pollute(l line) {
+// Refuse takes an HTTP status that is no success. A JSON-RPC error in the body says
+// more, unless the session has ended.
+func (w *wire) Refuse(id string, body transport.Line, why *transport.Error) {
+	if !w.waitsFor(id) {
+		return
+	}
+	if said := parseRefusal(body.Text); said != nil && (!why.Gone || said.Code == codeMethodNotFound) {
+		w.deliver(received{message: message{err: said}, end: body.End})
+		return
+	}
+	w.deliver(received{err: why, end: body.End})
+}
+
+// exitTime is how long the end of the server's process may be in coming after that of
+// a connection.
+const exitTime = time.Second
+
+// Fail takes why a request will have no answer. It tells the end of the server from
+// that of a connection.
+func (w *wire) Fail(id string, why *transport.Error) {
+	if !w.waitsFor(id) {
+		return
+	}
+	var err error = why
+	if why.Broken {
+		timer := time.NewTimer(exitTime)
+		defer timer.Stop()
+		select {
+		case <-w.conn.Exited:
+			err = errGone
+		case <-timer.C:
+		}
+	}
+	w.deliver(received{err: err})
+}
+
+func (w *wire) pollute(l transport.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pollution.Lines == 0 {
-		w.pollution.Sample, w.pollution.end = sample(l.text), l.end
+		w.pollution.Sample, w.pollution.end = sample(l.Text), l.End
 	}
 	w.pollution.Lines++
 	if w.instead == "" {
-		w.instead = sample(l.text)
+		w.instead = sample(l.Text)
 	}
 }
 

@@ -1,0 +1,145 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+)
+
+// The bounds of what is kept of an event besides its data, in bytes; and of how
+// many events one stream may have.
+const (
+	maxField  = 1 << 10
+	maxEvents = 100_000
+)
+
+// event is one of a stream in the format of server-sent events (WHATWG HTML,
+// section 9.2, "server-sent events").
+type event struct {
+	kind    string // "" stands for "message"
+	data    []byte
+	tooLong bool // data is only its beginning
+}
+
+// eventReader cuts a stream into events. It never holds more than its limit.
+type eventReader struct {
+	from  *bufio.Reader
+	limit int
+	// lastID is the last event id, and retry the time to wait before connecting
+	// again, 0 if the server has not said; both stay from event to event.
+	lastID string
+	retry  time.Duration
+
+	started bool // the byte order mark was looked for
+	wasCR   bool // a newline that follows belongs to the line before
+}
+
+func newEventReader(from io.Reader, limit int) *eventReader {
+	return &eventReader{from: bufio.NewReaderSize(from, 16<<10), limit: limit}
+}
+
+// next returns the next event that has data, or sets an id. What is unfinished at
+// the end of the stream is none. The error is that of the reader.
+func (r *eventReader) next() (event, error) {
+	var e event
+	id, some := r.lastID, false
+	for {
+		line, tooLong, err := r.line()
+		if err != nil {
+			return event{}, err
+		}
+		if len(line) == 0 && !tooLong {
+			if changed := id != r.lastID; some || changed {
+				r.lastID = id
+				e.data = bytes.TrimSuffix(e.data, []byte{'\n'})
+				return e, nil
+			}
+			e = event{}
+			continue
+		}
+		name, value := field(line)
+		switch name {
+		case "data":
+			some = true
+			e.add(value, tooLong, r.limit)
+		case "event":
+			if len(value) <= maxField {
+				e.kind = string(value)
+			}
+		case "id":
+			if len(value) <= maxField && bytes.IndexByte(value, 0) < 0 {
+				id = string(value)
+			}
+		case "retry":
+			r.wait(string(value))
+		}
+	}
+}
+
+// field takes a line apart; the name of a comment is "".
+func field(line []byte) (name string, value []byte) {
+	before, value, _ := bytes.Cut(line, []byte{':'})
+	return string(before), bytes.TrimPrefix(value, []byte{' '})
+}
+
+// add appends one line of data.
+func (e *event) add(value []byte, tooLong bool, limit int) {
+	if e.tooLong {
+		return
+	}
+	e.data = append(append(e.data, value...), '\n')
+	if e.tooLong = tooLong || len(e.data) > limit+1; e.tooLong {
+		e.data = append([]byte(nil), e.data[:min(MaxSample, limit, len(e.data))]...)
+	}
+}
+
+// maxRetry bounds what a server may ask to wait: a session does not last longer.
+const maxRetry = time.Hour
+
+// wait takes over a retry time in milliseconds: digits only.
+func (r *eventReader) wait(value string) {
+	if ms, err := strconv.ParseUint(value, 10, 64); err == nil {
+		r.retry = time.Duration(min(ms, uint64(maxRetry/time.Millisecond))) * time.Millisecond
+	}
+}
+
+// prefix is what the name of a field and its separator add to a line of data.
+const prefix = len("data: ")
+
+// line reads one line, which ends with CR, LF or both; of one that is too long it
+// returns the beginning. It does not wait for what follows a CR: that may be long
+// in coming.
+func (r *eventReader) line() (text []byte, tooLong bool, err error) {
+	for {
+		b, err := r.from.ReadByte()
+		if err != nil {
+			return nil, false, err
+		}
+		follows := r.wasCR && b == '\n'
+		r.wasCR = b == '\r'
+		switch {
+		case follows:
+		case b == '\r' || b == '\n':
+			return r.unmarked(text), tooLong, nil
+		case len(text) < r.limit+prefix:
+			text = append(text, b)
+		default:
+			tooLong = true
+		}
+	}
+}
+
+// unmarked is the first line of a stream without a byte order mark.
+func (r *eventReader) unmarked(line []byte) []byte {
+	if r.started {
+		return line
+	}
+	r.started = true
+	return bytes.TrimPrefix(line, []byte("\ufeff"))
+}
+
+// errEvents: there is no end of them.
+var errEvents = errors.New("the stream has too many events")

@@ -1,0 +1,331 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of HTTP. The time that a request may take is not among them: whoever
+// waits for its answer gives up by Cancel or Abort.
+const (
+	dialTime  = 10 * time.Second
+	writeTime = 30 * time.Second
+	// replyTime is how long the server may take over what needs no answer, and to
+	// end the response that the answer was in.
+	replyTime = 30 * time.Second
+	// maxHeader is the longest header of a response, in bytes.
+	maxHeader = 64 << 10
+	// maxOpen is how many connections may be open at a time.
+	maxOpen = 256
+)
+
+// Endpoint is a server that listens.
+type Endpoint struct {
+	// URL is http or https, with a host.
+	URL string
+	// Dial makes a connection to the server, whatever the URL says; nil stands for
+	// the network.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Header is sent with every request.
+	Header http.Header
+}
+
+// client makes HTTP requests, each on a connection of its own, so that all bytes
+// of it can be counted and claimed, and no answer is mistaken for another's. They
+// are written one after the other, in the order in which they were queued.
+type client struct {
+	url     *url.URL
+	dial    func(ctx context.Context) (net.Conn, error)
+	header  http.Header
+	handler Handler
+	// unusable is what is wrong with the URL.
+	unusable *Error
+	queue    chan *outgoing
+	ended    chan struct{}
+	end      func()
+
+	life context.Context // until Abort
+	stop context.CancelFunc
+
+	delivering sync.Mutex // held while the handler is called
+	received   atomic.Int64
+
+	mu      sync.Mutex
+	sent    int64 // bytes written so far, and those that are queued
+	queued  int64
+	closed  bool
+	version string
+	open    map[*conn]struct{}
+	live    map[string]*conn // requests without an answer, and where it is to come; nil until it is made
+}
+
+// outgoing is a request on its way.
+type outgoing struct {
+	id, method string
+	text       []byte // the whole request, as HTTP/1.1
+	// done takes the response, or why there is none. The connection, nil without a
+	// response, is closed when it returns.
+	done func(c *conn, r *http.Response, why *Error)
+}
+
+func newClient(e Endpoint, handler Handler) *client {
+	c := &client{
+		header: e.Header.Clone(), handler: handler,
+		queue: make(chan *outgoing, MaxBacklog), ended: make(chan struct{}),
+		open: map[*conn]struct{}{}, live: map[string]*conn{},
+	}
+	if c.header == nil {
+		c.header = http.Header{}
+	}
+	c.end = sync.OnceFunc(func() { close(c.ended) })
+	c.life, c.stop = context.WithCancel(context.Background())
+	to, err := url.Parse(e.URL)
+	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
+		c.unusable = &Error{Text: fmt.Sprintf("the server's URL %q is not of the form http://HOST/PATH", e.URL), Gone: true}
+		to = &url.URL{Scheme: "http", Host: "invalid."}
+		c.closed = true
+		close(c.queue)
+	}
+	c.url, c.dial = to, dialer(to, e.Dial)
+	go c.write()
+	return c
+}
+
+// begin sets the name of the client, where none was given. The error is that of the
+// URL.
+func (c *client) begin(agent string) error {
+	if c.header.Get("User-Agent") == "" {
+		c.header.Set("User-Agent", agent)
+	}
+	if c.unusable != nil {
+		return c.unusable
+	}
+	return nil
+}
+
+// dialer adds what a URL asks for to a way to dial.
+func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
+	if dial == nil {
+		port := to.Port()
+		if port == "" {
+			port = to.Scheme // a service name, which is the same
+		}
+		address := net.JoinHostPort(to.Hostname(), port)
+		dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", address) }
+	}
+	if to.Scheme == "http" {
+		return dial
+	}
+	return func(ctx context.Context) (net.Conn, error) {
+		raw, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		secure := tls.Client(raw, &tls.Config{ServerName: to.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12})
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
+		return secure, nil
+	}
+}
+
+// compose makes the bytes of a request.
+func (c *client) compose(method string, to *url.URL, header http.Header, body []byte) []byte {
+	r := http.Request{Method: method, URL: to, Host: to.Host, Header: c.header.Clone(), Close: true}
+	r.Header.Set("Accept-Encoding", "identity")
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if body != nil {
+		body = bytes.TrimSuffix(body, []byte{'\n'})
+		r.Header.Set("Content-Type", "application/json")
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	var text bytes.Buffer
+	_ = r.Write(&text) // a buffer takes all, and the URL has a host
+	return text.Bytes()
+}
+
+// enqueue lets a request wait for its turn.
+func (c *client) enqueue(o *outgoing) (start, end int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.queued > MaxBacklogBytes || len(c.open) >= maxOpen {
+		return 0, 0, ErrBacklog
+	}
+	select {
+	case c.queue <- o:
+	default:
+		return 0, 0, ErrBacklog
+	}
+	if o.id != "" {
+		c.live[o.id] = nil
+	}
+	size := int64(len(o.text))
+	start = c.sent
+	c.sent += size
+	c.queued += size
+	return start, c.sent, nil
+}
+
+// write sends what is queued until there will be no more. The answer to a DELETE is
+// what comes last.
+func (c *client) write() {
+	left := false
+	defer func() {
+		if !left {
+			c.end()
+		}
+	}()
+	for o := range c.queue {
+		left = o.method == http.MethodDelete
+		conn, why := c.push(o)
+		if why != nil {
+			o.done(nil, nil, why)
+			continue
+		}
+		go func() {
+			defer conn.shut()
+			r, why := conn.response(o.method)
+			if why != nil {
+				o.done(nil, nil, why)
+				return
+			}
+			o.done(conn, r, nil)
+		}()
+	}
+}
+
+// push writes one request to a connection of its own.
+func (c *client) push(o *outgoing) (*conn, *Error) {
+	written := 0
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.queued -= int64(len(o.text))
+		c.sent -= int64(len(o.text) - written) // the server will not read the rest
+	}()
+	ctx, cancel := context.WithTimeout(c.life, dialTime)
+	defer cancel()
+	raw, err := c.dial(ctx)
+	if err != nil {
+		return nil, &Error{Text: "connect to the server: " + Sample([]byte(err.Error())), Gone: true, Broken: true}
+	}
+	conn, ok := c.admit(raw, o.id)
+	if !ok {
+		return nil, &Error{Text: "the session is over", Gone: true}
+	}
+	_ = raw.SetWriteDeadline(time.Now().Add(writeTime)) // without one, Abort ends it
+	// An error shows when the response is read: there may be one nevertheless.
+	written, _ = raw.Write(o.text)
+	return conn, nil
+}
+
+// admit enters a connection, unless all is over.
+func (c *client) admit(raw net.Conn, id string) (*conn, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life.Err() != nil {
+		_ = raw.Close()
+		return nil, false
+	}
+	admitted := &conn{Conn: raw, client: c}
+	c.open[admitted] = struct{}{}
+	if _, is := c.live[id]; is {
+		c.live[id] = admitted
+	}
+	return admitted, true
+}
+
+// attach notes that the answer to a request is to come by another connection.
+func (c *client) attach(id string, to *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, is := c.live[id]; is {
+		c.live[id] = to
+	}
+}
+
+// alive tells whether an answer to a request is still wanted.
+func (c *client) alive(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, is := c.live[id]
+	return is
+}
+
+// settled notes that a request has its answer, or will have none.
+func (c *client) settled(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.live, id)
+}
+
+// Cancel tells the server by the end of what it reads that its answer is not
+// waited for. What comes nevertheless is read, and counted, as long as it comes.
+func (c *client) Cancel(id string) {
+	c.mu.Lock()
+	conn := c.live[id]
+	delete(c.live, id)
+	c.mu.Unlock()
+	if conn != nil {
+		conn.halve()
+	}
+}
+
+func (c *client) Agree(revision string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = revision
+}
+
+func (c *client) revision() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+// finish lets nothing more be queued.
+func (c *client) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		close(c.queue)
+	}
+}
+
+func (c *client) Abort() {
+	c.finish()
+	c.stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		_ = conn.Close()
+	}
+	c.end()
+}
+
+func (c *client) Ended() <-chan struct{} { return c.ended }
+
+// pause waits, unless all is over before.
+func (c *client) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.life.Done():
+		return false
+	}
+}

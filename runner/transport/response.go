@@ -1,0 +1,182 @@
+package transport
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+)
+
+// conn is the connection of one request. It counts what comes.
+type conn struct {
+	net.Conn
+	client *client
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.client.received.Add(int64(n))
+	return n, err
+}
+
+// shut closes the connection and strikes it off.
+func (c *conn) shut() {
+	_ = c.Close()
+	c.client.mu.Lock()
+	defer c.client.mu.Unlock()
+	delete(c.client.open, c)
+}
+
+// halve ends what the server reads, which HTTP servers take for a client that has
+// left, and lets what it writes come.
+func (c *conn) halve() {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		return
+	}
+	_ = c.Close()
+}
+
+// hurry gives the server replyTime for the rest.
+func (c *conn) hurry() { _ = c.SetReadDeadline(time.Now().Add(replyTime)) }
+
+// maxInformational is how many responses of status 1xx may come before the one.
+const maxInformational = 8
+
+// response reads the header of the response.
+func (c *conn) response(method string) (*http.Response, *Error) {
+	head := &capped{from: c, left: maxHeader}
+	from := bufio.NewReaderSize(head, 4<<10)
+	for range maxInformational {
+		r, err := http.ReadResponse(from, &http.Request{Method: method})
+		switch {
+		case errors.Is(err, errHeader):
+			return nil, errorf("the header of the server's response is longer than %d KiB", maxHeader>>10)
+		case err != nil && head.left == maxHeader:
+			return nil, &Error{Text: "the server closed the connection without a response", Broken: true}
+		case err != nil:
+			return nil, &Error{Text: fmt.Sprintf("the server's response is no HTTP: %q", Sample([]byte(err.Error()))), Broken: true}
+		case r.StatusCode >= http.StatusOK:
+			head.left = math.MaxInt64
+			return r, nil
+		}
+	}
+	return nil, errorf("the server sent %d informational responses and no other", maxInformational)
+}
+
+var errHeader = errors.New("the header is too long")
+
+// capped is a reader that ends with errHeader.
+type capped struct {
+	from io.Reader
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errHeader
+	}
+	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+// whole reads a body of one message. The error is that of a body that was cut off.
+func whole(r *http.Response) (Line, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, MaxMessage+1))
+	l := Line{Text: text}
+	if len(text) > MaxMessage {
+		l.cut(MaxMessage)
+	}
+	return l, err
+}
+
+// kind is the media type of a body, and what is wrong with it if it cannot be read.
+func kind(r *http.Response) (string, *Error) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return "", errorf("the server compressed its answer unasked, by %q", Sample([]byte(encoding)))
+	}
+	given := r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(given)
+	if err != nil && given != "" {
+		return Sample([]byte(given)), nil
+	}
+	return media, nil
+}
+
+const (
+	mediaJSON   = "application/json"
+	mediaEvents = "text/event-stream"
+)
+
+// answers is the id of the request that a message is the response to; "" when it
+// is none.
+func answers(text []byte) string {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method json.RawMessage `json:"method"`
+	}
+	if json.Unmarshal(text, &m) != nil || m.Method != nil {
+		return ""
+	}
+	return string(m.ID)
+}
+
+// deliver hands on a message that is whole by now. It returns the id of the request
+// that it answers.
+func (c *client) deliver(l Line) string {
+	id := answers(l.Text)
+	c.delivering.Lock()
+	defer c.delivering.Unlock()
+	l.End = c.received.Load()
+	c.handler.Receive(l)
+	if id != "" {
+		c.settled(id)
+	}
+	return id
+}
+
+// show hands on text that is no message.
+func (c *client) show(l Line) {
+	c.delivering.Lock()
+	defer c.delivering.Unlock()
+	l.End = c.received.Load()
+	c.handler.See(l)
+}
+
+// fail tells that a request has no answer, if it has none yet.
+func (c *client) fail(id string, why *Error) {
+	if id == "" || !c.alive(id) {
+		return
+	}
+	c.settled(id)
+	c.delivering.Lock()
+	defer c.delivering.Unlock()
+	c.handler.Fail(id, why)
+}
+
+// refuse hands on a response that is no success.
+func (c *client) refuse(id string, r *http.Response, why *Error) {
+	l, _ := whole(r) // what came is enough
+	c.show(l)
+	if location := r.Header.Get("Location"); location != "" && r.StatusCode < http.StatusBadRequest {
+		why.Text += fmt.Sprintf(", which points to %q", Sample([]byte(location)))
+	} else if said := Sample(l.Text); said != "" {
+		why.Text += fmt.Sprintf(": %q", said)
+	}
+	c.settled(id)
+	c.delivering.Lock()
+	defer c.delivering.Unlock()
+	l.End = c.received.Load()
+	c.handler.Refuse(id, l, why)
+}
+
+// status is the error of a response that is no success.
+func status(r *http.Response) *Error {
+	return &Error{Text: fmt.Sprintf("HTTP %d from the server", r.StatusCode), Status: r.StatusCode}
+}

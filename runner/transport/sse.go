@@ -1,0 +1,196 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+)
+
+// sse is the HTTP+SSE transport (specification 2024-11-05, basic/transports): one
+// stream of events by which all messages come, and of which the first event says
+// where to send messages to.
+type sse struct {
+	*client
+	agreed func() // the address is known, or there will be none
+	known  chan struct{}
+
+	// guarded by client.mu
+	post   *url.URL
+	failed *Error
+	posts  map[string]chan struct{} // closed when the POST of a request was answered
+}
+
+// SSE talks to the address that the stream of events names, which has to be of the
+// stream's own origin.
+func SSE(e Endpoint, handler Handler) Transport {
+	s := &sse{client: newClient(e, handler), known: make(chan struct{}), posts: map[string]chan struct{}{}}
+	s.agreed = sync.OnceFunc(func() { close(s.known) })
+	return s
+}
+
+// Open opens the stream, and waits until it has said where to send to.
+func (s *sse) Open(ctx context.Context, agent string) error {
+	if err := s.begin(agent); err != nil {
+		return err
+	}
+	o := &outgoing{method: http.MethodGet, done: s.opened}
+	o.text = s.compose(http.MethodGet, s.url, http.Header{"Accept": {mediaEvents}}, nil)
+	if _, _, err := s.enqueue(o); err != nil {
+		return err
+	}
+	select {
+	case <-s.known:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.post == nil {
+		return s.failed
+	}
+	return nil
+}
+
+// opened takes the response to the request for the stream, and all that comes by it.
+// There is no session without it.
+func (s *sse) opened(_ *conn, r *http.Response, why *Error) {
+	defer s.end()
+	defer s.agreed()
+	if why == nil {
+		var media string
+		switch media, why = kind(r); {
+		case why != nil:
+		case r.StatusCode != http.StatusOK:
+			why = status(r)
+		case media != mediaEvents:
+			why = errorf("the server answered the request for a stream of events with content of type %q", media)
+		default:
+			why = s.events(r.Body)
+		}
+	}
+	why.Gone = true
+	s.mu.Lock()
+	s.failed = why
+	waiting := slices.Collect(maps.Keys(s.live))
+	s.mu.Unlock()
+	for _, id := range waiting {
+		s.fail(id, why)
+	}
+}
+
+// events reads the stream to its end, and returns why that came.
+func (s *sse) events(body io.Reader) *Error {
+	events := newEventReader(body, MaxMessage)
+	for range maxEvents {
+		e, err := events.next()
+		l := Line{Text: e.data, TooLong: e.tooLong}
+		switch {
+		case err != nil:
+			return &Error{Text: "the server ended its stream of events", Broken: true}
+		case e.kind == "endpoint":
+			s.show(l)
+			if why := s.endpoint(e); why != nil {
+				return why
+			}
+		case len(e.data) == 0:
+		case e.kind != "" && e.kind != "message":
+			s.show(l)
+		default:
+			s.await(answers(e.data))
+			s.deliver(l)
+		}
+	}
+	return errorf("%s", errEvents.Error())
+}
+
+// endpoint takes the address for messages, once.
+func (s *sse) endpoint(e event) *Error {
+	to, err := s.url.Parse(string(e.data))
+	switch {
+	case err != nil || e.tooLong:
+		return errorf("the server's event names no address for messages: %q", Sample(e.data))
+	case to.Scheme != s.url.Scheme || to.Host != s.url.Host || to.User != nil:
+		return errorf("the server wants messages to be sent to another origin: %q", Sample(e.data))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.post == nil {
+		s.post = to
+		s.agreed()
+	}
+	return nil
+}
+
+// await waits a little for the response to the POST of a request whose answer has
+// come by the stream: it was written before, and its bytes count.
+func (s *sse) await(id string) {
+	s.mu.Lock()
+	posted := s.posts[id]
+	s.mu.Unlock()
+	if posted == nil {
+		return
+	}
+	timer := time.NewTimer(listenTime)
+	defer timer.Stop()
+	select {
+	case <-posted:
+	case <-timer.C:
+	case <-s.life.Done():
+	}
+}
+
+var errClosed = errors.New("the session has not begun")
+
+func (s *sse) Send(m Message) (start, end int64, err error) {
+	s.mu.Lock()
+	to, version := s.post, s.version
+	posted := make(chan struct{})
+	if m.ID != "" {
+		s.posts = map[string]chan struct{}{m.ID: posted} // one is in flight at a time
+	}
+	s.mu.Unlock()
+	if to == nil {
+		return 0, 0, errClosed
+	}
+	header := http.Header{"Accept": {mediaJSON + ", " + mediaEvents}}
+	if version >= first {
+		header.Set("Mcp-Protocol-Version", version)
+	}
+	return s.enqueue(&outgoing{
+		id: m.ID, method: http.MethodPost, text: s.compose(http.MethodPost, to, header, m.Text),
+		done: func(c *conn, r *http.Response, why *Error) {
+			defer close(posted)
+			s.posted(m.ID, c, r, why)
+		},
+	})
+}
+
+// posted takes the response to a POST: that the message was accepted.
+func (s *sse) posted(id string, c *conn, r *http.Response, why *Error) {
+	switch {
+	case why != nil:
+		s.fail(id, why)
+	case r.StatusCode/100 != 2:
+		c.hurry()
+		s.refuse(id, r, status(r))
+	default:
+		c.hurry()
+		l, _ := whole(r) // says nothing
+		s.show(l)
+	}
+}
+
+func (s *sse) Listen(context.Context) {}
+
+// Cancel forgets a request: the stream by which its answer would come has others.
+func (s *sse) Cancel(id string) { s.settled(id) }
+
+// Close lets what is queued be sent, and no more: the end of the stream is that of
+// the session, and Abort's to bring about.
+func (s *sse) Close() { s.finish() }
