@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 )
 
 // Shape is what a set of arguments was made for.
@@ -30,60 +31,276 @@ type Case struct {
 	// Arguments is a JSON object; of a template it is {"uri": "..."}.
 	Arguments json.RawMessage
 	Shape     Shape
-	Origins   []Origin
+	// Origins of what the server itself named.
+	Origins []Origin
+
+	taken  set
+	trials []trial
 }
 
-// Form fills in the arguments of one tool, prompt or template, call by call.
+// Form fills in the arguments of one tool, prompt or template, call by call. It is
+// for one goroutine at a time.
 type Form struct {
-	options Options
-	fill    func(Options) json.RawMessage
-	sent    int
+	options  Options
+	about    []string
+	root     any
+	tree     *node
+	template *template
+	given    map[string]any
+	leaves   map[string]*leaf
+	sole     bool
+
+	// reachable are the branches that arguments which fit the schema can take,
+	// sent those that a case took, done those that were answered, accepted those
+	// that were answered with a result.
+	reachable, sent, done, accepted set
+	cut                             bool
+
+	started bool
+	ones    []string
+	invalid []damage
 }
 
-// NewForm is for a tool's inputSchema.
+// NewForm is for a tool's inputSchema. What is no object schema has no branches,
+// and its only arguments are {}.
 func NewForm(schema json.RawMessage, o Options) *Form {
-	return &Form{options: o, fill: func(o Options) json.RawMessage { return Arguments(schema, o) }}
-}
-
-// NewPromptForm is for the "arguments" of a prompt in prompts/list.
-func NewPromptForm(arguments json.RawMessage, o Options) *Form {
-	return &Form{options: o, fill: func(o Options) json.RawMessage {
-		text, _ := json.Marshal(Prompt(arguments, o))
-		return text
-	}}
-}
-
-// NewTemplateForm is for the uriTemplate of a resource template (RFC 6570). The
-// error is that of a template that is malformed or longer than 4096 bytes.
-func NewTemplateForm(template string, o Options) (*Form, error) {
-	if _, err := Expand(template, o); err != nil {
-		return nil, err
+	root, _ := decode(schema).(map[string]any)
+	if root == nil {
+		root = map[string]any{}
 	}
-	return &Form{options: o, sent: 1, fill: func(o Options) json.RawMessage {
-		uri, _ := Expand(template, o)
-		text, _ := json.Marshal(map[string]string{"uri": uri})
-		return text
-	}}, nil
+	return newForm(root, o)
+}
+
+func newForm(root map[string]any, o Options) *Form {
+	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
+	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}}
+	f.given, _ = decode(o.Given).(map[string]any)
+	f.tree = b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{})
+	f.sole = f.tree.texts() == 1
+	f.cut = b.branches.cut
+	f.explore()
+	f.ones = f.tree.optional()
+	f.invalid = damages
+	return f
+}
+
+// NewPromptForm is for the "arguments" of a prompt in prompts/list
+// ([{"name", "description", "required"}]). All values are texts.
+func NewPromptForm(arguments json.RawMessage, o Options) *Form {
+	given, _ := decode(arguments).([]any)
+	properties, required := map[string]any{}, []any{}
+	for _, entry := range list(given, maxFields) {
+		argument, _ := entry.(map[string]any)
+		name, _ := argument["name"].(string)
+		if name == "" {
+			continue
+		}
+		properties[name] = map[string]any{"type": "string", "description": argument["description"]}
+		if argument["required"] == true {
+			required = append(required, name)
+		}
+	}
+	return newForm(map[string]any{"properties": properties, "required": required}, o)
+}
+
+// explore finds out which branches can be taken: the tree offers some that other
+// keywords of the schema forbid.
+func (f *Form) explore() {
+	f.reachable = f.tree.below
+	var reached set
+	spent := 0
+	for {
+		branch := f.tree.below.without(reached).first()
+		if branch < 0 || spent > 64*budget {
+			break
+		}
+		reached.add(branch)
+		d, ok := f.aimed(ShapeAll, branch, nil, Mark{Seed: f.options.Seed}, maybe)
+		spent += d.spent()
+		if !ok {
+			f.reachable = f.reachable.without(only(branch))
+		}
+	}
+}
+
+// attempts is how often arguments are made anew that do not fit the schema.
+const attempts = 6
+
+// aimed makes arguments that take a branch; not ok when none were found that fit
+// the schema at least so well.
+func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark, least verdict) (d *draft, ok bool) {
+	for i := range attempts {
+		d = f.draft(shape, branch, pool, m)
+		if i > 0 {
+			d.random = rand.New(rand.NewPCG(uint64(f.options.Seed), uint64(branch*attempts+i+1)))
+		}
+		if d.make(); (branch < 0 || d.taken.has(branch)) && d.fits() >= least {
+			return d, true
+		}
+	}
+	return d, false
+}
+
+func (f *Form) draft(shape Shape, aim int, pool *Pool, m Mark) *draft {
+	return &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, budget: budget}
+}
+
+// make fills in the tree.
+func (d *draft) make() {
+	d.arguments, _ = d.value(d.form.tree, 0).(map[string]any)
+	if d.arguments == nil {
+		d.arguments = map[string]any{}
+	}
+}
+
+func (d *draft) spent() int { return budget - d.budget }
+
+// fits tells how well the arguments fit. Those that somebody else gave are not
+// judged.
+func (d *draft) fits() verdict {
+	if len(d.form.given) > 0 {
+		return yes
+	}
+	return fits(d.form.root, decode([]byte(canonical(d.arguments))), maybe)
 }
 
 // Next makes the next arguments that are worth sending; false when there is
 // nothing new with what the pool has, which may have changed by the next time.
-func (f *Form) Next(_ *Pool, _ Mark) (Case, bool) {
-	o, shape := f.options, ShapeRequired
-	switch f.sent {
-	case 0:
-	case 1:
-		o.All, shape = true, ShapeAll
-	default:
-		return Case{}, false
+// What it makes is first what covers the branches, then what was harvested, then
+// each optional property by itself, and last what is slightly invalid. The pool may
+// be nil.
+func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
+	if !f.started {
+		f.started = true
+		d, _ := f.aimed(ShapeRequired, -1, pool, mark, maybe)
+		return f.send(d), true
 	}
-	f.sent++
-	return Case{Arguments: f.fill(o), Shape: shape}, true
+	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
+		d, ok := f.aimed(ShapeAll, branch, pool, mark, maybe)
+		f.sent.add(branch) // if not now, then never
+		if ok {
+			return f.send(d), true
+		}
+	}
+	d := f.draft(ShapeHarvested, -1, pool, mark)
+	if d.untried(f.tree) {
+		if d, ok := f.aimed(ShapeHarvested, -1, pool, mark, maybe); ok && d.novel() {
+			return f.send(d), true
+		}
+	}
+	if c, ok := f.one(pool, mark); ok {
+		return c, true
+	}
+	return f.damaged(pool, mark)
+}
+
+func (f *Form) unsent() int { return f.reachable.without(f.sent).first() }
+
+// one gives a single optional property.
+func (f *Form) one(pool *Pool, mark Mark) (Case, bool) {
+	for len(f.ones) > 0 {
+		name := f.ones[0]
+		f.ones = f.ones[1:]
+		d := f.draft(ShapeOne, -1, pool, mark)
+		d.only = name
+		if d.make(); d.fits() != no {
+			return f.send(d), true
+		}
+	}
+	return Case{}, false
+}
+
+// send makes the case of a draft, and notes what it tries.
+func (f *Form) send(d *draft) Case {
+	f.sent.join(d.taken)
+	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, Arguments: json.RawMessage(canonical(d.arguments))}
+	for _, t := range d.trials {
+		text, ok := t.candidate.value.(string)
+		if !ok {
+			text = canonical(t.candidate.value)
+		}
+		f.leaves[t.at].tried[canonical(t.candidate.value)] = true
+		if t.candidate.source != "" && !t.moved {
+			c.Origins = append(c.Origins, Origin{Argument: t.argument, Value: text, Source: t.candidate.source})
+		}
+	}
+	if f.template != nil {
+		c.Arguments = f.template.arguments(d.arguments)
+	}
+	return c
+}
+
+// novel tells whether a candidate stands in the arguments that nothing has tried.
+func (d *draft) novel() bool {
+	for _, t := range d.trials {
+		if !d.form.leaves[t.at].tried[canonical(t.candidate.value)] {
+			return true
+		}
+	}
+	return false
 }
 
 // Answered says that the call with these arguments was answered; accepted: with
 // a result that is no error.
-func (f *Form) Answered(Case, bool) {}
+func (f *Form) Answered(c Case, accepted bool) {
+	f.done.join(c.taken)
+	if !accepted || c.Shape == ShapeInvalid {
+		return
+	}
+	f.accepted.join(c.taken)
+	for _, t := range c.trials {
+		f.leaves[t.at].best = &t.candidate
+	}
+}
 
-// Branches are those that the schema has and those that an answered call took.
-func (f *Form) Branches() (total, done int) { return 0, 0 }
+// Branches are those that the schema has and those that an answered call took. A
+// schema that is too large to be walked whole has one more, which is never done.
+func (f *Form) Branches() (total, done int) {
+	total, done = f.reachable.len(), f.done.and(f.reachable).len()
+	if f.cut {
+		total++
+	}
+	return total, done
+}
+
+// maxOnes is how many optional properties are given by themselves.
+const maxOnes = 12
+
+// optional are the names of the optional properties of the arguments, when there
+// are several.
+func (n *node) optional() (names []string) {
+	for _, w := range n.ways {
+		if w.node != nil {
+			return w.node.optional()
+		}
+	}
+	for _, f := range n.fields {
+		if !f.required && len(names) < maxOnes {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// texts counts the places for a text or a number.
+func (n *node) texts() (sum int) {
+	if n == nil {
+		return 0
+	}
+	if n.isLeaf() {
+		return 1
+	}
+	for _, w := range n.ways {
+		sum += w.node.texts()
+	}
+	for _, f := range n.fields {
+		sum += f.node.texts()
+	}
+	for _, item := range n.prefix {
+		sum += item.texts()
+	}
+	return sum + n.items.texts() + n.extra.texts()
+}

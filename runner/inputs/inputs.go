@@ -15,17 +15,13 @@ package inputs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path"
-	"strings"
 )
 
 // The values that point outside. A request to Host is one that an argument
 // explains.
-const (
-	Host  = "mcpaudit-probe.example"
-	URL   = "https://" + Host + "/notes"
-	Email = "probe@" + Host
-)
+const Host = "mcpaudit-probe.example"
 
 // Options say what arguments may be like.
 type Options struct {
@@ -50,46 +46,38 @@ func (o Options) dir() string {
 	return path.Clean(o.Dir)
 }
 
-// File is the path of the ordinary file that arguments speak of. It need not
-// exist; whoever makes Dir may put it there.
-func (o Options) File() string { return o.dir() + "/mcpaudit-note.txt" }
-
-// copied is where a file is copied or moved to.
-func (o Options) copied() string { return o.dir() + "/mcpaudit-copy.txt" }
-
-// Arguments makes arguments that fit a tool's inputSchema, or the content that
-// fits an elicitation's requestedSchema. The result is always a JSON object;
-// for a schema that is none it is empty.
+// Arguments makes the content that fits an elicitation's requestedSchema: the
+// required properties, with Options.All the others, too. The result is always a
+// JSON object; for a schema that is none it is empty.
 func Arguments(schema json.RawMessage, o Options) json.RawMessage {
-	root, _ := decode(schema).(map[string]any)
-	if root == nil {
-		return json.RawMessage("{}")
+	f := NewForm(schema, o)
+	shape := ShapeRequired
+	if o.All {
+		shape = ShapeAll
 	}
-	g := generator{options: o, root: root, budget: budget}
-	if value, ok := g.object(g.flatten(root, 0), 0).(map[string]any); ok {
-		if text, err := json.Marshal(value); err == nil {
-			return text
-		}
-	}
-	return json.RawMessage("{}")
+	d, _ := f.aimed(shape, -1, nil, Mark{Seed: o.Seed}, maybe)
+	return f.send(d).Arguments
 }
 
-// Prompt makes the arguments of a prompt from the list that prompts/list gives
-// ([{"name", "description", "required"}]). Without Options.All only the
-// required ones are filled in.
+// Prompt makes the arguments of a prompt.
 func Prompt(arguments json.RawMessage, o Options) map[string]string {
-	list, _ := decode(arguments).([]any)
+	f := NewPromptForm(arguments, o)
 	values := map[string]string{}
-	g := generator{options: o, budget: budget}
-	for _, entry := range list {
-		argument, _ := entry.(map[string]any)
-		name, _ := argument["name"].(string)
-		if required, _ := argument["required"].(bool); name == "" || !(required || o.All) || len(values) >= maxItems {
-			continue
-		}
-		values[name] = g.text(argument, name)
-	}
+	c, _ := f.Next(nil, Mark{Seed: o.Seed})
+	_ = json.Unmarshal(c.Arguments, &values)
 	return values
+}
+
+// Expand fills the variables of a resource template.
+func Expand(template string, o Options) (string, error) {
+	f, err := NewTemplateForm(template, o)
+	if err != nil {
+		return "", err
+	}
+	c, _ := f.Next(nil, Mark{Seed: o.Seed})
+	var params struct{ URI string }
+	err = json.Unmarshal(c.Arguments, &params)
+	return params.URI, err
 }
 
 // decode keeps numbers as they are written; nil when raw is no JSON.
@@ -103,38 +91,4 @@ func decode(raw []byte) any {
 	return value
 }
 
-// relocate moves a URL that leads outside to Host, and a path that lies
-// elsewhere into the directory.
-func (o Options) relocate(text string) string {
-	lower := strings.ToLower(text)
-	scheme, rest, isURL := strings.Cut(lower, "://")
-	switch {
-	case isURL && scheme == "file":
-		return "file://" + o.inDir(rest)
-	case isURL && outward[scheme]:
-		return scheme + "://" + Host + "/notes"
-	case isURL:
-		return text
-	case len(text) > 1 && (text[0] == '/' || text[0] == '~'), strings.Contains(text, "../"), text == "..",
-		len(text) > 2 && text[1] == ':' && text[2] == '\\':
-		return o.inDir(text)
-	}
-	return text
-}
-
-// outward are the URL schemes that name a host.
-var outward = map[string]bool{
-	"http": true, "https": true, "ws": true, "wss": true, "ftp": true, "sftp": true, "ssh": true, "git": true,
-	"redis": true, "postgres": true, "postgresql": true, "mysql": true, "mongodb": true, "amqp": true,
-}
-
-// inDir gives a path its place under the directory, unless it has one.
-func (o Options) inDir(text string) string {
-	if clean := path.Clean(text); clean == o.dir() || strings.HasPrefix(clean, o.dir()+"/") {
-		return clean
-	}
-	if path.Ext(text) == "" {
-		return o.dir()
-	}
-	return o.File()
-}
+var errLong = errors.New("too long")

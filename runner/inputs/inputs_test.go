@@ -2,9 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,37 +16,37 @@ func TestArguments(t *testing.T) {
 		"nothing":           {``, `{}`},
 		"no object":         {`true`, `{}`},
 		"no properties":     {`{"type":"object"}`, `{}`},
-		"note":              {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"A short note about milk and bread."}`},
+		"note":              {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"A short note about milk and bread (mcpaudit-c0)."}`},
 		"enum":              {`{"properties":{"unit":{"enum":[null,"metric","us"]}},"required":["unit"]}`, `{"unit":"metric"}`},
 		"const":             {`{"properties":{"kind":{"const":7}},"required":["kind"]}`, `{"kind":7}`},
 		"default":           {`{"properties":{"a":{"type":"integer","default":42}},"required":["a"]}`, `{"a":42}`},
 		"examples":          {`{"properties":{"a":{"type":"string","examples":["x-1"]}},"required":["a"]}`, `{"a":"x-1"}`},
-		"optional":          {`{"properties":{"a":{"default":false},"b":{"type":"string"}}}`, `{"a":false}`},
+		"optional":          {`{"properties":{"a":{"default":false},"b":{"type":"string"}}}`, `{}`},
 		"null default":      {`{"properties":{"a":{"default":null,"type":"string"}}}`, `{}`},
-		"unknown required":  {`{"required":["query"]}`, `{"query":"notes"}`},
+		"unknown required":  {`{"required":["query"]}`, `{"query":"milk"}`},
 		"quoted":            {`{"properties":{"order":{"type":"string","description":"Sort order ('asc' or 'desc')"}},"required":["order"]}`, `{"order":"asc"}`},
-		"apostrophes":       {`{"properties":{"x":{"type":"string","description":"the user's or the team's words"}},"required":["x"]}`, `{"x":"A short note about milk and bread."}`},
+		"apostrophes":       {`{"properties":{"x":{"type":"string","description":"the user's or the team's words"}},"required":["x"]}`, `{"x":"A short note about milk and bread (mcpaudit-c0)."}`},
 		"for example":       {`{"properties":{"x":{"type":"string","description":"A stock (e.g. ACME)"}},"required":["x"]}`, `{"x":"ACME"}`},
 		"bounds":            {`{"properties":{"a":{"type":"integer","exclusiveMinimum":9,"maximum":20,"multipleOf":4}},"required":["a"]}`, `{"a":12}`},
 		"between":           {`{"properties":{"a":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}},"required":["a"]}`, `{"a":0.5}`},
 		"nullable":          {`{"properties":{"a":{"type":["null","boolean"]}},"required":["a"]}`, `{"a":true}`},
 		"anyOf":             {`{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"array","items":{"type":"integer"}}]}},"required":["a"]}`, `{"a":[1]}`},
 		"allOf and $ref":    {`{"allOf":[{"$ref":"#/$defs/x"}],"required":["b"],"$defs":{"x":{"properties":{"b":{"type":"boolean"},"c":{"const":1}},"required":["c"]}}}`, `{"b":true,"c":1}`},
-		"recursion":         {`{"properties":{"a":{"$ref":"#"}},"required":["a"]}`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{}}}}}}}}}`},
-		"reference to self": {`{"properties":{"a":{"$ref":"#/properties/a"}},"required":["a"]}`, `{"a":"A short note about milk and bread."}`},
+		"recursion":         {`{"properties":{"a":{"$ref":"#"}},"required":["a"]}`, `{"a":{"a":{"a":{}}}}`},
+		"reference to self": {`{"properties":{"a":{"$ref":"#/properties/a"}},"required":["a"]}`, `{"a":"A short note about milk and bread (mcpaudit-c0)."}`},
 		"tuple":             {`{"properties":{"a":{"type":"array","prefixItems":[{"const":1},{"const":2}]}},"required":["a"]}`, `{"a":[1,2]}`},
-		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":9}}},"required":["tags"]}`, `{"tags":["A short n","A short n2"]}`},
+		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":9}}},"required":["tags"]}`, `{"tags":["c0","c02"]}`},
 		"pattern":           {`{"properties":{"a":{"type":"string","pattern":"^[A-Z]{3}-\\d+$"}},"required":["a"]}`, `{"a":"AAA-1"}`},
 		"format":            {`{"properties":{"a":{"type":"string","format":"date"}},"required":["a"]}`, `{"a":"2026-01-15"}`},
-		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/mcpaudit-note.txt"}`},
-		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit"}`},
-		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/mcpaudit-note.txt"]}`},
-		"email":             {`{"properties":{"email":{"type":"string"}},"required":["email"]}`, `{"email":"probe@mcpaudit-probe.example"}`},
-		"url":               {`{"properties":{"url":{"type":"string"}},"required":["url"]}`, `{"url":"https://mcpaudit-probe.example/notes"}`},
-		"a server's URL":    {`{"properties":{"u":{"default":"http://evil.test/x?y"}}}`, `{"u":"http://mcpaudit-probe.example/notes"}`},
-		"a server's path":   {`{"properties":{"u":{"default":"/etc/passwd"},"v":{"default":"~/.ssh/id_rsa"},"w":{"default":"../../x.txt"}}}`, `{"u":"/home/audit","v":"/home/audit","w":"/home/audit/mcpaudit-note.txt"}`},
-		"a file URL":        {`{"properties":{"u":{"default":"file:///etc/passwd.txt"}}}`, `{"u":"file:///home/audit/mcpaudit-note.txt"}`},
-		"its own scheme":    {`{"properties":{"u":{"default":"memo://1"},"v":{"default":"/home/audit/x"},"w":{"default":"/"}}}`, `{"u":"memo://1","v":"/home/audit/x","w":"/"}`},
+		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/mcpaudit-files/note.txt"}`},
+		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit/mcpaudit-files"}`},
+		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/mcpaudit-files/note.txt"]}`},
+		"email":             {`{"properties":{"email":{"type":"string"}},"required":["email"]}`, `{"email":"probe@c0.mcpaudit-probe.example"}`},
+		"url":               {`{"properties":{"url":{"type":"string"}},"required":["url"]}`, `{"url":"https://c0.mcpaudit-probe.example/notes"}`},
+		"a server's URL":    {`{"required":["u"],"properties":{"u":{"default":"http://evil.test/x?y"}}}`, `{"u":"http://c0.mcpaudit-probe.example/notes"}`},
+		"a server's path":   {`{"required":["u","v","w"],"properties":{"u":{"default":"/etc/passwd"},"v":{"default":"~/.ssh/id_rsa"},"w":{"default":"../../x.txt"}}}`, `{"u":"/home/audit/mcpaudit-files","v":"/home/audit/mcpaudit-files","w":"/home/audit/mcpaudit-files/note.txt"}`},
+		"a file URL":        {`{"required":["u"],"properties":{"u":{"default":"file:///etc/passwd.txt"}}}`, `{"u":"file:///home/audit/mcpaudit-files/note.txt"}`},
+		"its own scheme":    {`{"required":["u","v","w"],"properties":{"u":{"default":"memo://1"},"v":{"default":"/home/audit/x"},"w":{"default":"/"}}}`, `{"u":"memo://1","v":"/home/audit/x","w":"/"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Arguments(json.RawMessage(tc.schema), home); string(got) != tc.want {
@@ -62,7 +60,7 @@ func TestArgumentsOfAllProperties(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"note":{"type":"string"},"limit":{"type":"integer"}},"required":["note"]}`)
 	all := home
 	all.All = true
-	want := `{"limit":3,"note":"A short note about milk and bread."}`
+	want := `{"limit":3,"note":"A short note about milk and bread (mcpaudit-c0)."}`
 	if got := Arguments(schema, all); string(got) != want {
 		t.Errorf("Arguments = %s, want %s", got, want)
 	}
@@ -72,40 +70,14 @@ func TestPathsByTheNameOfTheTool(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"path":{"type":"string"},"source":{"type":"string"},"destination":{"type":"string"}},
 		"required":["path","source","destination"]}`)
 	for about, want := range map[string]string{
-		"list_directory": `{"destination":"A short note about milk and bread.","path":"/home/audit","source":"A short note about milk and bread."}`,
-		"searchFiles":    `{"destination":"/home/audit/mcpaudit-copy.txt","path":"/home/audit","source":"/home/audit/mcpaudit-note.txt"}`,
-		"move_file":      `{"destination":"/home/audit/mcpaudit-copy.txt","path":"/home/audit/mcpaudit-note.txt","source":"/home/audit/mcpaudit-note.txt"}`,
+		"list_directory": `{"destination":"A short note about milk and bread (mcpaudit-c0).","path":"/home/audit/mcpaudit-files","source":"A short note about milk and bread (mcpaudit-c0)."}`,
+		"searchFiles":    `{"destination":"/home/audit/mcpaudit-c0-copy.txt","path":"/home/audit/mcpaudit-files","source":"/home/audit/mcpaudit-files/note.txt"}`,
+		"move_file":      `{"destination":"/home/audit/mcpaudit-c0-copy.txt","path":"/home/audit/mcpaudit-files/table.csv","source":"/home/audit/mcpaudit-files/table.csv"}`,
 	} {
 		o := home
 		o.About = about
 		if got := Arguments(schema, o); string(got) != want {
 			t.Errorf("%s: %s, want %s", about, got, want)
-		}
-	}
-}
-
-// The schemas are those that real servers advertise.
-func TestArgumentsAreValid(t *testing.T) {
-	files, err := filepath.Glob("testdata/schemas/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("schemas: %v, %v", files, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var schemas map[string]json.RawMessage
-		if err := json.Unmarshal(text, &schemas); err != nil {
-			t.Fatal(err)
-		}
-		for name, schema := range schemas {
-			for _, all := range []bool{false, true} {
-				arguments := Arguments(schema, Options{Dir: "/home/audit", All: all})
-				if err := validate(schema, arguments); err != nil {
-					t.Errorf("%s: %s: %s: %v", file, name, arguments, err)
-				}
-			}
 		}
 	}
 }
@@ -131,34 +103,49 @@ func validate(schema, instance json.RawMessage) error {
 }
 
 func TestPrompt(t *testing.T) {
-	list := json.RawMessage(`[{"name":"city","required":true},{"name":"tone","description":"e.g. formal"},{"required":true},7]`)
-	if got, want := Prompt(list, home), map[string]string{"city": "London"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("Prompt = %v, want %v", got, want)
+	list := `[{"name":"city","required":true},{"name":"tone","description":"e.g. formal"},{"required":true},7]`
+	var got []string
+	for _, c := range run(t, NewPromptForm(json.RawMessage(list), home), nil) {
+		if c.Shape != ShapeInvalid {
+			got = append(got, string(c.Arguments))
+		}
 	}
-	all := Prompt(list, Options{All: true})
-	if want := map[string]string{"city": "London", "tone": "formal"}; !reflect.DeepEqual(all, want) {
-		t.Errorf("Prompt = %v, want %v", all, want)
+	if want := []string{`{"city":"London"}`, `{"city":"London","tone":"formal"}`}; !slices.Equal(got, want) {
+		t.Errorf("prompt: %q, want %q", got, want)
 	}
-	if got := Prompt(nil, home); len(got) != 0 {
-		t.Errorf("Prompt(nil) = %v", got)
+	if c, ok := NewPromptForm(nil, home).Next(nil, Mark{}); !ok || string(c.Arguments) != "{}" {
+		t.Errorf("no arguments: %s", c.Arguments)
 	}
 }
 
-func TestExpand(t *testing.T) {
-	for template, want := range map[string]string{
-		"note://{id}":           "note://1",
-		"file:///{path}":        "file:///%2Fhome%2Faudit%2Fmcpaudit-note.txt",
-		"search://{?query,q}":   "search://?query=notes&q=notes",
-		"static://without":      "static://without",
-		"users://{user}/{+tag}": "users://mcpaudit/mcpaudit",
+func TestTemplate(t *testing.T) {
+	for template, want := range map[string][]string{
+		"note://{id}":           {"note://mcpaudit-c1", "note://1"},
+		"file:///{path}":        {"file:///%2Fhome%2Faudit%2Fmcpaudit-files%2Fnote.txt", "file:///%2Fhome%2Faudit%2Fmcpaudit-files%2Fdata.json"},
+		"search://all{?query}":  {"search://all", "search://all?query=milk"},
+		"static://without":      {"static://without"},
+		"users://{user}/{+tag}": {"users://mcpaudit-c1/mcpaudit-c1"},
 	} {
-		if got, err := Expand(template, home); err != nil || got != want {
-			t.Errorf("Expand(%q) = %q, %v; want %q", template, got, err, want)
+		f, err := NewTemplateForm(template, home)
+		if err != nil {
+			t.Errorf("%s: %v", template, err)
+			continue
+		}
+		var got []string
+		for _, c := range run(t, f, NewPool()) {
+			var params struct{ URI string }
+			if err := json.Unmarshal(c.Arguments, &params); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, params.URI)
+		}
+		if !slices.Equal(got[:min(len(got), len(want))], want) {
+			t.Errorf("%s: %q, want %q", template, got, want)
 		}
 	}
 	for _, template := range []string{"note://{", "note://{a b}", strings.Repeat("{a}", 4096)} {
-		if got, err := Expand(template, home); err == nil {
-			t.Errorf("Expand(%.20q) = %q, want an error", template, got)
+		if _, err := NewTemplateForm(template, home); err == nil {
+			t.Errorf("%.20q: no error", template)
 		}
 	}
 }
@@ -187,30 +174,4 @@ func TestArgumentsOfHostileSchemas(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{
-		`{"properties":{"note":{"type":"string","pattern":"^a+$","minLength":3}},"required":["note"]}`,
-		`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#"}]}}}`, `{"required":["url","a/b"],"properties":{"a/b":{"enum":[]}}}`,
-		`{"properties":{"n":{"type":"number","minimum":-1e308,"exclusiveMaximum":3,"multipleOf":0}},"required":["n"]}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, schema []byte) {
-		for _, all := range []bool{false, true} {
-			got := Arguments(schema, Options{All: all})
-			var object map[string]any
-			if err := json.Unmarshal(got, &object); err != nil || object == nil {
-				t.Fatalf("Arguments(%q) = %q: %v", schema, got, err)
-			}
-			if again := Arguments(schema, Options{All: all}); string(again) != string(got) {
-				t.Fatalf("Arguments(%q) = %q, then %q", schema, got, again)
-			}
-		}
-		Prompt(schema, Options{All: true})
-		if uri, err := Expand(string(schema), Options{}); err == nil && len(uri) > 1<<24 {
-			t.Fatalf("Expand(%q) is %d bytes", schema, len(uri))
-		}
-	})
 }

@@ -1,24 +1,36 @@
 package inputs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-// note is what a text says when nothing better is known.
-const note = "A short note about milk and bread."
+// formatted makes the values for JSON Schema's formats (2020-12, section 7.3) and
+// some that are no standard.
+func formatted(format string, m Mark) (string, bool) {
+	switch format {
+	case "email", "idn-email":
+		return m.email(), true
+	case "hostname", "idn-hostname":
+		return m.Host(), true
+	case "ipv4":
+		return m.address(), true
+	case "ipv6":
+		return m.address6(), true
+	case "uri", "url", "uri-reference", "iri", "iri-reference", "uri-template":
+		return m.url(), true
+	case "uuid":
+		return m.UUID(), true
+	}
+	value, ok := formats[format]
+	return value, ok
+}
 
-// formats are the values for JSON Schema's formats (2020-12, section 7.3).
+// formats are those that point nowhere.
 var formats = map[string]string{
 	"date-time": "2026-01-15T09:30:00Z", "date": "2026-01-15", "time": "09:30:00Z", "duration": "PT1H",
-	"email": Email, "idn-email": Email, "hostname": Host, "idn-hostname": Host,
-	"ipv4": "192.0.2.10", "ipv6": "2001:db8::10",
-	"uri": URL, "url": URL, "uri-reference": URL, "iri": URL, "iri-reference": URL, "uri-template": URL,
-	"uuid": "3f2b8c1e-5d47-4a69-9b0c-7e1d2a3f4b5c", "json-pointer": "/notes", "relative-json-pointer": "0",
-	"regex": "note", "byte": "bm90ZQ==",
+	"json-pointer": "/notes", "relative-json-pointer": "0", "regex": "note", "byte": "bm90ZQ==",
 }
 
 // hint is a value for names that have one of the words.
@@ -27,37 +39,57 @@ type hint struct {
 	value string
 }
 
-// pointers come before any word of the description: what points somewhere is
-// made up here.
+// pointers are names of what points outside, by the format that it has.
 var pointers = []hint{
-	{[]string{"url", "urls", "uri", "link", "href", "endpoint", "website", "webpage"}, URL},
-	{[]string{"email", "mail", "recipient", "recipients"}, Email},
-	{[]string{"host", "hostname", "domain"}, Host},
-	{[]string{"ip", "ipv4"}, "192.0.2.10"},
-	{[]string{"ipv6"}, "2001:db8::10"},
+	{[]string{"url", "urls", "uri", "uris", "link", "links", "href", "endpoint", "website", "webpage"}, "uri"},
+	{[]string{"email", "mail", "recipient", "recipients"}, "email"},
+	{[]string{"host", "hostname", "domain"}, "hostname"},
+	{[]string{"ip", "ipv4"}, "ipv4"},
+	{[]string{"ipv6"}, "ipv6"},
+}
+
+// pointing is the format of a place that holds what points outside; "" for others.
+func pointing(n *node) string {
+	format, _ := n.s["format"].(string)
+	if _, ok := formatted(format, Mark{}); ok && formats[format] == "" && format != "uuid" {
+		return format
+	}
+	words := split(n.name)
+	for _, h := range pointers {
+		if has(words, h.words) {
+			return h.value
+		}
+	}
+	return ""
 }
 
 var directoryWords = []string{"dir", "directory", "directories", "folder", "folders", "cwd", "root", "workdir", "workspace"}
 var fileWords = []string{"path", "paths", "file", "files", "filename", "filepath", "pathname"}
 
-// walkWords are in the names of tools that go through directories.
+// walkWords are in the names of tools that go through directories, createWords in
+// those that make something.
 var walkWords = []string{"list", "ls", "tree", "search", "find", "glob", "grep", "walk"}
+var createWords = []string{"create", "add", "new", "write", "save", "insert", "put", "set", "register", "make", "mkdir",
+	"upload", "store", "remember", "open", "start", "post", "export"}
+var targetWords = []string{"destination", "dest", "dst", "target", "to", "output", "out"}
+var sourceWords = []string{"source", "src", "from", "input"}
 
-// hints come after the words of the description.
+// hints are the values for other names. Those of names and identifiers are marked.
 var hints = []hint{
-	{[]string{"uuid", "guid"}, "3f2b8c1e-5d47-4a69-9b0c-7e1d2a3f4b5c"},
-	{[]string{"id", "ids", "identifier", "number", "count", "limit", "page", "size"}, "1"},
+	{[]string{"uuid", "guid"}, "\x00uuid"},
+	{[]string{"number", "count", "limit", "page", "size"}, "1"},
 	{[]string{"timezone", "tz"}, "UTC"},
 	{[]string{"datetime", "timestamp"}, "2026-01-15T09:30:00Z"},
 	{[]string{"date", "day", "since", "until"}, "2026-01-15"},
 	{[]string{"time"}, "09:30"},
-	{[]string{"query", "search", "keyword", "keywords", "term", "q"}, "notes"},
+	{[]string{"query", "search", "keyword", "keywords", "term", "q"}, "milk"},
 	{[]string{"sql"}, "SELECT 1"},
-	{[]string{"command", "cmd"}, "echo mcpaudit"},
+	{[]string{"command", "cmd"}, "echo \x00id"},
 	{[]string{"expression", "code", "script", "formula"}, "1 + 1"},
 	{[]string{"json"}, "{}"},
 	{[]string{"glob"}, "*.txt"},
-	{[]string{"regex", "pattern"}, "note"},
+	{[]string{"regex", "pattern", "patterns"}, "note"},
+	{[]string{"old"}, "milk"},
 	{[]string{"language", "lang", "locale"}, "en"},
 	{[]string{"country"}, "US"},
 	{[]string{"currency"}, "USD"},
@@ -67,97 +99,92 @@ var hints = []hint{
 	{[]string{"namespace"}, "default"},
 	{[]string{"version"}, "1.0.0"},
 	{[]string{"phone"}, "+15550100"},
+	{[]string{"type", "kind", "category"}, "note"},
 	{[]string{"color", "colour"}, "blue"},
-	{[]string{"token", "key", "secret", "password"}, "mcpaudit-no-secret"},
-	{[]string{"name", "title", "user", "username", "owner", "repo", "repository", "author", "tag", "label"}, "mcpaudit"},
+	{[]string{"id", "ids", "identifier", "token", "key", "secret", "password", "name", "names", "title", "user", "username",
+		"owner", "repo", "repository", "author", "tag", "tags", "label"}, "\x00id"},
 }
 
-// text makes a string for a schema, or for the argument of a prompt.
-func (g *generator) text(s map[string]any, name string) string {
-	format, _ := s["format"].(string)
-	description, _ := s["description"].(string)
-	title, _ := s["title"].(string)
-	text := g.plausible(format, name, title+" "+description)
-	if pattern, ok := s["pattern"].(string); ok {
-		text = fitPattern(text, pattern)
-	}
-	least, _ := integer(s["minLength"])
-	if missing := least - utf8.RuneCountInString(text); missing > 0 {
-		text += strings.Repeat("x", missing)
-	}
-	if most, ok := integer(s["maxLength"]); ok && utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most])
-	}
-	if !g.spend(len(text)) {
-		return ""
-	}
-	return text
-}
-
-func (g *generator) plausible(format, name, description string) string {
-	if value, ok := formats[format]; ok {
+// plausible makes up a text for a place.
+func (d *draft) plausible(n *node) string {
+	format, _ := n.s["format"].(string)
+	if value, ok := formatted(format, d.mark); ok {
 		return value
 	}
-	words := split(name)
-	for _, h := range pointers {
-		if has(words, h.words) {
-			return h.value
-		}
+	if value, ok := formatted(pointing(n), d.mark); ok {
+		return value
 	}
-	if p, ok := g.path(words, strings.ToLower(description)); ok {
-		return p
+	if path, ok := d.form.newPath(n, d.mark); ok {
+		return path
 	}
-	if word, ok := offered(description); ok {
-		return g.options.relocate(word)
+	words := split(n.name)
+	if last := len(words) - 1; last >= 0 && (words[last] == "id" || words[last] == "ids") {
+		words = words[last:]
 	}
 	for _, h := range hints {
 		if has(words, h.words) {
-			return h.value
+			return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(h.value)
 		}
 	}
-	return note
+	return d.mark.Text()
 }
 
-// path is a path for a parameter that asks for one.
-func (g *generator) path(words []string, description string) (string, bool) {
-	about := split(g.options.About)
+// isPath tells whether a place asks for a path, isDirectory whether for one of a
+// directory. Where a parameter does not say, the name of the tool often does.
+func (f *Form) isPath(n *node) bool {
+	words := split(n.name)
+	return f.isDirectory(n) || has(words, fileWords) ||
+		has(f.about, fileWords) && (has(words, sourceWords) || has(words, targetWords))
+}
+
+func (f *Form) isDirectory(n *node) bool {
+	words := split(n.name)
+	if has(words, directoryWords) {
+		return true
+	}
+	description, _ := n.s["description"].(string)
+	description = strings.ToLower(description)
+	return has(words, fileWords) && !strings.Contains(description, "file") &&
+		(strings.Contains(description, "director") || has(f.about, directoryWords) || has(f.about, walkWords))
+}
+
+// creates tells whether a path is that of something new.
+func (f *Form) creates(n *node) bool {
+	words := split(n.name)
+	return f.isPath(n) && (has(words, targetWords) || has(f.about, createWords) && !has(words, sourceWords))
+}
+
+// paths are the ordinary files, or directories, for a place that asks for one that
+// is there. What destroys gets only the last, so that the others remain.
+func (f *Form) paths(n *node) []candidate {
+	var found []candidate
 	switch {
-	case has(words, directoryWords):
-		return g.options.dir(), true
-	case has(words, fileWords):
-		directory := strings.Contains(description, "director") || has(about, directoryWords) || has(about, walkWords)
-		if directory && !strings.Contains(description, "file") {
-			return g.options.dir(), true
+	case !f.isPath(n) || f.creates(n):
+		return nil
+	case f.isDirectory(n):
+		found = []candidate{{value: f.options.files()}, {value: f.options.dir()}}
+	default:
+		for i := range Files {
+			found = append(found, candidate{value: f.options.file(i)})
 		}
-		return g.options.File(), true
-	case !has(about, fileWords):
+	}
+	if has(f.about, []string{"delete", "remove", "rm", "move", "rename", "unlink"}) {
+		found = found[len(found)-1:]
+	}
+	return found
+}
+
+// newPath is one that nothing has yet.
+func (f *Form) newPath(n *node, m Mark) (string, bool) {
+	switch {
+	case !f.isPath(n):
 		return "", false
-	case has(words, []string{"source", "src", "from"}):
-		return g.options.File(), true
-	case has(words, []string{"destination", "dest", "dst", "target", "to"}):
-		return g.options.copied(), true
+	case f.isDirectory(n):
+		return f.options.dir() + "/" + m.ID(), true
+	case has(split(n.name), targetWords):
+		return f.options.dir() + "/" + m.ID() + "-copy.txt", true
 	}
-	return "", false
-}
-
-// offers finds a value that a description offers: in quotes (one word, so that
-// an apostrophe opens nothing), or after "e.g." and its like.
-var offers = []*regexp.Regexp{
-	regexp.MustCompile("(?:^|[\\s(\\[,:|/=])['\"`]([^\\s'\"`]{1,64})['\"`](?:[\\s)\\],.:;|/]|$)"),
-	regexp.MustCompile(`(?i)(?:e\.g\.|for example|such as)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`),
-}
-
-func offered(description string) (string, bool) {
-	if len(description) > maxLength {
-		description = description[:maxLength]
-	}
-	for _, offer := range offers {
-		if found := offer.FindStringSubmatch(description); found != nil {
-			word := strings.ToValidUTF8(strings.TrimRight(found[1], "."), "")
-			return word, word != ""
-		}
-	}
-	return "", false
+	return f.options.dir() + "/" + m.File(), true
 }
 
 // numberHint is a small number for a name.

@@ -1,0 +1,107 @@
+package inputs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// damage makes arguments that fit into ones that just do not; false when it has
+// nothing to work on.
+type damage func(f *Form, object map[string]any) bool
+
+// damages are done one per call.
+var damages = []damage{omit, mistype, exceed}
+
+// damaged makes a call that a server should refuse, in words that often say what
+// it would rather have.
+func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
+	for len(f.invalid) > 0 {
+		do := f.invalid[0]
+		f.invalid = f.invalid[1:]
+		d, ok := f.aimed(ShapeRequired, -1, pool, mark, maybe)
+		if !ok || len(f.given) > 0 || f.template != nil {
+			return Case{}, false
+		}
+		object := decode([]byte(canonical(d.arguments))).(map[string]any)
+		if do(f, object) && fits(f.root, decode([]byte(canonical(object))), no) == no {
+			return Case{Arguments: json.RawMessage(canonical(object)), Shape: ShapeInvalid}, true
+		}
+	}
+	return Case{}, false
+}
+
+// outermost are the fields of the arguments, those of the first alternative.
+func (f *Form) outermost() []field {
+	n := f.tree
+	for len(n.ways) > 0 && n.ways[0].node != nil {
+		n = n.ways[0].node
+	}
+	return n.fields
+}
+
+// omit leaves out a required property.
+func omit(f *Form, object map[string]any) bool {
+	for _, field := range slices.Backward(f.outermost()) {
+		if _, has := object[field.name]; has && field.required {
+			delete(object, field.name)
+			return true
+		}
+	}
+	return false
+}
+
+// mistype gives a property a value of another type.
+func mistype(f *Form, object map[string]any) bool {
+	for _, field := range f.outermost() {
+		if field.node == nil || len(types(field.node.s["type"])) != 1 {
+			continue
+		}
+		switch field.node.kind {
+		case "string":
+			object[field.name] = json.Number("7")
+		case "integer", "number", "boolean", "array":
+			object[field.name] = "seven"
+		default:
+			object[field.name] = []any{}
+		}
+		return true
+	}
+	return false
+}
+
+// exceed goes one beyond a bound, or names something that is no member.
+func exceed(f *Form, object map[string]any) bool {
+	for _, field := range f.outermost() {
+		if field.node == nil {
+			continue
+		}
+		if value, ok := beyond(field.node); ok {
+			object[field.name] = value
+			return true
+		}
+	}
+	return false
+}
+
+func beyond(n *node) (any, bool) {
+	if _, ok := n.s["enum"].([]any); ok {
+		return "mcpaudit", true
+	}
+	if most, ok := float(n.s["maximum"]); ok {
+		return most + 1, true
+	}
+	if least, ok := float(n.s["minimum"]); ok {
+		return least - 1, true
+	}
+	if most, ok := integer(n.s["maxLength"]); ok && most < maxLength {
+		return strings.Repeat("x", most+1), true
+	}
+	if least, ok := integer(n.s["minLength"]); ok && least > 0 {
+		return "", true
+	}
+	if least, ok := integer(n.s["minItems"]); ok && least > 0 {
+		return []any{}, true
+	}
+	return nil, false
+}

@@ -1,0 +1,318 @@
+package inputs
+
+import (
+	"math/rand/v2"
+	"strconv"
+)
+
+// draft is one set of arguments in the making.
+type draft struct {
+	form  *Form
+	pool  *Pool
+	mark  Mark
+	shape Shape
+	// aim is the branch that it has to take, -1 for none; only the property of
+	// ShapeOne.
+	aim  int
+	only string
+	// random, when set, throws what is not aimed at.
+	random *rand.Rand
+
+	budget int
+	// arguments are the result.
+	arguments map[string]any
+	taken     set
+	// trials are the values that were not made up.
+	trials []trial
+}
+
+// trial is a candidate that stands at one place.
+type trial struct {
+	at, argument string
+	candidate    candidate
+	moved        bool // it led elsewhere, and is not what is handed in
+}
+
+func (d *draft) spend(n int) bool {
+	d.budget -= n
+	return d.budget >= 0
+}
+
+// fresh are branches that no case has taken yet, this one included.
+func (d *draft) fresh(s set) int {
+	return s.and(d.form.reachable).without(d.form.sent).without(d.taken).len()
+}
+
+// aims tells whether the branch that it has to take is in the set.
+func (d *draft) aims(s set) bool { return d.aim >= 0 && !d.taken.has(d.aim) && s.has(d.aim) }
+
+func (d *draft) value(n *node, depth int) any {
+	if n == nil || depth > 2*maxDepth || !d.spend(16) {
+		return nil
+	}
+	if len(n.ways) > 0 {
+		w := n.ways[d.choose(n)]
+		d.taken.add(w.branch)
+		if w.node != nil {
+			return d.value(w.node, depth+1)
+		}
+		if !d.spend(len(canonical(w.value))) {
+			return nil
+		}
+		return w.value
+	}
+	switch n.kind {
+	case "object":
+		return d.object(n, depth)
+	case "array":
+		return d.array(n, depth)
+	case "null":
+		return nil
+	default:
+		return d.leaf(n)
+	}
+}
+
+// choose picks the way that is aimed at, or else promises most: branches that
+// nothing has taken, then one that was accepted before.
+func (d *draft) choose(n *node) int {
+	best, most := 0, -1<<30
+	preferred := ""
+	if v, ok := n.s["default"]; ok {
+		preferred = canonical(v)
+	}
+	start := int(uint64(d.mark.Seed) % uint64(len(n.ways)))
+	for i := range n.ways {
+		i = (start + i) % len(n.ways)
+		w := n.ways[i]
+		if score := d.score(w, preferred); score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
+
+func (d *draft) score(w way, preferred string) (score int) {
+	var below set
+	below.add(w.branch)
+	isNull := w.value == nil
+	if w.node != nil {
+		below.join(w.node.below)
+		isNull = w.node.kind == "null"
+	}
+	switch {
+	case d.aims(below):
+		score += 1 << 20
+	case d.random != nil:
+		return d.random.IntN(1 << 10)
+	}
+	score += 8 * d.fresh(below)
+	if d.form.accepted.has(w.branch) {
+		score += 4
+	}
+	if w.node == nil && canonical(w.value) == preferred {
+		score += 2
+	}
+	if isNull {
+		score--
+	}
+	if w.branch >= 0 && !d.form.reachable.has(w.branch) {
+		score -= 1 << 16
+	}
+	return score
+}
+
+func (d *draft) object(n *node, depth int) any {
+	out := map[string]any{}
+	most, limited := integer(n.s["maxProperties"])
+	forced := map[string]bool{}
+	for range 4 { // as often as what is forced forces more
+		for _, f := range n.fields {
+			if _, done := out[f.name]; done || limited && !f.required && len(out) >= most {
+				continue
+			}
+			if (forced[f.name] || d.include(n, f, depth)) && d.spend(16+len(f.name)) {
+				out[f.name] = d.property(f, depth)
+				d.taken.add(f.present)
+			}
+		}
+		if !d.depend(n, out, forced) {
+			break
+		}
+	}
+	for _, f := range n.fields {
+		if _, given := out[f.name]; !given {
+			d.taken.add(f.absent)
+		}
+	}
+	d.entries(n, out, depth)
+	if depth == 0 {
+		for name, value := range d.form.given {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// depend finds out what the properties that there are want: those that they
+// depend on, and as many as there have to be.
+func (d *draft) depend(n *node, out map[string]any, forced map[string]bool) (more bool) {
+	force := func(name string) {
+		if _, done := out[name]; !done && !forced[name] {
+			forced[name], more = true, true
+		}
+	}
+	for _, keyword := range []string{"dependentRequired", "dependencies"} {
+		dependencies, _ := n.s[keyword].(map[string]any)
+		for name := range out {
+			for _, wanted := range list(dependencies[name], maxFields) {
+				if wanted, ok := wanted.(string); ok {
+					force(wanted)
+				}
+			}
+		}
+	}
+	if least, _ := integer(n.s["minProperties"]); len(out) < least {
+		for _, f := range n.fields {
+			if _, done := out[f.name]; !done {
+				force(f.name)
+				break
+			}
+		}
+	}
+	return more
+}
+
+func (d *draft) property(f field, depth int) any {
+	if depth == 0 {
+		if value, ok := d.form.given[f.name]; ok {
+			return value
+		}
+	}
+	return d.value(f.node, depth+1)
+}
+
+// include tells whether a property is given.
+func (d *draft) include(n *node, f field, depth int) bool {
+	if f.required {
+		return true
+	}
+	var here set
+	here.add(f.present)
+	here.join(f.node.below)
+	_, given := d.form.given[f.name]
+	switch {
+	case depth == 0 && given, d.aims(here):
+		return true
+	case d.aim >= 0 && d.aim == f.absent:
+		return false
+	case d.random != nil:
+		return d.random.IntN(2) == 0
+	}
+	switch d.shape {
+	case ShapeOne:
+		return n.at == "" && f.name == d.only
+	case ShapeHarvested:
+		return d.untried(f.node)
+	case ShapeAll:
+		return d.fresh(here) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
+	}
+	return false
+}
+
+// array makes the fewest items that are allowed, but one where it may, and more
+// while each takes a branch that nothing has taken yet.
+func (d *draft) array(n *node, depth int) any {
+	out := []any{}
+	least, most, ok := d.lengths(n)
+	if !ok {
+		d.taken.add(n.empty)
+		return out
+	}
+	d.taken.add(n.filled)
+	for i := 0; i < most && d.spend(16); i++ {
+		item := n.items
+		if i < len(n.prefix) {
+			item = n.prefix[i]
+		}
+		if i >= least && i >= max(1, len(n.prefix)) && (i >= 4 || item == nil || d.fresh(item.below) == 0) {
+			break
+		}
+		v := d.value(item, depth+1)
+		if text, ok := v.(string); ok && i > 0 && n.s["uniqueItems"] == true && (item == nil || len(item.ways) == 0) {
+			v = text + strconv.Itoa(i+1)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// lengths says how many items there have to be and may be; not ok that there
+// shall be none.
+func (d *draft) lengths(n *node) (least, most int, ok bool) {
+	least, _ = integer(n.s["minItems"])
+	least = min(least, maxItems)
+	most = maxItems
+	if limit, limited := integer(n.s["maxItems"]); limited {
+		most = min(most, limit)
+	}
+	if n.items == nil && n.s["items"] == false {
+		most = min(most, len(n.prefix))
+	}
+	var filled set
+	filled.join(n.below)
+	filled = filled.without(only(n.empty))
+	switch {
+	case least > 0:
+		return least, max(least, most), true
+	case most == 0, d.aim >= 0 && d.aim == n.empty, len(n.prefix) == 0 && (n.items == nil || n.items.end):
+		return 0, 0, false
+	case d.aims(filled), d.shape == ShapeHarvested:
+		return 0, most, true
+	case d.random != nil:
+		return 0, most, d.random.IntN(2) == 0
+	}
+	return 0, most, d.fresh(filled) > 0 || d.fresh(only(n.empty)) == 0
+}
+
+func only(branch int) (s set) {
+	s.add(branch)
+	return s
+}
+
+// entries puts an entry into a map, and into an object that says nothing about
+// its properties.
+func (d *draft) entries(n *node, out map[string]any, depth int) {
+	open := len(n.fields) == 0 && depth > 0 && !n.end && n.s["additionalProperties"] != false
+	if n.extra == nil && !open {
+		return
+	}
+	filled := set{}
+	if n.extra != nil {
+		filled = n.extra.below
+	}
+	filled.join(only(n.filled))
+	least, _ := integer(n.s["minProperties"])
+	wanted := least > len(out) || d.aims(filled) || d.fresh(filled) > 0 || d.shape == ShapeAll && d.fresh(only(n.empty)) == 0
+	if d.random != nil && !d.aims(filled) {
+		wanted = d.random.IntN(2) == 0
+	}
+	if most, limited := integer(n.s["maxProperties"]); d.aim >= 0 && d.aim == n.empty || limited && most <= len(out) {
+		wanted = false
+	}
+	if !wanted || depth > maxDepth {
+		d.taken.add(n.empty)
+		return
+	}
+	d.taken.add(n.filled)
+	names, _ := n.s["propertyNames"].(map[string]any)
+	key := "note"
+	if pattern, ok := names["pattern"].(string); ok {
+		key = fitPattern(key, pattern)
+	}
+	if n.extra == nil {
+		out[key] = d.mark.Text()
+	} else {
+		out[key] = d.value(n.extra, depth+1)
+	}
+}

@@ -1,0 +1,200 @@
+package inputs
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// kind is what a value looks like.
+type kind string
+
+const (
+	uri   kind = "uri"
+	path_ kind = "path"
+	email kind = "email"
+	uuid  kind = "uuid"
+	id    kind = "id"
+	word  kind = "word"
+	prose kind = "prose"
+)
+
+var (
+	uriForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+$`)
+	emailForm = regexp.MustCompile(`^[^\s@/]{1,64}@[^\s@/]{1,128}$`)
+	uuidForm  = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	idForm    = regexp.MustCompile(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*mcpaudit-c\d+)$`)
+
+	// found finds what stands in running text and says by itself what it is.
+	found = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
+		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|#\d{1,9}\b`)
+	paths = regexp.MustCompile(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
+	// pairs finds lines such as "ID: 7" and "- name = notes".
+	pairs = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
+)
+
+func kindOf(value string) kind {
+	switch {
+	case uriForm.MatchString(value):
+		return uri
+	case len(value) > 1 && value[0] == '/' && !strings.ContainsAny(value, "\n\t"):
+		return path_
+	case emailForm.MatchString(value):
+		return email
+	case uuidForm.MatchString(value):
+		return uuid
+	case idForm.MatchString(value):
+		return id
+	case len(value) > 64 || strings.Count(value, " ") > 4 || strings.ContainsAny(value, "\n\t{}<>"):
+		return prose
+	}
+	return word
+}
+
+// harvest goes through one text.
+type harvest struct {
+	pool         *Pool
+	from, source string
+	budget       int
+	// marked: only what carries a mark.
+	marked bool
+}
+
+func (h *harvest) spend(n int) bool {
+	h.budget -= n
+	return h.budget >= 0
+}
+
+func (h *harvest) add(value string, key, about []string) {
+	value = strings.TrimSpace(value)
+	if len(value) > maxValue || !h.spend(16+len(value)) {
+		return
+	}
+	kind := kindOf(value)
+	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) {
+		return
+	}
+	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source})
+}
+
+// json goes through a JSON text.
+func (h *harvest) json(raw []byte, key, about []string) {
+	if len(raw) > maxHarvest {
+		h.text(head(string(raw), maxHarvest), key, about)
+		return
+	}
+	h.value(decode(raw), key, about, 0)
+}
+
+// dull are members that say how something is said, not what.
+var dull = words("type mimeType mimetype annotations role encoding blob jsonrpc isError resultType _meta icons sizes audience priority")
+
+func (h *harvest) value(v any, key, about []string, depth int) {
+	if depth > 2*maxDepth || !h.spend(16) {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		h.string(v, key, about, depth)
+	case json.Number:
+		h.add(v.String(), key, about)
+	case []any:
+		for _, item := range v {
+			if !h.spend(1) {
+				return
+			}
+			h.value(item, singular(key), about, depth+1)
+		}
+	case map[string]any:
+		h.object(v, key, about, depth)
+	}
+}
+
+func (h *harvest) object(v map[string]any, key, about []string, depth int) {
+	if !h.spend(16 * len(v)) {
+		return
+	}
+	inner := about
+	if words := meaning(singular(slices.Clone(key))); len(words) > 0 && len(about) < maxWords {
+		inner = append(words, about...)
+	}
+	objects := 0
+	names := slices.Sorted(maps.Keys(v))
+	for _, name := range names {
+		if _, is := v[name].(map[string]any); is {
+			objects++
+		}
+	}
+	for _, name := range names {
+		if dull[name] {
+			continue
+		}
+		if objects == len(v) && len(v) > 1 { // by name: {"billing": {...}, "auth": {...}}
+			h.add(name, singular(key), about)
+		}
+		h.value(v[name], singular(split(name)), inner, depth+1)
+	}
+}
+
+// content are the members in which results carry text.
+var content = words("text content message description contents output body instruction note summary")
+
+func (h *harvest) string(text string, key, about []string, depth int) {
+	if !h.spend(len(text)) {
+		return
+	}
+	trimmed := strings.TrimSpace(text)
+	if len(trimmed) > 1 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
+		h.value(decode([]byte(trimmed)), key, about, depth+1)
+		return
+	}
+	isContent := len(key) > 0 && content[key[len(key)-1]]
+	if !isContent {
+		h.add(trimmed, key, about)
+	} else if kind := kindOf(trimmed); kind != word && kind != prose {
+		h.add(trimmed, nil, about)
+	}
+	if kindOf(trimmed) == prose || isContent {
+		h.text(text, nil, about)
+	}
+}
+
+// text goes through running text.
+func (h *harvest) text(text string, key, about []string) {
+	if h.marked || !h.spend(0) {
+		return
+	}
+	for _, match := range found.FindAllString(text, 4*maxAlike) {
+		h.add(strings.TrimRight(match, ".,:;!?"), key, about)
+	}
+	for _, match := range paths.FindAllStringSubmatch(text, 2*maxAlike) {
+		h.add(strings.TrimRight(match[1], ".,:;!?"), key, about)
+	}
+	for _, match := range pairs.FindAllStringSubmatch(text, 4*maxAlike) {
+		h.pair(match[1], strings.Trim(match[2], " \t\r*`'\","), about)
+	}
+	for _, match := range quotes.FindAllStringSubmatch(text, maxAlike) {
+		h.add(match[1], nil, about)
+	}
+	for _, match := range bullet.FindAllStringSubmatch(text, maxAlike) {
+		h.add(strings.Trim(match[1], `.,:;'"*`+"`"), nil, about)
+	}
+}
+
+// pair is "Services: billing, auth", or "ID: 7".
+func (h *harvest) pair(name, value string, about []string) {
+	words := singular(split(name))
+	if len(words) == 0 || len(words) > 4 {
+		return
+	}
+	var list collection
+	list.all(value, 2)
+	for _, each := range list.values {
+		h.add(each, words, about)
+	}
+	if len(list.values) == 0 && kindOf(value) != prose {
+		h.add(value, words, about)
+	}
+}

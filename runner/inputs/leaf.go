@@ -1,0 +1,301 @@
+package inputs
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// candidate is a value that somebody named. source says who, after "from".
+type candidate struct {
+	value  any // a string, or a json.Number
+	source string
+	// guess: nobody named it, but it is common.
+	guess bool
+}
+
+// leaf is what is known of the texts or numbers for one place.
+type leaf struct {
+	candidates []candidate
+	// size is that of the pool when the candidates were collected; -1 before.
+	size  int
+	tried map[string]bool
+	// best is the candidate of the last call that was accepted.
+	best *candidate
+}
+
+// maxCandidates is how many values that the server named are tried in one place.
+const maxCandidates = 12
+
+// leaf makes a text or a number.
+func (d *draft) leaf(n *node) any {
+	c, ok := d.candidate(n)
+	if !ok {
+		return d.madeUp(n)
+	}
+	value := c.value
+	if text, is := value.(string); is {
+		value = d.place().relocate(text, pointing(n))
+		if text == "/" && d.form.isPath(n) {
+			value = d.form.options.files()
+		}
+	}
+	d.trials = append(d.trials, trial{at: n.at, argument: n.name, candidate: c, moved: value != c.value})
+	d.spend(len(canonical(value)))
+	return value
+}
+
+// candidate is a value for a place: one that nothing has tried when that is what
+// the call is for, the one that was accepted before, or any.
+func (d *draft) candidate(n *node) (candidate, bool) {
+	known := d.form.leaf(n, d.pool)
+	if known.best != nil && d.shape != ShapeHarvested {
+		return *known.best, true
+	}
+	for _, c := range known.candidates {
+		if !known.tried[canonical(c.value)] && !d.trying(n, c) && (!c.guess || d.shape == ShapeHarvested) {
+			return c, true
+		}
+	}
+	if known.best != nil {
+		return *known.best, true
+	}
+	if i := len(known.candidates); i > 0 && d.shape == ShapeHarvested {
+		return known.candidates[d.mark.Call%i], true
+	}
+	return candidate{}, false
+}
+
+func (d *draft) trying(n *node, c candidate) bool {
+	for _, t := range d.trials {
+		if t.at == n.at && t.candidate.value == c.value {
+			return true
+		}
+	}
+	return false
+}
+
+// untried tells whether there is a candidate at a place, or within it, that was
+// never handed in.
+func (d *draft) untried(n *node) bool {
+	if n == nil {
+		return false
+	}
+	for _, w := range n.ways {
+		if d.untried(w.node) {
+			return true
+		}
+	}
+	for _, f := range n.fields {
+		if d.untried(f.node) {
+			return true
+		}
+	}
+	for _, item := range n.prefix {
+		if d.untried(item) {
+			return true
+		}
+	}
+	if d.untried(n.items) || d.untried(n.extra) {
+		return true
+	}
+	if !n.isLeaf() {
+		return false
+	}
+	known := d.form.leaf(n, d.pool)
+	for _, c := range known.candidates {
+		if !known.tried[canonical(c.value)] {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) isLeaf() bool {
+	switch n.kind {
+	case "object", "array", "null", "boolean":
+		return false
+	}
+	return len(n.ways) == 0
+}
+
+// leaf is what is known of a place, with what the pool has for it by now.
+func (f *Form) leaf(n *node, pool *Pool) *leaf {
+	known := f.leaves[n.at]
+	if known == nil {
+		known = &leaf{size: -1, tried: map[string]bool{}}
+		f.leaves[n.at] = known
+	}
+	if known.size != pool.Size() {
+		known.size = pool.Size()
+		known.candidates = f.fitting(n, f.collect(n, pool))
+	}
+	return known
+}
+
+var durationWords = []string{"duration", "delay", "timeout", "wait", "sleep", "interval", "seconds", "minutes", "ms"}
+
+// collect is the ladder: what the schema proposes, what its description offers,
+// what an error offered, what was harvested.
+func (f *Form) collect(n *node, pool *Pool) []candidate {
+	var found []candidate
+	for _, v := range proposed(n) {
+		found = append(found, candidate{value: v, source: "its schema"})
+	}
+	found = append(found, f.paths(n)...)
+	description, _ := n.s["description"].(string)
+	if pointing(n) == "" && !f.isPath(n) {
+		for _, word := range offered(description) {
+			found = append(found, candidate{value: word, source: "its description"})
+		}
+	}
+	if f.creates(n) {
+		return found
+	}
+	found = append(found, f.template.offers(pool, n.name)...)
+	found = append(found, pool.offers(f.want(n), maxCandidates)...)
+	if words := split(n.name); len(words) > 0 && idWords[words[len(words)-1]] {
+		found = append(found, candidate{value: "1", guess: true})
+	}
+	return found
+}
+
+// fitting are the candidates that the place can hold, numbers as numbers.
+func (f *Form) fitting(n *node, candidates []candidate) []candidate {
+	var kept []candidate
+	known := map[string]bool{}
+	c := checker{resolver: resolver{root: f.root, budget: budget}, short: no}
+	for _, each := range candidates {
+		if text, is := each.value.(string); is && (n.kind == "integer" || n.kind == "number") {
+			if !isNumber(text) {
+				continue
+			}
+			each.value = json.Number(text)
+		}
+		if number, is := each.value.(json.Number); is && n.kind == "string" {
+			each.value = number.String()
+		}
+		text := canonical(each.value)
+		if known[text] || len(text) > maxLength || c.check(n.s, each.value, 0) == no {
+			continue
+		}
+		known[text] = true
+		kept = append(kept, each)
+	}
+	return kept
+}
+
+func isNumber(text string) bool {
+	number, ok := decode([]byte(text)).(json.Number)
+	return ok && number.String() == text && len(text) <= 20
+}
+
+// proposed are the texts and numbers that the schema names: the default and the
+// examples; none for how long something takes, which can be had by leaving it out.
+func proposed(n *node) []any {
+	if n.kind != "string" && has(split(n.name), durationWords) {
+		return nil
+	}
+	var values []any
+	for _, v := range append([]any{n.s["default"], n.s["example"]}, list(n.s["examples"], 8)...) {
+		switch v.(type) {
+		case string, json.Number:
+			if v != "" {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}
+
+// madeUp is a value by format, name and type.
+func (d *draft) madeUp(n *node) any {
+	switch n.kind {
+	case "integer":
+		return number(n.s, n.name, true)
+	case "number":
+		return number(n.s, n.name, false)
+	}
+	text := d.fit(n.s, d.plausible(n))
+	d.spend(len(text))
+	return text
+}
+
+// fit makes a text keep to the pattern and the lengths, with its mark while there
+// is room for that.
+func (d *draft) fit(s map[string]any, text string) string {
+	most, limited := integer(s["maxLength"])
+	for _, shorter := range []string{d.mark.Text(), d.mark.ID(), d.mark.label()} {
+		if !limited || utf8.RuneCountInString(text) <= most {
+			break
+		}
+		if len(shorter) < len(text) {
+			text = shorter
+		}
+	}
+	if pattern, ok := s["pattern"].(string); ok {
+		for _, each := range []string{text, d.mark.ID(), d.mark.label(), strings.ToUpper(d.mark.ID())} {
+			if text = fitPattern(each, pattern); text == each {
+				break
+			}
+		}
+	}
+	least, _ := integer(s["minLength"])
+	if missing := least - utf8.RuneCountInString(text); missing > 0 {
+		text += strings.Repeat("x", missing)
+	}
+	if limited && utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most])
+	}
+	return text
+}
+
+// number picks a small number that the bounds allow.
+func number(s map[string]any, name string, whole bool) any {
+	low, high := bounds(s, whole)
+	v := math.Min(math.Max(numberHint(name), low), high)
+	if multiple, ok := float(s["multipleOf"]); ok && multiple > 0 {
+		if up := math.Ceil(v/multiple) * multiple; up <= high {
+			v = up
+		}
+	}
+	if whole {
+		if v = math.Ceil(v); v > high {
+			v = math.Floor(high)
+		}
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 1
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return int64(v)
+	}
+	return v
+}
+
+// bounds are the least and the greatest number allowed; exclusive ones are left
+// by 1 or, where fractions are allowed, by a half.
+func bounds(s map[string]any, whole bool) (low, high float64) {
+	step := 1.0
+	if !whole {
+		step = 0.5
+	}
+	low, high = math.Inf(-1), math.Inf(1)
+	if n, ok := float(s["minimum"]); ok {
+		low = n
+	}
+	if n, ok := float(s["exclusiveMinimum"]); ok {
+		low = math.Max(low, n+step)
+	}
+	if n, ok := float(s["maximum"]); ok {
+		high = n
+	}
+	if n, ok := float(s["exclusiveMaximum"]); ok {
+		high = math.Min(high, n-step)
+	}
+	if low > high { // closer together than a step
+		low, high = (low+high)/2, (low+high)/2
+	}
+	return low, high
+}

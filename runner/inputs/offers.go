@@ -1,0 +1,127 @@
+package inputs
+
+import (
+	"regexp"
+	"strings"
+)
+
+// quotes finds words in quotes: one word or a few, so that an apostrophe opens
+// nothing.
+var quotes = regexp.MustCompile("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
+
+var (
+	// examples finds what follows "e.g." and its like.
+	examples = regexp.MustCompile(`(?i)(?:e\.g\.|for example|such as|like|default:?|defaults to)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
+	// inParentheses finds lists: "(low, medium, high)".
+	inParentheses = regexp.MustCompile(`\(([^()]{3,200})\)`)
+	// listed finds what a text says can be had: "Available: billing, auth".
+	listed = regexp.MustCompile(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
+		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
+	separators = regexp.MustCompile(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
+	oneWord    = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
+)
+
+// maxOffers is how many words are taken from one text.
+const maxOffers = 24
+
+// offered finds the words that a description offers as values.
+func offered(description string) []string {
+	description = head(description, maxLength)
+	var found collection
+	for _, match := range quotes.FindAllStringSubmatch(description, maxOffers) {
+		found.add(match[1])
+	}
+	for _, match := range examples.FindAllStringSubmatch(description, 4) {
+		found.add(strings.TrimRight(match[1], "."))
+	}
+	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
+		found.all(match[1], 2)
+	}
+	return found.values[:min(len(found.values), 6)]
+}
+
+// named finds the values that the text of an error offers.
+func named(text string) []string {
+	text = head(text, 4*maxLength)
+	var found collection
+	for _, match := range listed.FindAllStringSubmatch(text, 4) {
+		least := 2
+		if match[1] != "" {
+			least = 1
+		}
+		found.all(match[2], least)
+	}
+	for _, match := range quotes.FindAllStringSubmatch(text, maxOffers) {
+		found.add(match[1])
+	}
+	for _, item := range bullets(text) {
+		found.add(item)
+	}
+	return found.values
+}
+
+// bullets are the first words of the items of a list.
+func bullets(text string) (items []string) {
+	for _, match := range bullet.FindAllStringSubmatch(text, maxOffers) {
+		items = append(items, strings.Trim(match[1], `.,:;'"*`+"`"))
+	}
+	return items
+}
+
+var bullet = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+([^\s]{1,64})`)
+
+// collection are distinct words.
+type collection struct {
+	values []string
+	known  map[string]bool
+}
+
+func (c *collection) add(word string) {
+	word = strings.TrimSpace(strings.ToValidUTF8(word, ""))
+	if word == "" || c.known[word] || len(c.values) >= maxOffers || noValue[strings.ToLower(word)] {
+		return
+	}
+	if c.known == nil {
+		c.known = map[string]bool{}
+	}
+	c.known[word] = true
+	c.values = append(c.values, word)
+}
+
+// all adds the words of a list of at least so many. It ends where the first is
+// longer than a word: there a sentence begins.
+func (c *collection) all(text string, least int) {
+	var words []string
+	for _, each := range separators.Split(text, maxOffers) {
+		each = strings.Trim(each, " \t.'\"`[](){}?!‘’“”")
+		if each == "" {
+			continue
+		}
+		first, more, _ := strings.Cut(each, " ")
+		if first = strings.TrimRight(first, ".'\"`)]"); oneWord.MatchString(first) {
+			words = append(words, first)
+		}
+		if more != "" {
+			break
+		}
+	}
+	if len(words) < least {
+		return
+	}
+	for _, word := range words {
+		c.add(word)
+	}
+}
+
+// noValue are words that stand where values do and are none.
+var noValue = map[string]bool{"optional": true, "required": true, "default": true, "e.g": true, "e.g.": true, "i.e": true,
+	"etc": true, "inclusive": true, "exclusive": true, "the": true, "a": true, "an": true, "string": true, "number": true,
+	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true}
+
+// head is the beginning of a text.
+func head(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
+	}
+	return text
+}
