@@ -75,6 +75,11 @@ test-fuzz: ## Fuzz the parsers of the trace, and the search for secrets, for a m
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
 	go -C test/conformance test -tags conformance -count=1 -parallel 6
 
+.PHONY: test-mcp-conformance
+test-mcp-conformance: ## Run the conformance suite of MCP against a traced server, and against mcpaudit connect (installs it).
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go build -o "$(MCPAUDIT_CACHE)/mcp-conformance/mcpaudit" ./cmd/mcpaudit && \
+	go run ./test/mcpconformance -mcpaudit "$(MCPAUDIT_CACHE)/mcp-conformance/mcpaudit"
+
 .PHONY: real-servers
 real-servers: ## Audit published MCP servers in Node, Python and Go (installs them); prints what was seen, and what was lost.
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers

