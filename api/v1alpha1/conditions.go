@@ -43,6 +43,7 @@ const (
 	// * "ServerExited"
 	// * "NothingAdvertised"
 	// * "NotExercised"
+	// * "NotListening"
 	// * "NotTraced"
 	// * "ProtocolError"
 	// * "TracerLost"
@@ -150,6 +151,8 @@ const (
 	ReasonNothingAdvertised = "NothingAdvertised"
 	// ReasonNotExercised: spec.probe left tools out.
 	ReasonNotExercised = "NotExercised"
+	// ReasonNotListening: the server does not listen on spec.server.port.
+	ReasonNotListening = "NotListening"
 	// ReasonNotTraced: the server of spec.server.url runs elsewhere, so that only
 	// what it says was seen.
 	ReasonNotTraced = "NotTraced"
