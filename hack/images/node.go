@@ -24,7 +24,7 @@ func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) 
 		if err != nil {
 			return nil, err
 		}
-		modules, err := w.nodeModules(ctx)
+		modules, err := w.nodeModules(ctx, "node")
 		if err != nil {
 			return nil, err
 		}
@@ -32,6 +32,24 @@ func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) 
 		app := w.app("node/package.json", "node/server.js", script)
 		config := oci.Config{Entrypoint: []string{"node", script}, User: user, WorkingDir: "/app"}
 		return w.image(config, base(), runtime, modules, app)
+	}
+}
+
+// referenceServer returns the recipe of a published server of the folder
+// test/servers/reference, which takes args unless it is given others.
+func referenceServer(name string, env []string, args ...string) func(context.Context, *workshop) (v1.Image, error) {
+	return func(ctx context.Context, w *workshop) (v1.Image, error) {
+		runtime, err := nodeRuntime(ctx)
+		if err != nil {
+			return nil, err
+		}
+		modules, err := w.nodeModules(ctx, "reference")
+		if err != nil {
+			return nil, err
+		}
+		script := "/app/reference/node_modules/@modelcontextprotocol/server-" + name + "/dist/index.js"
+		config := oci.Config{Entrypoint: []string{"node", script}, Cmd: args, Env: env, User: user, WorkingDir: "/app"}
+		return w.image(config, base(), runtime, modules)
 	}
 }
 
@@ -72,14 +90,14 @@ func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 	return t, nil
 }
 
-// nodeModules is what the lock file of the tests' servers asks for.
-func (w *workshop) nodeModules(ctx context.Context) (*oci.Tree, error) {
-	sources := filepath.Join(w.root, "test/servers/node")
+// nodeModules is what the lock file of a folder of the tests' servers asks for.
+func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, error) {
+	sources := filepath.Join(w.root, "test/servers", folder)
 	key, err := digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))
 	if err != nil {
 		return nil, err
 	}
-	dir, err := w.installed("node", key, func(dir string) error {
+	dir, err := w.installed(folder, key, func(dir string) error {
 		for _, f := range []string{"package.json", "package-lock.json"} {
 			content, err := os.ReadFile(filepath.Join(sources, f))
 			if err != nil {
@@ -100,7 +118,7 @@ func (w *workshop) nodeModules(ctx context.Context) (*oci.Tree, error) {
 		return nil, err
 	}
 	t := oci.NewTree()
-	t.CopyAll("/app/node/node_modules", filepath.Join(dir, "node_modules"), func(rel string) bool {
+	t.CopyAll("/app/"+folder+"/node_modules", filepath.Join(dir, "node_modules"), func(rel string) bool {
 		return rel == ".bin" || rel == ".package-lock.json" || strings.HasSuffix(rel, ".map") || strings.HasSuffix(rel, ".d.ts")
 	})
 	return t, nil

@@ -33,10 +33,15 @@ var recipes = []recipe{
 	{name: "runner", build: runner},
 	{name: "honest-go", build: goServer("honest", oci.Config{Entrypoint: []string{"/server"}, User: nonroot})},
 	{name: "leaky-go", build: goServer("leaky", oci.Config{Entrypoint: []string{"/server"}, User: root})},
+	{name: "tickets", build: goServer("tickets", oci.Config{Entrypoint: []string{"/server"}, User: nonroot})},
 	{name: "honest-node", build: nodeServer("honest")},
 	{name: "leaky-node", build: nodeServer("leaky")},
 	{name: "honest-python", build: pythonServer("honest")},
 	{name: "leaky-python", build: pythonServer("leaky")},
+	{name: "everything", build: referenceServer("everything", nil, "stdio")},
+	{name: "filesystem", build: referenceServer("filesystem", nil, "/tmp")},
+	{name: "memory", build: referenceServer("memory", []string{"MEMORY_FILE_PATH=/tmp/memory.jsonl"})},
+	{name: "sequential-thinking", build: referenceServer("sequential-thinking", nil)},
 	{name: "misbehave", tag: "exit", build: misbehave("exit")},
 	{name: "misbehave", tag: "silent", build: misbehave("silent")},
 	{name: "misbehave", tag: "garbage", build: misbehave("garbage")},
@@ -63,6 +68,9 @@ func base() *oci.Tree {
 	return t
 }
 
+// authorities are the certificates that Debian trusts.
+const authorities = "/etc/ssl/certs/ca-certificates.crt"
+
 func manager(ctx context.Context, w *workshop) (v1.Image, error) {
 	program, err := w.program(ctx, "cmd/manager")
 	if err != nil {
@@ -71,8 +79,8 @@ func manager(ctx context.Context, w *workshop) (v1.Image, error) {
 	t := oci.NewTree()
 	t.Copy("/manager", program)
 	// registries of the users' images are spoken to over TLS
-	if ca := "/etc/ssl/certs/ca-certificates.crt"; exists(ca) {
-		t.Copy(ca, ca)
+	if exists(authorities) {
+		t.Copy(authorities, authorities)
 	}
 	return w.image(oci.Config{Entrypoint: []string{"/manager"}, User: nonroot}, base(), t)
 }
@@ -86,6 +94,10 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	tracer.CopyProgram(ctx, "/usr/bin/strace")
 	t := oci.NewTree()
 	t.Copy("/mcpaudit-runner", program)
+	// servers at a URL are spoken to over TLS
+	if exists(authorities) {
+		t.Copy(authorities, authorities)
+	}
 	for _, dir := range []string{"bin", "run", "home", "trace"} { // mount points
 		t.Mkdir("/mcpaudit/"+dir, 0o755, 0, 0)
 	}
