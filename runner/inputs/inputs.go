@@ -59,27 +59,6 @@ func Arguments(schema json.RawMessage, o Options) json.RawMessage {
 	return f.send(d).Arguments
 }
 
-// Prompt makes the arguments of a prompt.
-func Prompt(arguments json.RawMessage, o Options) map[string]string {
-	f := NewPromptForm(arguments, o)
-	values := map[string]string{}
-	c, _ := f.Next(nil, Mark{Seed: o.Seed})
-	_ = json.Unmarshal(c.Arguments, &values)
-	return values
-}
-
-// Expand fills the variables of a resource template.
-func Expand(template string, o Options) (string, error) {
-	f, err := NewTemplateForm(template, o)
-	if err != nil {
-		return "", err
-	}
-	c, _ := f.Next(nil, Mark{Seed: o.Seed})
-	var params struct{ URI string }
-	err = json.Unmarshal(c.Arguments, &params)
-	return params.URI, err
-}
-
 // decode keeps numbers as they are written; nil when raw is no JSON.
 func decode(raw []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -48,8 +48,16 @@ func NewPool() *Pool { return &Pool{known: map[string]bool{}, alike: map[string]
 
 // Result takes the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
-	h := harvest{pool: p, from: source, source: "the result of " + source, budget: maxHarvest}
+	h := harvest{pool: p, from: source, source: how("the result of ", source), budget: maxHarvest}
 	h.json(raw, nil, subject(source))
+}
+
+// how says how a source named something; one that says so itself is left alone.
+func how(by, source string) string {
+	if strings.HasPrefix(source, "the ") {
+		return source
+	}
+	return by + source
 }
 
 // Error takes the text of an error: mostly the values that it offers instead.
@@ -80,11 +88,12 @@ func (p *Pool) Description(source, text string) {
 	h.text(head(text, maxHarvest), nil, subject(source))
 }
 
-// Offer takes values that are offered for one argument, such as by completion.
+// Offer takes values that are offered for one argument. Its source says how: "the
+// completion of prompt greet".
 func (p *Pool) Offer(source, argument string, values []string) {
 	for _, value := range values[:min(len(values), maxAlike)] {
 		p.add(entry{value: value, kind: kindOf(value), key: singular(split(argument)), argument: argument, from: source,
-			source: "what " + source + " offers"})
+			source: source})
 	}
 }
 

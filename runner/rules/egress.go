@@ -161,7 +161,7 @@ func against(stance scope.Stance, clause scope.Clause, of report.Capability) str
 // there has made one up.)
 func askedFor(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
-	return canonicalName(e.Host) == inputs.Host && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
+	return inputs.Named(canonicalName(e.Host)) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
 }
 
 // unexplained leaves out the drafts that say no more than another of the same

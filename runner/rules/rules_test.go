@@ -245,6 +245,8 @@ func TestEgress(t *testing.T) {
 		"name server, no name":   {local, []profile.Effect{connect(call, "udp", "10.96.0.10", 53)}, "EGRESS-001 Medium"},
 		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, ""},
 		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, "EGRESS-001 High"},
+		"a call's marker":        {silent, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, ""},
+		"below a call's marker":  {silent, []profile.Effect{lookupOf(call, "www.c12.mcpaudit-probe.example")}, ""},
 		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.mcpaudit-probe.example")}, "EGRESS-001 Medium"},
 		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
 		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
