@@ -1,9 +1,10 @@
-// Command runner is the program of an audit Pod, under three names:
+// Command runner is the program of an audit Pod, under four names:
 //
 //	install  copies itself into the volume from which the server's container
 //	         starts it, and closes the Pod's network (init container)
 //	shim     is the entrypoint of the server's container
 //	audit    watches the server, exercises it, and prints the report
+//	connect  does so with a server that runs elsewhere, which nobody watches
 //
 // The manager builds the Pod (controllers/podspec) and knows these flags.
 package main
@@ -40,14 +41,14 @@ func main() {
 
 func execute(ctx context.Context, args []string) (int, error) {
 	commands := map[string]func(context.Context, []string) (int, error){
-		"install": runInstall, "shim": runShim, shimChild: runShimChild, "audit": runAudit, "version": version,
+		"install": runInstall, "shim": runShim, shimChild: runShimChild, "audit": runAudit, "connect": runConnect, "version": version,
 	}
 	if len(args) == 0 {
-		return 1, errors.New("what to do? one of install, shim, audit, version")
+		return 1, errors.New("what to do? one of install, shim, audit, connect, version")
 	}
 	run, ok := commands[args[0]]
 	if !ok {
-		return 1, fmt.Errorf("unknown command %q: it is one of install, shim, audit, version", args[0])
+		return 1, fmt.Errorf("unknown command %q: it is one of install, shim, audit, connect, version", args[0])
 	}
 	return run(ctx, args[1:])
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// TestConnectRefusesItsOwnPod: what is asked for by a URL is not always had.
+func TestConnectRefusesItsOwnPod(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the Pod was connected to") }))
+	defer server.Close()
+	termination := filepath.Join(t.TempDir(), "termination-log")
+	cmd := exec.Command("/proc/self/exe", "connect", "--termination-log", termination)
+	cmd.Env = []string{roleVar + "=runner", planVariable + `={"timeout":"30s","transport":"StreamableHTTP","url":"` + server.URL + `/mcp"}`}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	summary, err := os.ReadFile(termination)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ended{Log: stdout.String(), Termination: string(summary)}.decode(t)
+	if r.Verdict != report.VerdictInconclusive || !strings.Contains(r.Message, "the Pod itself") || r.Server.URL == "" {
+		t.Errorf("verdict %s (%s): %s", r.Verdict, r.Reason, r.Message)
+	}
+	t.Logf("%s: %s", r.Reason, r.Message)
+}
+
+func TestConnectNeedsAURL(t *testing.T) {
+	t.Setenv(planVariable, `{"timeout":"1m"}`)
+	if code, err := runConnect(t.Context(), nil); code == 0 || err == nil {
+		t.Errorf("connected to nothing: %d, %v", code, err)
+	}
+}
