@@ -47,7 +47,7 @@ func (p *process) Stop(ctx context.Context) {
 
 // Notes are what the sandbox could not do as well as it should.
 func (p *process) Notes() []string {
-	var notes []string
+	notes := p.Run.Notes()
 	for line := range strings.Lines(p.box.said.String()) {
 		if note, ok := strings.CutPrefix(strings.TrimSpace(line), notePrefix); ok {
 			notes = append(notes, note)

@@ -36,6 +36,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -206,7 +207,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 
 // start lets the server run in the box.
 func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
-	run, err := b.link.Setup(ctx, nil, how.Env)
+	run, err := b.link.Setup(ctx, shim.Setup{Set: how.Env, Files: inputs.Files})
 	if err != nil {
 		return nil, err
 	}

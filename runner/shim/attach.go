@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -76,7 +77,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 }
 
 func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
-	run, err := l.link.Setup(ctx, l.Env, how.Env)
+	run, err := l.link.Setup(ctx, Setup{Env: l.Env, Set: how.Env, Files: inputs.Files})
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +200,12 @@ func (p *process) Captures() <-chan sinkhole.Capture {
 	return p.hole.Captures()
 }
 
-// Notes are the sinkhole's: the rest of the Pod is as the manager made it.
+// Notes are the shim's and the sinkhole's: the rest of the Pod is as the manager
+// made it.
 func (p *process) Notes() []string {
-	if p.hole == nil {
-		return nil
+	notes := p.Run.Notes()
+	if p.hole != nil {
+		notes = append(notes, p.hole.Notes()...)
 	}
-	return p.hole.Notes()
+	return notes
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -30,7 +31,7 @@ func TestVsockIsForbiddenAndSeen(t *testing.T) {
 	c := start(t, "/proc/self/exe", vsockArg)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	run, err := c.Setup(ctx, nil, nil)
+	run, err := c.Setup(ctx, shim.Setup{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,13 +39,13 @@ func TestMessagesCarryDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	sent := message{Kind: kindSetup, Env: []string{"A=" + strings.Repeat("x", 1000)}}
+	sent := message{Kind: kindSetup, Setup: &Setup{Env: []string{"A=" + strings.Repeat("x", 1000)}}}
 	if err := send(a, sent, theirs...); err != nil {
 		t.Fatal(err)
 	}
 	closeAll(theirs)
 	got, files, err := receive(b)
-	if err != nil || got.Kind != kindSetup || !slices.Equal(got.Env, sent.Env) || len(files) != 3 {
+	if err != nil || got.Kind != kindSetup || !slices.Equal(got.Setup.Env, sent.Setup.Env) || len(files) != 3 {
 		t.Fatalf("got %+v, %d files, %v", got, len(files), err)
 	}
 	closeAll(files)

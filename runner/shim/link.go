@@ -40,6 +40,7 @@ type Run struct {
 	// StdinInode and StdoutInode name the pipes in the trace.
 	StdinInode, StdoutInode uint64
 
+	note   string
 	exited chan struct{}
 	status syscall.WaitStatus
 	known  bool
@@ -100,20 +101,19 @@ func (l *Link) settle(status syscall.WaitStatus, known bool) {
 }
 
 // Setup makes the pipes of a run, hands the server's ends over and waits until
-// the server's process stands at its gate. env is added to its environment where a
-// name is not set, set in place of what is.
-func (l *Link) Setup(ctx context.Context, env, set []string) (*Run, error) {
+// the server's process stands at its gate.
+func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
 	run, theirs, err := newRun()
 	if err != nil {
 		return nil, err
 	}
 	l.begin(run)
-	err = send(l.conn, message{Kind: kindSetup, Env: env, Set: set}, theirs...)
+	err = send(l.conn, message{Kind: kindSetup, Setup: &how}, theirs...)
 	closeAll(theirs)
 	if err == nil {
 		var m message
 		if m, err = l.answer(ctx, kindReady, kindFailed); err == nil {
-			run.PID, err = m.PID, failure(m)
+			run.PID, run.note, err = m.PID, short(m.Text), failure(m)
 		}
 	}
 	if err != nil {
@@ -177,6 +177,9 @@ func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
 	}
 }
 
+// short bounds what a shim says.
+func short(text string) string { return text[:min(len(text), 512)] }
+
 func failure(m message) error {
 	if m.Kind != kindFailed {
 		return nil
@@ -231,6 +234,14 @@ func (r *Run) Status() (syscall.WaitStatus, bool) {
 	default:
 		return 0, false
 	}
+}
+
+// Notes are what the shim could not do as well as it should have.
+func (r *Run) Notes() []string {
+	if r.note == "" {
+		return nil
+	}
+	return []string{r.note}
 }
 
 // Close closes the runner's ends of the streams.

@@ -33,6 +33,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // maxMessage bounds one message, in bytes. The largest is setup with the canary
@@ -56,19 +58,28 @@ const (
 // message is one message in either direction; each kind uses its own fields.
 type message struct {
 	Kind kind `json:"kind"`
-	// Env is "NAME=value" for setup: added where the name is not set. Set is the
-	// same, in place of what is set.
-	Env []string `json:"env,omitempty"`
-	Set []string `json:"set,omitempty"`
+	// Setup is how the server is started.
+	Setup *Setup `json:"setup,omitempty"`
 	// Filter of go: the process makes its calls stop for the tracer, which has
 	// attached and is our own, by ptrace.Install.
 	Filter bool `json:"filter,omitempty"`
 	// PID of ready: the process that will become the server.
 	PID int `json:"pid,omitempty"`
-	// Text of failed: why the command could not be started, for people.
+	// Text of failed: why the command could not be started, for people. Of ready: what
+	// could not be done as well as it should have been.
 	Text string `json:"text,omitempty"`
 	// Status of exited, as wait(2) reports it.
 	Status syscall.WaitStatus `json:"status,omitempty"`
+}
+
+// Setup is how the server is started.
+type Setup struct {
+	// Env is "NAME=value": added to the server's environment where the name is not
+	// set. Set is the same, in place of what is set.
+	Env []string `json:"env,omitempty"`
+	Set []string `json:"set,omitempty"`
+	// Files are put below /tmp, unless they are there.
+	Files []inputs.File `json:"files,omitempty"`
 }
 
 // send writes m, with descriptors when there are any.

@@ -88,7 +88,7 @@ func (c container) run(t *testing.T, env ...string) *shim.Run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	run, err := c.Setup(ctx, env, nil)
+	run, err := c.Setup(ctx, shim.Setup{Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestFailuresComeInWords(t *testing.T) {
 			c := start(t, tc.command)
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
-			run, err := c.Setup(ctx, nil, nil)
+			run, err := c.Setup(ctx, shim.Setup{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -128,15 +128,19 @@ func (s *supervisor) obey(o order) error {
 
 func (s *supervisor) setup(o order) error {
 	defer closeAll(o.files)
-	if s.gate != nil || s.run != nil || len(o.files) != 3 {
+	if s.gate != nil || s.run != nil || len(o.files) != 3 || o.Setup == nil {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
-	gate, err := s.spawn(o.files, merge(replace(os.Environ(), o.Set), o.Env))
+	gate, err := s.spawn(o.files, merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env))
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
 	s.gate = gate
-	return send(s.conn, message{Kind: kindReady, PID: gate.PID})
+	ready := message{Kind: kindReady, PID: gate.PID}
+	if err := plant("/", o.Setup.Files); err != nil {
+		ready.Text = fmt.Sprintf("no ordinary files for tools to read: %v", err)
+	}
+	return send(s.conn, ready)
 }
 
 func (s *supervisor) open(filter bool) error {

@@ -1,0 +1,51 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// plant puts files below root's /tmp, which is where the arguments of calls lead.
+// What is there stays: the server may have changed it when it ran before. No
+// symbolic link leads out of root, or anywhere in place of a file.
+func plant(root string, files []inputs.File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	all, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = all.Close() }() // opened for its name only
+	tmp, err := all.OpenRoot("tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tmp.Close() }() // as above
+	for _, f := range files {
+		if err := plantFile(tmp, f); err != nil {
+			return fmt.Errorf("plant %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+func plantFile(tmp *os.Root, f inputs.File) error {
+	if err := tmp.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
+		return err
+	}
+	file, err := tmp.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(f.Content)
+	return errors.Join(err, file.Close())
+}

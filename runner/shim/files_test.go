@@ -1,0 +1,69 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+var planted = []inputs.File{{Path: "files/note.txt", Content: "milk\n"}, {Path: "files/todo.md", Content: "bread\n"}}
+
+func TestPlant(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := plant(root, planted); err != nil {
+		t.Fatal(err)
+	}
+	note, todo := filepath.Join(root, "tmp/files/note.txt"), filepath.Join(root, "tmp/files/todo.md")
+	if err := os.WriteFile(note, []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(todo); err != nil {
+		t.Fatal(err)
+	}
+	if err := plant(root, planted); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{note: "changed", todo: "bread\n"} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s has %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
+// TestPlantFollowsNoLink: neither out of the root nor to another file.
+func TestPlantFollowsNoLink(t *testing.T) {
+	for name, link := range map[string]string{"the directory": "tmp/files", "all": "tmp", "a file": "tmp/files/note.txt"} {
+		root, outside := t.TempDir(), t.TempDir()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, link)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		to := outside
+		if name == "a file" {
+			to = filepath.Join(outside, "victim")
+		}
+		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+		err := plant(root, planted)
+		if (err == nil) != (name == "a file") { // which counts as there
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, _ := os.ReadDir(outside); len(left) > 0 {
+			t.Errorf("%s: outside there is %v", name, left)
+		}
+	}
+}
+
+func TestPlantWithoutTmp(t *testing.T) {
+	if plant(t.TempDir(), planted) == nil {
+		t.Error("nobody says so")
+	}
+	if err := plant(t.TempDir(), nil); err != nil {
+		t.Error(err)
+	}
+}
