@@ -5,16 +5,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Probe is how the server is exercised. Every field has a default, which the
-// runner knows as well: an audit from before there was a probe is made with them.
+// Probe is how the server is exercised. What is not given has a default, which
+// the runner knows as well: an audit from before there was a probe is made with it.
 type Probe struct {
-	// calls says which tools may be called. All calls every tool: it is a sandbox.
-	// ReadOnlyHinted calls those that say readOnlyHint; resources and prompts are
-	// read as well. Never lists what there is and exercises nothing. What is left out
-	// was not audited: unless it was nothing, the verdict is not Pass but Inconclusive
-	// for the reason NotExercised.
+	// calls says which tools may be called. All, the default with server.image, calls
+	// every tool: it is a sandbox. ReadOnlyHinted, the default with server.url, which
+	// is none, calls those that say readOnlyHint; resources and prompts are read as
+	// well. Never lists what there is and exercises nothing. What is left out was not
+	// audited: unless it was nothing, the verdict is not Pass but Inconclusive for the
+	// reason NotExercised.
 	// +optional
-	// +kubebuilder:default=All
 	Calls ProbeCalls `json:"calls,omitempty"`
 
 	// rounds is how often everything is exercised, from 1 to 10. A server that

@@ -21,7 +21,7 @@ type Server struct {
 	// url is the endpoint of a server that runs elsewhere, with http or https. Such
 	// a server is not traced: only what it says can be judged, so that its audit
 	// ends with Fail, or with Inconclusive for the reason NotTraced, and never with
-	// Pass. It is called like any other: see probe.calls.
+	// Pass. Its tools are called, with effects where it runs: see probe.calls.
 	// Whoever may read the audit reads the URL: it has no place for a secret.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -51,7 +51,7 @@ var _ = Describe("MCPServerAudit", func() {
 		audit.Spec.Probe.Seed = 1
 		Expect(api.Create(ctx, audit)).To(Succeed())
 		Expect(audit.Spec.Probe).To(Equal(v1alpha1.Probe{
-			Calls: v1alpha1.ProbeCallsAll, Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1,
+			Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1,
 		}))
 	})
 

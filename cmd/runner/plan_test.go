@@ -34,7 +34,7 @@ func TestReadPlan(t *testing.T) {
 		}},
 		"elsewhere": {url: "https://mcp.example.com/mcp", audit: audit.Plan{
 			Timeout: 5 * time.Minute, FailOn: report.SeverityHigh,
-			Network: report.NetworkSinkhole, Transport: report.TransportStreamableHTTP,
+			Network: report.NetworkSinkhole, Transport: report.TransportStreamableHTTP, Probe: audit.ProbePlan{Calls: report.CallsReadOnlyHinted},
 		}},
 		"everything": {tracer: trace.Ptrace, audit: audit.Plan{
 			Timeout: 5 * time.Minute, Command: []string{"sh", "-c", "echo $$ $(HOME)"},

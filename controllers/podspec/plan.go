@@ -61,6 +61,9 @@ func encodePlan(in Input) (string, error) {
 	if p.Probe, err = probeOf(spec.Probe); err != nil {
 		return "", err
 	}
+	if spec.Server.URL != "" {
+		p.Probe.Calls = cmp.Or(p.Probe.Calls, v1alpha1.ProbeCallsReadOnlyHinted)
+	}
 	encoded, err := json.Marshal(p)
 	if err != nil {
 		return "", fmt.Errorf("encode plan: %w", err)
