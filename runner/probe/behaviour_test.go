@@ -204,11 +204,15 @@ func TestPollution(t *testing.T) {
 		f.println("")
 		f.println(`{"level":"info"}`)
 		f.println(`[{"jsonrpc":"2.0","id":1,"result":{}}]`)
-		f.println(`{"jsonrpc":"2.0","id":99,"result":{}}`) // nobody asked: passed over
+		f.println(`{"jsonrpc":"2.0","id":"99","result":{}}`) // nobody asked: passed over
 	}}
 	r := f.probe(t, quick)
-	if p := r.Pollution; p.Lines != 3 || p.Sample != "Welcome to fake 1.2.3!" || p.Phase != report.PhaseHandshake || r.Incomplete.Reason != "" {
+	if p := r.Pollution; p.Lines != 2 || p.Sample != "Welcome to fake 1.2.3!" || p.Phase != report.PhaseHandshake || r.Incomplete.Reason != "" {
 		t.Errorf("pollution %+v, %+v", r.Pollution, r.Incomplete)
+	}
+	want := `Malformed 1 [{"jsonrpc":"2.0","id":1,"result":{}}]; Unasked 1 {"jsonrpc":"2.0","id":"99","result":{}}; `
+	if got := kindsOf(r); got != want {
+		t.Errorf("breaches %q, want %q", got, want)
 	}
 }
 

@@ -21,6 +21,8 @@ type fake struct {
 
 	// on answers one method; the result is sent unless it is nil.
 	on map[string]func(f *fake, params map[string]any) any
+	// answered, when set, runs behind each request that was answered.
+	answered func(f *fake, m map[string]any)
 	// start runs before anything is read.
 	start func(f *fake)
 
@@ -103,6 +105,9 @@ func (f *fake) serve(in io.Reader) {
 			continue
 		}
 		f.respond(m, handle)
+		if f.answered != nil {
+			f.answered(f, m)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
 	s.account()
 	s.finish(ctx)
 	s.result.Pollution = s.located(s.wire.polluted())
-	s.result.Breaches = s.breaches.Located(s.result.Ledger)
+	s.result.Breaches = s.wire.watch.Located(s.result.Ledger)
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return s.result, err
 	}

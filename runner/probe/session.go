@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
@@ -30,7 +29,8 @@ type session struct {
 	options Options
 	wire    *wire
 	result  Result
-	lastID  int
+	lastID  int           // how many requests were sent
+	id      int           // that of the last, in the conversation
 	settled time.Duration // the sum of all waits after responses
 
 	advertised map[string]json.RawMessage // the server's capabilities
@@ -42,7 +42,6 @@ type session struct {
 	budget     budget
 	tally      report.Share
 	announced  map[string]bool // the list_changed notifications since the first lists
-	breaches   breach.Record
 }
 
 func newSession(conn Conn, o Options) *session {
@@ -95,10 +94,11 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 		s.options.Progress(q.method, q.phase, q.of)
 	}
 	s.lastID++
+	s.id = nextID(s.id)
 	s.heard.begin(q)
-	response := s.wire.expect(s.lastID)
+	response := s.wire.expect(s.id)
 	start, end, err := s.wire.send(map[string]any{
-		"jsonrpc": "2.0", "id": s.lastID, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),
+		"jsonrpc": "2.0", "id": s.id, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),
 	})
 	if err != nil {
 		s.fail(report.ReasonTimeout, "%s: %v", label(q.method, q.of), err)
@@ -131,7 +131,7 @@ func (s *session) withProgress(q query, params map[string]any) map[string]any {
 	if q.phase != report.PhaseCall {
 		return params
 	}
-	meta := map[string]any{"progressToken": s.lastID}
+	meta := map[string]any{"progressToken": s.id}
 	if all, has := params["_meta"].(map[string]any); has {
 		maps.Copy(meta, all)
 	}
@@ -193,7 +193,7 @@ func (s *session) unanswered(q query, err error) {
 		s.interrupted(fmt.Sprintf("while the server had not answered %s", what))
 	}
 	if errors.Is(err, errTimeout) && q.method != methodInitialize {
-		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.lastID, "reason": "timeout"})
+		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.id, "reason": "timeout"})
 	}
 }
 

@@ -27,6 +27,7 @@ type wire struct {
 	// heard is told the notifications.
 	heard func(message)
 	under transport.Transport
+	watch watch
 	// ended is closed when nothing will come any more.
 	ended <-chan struct{}
 
@@ -110,7 +111,10 @@ func (w *wire) stateless() bool {
 }
 
 // close takes leave of the server once everything queued is sent.
-func (w *wire) close() { w.under.Close() }
+func (w *wire) close() {
+	w.watch.closed()
+	w.under.Close()
+}
 
 // parted is closed when leave was taken of a server that stays: nil over stdio, where
 // it is to exit.
@@ -122,7 +126,10 @@ func (w *wire) parted() <-chan struct{} {
 }
 
 // abort ends everything at once. Stdout is still read to its end.
-func (w *wire) abort() { w.under.Abort() }
+func (w *wire) abort() {
+	w.watch.closed()
+	w.under.Abort()
+}
 
 // expect makes the wire hand the response to id to the returned channel, and
 // no response to any earlier request.
@@ -130,6 +137,7 @@ func (w *wire) expect(id int) <-chan received {
 	w.forget()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.watch.sent(id)
 	w.waiting, w.response, w.instead = strconv.Itoa(id), make(chan received, 1), ""
 	return w.response
 }
@@ -189,11 +197,14 @@ func (w *wire) receive(l transport.Line) {
 	case !ok:
 		w.pollute(l)
 	case m.isResponse():
+		w.watch.answered(m, l)
 		w.respond(m, l.End)
 	case m.isRequest():
 		// A server that does not read gets no answers; its own request fails.
-		_, _, _ = w.send(w.answer(m))
+		_, _, err := w.send(w.answer(m))
+		w.watch.requested(l, err == nil)
 	default:
+		w.watch.told(l)
 		w.heard(m)
 		w.notice(m.method)
 	}
@@ -263,10 +274,12 @@ func (w *wire) Fail(id string, why *transport.Error) {
 func (w *wire) pollute(l transport.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.pollution.Lines == 0 {
-		w.pollution.Sample, w.pollution.end = sample(l.Text), l.End
+	if !w.watch.unfit(l, w.conn.HTTP != nil) {
+		if w.pollution.Lines == 0 {
+			w.pollution.Sample, w.pollution.end = sample(l.Text), l.End
+		}
+		w.pollution.Lines++
 	}
-	w.pollution.Lines++
 	if w.instead == "" {
 		w.instead = sample(l.Text)
 	}
