@@ -60,7 +60,7 @@ func nextID(last int) int {
 // and requests. An honest one that tells its progress all the time stays below.
 const (
 	maxNotices = 100_000
-	maxAsked   = 1000
+	maxAsked   = 256
 )
 
 // watch looks at what comes for breaches of the protocol. The zero value is ready.

@@ -80,6 +80,6 @@ var servers = []hostile{
 	inconclusive("progress", report.ReasonTimeout),
 
 	inconclusive("flood-requests", report.ReasonTimeout, "007"),
-	inconclusive("elicitation-loop", report.ReasonTimeout),
+	inconclusive("elicitation-loop", report.ReasonTimeout, "007"),
 	passes("input-loop"),
 }
