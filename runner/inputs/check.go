@@ -29,9 +29,10 @@ type checker struct {
 
 // fits tells whether the arguments fit the schema, or could with other texts and
 // numbers in the same places.
-func fits(root, value any, short verdict) verdict {
-	c := checker{resolver: resolver{root: root, budget: 16 * budget}, short: short}
-	return c.check(root, value, 0)
+func fits(root, value any, short verdict) (found verdict, cost int) {
+	c := checker{resolver: resolver{root: root, budget: 2 * budget}, short: short}
+	found = c.check(root, value, 0)
+	return found, 2*budget - c.budget
 }
 
 func (c *checker) check(schema, value any, depth int) verdict {
@@ -193,6 +194,9 @@ func (c *checker) conditional(s map[string]any, value any, depth int) verdict {
 func (c *checker) content(s map[string]any, value any, depth int) verdict {
 	switch v := value.(type) {
 	case map[string]any:
+		if !c.spend(8 * len(v)) {
+			return maybe
+		}
 		return min(c.members(s, v, depth), c.dependent(s, v, depth))
 	case []any:
 		return c.items(s, v, depth)

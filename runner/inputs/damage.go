@@ -19,12 +19,15 @@ func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 	for len(f.invalid) > 0 {
 		do := f.invalid[0]
 		f.invalid = f.invalid[1:]
-		d, ok := f.aimed(ShapeRequired, -1, pool, mark, maybe)
+		d, ok := f.aimed(ShapeRequired, -1, pool, mark)
 		if !ok || len(f.given) > 0 || f.template != nil {
 			return Case{}, false
 		}
 		object := decode([]byte(canonical(d.arguments))).(map[string]any)
-		if do(f, object) && fits(f.root, decode([]byte(canonical(object))), no) == no {
+		if !do(f, object) {
+			continue
+		}
+		if found, _ := fits(f.root, decode([]byte(canonical(object))), no); found == no {
 			return Case{Arguments: json.RawMessage(canonical(object)), Shape: ShapeInvalid}, true
 		}
 	}

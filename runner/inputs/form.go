@@ -56,6 +56,10 @@ type Form struct {
 	reachable, sent, done, accepted set
 	cut                             bool
 
+	// effort is what may still be spent on arguments that fit before those that may
+	// not are good enough.
+	effort int
+
 	started bool
 	ones    []string
 	invalid []damage
@@ -106,19 +110,16 @@ func NewPromptForm(arguments json.RawMessage, o Options) *Form {
 // explore finds out which branches can be taken: the tree offers some that other
 // keywords of the schema forbid.
 func (f *Form) explore() {
-	f.reachable = f.tree.below
-	var reached set
-	spent := 0
-	for {
-		branch := f.tree.below.without(reached).first()
-		if branch < 0 || spent > 64*budget {
-			break
-		}
-		reached.add(branch)
-		d, ok := f.aimed(ShapeAll, branch, nil, Mark{Seed: f.options.Seed}, maybe)
-		spent += d.spent()
-		if !ok {
+	f.reachable, f.effort = f.tree.below, 32*budget
+	var seen set
+	for branch := f.tree.below.first(); branch >= 0; branch = f.tree.below.without(seen).first() {
+		seen.add(branch)
+		d, ok := f.aimed(ShapeAll, branch, nil, Mark{Seed: f.options.Seed})
+		switch {
+		case !ok && f.effort > 0:
 			f.reachable = f.reachable.without(only(branch))
+		case ok:
+			seen.join(d.taken)
 		}
 	}
 }
@@ -126,16 +127,21 @@ func (f *Form) explore() {
 // attempts is how often arguments are made anew that do not fit the schema.
 const attempts = 6
 
-// aimed makes arguments that take a branch; not ok when none were found that fit
-// the schema at least so well.
-func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark, least verdict) (d *draft, ok bool) {
+// aimed makes arguments that take a branch, or any with -1; not ok when none were
+// found that could fit the schema.
+func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (d *draft, ok bool) {
 	for i := range attempts {
 		d = f.draft(shape, branch, pool, m)
 		if i > 0 {
 			d.random = rand.New(rand.NewPCG(uint64(f.options.Seed), uint64(branch*attempts+i+1)))
 		}
-		if d.make(); (branch < 0 || d.taken.has(branch)) && d.fits() >= least {
+		d.make()
+		f.effort -= budget - d.budget
+		if (branch < 0 || d.taken.has(branch)) && d.fits() > no {
 			return d, true
+		}
+		if f.effort < 0 {
+			break
 		}
 	}
 	return d, false
@@ -153,15 +159,15 @@ func (d *draft) make() {
 	}
 }
 
-func (d *draft) spent() int { return budget - d.budget }
-
 // fits tells how well the arguments fit. Those that somebody else gave are not
-// judged.
+// judged, nor are any when the effort is spent.
 func (d *draft) fits() verdict {
-	if len(d.form.given) > 0 {
-		return yes
+	if len(d.form.given) > 0 || d.form.effort < 0 {
+		return maybe
 	}
-	return fits(d.form.root, decode([]byte(canonical(d.arguments))), maybe)
+	found, cost := fits(d.form.root, decode([]byte(canonical(d.arguments))), maybe)
+	d.form.effort -= cost
+	return found
 }
 
 // Next makes the next arguments that are worth sending; false when there is
@@ -170,13 +176,14 @@ func (d *draft) fits() verdict {
 // each optional property by itself, and last what is slightly invalid. The pool may
 // be nil.
 func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
+	f.effort = 4 * budget
 	if !f.started {
 		f.started = true
-		d, _ := f.aimed(ShapeRequired, -1, pool, mark, maybe)
+		d, _ := f.aimed(ShapeRequired, -1, pool, mark)
 		return f.send(d), true
 	}
 	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
-		d, ok := f.aimed(ShapeAll, branch, pool, mark, maybe)
+		d, ok := f.aimed(ShapeAll, branch, pool, mark)
 		f.sent.add(branch) // if not now, then never
 		if ok {
 			return f.send(d), true
@@ -184,7 +191,7 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	}
 	d := f.draft(ShapeHarvested, -1, pool, mark)
 	if d.untried(f.tree) {
-		if d, ok := f.aimed(ShapeHarvested, -1, pool, mark, maybe); ok && d.novel() {
+		if d, ok := f.aimed(ShapeHarvested, -1, pool, mark); ok && d.novel() {
 			return f.send(d), true
 		}
 	}

@@ -55,7 +55,7 @@ func Arguments(schema json.RawMessage, o Options) json.RawMessage {
 	if o.All {
 		shape = ShapeAll
 	}
-	d, _ := f.aimed(shape, -1, nil, Mark{Seed: o.Seed}, maybe)
+	d, _ := f.aimed(shape, -1, nil, Mark{Seed: o.Seed})
 	return f.send(d).Arguments
 }
 

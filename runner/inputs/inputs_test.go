@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -163,9 +164,11 @@ func TestArgumentsOfHostileSchemas(t *testing.T) {
 		"long":     `{"required":["a","b"],"properties":{"a":{"type":"string","minLength":1e300},"b":{"pattern":"^a{1000}{1000}$"}}}`,
 		"default":  `{"properties":{"a":{"default":"` + strings.Repeat("y", 1<<20) + `"},"b":{"$ref":"#/properties/a"}}}`,
 		"deep":     strings.Repeat(`{"properties":{"a":`, 2000) + `1` + strings.Repeat(`},"required":["a"]}`, 2000),
+		"checks":   explosion(24),
 		"bounds":   `{"required":["a","b"],"properties":{"a":{"type":"integer","minimum":1e308,"maximum":-1e308},"b":{"type":"integer","multipleOf":1e-320}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			exhaust(t, NewForm(json.RawMessage(schema), Options{}), nil)
 			for _, all := range []bool{false, true} {
 				got := Arguments(json.RawMessage(schema), Options{All: all})
 				if !json.Valid(got) || len(got) > 16*budget {
@@ -174,4 +177,16 @@ func TestArgumentsOfHostileSchemas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// explosion is a schema that takes 2^depth steps to check anything by.
+func explosion(depth int) string {
+	var defs, members strings.Builder
+	for i := range depth {
+		fmt.Fprintf(&defs, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	for i := range 100 {
+		fmt.Fprintf(&members, `"p%d":{"enum":[1,2,3,4]},`, i)
+	}
+	return fmt.Sprintf(`{"properties":{%s"z":{"not":{"$ref":"#/$defs/d0"}}},"$defs":{%s"d%d":{}},"not":{"$ref":"#/$defs/d0"}}`, members.String(), defs.String(), depth)
 }

@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,9 +18,13 @@ type candidate struct {
 
 // leaf is what is known of the texts or numbers for one place.
 type leaf struct {
+	// own are the candidates of the schema itself.
+	own        []candidate
 	candidates []candidate
 	// size is that of the pool when the candidates were collected; -1 before.
-	size  int
+	size int
+	// want is what is asked of the pool; nil for what is never harvested.
+	want  *want
 	tried map[string]bool
 	// best is the candidate of the last call that was accepted.
 	best *candidate
@@ -124,37 +129,49 @@ func (n *node) isLeaf() bool {
 func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
-		known = &leaf{size: -1, tried: map[string]bool{}}
+		known = &leaf{size: -1, tried: map[string]bool{}, own: f.own(n)}
+		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) {
+			want := f.want(n)
+			known.want = &want
+		}
 		f.leaves[n.at] = known
 	}
 	if known.size != pool.Size() {
 		known.size = pool.Size()
-		known.candidates = f.fitting(n, f.collect(n, pool))
+		known.candidates = f.fitting(n, f.collect(n, known, pool))
 	}
 	return known
 }
 
 var durationWords = []string{"duration", "delay", "timeout", "wait", "sleep", "interval", "seconds", "minutes", "ms"}
 
-// collect is the ladder: what the schema proposes, what its description offers,
-// what an error offered, what was harvested.
-func (f *Form) collect(n *node, pool *Pool) []candidate {
-	var found []candidate
+// maxHarvesters is in how many places of one schema harvested values are tried.
+const maxHarvesters = 64
+
+// own are the first steps of the ladder: what the schema proposes, and what its
+// description offers.
+func (f *Form) own(n *node) (found []candidate) {
 	for _, v := range proposed(n) {
 		found = append(found, candidate{value: v, source: "its schema"})
 	}
 	found = append(found, f.paths(n)...)
-	description, _ := n.s["description"].(string)
-	if pointing(n) == "" && !f.isPath(n) {
+	if description, _ := n.s["description"].(string); pointing(n) == "" && !f.isPath(n) {
 		for _, word := range offered(description) {
 			found = append(found, candidate{value: word, source: "its description"})
 		}
 	}
-	if f.creates(n) {
+	return found
+}
+
+// collect is the ladder: after what the schema itself says comes what an error
+// offered, then what was harvested.
+func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
+	found := slices.Clone(known.own)
+	if known.want == nil {
 		return found
 	}
 	found = append(found, f.template.offers(pool, n.name)...)
-	found = append(found, pool.offers(f.want(n), maxCandidates)...)
+	found = append(found, pool.offers(*known.want, maxCandidates)...)
 	if words := split(n.name); len(words) > 0 && idWords[words[len(words)-1]] {
 		found = append(found, candidate{value: "1", guess: true})
 	}

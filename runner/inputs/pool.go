@@ -17,7 +17,9 @@ const (
 	maxValue = 256
 	maxWords = 32
 	// maxHarvest is how much of one result or description is read, in bytes.
+	// maxText is how much of it where it is no JSON.
 	maxHarvest = 256 << 10
+	maxText    = 32 << 10
 )
 
 // Pool collects what a server names, for arguments to come. What it is told of is
@@ -65,6 +67,9 @@ func (p *Pool) Error(source, text string) {
 	text = head(text, maxHarvest)
 	mentioned := singular(nouns(text, maxWords))
 	for _, value := range named(text) {
+		if echo(value) {
+			continue
+		}
 		p.add(entry{value: value, kind: kindOf(value), key: mentioned, about: subject(source), from: source,
 			source: "an error of " + source, offered: true})
 	}

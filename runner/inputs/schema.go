@@ -67,6 +67,9 @@ func (r *resolver) flat(schema any, depth int) (s map[string]any, followed []str
 	return flat, followed
 }
 
+// unescape is RFC 6901, 4.
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
 // resolve follows a local reference (RFC 6901: "#/$defs/note") or the name of an
 // anchor ("#note"); nil when it leads nowhere.
 func (r *resolver) resolve(ref string) any {
@@ -82,7 +85,7 @@ func (r *resolver) resolve(ref string) any {
 		if i == 0 {
 			continue // the empty text before the first slash
 		}
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		step = unescape.Replace(step)
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[step]

@@ -154,6 +154,12 @@ func (f *Form) creates(n *node) bool {
 	return f.isPath(n) && (has(words, targetWords) || has(f.about, createWords) && !has(words, sourceWords))
 }
 
+// names tells whether a text is the name of something new.
+func (f *Form) names(n *node) bool {
+	words := split(n.name)
+	return len(words) == 1 && (words[0] == "name" || words[0] == "title") && has(f.about, createWords)
+}
+
 // paths are the ordinary files, or directories, for a place that asks for one that
 // is there. What destroys gets only the last, so that the others remain.
 func (f *Form) paths(n *node) []candidate {

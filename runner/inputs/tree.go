@@ -46,7 +46,7 @@ type field struct {
 }
 
 // maxNodes bounds the tree of one schema.
-const maxNodes = 2048
+const maxNodes = 1024
 
 // builder makes the tree of a schema.
 type builder struct {
