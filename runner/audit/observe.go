@@ -190,7 +190,16 @@ func (p Plan) options(how launch) probe.Options {
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
-		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
+		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
+	}
+}
+
+// secret tells of a value whether there is a decoy secret in it, in any form.
+func (p Plan) secret() func(value string) bool {
+	secrets := canary.NewMatcher(p.Canaries)
+	return func(value string) bool {
+		found, _ := secrets.Find([]byte(value))
+		return len(found) > 0
 	}
 }
 

@@ -27,6 +27,10 @@ const (
 // whom it is from: "tool list_tickets". One pool serves all forms of a session, one
 // at a time.
 type Pool struct {
+	// Refuse, when set, tells of values that are not to be taken: a secret that a
+	// server was asked for and has shown would come back from another as its leak.
+	Refuse func(value string) bool
+
 	entries []entry
 	known   map[string]bool
 	alike   map[string]int
@@ -124,6 +128,9 @@ func (p *Pool) add(e entry) {
 		return
 	}
 	p.known[id] = true
+	if p.Refuse != nil && p.Refuse(e.value) {
+		return
+	}
 	p.alike[under]++
 	p.entries = append(p.entries, e)
 }

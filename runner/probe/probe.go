@@ -94,6 +94,9 @@ type Options struct {
 	ListOnly bool
 	// MaxCalls is how often one tool is called at most (default 24).
 	MaxCalls int
+	// Refuse, when set, tells of values that are never made arguments of, wherever
+	// they were found: secrets.
+	Refuse func(value string) bool
 	// Seed makes the arguments.
 	Seed int64
 

@@ -49,6 +49,7 @@ func newSession(conn Conn, o Options) *session {
 		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{},
 		pool: inputs.NewPool(), heard: newOutputs(), announced: map[string]bool{},
 	}
+	s.pool.Refuse = o.Refuse
 	for _, name := range o.Skip {
 		s.skip[name] = true
 	}
