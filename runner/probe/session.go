@@ -179,7 +179,7 @@ func (s *session) unanswered(q query, err error) {
 		if s.exited() {
 			s.fail(report.ReasonServerExited, "the server exited before it answered %s", what)
 		} else {
-			s.fail(report.ReasonProtocolError, "the server closed its stdout before it answered %s", what)
+			s.fail(report.ReasonProtocolError, "the server closed its %s before it answered %s", s.wire.outlet(), what)
 		}
 	case errors.As(err, &failed):
 		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, failed)

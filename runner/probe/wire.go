@@ -116,6 +116,14 @@ func (w *wire) close() {
 	w.under.Close()
 }
 
+// outlet is what the server's messages come by.
+func (w *wire) outlet() string {
+	if w.conn.HTTP == nil {
+		return "stdout"
+	}
+	return "stream of events"
+}
+
 // parted is closed when leave was taken of a server that stays: nil over stdio, where
 // it is to exit.
 func (w *wire) parted() <-chan struct{} {

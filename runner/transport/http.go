@@ -19,9 +19,10 @@ import (
 const (
 	dialTime  = 10 * time.Second
 	writeTime = 30 * time.Second
-	// replyTime is how long the server may take over what needs no answer, and to
-	// end the response that the answer was in.
-	replyTime = 30 * time.Second
+	// replyTime is how long the server may take over what needs no answer, and
+	// lingerTime to end the stream that the answer was in.
+	replyTime  = 30 * time.Second
+	lingerTime = 2 * time.Second
 	// maxHeader is the longest header of a response, in bytes.
 	maxHeader = 64 << 10
 	// maxOpen is how many connections may be open at a time.

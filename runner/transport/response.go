@@ -3,7 +3,6 @@ package transport
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -42,8 +41,8 @@ func (c *conn) halve() {
 	_ = c.Close()
 }
 
-// hurry gives the server replyTime for the rest.
-func (c *conn) hurry() { _ = c.SetReadDeadline(time.Now().Add(replyTime)) }
+// hurry gives the server a time for the rest.
+func (c *conn) hurry(d time.Duration) { _ = c.SetReadDeadline(time.Now().Add(d)) }
 
 // maxInformational is how many responses of status 1xx may come before the one.
 const maxInformational = 8
@@ -55,7 +54,7 @@ func (c *conn) response(method string) (*http.Response, *Error) {
 	for range maxInformational {
 		r, err := http.ReadResponse(from, &http.Request{Method: method})
 		switch {
-		case errors.Is(err, errHeader):
+		case err != nil && head.left <= 0:
 			return nil, errorf("the header of the server's response is longer than %d KiB", maxHeader>>10)
 		case err != nil && head.left == maxHeader:
 			return nil, &Error{Text: "the server closed the connection without a response", Broken: true}
@@ -69,9 +68,7 @@ func (c *conn) response(method string) (*http.Response, *Error) {
 	return nil, errorf("the server sent %d informational responses and no other", maxInformational)
 }
 
-var errHeader = errors.New("the header is too long")
-
-// capped is a reader that ends with errHeader.
+// capped is a reader that ends when nothing is left.
 type capped struct {
 	from io.Reader
 	left int64
@@ -79,7 +76,7 @@ type capped struct {
 
 func (c *capped) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, errHeader
+		return 0, io.EOF
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)

@@ -177,10 +177,10 @@ func (s *sse) posted(id string, c *conn, r *http.Response, why *Error) {
 	case why != nil:
 		s.fail(id, why)
 	case r.StatusCode/100 != 2:
-		c.hurry()
+		c.hurry(replyTime)
 		s.refuse(id, r, status(r))
 	default:
-		c.hurry()
+		c.hurry(replyTime)
 		l, _ := whole(r) // says nothing
 		s.show(l)
 	}

@@ -84,7 +84,7 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 		return
 	}
 	if m.ID == "" {
-		c.hurry()
+		c.hurry(replyTime)
 	}
 	if r.StatusCode/100 != 2 {
 		s.refuse(m.ID, r, s.ended404(status(r), m))
@@ -209,7 +209,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 			s.show(l)
 		case s.deliver(l) == st.id && st.id != "":
 			answered = true
-			c.hurry()
+			c.hurry(lingerTime)
 		}
 	}
 	return answered, errorf("%s", errEvents.Error())
