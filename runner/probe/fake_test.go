@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
 // fake is a server in this process. Each request is answered by the function
@@ -191,4 +193,8 @@ func (f *fake) connect(t *testing.T) (Conn, io.Reader) {
 		_ = inRead.Close()
 	})
 	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending}, inRead
+}
+
+func itemOf(raw json.RawMessage) manifest.Item {
+	return manifest.Items(report.CapabilityTool, []json.RawMessage{raw})[0]
 }

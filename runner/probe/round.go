@@ -114,6 +114,9 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.turns++
 	t.sent++
 	number, began := s.lastID+1, time.Now()
+	if t.accepted == 0 {
+		t.again, t.marked = c, number
+	}
 	got, err := s.call(ctx, t, c)
 	took := time.Since(began)
 	t.spent += took
@@ -138,7 +141,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	if t.form != nil {
 		t.form.Answered(c, got.accepted)
 	}
-	if got.accepted && c.Shape != inputs.ShapeInvalid || t.accepted == 0 {
+	if got.accepted && c.Shape != inputs.ShapeInvalid {
 		t.again, t.marked = c, number
 	}
 	if got.accepted {
