@@ -34,7 +34,8 @@ func (s *session) hasTime() bool {
 
 // affords tells whether there is time for a call of a target. Each has its first
 // before any has more than its share: what it may need for another one has to fit
-// its own, and must leave the shares of those that had none.
+// its own, and must leave the shares of those that had none. The first call of a
+// round may be beyond its share while more than half of the time is left.
 func (s *session) affords(t *target) bool {
 	left, bounded := s.budget.left()
 	switch {
@@ -45,14 +46,16 @@ func (s *session) affords(t *target) bool {
 	case t.sent == 0:
 		return true
 	}
-	share := s.budget.end.Sub(s.budget.begin) / time.Duration(len(s.targets))
+	all := s.budget.end.Sub(s.budget.begin)
+	share := all / time.Duration(len(s.targets))
 	waiting := 0
 	for _, other := range s.targets {
 		if other.sent == 0 && !other.out {
 			waiting++
 		}
 	}
-	return t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(waiting)
+	ample := t.turns == 0 && waiting == 0 && left-t.slowest >= all/2
+	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(waiting)
 }
 
 // patience is how long the answer to a call may take: no call has more than half

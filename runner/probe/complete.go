@@ -68,7 +68,7 @@ func (s *session) complete(ctx context.Context, targets []*target) error {
 			count(&s.result.Coverage.Completions, called, values != nil)
 			if len(values) > 0 {
 				known[name] = values[0]
-				s.pool.Offer("the completion of "+t.source(), name, values)
+				s.learn([]byte(strings.Join(values, "\n")), func() { s.pool.Offer("the completion of "+t.source(), name, values) })
 			}
 		}
 	}

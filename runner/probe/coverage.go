@@ -65,14 +65,15 @@ const maxNamed = 3
 func (s *session) leftOut() {
 	late, asked := s.uncalled(report.SkippedBudget), append(s.uncalled(report.SkippedByCalls), s.uncalled(report.SkippedByName)...)
 	if len(late) > 0 {
-		s.fail(report.ReasonTimeout, "the time was up before all was called once; %d were not: %s", len(late), named(late))
+		s.fail(report.ReasonTimeout, "the time was up before everything was called once; never called, %d of %d: %s",
+			len(late), len(s.targets), named(late))
 	}
 	if len(asked) > 0 {
-		s.fail(report.ReasonNotExercised, "%d of %d were not called, as was asked for: %s", len(asked), len(s.targets), named(asked))
+		s.fail(report.ReasonNotExercised, "left out because that was asked for, %d of %d: %s", len(asked), len(s.targets), named(asked))
 	}
 	if tasks := s.uncalled(report.SkippedTask); len(tasks) > 0 {
-		s.fail(report.ReasonNotExercised, "%d can only be called as tasks, which the server does not offer in a way that is known: %s",
-			len(tasks), named(tasks))
+		s.fail(report.ReasonNotExercised, "to be called only as a task, in a way that the audit does not know, %d of %d: %s",
+			len(tasks), len(s.targets), named(tasks))
 	}
 }
 

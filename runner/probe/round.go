@@ -80,14 +80,22 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 	}
 	if t.form != nil {
 		if c, fresh := t.form.Next(s.pool, s.mark()); fresh {
-			return c, true
+			return t.paced(c), true
 		}
 		t.sized = s.pool.Size()
 	}
 	if !first || t.form != nil && t.sent == 0 {
 		return inputs.Case{}, false
 	}
-	return s.repeated(t), true
+	return t.paced(s.repeated(t)), true
+}
+
+// paced is a case that takes no longer than need be, once a call was slow.
+func (t *target) paced(c inputs.Case) inputs.Case {
+	if t.slow() && t.schema != nil {
+		c.Arguments = hurried(t.schema, c.Arguments)
+	}
+	return c
 }
 
 // mark is that of the next request: its number.
@@ -148,11 +156,21 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		t.accepted++
 		s.tally.Done++
 		s.heard.answered(report.OutputResult, said(got.result))
-		s.pool.Result(t.source(), got.result)
-		s.pool.Taken(t.source(), c.Arguments)
+		s.learn(got.result, func() {
+			s.pool.Result(t.source(), got.result)
+			s.pool.Taken(t.source(), c.Arguments)
+		})
 	} else {
 		s.heard.answered(report.OutputError, got.text)
-		s.pool.Error(t.source(), got.text)
+		s.learn([]byte(got.text), func() { s.pool.Error(t.source(), got.text) })
 	}
 	return nil
+}
+
+// learn lets the pool learn from a text, unless there is a secret in it: a server
+// is not to be told what it should not know, and then accused of repeating it.
+func (s *session) learn(text []byte, from func()) {
+	if s.options.Secret == nil || !s.options.Secret(text) {
+		from()
+	}
 }

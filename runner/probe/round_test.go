@@ -250,7 +250,7 @@ func TestBudget(t *testing.T) {
 		}
 		return r
 	}
-	r := run(slow(time.Second), 5*time.Second)
+	r := run(slow(2*time.Second), 5*time.Second)
 	if r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 3 {
 		t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
 	}
@@ -268,7 +268,7 @@ func TestLeftOut(t *testing.T) {
 		{of: of("c"), skipped: report.SkippedByName, out: true},
 	}
 	s.account()
-	if got := s.result.Incomplete; got.Reason != report.ReasonTimeout || !strings.Contains(got.Message, "1 were not: tool b") {
+	if got := s.result.Incomplete; got.Reason != report.ReasonTimeout || !strings.Contains(got.Message, "1 of 3: tool b") {
 		t.Errorf("%+v", got)
 	}
 	s.targets, s.result = s.targets[:1], Result{}

@@ -30,7 +30,7 @@ func said(raw json.RawMessage) string {
 	}
 	var parts []string
 	for _, key := range spoken {
-		parts = append(parts, blocks(members[key])...)
+		parts = append(parts, blocks(members[key], 0)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(spoken, key) && !unspoken[key] {
@@ -56,18 +56,22 @@ func rest(key string, raw json.RawMessage, texts []string) []string {
 	return []string{key + ": " + compact.String()}
 }
 
+// maxNested is how deep blocks lie in each other: a message has content, that has a
+// resource, that has a text.
+const maxNested = 3
+
 // blocks are the texts of one content block, or of a list of them.
-func blocks(raw json.RawMessage) []string {
+func blocks(raw json.RawMessage, depth int) []string {
 	if raw == nil {
 		return nil
 	}
 	list, ok := array(raw)
 	if !ok {
-		return []string{block(raw)}
+		return []string{block(raw, depth)}
 	}
 	texts := make([]string, 0, len(list))
 	for _, one := range list {
-		texts = append(texts, block(one))
+		texts = append(texts, block(one, depth))
 	}
 	return texts
 }
@@ -77,17 +81,12 @@ var quiet = map[string]bool{"type": true, "text": true, "uri": true, "mimeType":
 
 // block is what one content block says: its text, that of the resource in it or of
 // the message's content; without a text it is JSON.
-func block(raw json.RawMessage) string {
+func block(raw json.RawMessage, depth int) string {
 	members := manifest.Object(raw)
-	if members == nil {
+	if members == nil || depth == maxNested {
 		return plain(raw)
 	}
-	var parts []string
-	for _, key := range []string{"content", "resource"} {
-		if members[key] != nil {
-			parts = append(parts, nested(members[key])...)
-		}
-	}
+	parts := append(blocks(members["content"], depth+1), blocks(members["resource"], depth+1)...)
 	if text, has := members["text"]; has {
 		parts = append(parts, plain(text))
 	}
@@ -100,24 +99,6 @@ func block(raw json.RawMessage) string {
 		}
 	}
 	return strings.Join(parts, "\n")
-}
-
-// nested are the texts of the blocks in a block. There are no more levels.
-func nested(raw json.RawMessage) []string {
-	list, ok := array(raw)
-	if !ok {
-		list = []json.RawMessage{raw}
-	}
-	texts := make([]string, 0, len(list))
-	for _, one := range list {
-		members := manifest.Object(one)
-		if text, has := members["text"]; has {
-			texts = append(texts, plain(text))
-			continue
-		}
-		texts = append(texts, plain(one))
-	}
-	return texts
 }
 
 // plain is a string as it is, and anything else as JSON; "" for null.

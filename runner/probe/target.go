@@ -15,6 +15,8 @@ type target struct {
 	rank rank
 	// form makes its arguments; nil where there are none to make.
 	form *inputs.Form
+	// schema is a tool's inputSchema; nil when what it is called with was given.
+	schema map[string]json.RawMessage
 	// task: it can only be called as a task.
 	task bool
 	// parameters are the names of what completion/complete can be asked for.
@@ -73,6 +75,9 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	switch of.Kind {
 	case report.CapabilityTool:
 		o.Given = s.options.Given[item.Name]
+		if o.Given == nil {
+			t.schema = manifest.Object(item.Members["inputSchema"])
+		}
 		t.form = inputs.NewForm(item.Members["inputSchema"], o)
 		t.task = manifest.Text(manifest.Object(item.Members["execution"])["taskSupport"]) == "required"
 	case report.CapabilityPrompt:
@@ -89,9 +94,9 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	case report.CapabilityResource:
 		uri, _ := json.Marshal(map[string]string{"uri": item.Name}) // of strings: no error
 		t.again = inputs.Case{Arguments: uri}
-		s.pool.Result("the list of resources", uri)
+		s.learn(uri, func() { s.pool.Result("resources/list", uri) })
 	}
-	s.pool.Description(t.source(), item.Description)
+	s.learn([]byte(item.Description), func() { s.pool.Description(t.source(), item.Description) })
 	return t
 }
 
