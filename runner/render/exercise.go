@@ -75,7 +75,7 @@ func (p *page) standsOut(rows []report.CapabilityCoverage) {
 func skipped(why string) string {
 	for known, text := range map[string]string{
 		report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",
-		report.SkippedBudget: "the time was used up", report.SkippedTimeout: "a call was not answered in time",
+		report.SkippedBudget: "its share of the time was used up", report.SkippedTimeout: "a call was not answered in time",
 		report.SkippedTask: "it can only be called as a task",
 	} {
 		if why == known {
