@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -65,6 +66,12 @@ type ProbePlan struct {
 	Inputs          map[string]json.RawMessage
 	SkipTools       []string
 	Seed            int64
+}
+
+// enter says in a report how the server was exercised; the defaults are those of
+// probe.Options.
+func (p ProbePlan) enter(r *report.Probe) {
+	r.Seed, r.Rounds, r.Calls = p.Seed, cmp.Or(p.Rounds, probe.DefaultRounds), cmp.Or(p.Calls, report.CallsAll)
 }
 
 // Start is how the server is started.
@@ -156,6 +163,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	redact(&r, secretsOf(plan.Canaries))
 	r.StartTime, r.EndTime = started, ended
 	r.Server.Transport = plan.Transport
+	plan.Probe.enter(&r.Probe)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()
 	r.Cap()

@@ -167,11 +167,11 @@ func converse(
 		}
 		conn.HTTP = plan.endpoint(process, listens, port)
 	}
-	return session(ctx, plan, conn, asked, how)
+	return talk(ctx, plan, conn, asked, how)
 }
 
-// session talks to a server.
-func session(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
+// talk holds the session with a server.
+func talk(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
 	options := plan.options(how)
 	options.Progress = func(method string, phase report.Phase, of report.Capability) {
 		asked(phase, of)

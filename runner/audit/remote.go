@@ -74,6 +74,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	r := conclude(plan, runs, ended)
 	r.StartTime, r.EndTime = started, ended
 	r.Server.Transport, r.Server.URL = plan.Transport, to.URL
+	plan.Probe.enter(&r.Probe)
 	switch r.Reason {
 	case report.ReasonNotTraced:
 		r.Message = untraced(r)
@@ -91,7 +92,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 // hear holds one session with a server that runs elsewhere.
 func hear(ctx context.Context, plan Plan, to Remote, how launch) observation {
 	plan.Progress("connect to " + to.URL)
-	return observation{untraced: true, result: session(ctx, plan, probe.Conn{
+	return observation{untraced: true, result: talk(ctx, plan, probe.Conn{
 		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
 	}, func(report.Phase, report.Capability) {}, how)}
 }

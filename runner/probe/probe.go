@@ -121,11 +121,14 @@ type Options struct {
 	Progress func(method string, phase report.Phase, capability report.Capability)
 }
 
+// DefaultRounds is how often everything is exercised unless Options says.
+const DefaultRounds = 3
+
 func (o Options) withDefaults() Options {
 	if o.Inputs.Dir == "" {
 		o.Inputs.Dir = "/tmp"
 	}
-	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, 3), 1), max(cmp.Or(o.MaxCalls, 24), 1)
+	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, DefaultRounds), 1), max(cmp.Or(o.MaxCalls, 24), 1)
 	for duration, value := range map[*time.Duration]time.Duration{
 		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
 		&o.Settle: 50 * time.Millisecond, &o.SettleMost: 500 * time.Millisecond, &o.SettleBudget: 20 * time.Second,
