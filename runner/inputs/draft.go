@@ -106,6 +106,9 @@ func (d *draft) score(w way, preferred string) (score int) {
 	case d.random != nil:
 		return d.random.IntN(1 << 10)
 	}
+	if d.shape == ShapeHarvested && d.untried(w.node) {
+		score += 1 << 12
+	}
 	score += 8 * d.fresh(below)
 	if d.form.accepted.has(w.branch) {
 		score += 4

@@ -79,7 +79,7 @@ func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
 	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}}
 	f.given, _ = decode(o.Given).(map[string]any)
-	f.tree = b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{})
+	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole = f.tree.texts() == 1
 	f.cut = b.branches.cut
 	f.explore()
@@ -127,24 +127,30 @@ func (f *Form) explore() {
 // attempts is how often arguments are made anew that do not fit the schema.
 const attempts = 6
 
-// aimed makes arguments that take a branch, or any with -1; not ok when none were
-// found that could fit the schema.
-func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (d *draft, ok bool) {
+// aimed makes arguments that take a branch, or any with -1, and fit the schema;
+// failing that, arguments that could fit with other texts and numbers. Not ok when
+// there are none.
+func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, ok bool) {
+	most := no
 	for i := range attempts {
-		d = f.draft(shape, branch, pool, m)
+		d := f.draft(shape, branch, pool, m)
 		if i > 0 {
 			d.random = rand.New(rand.NewPCG(uint64(f.options.Seed), uint64(branch*attempts+i+1)))
 		}
 		d.make()
 		f.effort -= budget - d.budget
-		if (branch < 0 || d.taken.has(branch)) && d.fits() > no {
-			return d, true
+		found := no
+		if branch < 0 || d.taken.has(branch) {
+			found = d.fits()
 		}
-		if f.effort < 0 {
+		if best == nil || found > most {
+			best, most = d, found
+		}
+		if most == yes || f.effort < 0 {
 			break
 		}
 	}
-	return d, false
+	return best, most > no
 }
 
 func (f *Form) draft(shape Shape, aim int, pool *Pool, m Mark) *draft {
@@ -162,7 +168,10 @@ func (d *draft) make() {
 // fits tells how well the arguments fit. Those that somebody else gave are not
 // judged, nor are any when the effort is spent.
 func (d *draft) fits() verdict {
-	if len(d.form.given) > 0 || d.form.effort < 0 {
+	switch {
+	case len(d.form.given) > 0:
+		return yes
+	case d.form.effort < 0:
 		return maybe
 	}
 	found, cost := fits(d.form.root, decode([]byte(canonical(d.arguments))), maybe)

@@ -32,14 +32,15 @@ func (d destination) relocate(text, wanted string) string {
 func (d destination) token(token, wanted string) string {
 	lower := strings.ToLower(token)
 	scheme, rest, isURL := strings.Cut(lower, "://")
+	before := ""
 	if i := strings.LastIndexAny(scheme, ":="); i >= 0 { // jdbc:mysql://, --url=http://
-		scheme = scheme[i+1:]
+		before, scheme = scheme[:i+1], scheme[i+1:]
 	}
 	switch {
 	case isURL && scheme == "file":
-		return "file://" + d.inside(token[len(token)-len(rest):])
+		return before + "file://" + d.inside(token[len(token)-len(rest):])
 	case isURL && network(scheme):
-		return scheme + "://" + d.mark.Host() + "/notes"
+		return before + scheme + "://" + d.mark.Host() + "/notes"
 	case isURL:
 		return token
 	case strings.HasPrefix(lower, "mailto:"), strings.Contains(token, "@") && hostLike(lower[strings.LastIndexByte(lower, '@')+1:], true):

@@ -97,12 +97,36 @@ func (b *builder) build(schema any, p place) *node {
 			b.array(n, p)
 		}
 	}
+	return n
+}
+
+// link finds out what is below each node. A property that is required here and
+// optional in another alternative is present here, too.
+func (b *builder) link(n *node) *node {
+	if n == nil {
+		return nil
+	}
 	for _, w := range n.ways {
 		n.below.add(w.branch)
 		if w.node != nil {
-			n.below.join(w.node.below)
+			n.below.join(b.link(w.node).below)
 		}
 	}
+	for i, f := range n.fields {
+		if id, known := b.branches.ids[f.node.at+"+"]; known {
+			n.fields[i].present = id
+			n.below.add(id)
+		}
+		n.below.add(f.absent)
+		n.below.join(b.link(f.node).below)
+	}
+	for _, item := range append(slices.Clone(n.prefix), n.items, n.extra) {
+		if item != nil {
+			n.below.join(b.link(item).below)
+		}
+	}
+	n.below.add(n.empty)
+	n.below.add(n.filled)
 	return n
 }
 
@@ -250,10 +274,7 @@ func (b *builder) field(n *node, p place, schema any, required bool) {
 	}
 	if !required {
 		f.present, f.absent = b.branches.add(p.at+"+"), b.branches.add(p.at+"-")
-		n.below.add(f.present)
-		n.below.add(f.absent)
 	}
-	n.below.join(f.node.below)
 	n.fields = append(n.fields, f)
 }
 
@@ -272,16 +293,14 @@ func (b *builder) entries(n *node, p place) {
 	}
 	if extra := b.build(schema, p.under(p.name, "*")); !extra.end {
 		n.extra = extra
-		b.sizes(n, p, "Properties", extra.below)
+		b.sizes(n, p, "Properties")
 	}
 }
 
 func (b *builder) array(n *node, p place) {
 	prefix, items := tuple(n.s)
 	for i, schema := range prefix[:min(len(prefix), maxItems)] {
-		item := b.build(schema, p.under(p.name, strconv.Itoa(i)))
-		n.prefix = append(n.prefix, item)
-		n.below.join(item.below)
+		n.prefix = append(n.prefix, b.build(schema, p.under(p.name, strconv.Itoa(i))))
 	}
 	if len(n.prefix) < len(prefix) {
 		b.branches.cut = true
@@ -289,22 +308,16 @@ func (b *builder) array(n *node, p place) {
 	if items != false {
 		n.items = b.build(items, p.under(p.name, "*"))
 	}
-	switch {
-	case n.items != nil && !n.items.end:
-		b.sizes(n, p, "Items", n.items.below)
-	case len(n.prefix) > 0:
-		b.sizes(n, p, "Items", set{})
+	if n.items != nil && !n.items.end || len(n.prefix) > 0 {
+		b.sizes(n, p, "Items")
 	}
 }
 
 // sizes adds the branches of what may be empty and may be filled.
-func (b *builder) sizes(n *node, p place, of string, below set) {
+func (b *builder) sizes(n *node, p place, of string) {
 	least, _ := integer(n.s["min"+of])
 	most, limited := integer(n.s["max"+of])
 	if least == 0 && (!limited || most > 0) {
 		n.empty, n.filled = b.branches.add(p.at+"[]"), b.branches.add(p.at+"[.]")
-		n.below.add(n.empty)
-		n.below.add(n.filled)
 	}
-	n.below.join(below)
 }
