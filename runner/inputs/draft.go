@@ -287,23 +287,10 @@ func only(branch int) (s set) {
 // its properties.
 func (d *draft) entries(n *node, out map[string]any, depth int) {
 	open := len(n.fields) == 0 && depth > 0 && !n.end && n.s["additionalProperties"] != false
-	if n.extra == nil && !open {
+	switch {
+	case n.extra == nil && !open:
 		return
-	}
-	filled := set{}
-	if n.extra != nil {
-		filled = n.extra.below
-	}
-	filled.join(only(n.filled))
-	least, _ := integer(n.s["minProperties"])
-	wanted := least > len(out) || d.aims(filled) || d.fresh(filled) > 0 || d.shape == ShapeAll && d.fresh(only(n.empty)) == 0
-	if d.random != nil && !d.aims(filled) {
-		wanted = d.random.IntN(2) == 0
-	}
-	if most, limited := integer(n.s["maxProperties"]); d.aim >= 0 && d.aim == n.empty || limited && most <= len(out) {
-		wanted = false
-	}
-	if !wanted || depth > maxDepth {
+	case depth > maxDepth || !d.hasEntry(n, len(out)):
 		d.taken.add(n.empty)
 		return
 	}
@@ -318,4 +305,23 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 	} else {
 		out[key] = d.value(n.extra, depth+1)
 	}
+}
+
+// hasEntry tells whether a map that has some entries gets one more.
+func (d *draft) hasEntry(n *node, entries int) bool {
+	filled := only(n.filled)
+	if n.extra != nil {
+		filled.join(n.extra.below)
+	}
+	least, _ := integer(n.s["minProperties"])
+	most, limited := integer(n.s["maxProperties"])
+	switch {
+	case d.aim >= 0 && d.aim == n.empty, limited && most <= entries:
+		return false
+	case least > entries, d.aims(filled):
+		return true
+	case d.random != nil:
+		return d.random.IntN(2) == 0
+	}
+	return d.fresh(filled) > 0 || d.shape == ShapeAll && d.fresh(only(n.empty)) == 0
 }

@@ -1,15 +1,44 @@
 // Package inputs makes up plausible arguments for tools, prompts and resource
-// templates, so that a server does with them what it would do in earnest.
+// templates, so that a server does with them what it would do in earnest. The probe
+// asks a Form for the arguments of call after call, and tells a Pool what came back.
 //
-// It reads JSON Schema (draft-07 and 2020-12, as much as real tools use) and
-// names and descriptions for hints. The same schema always gives the same
-// arguments. It is pure, and schemas are hostile: every walk has a budget.
+// # Values
 //
-// What is made up points nowhere: URLs and host names are on a domain that
-// RFC 2606 reserves, addresses in ranges that RFC 5737 and RFC 3849 reserve,
-// and paths lie in Options.Dir. A URL or path that the schema itself proposes
-// (default, examples) is moved there too, so that a server does not get to
-// choose where an argument of ours sends it.
+// A value comes from the first step of this ladder that has one: the schema's const
+// and enum; its default and examples; words that its description quotes or puts in
+// parentheses; what an error offered; ids, names and URIs that a result, a list or
+// the arguments of an earlier call named, matched with the parameter by name; and
+// else what the format, the name and the type suggest. Each value that somebody named
+// is tried once in each place, at most twelve in one; what was accepted is used again.
+//
+// # Branches
+//
+// A branch is an alternative that a schema leaves: an optional property given, and
+// not given; each member of an enum (of more than sixteen, sixteen spread over the
+// list); true, and false; each alternative of anyOf, oneOf, a list of types, and
+// if/then/else; an array, or a map, with nothing in it, and with something. A branch
+// is told by its place in the arguments: what two alternatives share counts once, and
+// a recursive value is followed into itself once. What the schema offers in one
+// place and forbids in another is no branch; this is found out by making arguments
+// for each and checking them. Nothing is done before the server has answered, and
+// slightly invalid arguments count for nothing. A form takes as many branches in one
+// call as go together.
+//
+// Schemas are hostile: every walk has a budget, and a schema has at most 256
+// branches, 64 properties in one object, 16 alternatives in one place and 1024
+// places. One that has more never has all of its branches done.
+//
+// # Marks
+//
+// Hosts, paths, ids and texts that are made up carry the Mark of their call. What is
+// made up points nowhere: URLs and host names are below a domain that RFC 2606
+// reserves, addresses in ranges that RFC 5737 and RFC 3849 reserve, and paths in
+// Options.Dir. Whatever a default, a description, an error or a result proposes that
+// points elsewhere is moved there, too, so that no server gets to choose where an
+// argument of ours sends it or another. URIs of schemes that name no host are used
+// as they are, and so is what a schema admits nothing else for (const, enum, pattern).
+//
+// The package is pure, and the same seed, schema and answers give the same arguments.
 package inputs
 
 import (
@@ -19,8 +48,7 @@ import (
 	"path"
 )
 
-// The values that point outside. A request to Host is one that an argument
-// explains.
+// Host is what all hosts in arguments are below (see Named).
 const Host = "mcpaudit-probe.example"
 
 // Options say what arguments may be like.
@@ -28,11 +56,11 @@ type Options struct {
 	// Seed makes the choices: the same seed makes the same ones again.
 	Seed int64
 	// Given is a JSON object of values that are used as they are, by property.
+	// Arguments with such values are not held against the schema.
 	Given json.RawMessage
 	// Dir is the absolute directory that all paths lie in; "" is "/tmp".
 	Dir string
-	// All fills in every optional property. Without it only those are filled
-	// in for which the schema itself proposes a value.
+	// All has Arguments fill in every optional property.
 	All bool
 	// About is the name of what is called. Where a parameter does not say
 	// whether its path is a directory, the name of the tool often does.

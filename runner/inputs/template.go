@@ -42,7 +42,7 @@ func NewTemplateForm(text string, o Options) (*Form, error) {
 		}
 	}
 	properties, required := map[string]any{}, []any{}
-	for _, name := range list2(parsed.Varnames(), maxFields) {
+	for _, name := range parsed.Varnames()[:min(len(parsed.Varnames()), maxFields)] {
 		properties[name] = map[string]any{"type": "string", "minLength": json.Number("1")}
 		if !optional[name] {
 			required = append(required, name)
@@ -53,8 +53,6 @@ func NewTemplateForm(text string, o Options) (*Form, error) {
 	f.template.invert(text)
 	return f, nil
 }
-
-func list2(names []string, most int) []string { return names[:min(len(names), most)] }
 
 // invert makes the form of a template of simple expressions.
 func (t *template) invert(text string) {

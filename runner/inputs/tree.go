@@ -181,7 +181,7 @@ func spread(members []any, most int) []any {
 
 // alternatives makes the ways of a place that one of several schemas holds for.
 func (b *builder) alternatives(n *node, p place) bool {
-	keyword, branches := split2(n.s)
+	keyword, branches := choices(n.s)
 	if keyword == "" {
 		return false
 	}
@@ -212,8 +212,8 @@ var keywords = map[string][]string{
 	"anyOf": {"anyOf"}, "oneOf": {"oneOf"}, "if": {"if", "then", "else"}, "type": {"type"},
 }
 
-// split2 finds the alternatives that a flattened schema has, by one keyword.
-func split2(s map[string]any) (keyword string, branches []any) {
+// choices finds the alternatives that a flattened schema has, by one keyword.
+func choices(s map[string]any) (keyword string, branches []any) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if branches, _ := s[keyword].([]any); len(branches) > 0 {
 			return keyword, branches

@@ -1,0 +1,165 @@
+package inputs
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// want is a place that asks for a value.
+type want struct {
+	name string
+	// words are those of the name, about those of the objects around it and of the
+	// tool, description those of the description.
+	words, about, description []string
+	tool                      string
+	options                   Options
+	path, uri, number         bool
+	// sole: the tool has no other text or number to ask for.
+	sole bool
+}
+
+// likely is the least affinity of a value that is tried.
+const likely = 3
+
+// affinity says how likely a value is meant for a place.
+func affinity(w want, e entry) int {
+	switch {
+	case e.argument != "":
+		if e.argument == w.name {
+			return 20
+		}
+		return 0
+	case !w.holds(e):
+		return 0
+	case e.offered:
+		return offerAffinity(w, e)
+	}
+	score := nameAffinity(w, e)
+	if w.path || w.uri && e.kind == uri {
+		score = max(score, likely+1)
+	}
+	if (score > 0 || e.kind == id) && (share(w.words, e.about) || share(w.about, e.about)) {
+		score += 2
+	}
+	return score
+}
+
+// holds tells whether a value is of the sort that a place is for: paths within the
+// directory where a path is asked for, and only there; and so with URIs.
+func (w want) holds(e entry) bool {
+	if w.path != (e.kind == path_) || w.path && !w.options.within(path.Clean(e.value)) {
+		return false
+	}
+	return w.uri == (e.kind == uri || e.kind == email) && (!w.number || isNumber(e.value))
+}
+
+// offerAffinity is that of a value that an error offers: to the tool whose error it
+// was, and to the argument that it speaks of.
+func offerAffinity(w want, e entry) int {
+	own := strings.HasSuffix(e.from, " "+w.tool) && w.tool != ""
+	speaks := share(w.words, e.key)
+	switch {
+	case own && speaks:
+		return 12
+	case own && w.sole:
+		return 10
+	case own:
+		return 5
+	case speaks:
+		return 4
+	}
+	return 0
+}
+
+// nameAffinity compares the name of a place with what a value stood under.
+func nameAffinity(w want, e entry) int {
+	if len(w.words) == 0 {
+		return 0
+	}
+	if len(e.key) == 0 {
+		return looseAffinity(w, e)
+	}
+	key, last := e.key[len(e.key)-1], w.words[len(w.words)-1]
+	switch {
+	case slices.Equal(w.words, e.key):
+		return 5
+	case key == last, idWords[key] && idWords[last], !idWords[key] && slices.Contains(w.words, key):
+		return likely
+	case slices.Contains(w.description, key) && share(w.description, e.about):
+		return likely
+	case share(w.words, e.about) && (idWords[key] || key == "name"):
+		return 2
+	}
+	return 0
+}
+
+// looseAffinity is that of a value from running text.
+func looseAffinity(w want, e entry) int {
+	switch {
+	case (e.kind == id || e.kind == uuid) && idWords[w.words[len(w.words)-1]]:
+		return likely
+	case share(w.words, e.about):
+		return 2
+	}
+	return 0
+}
+
+var idWords = words("id identifier key ref uuid guid number no num code slug handle")
+
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
+}
+
+// want describes a place to the pool.
+func (f *Form) want(n *node) want {
+	description, _ := n.s["description"].(string)
+	about := slices.Clone(f.about)
+	for _, step := range strings.Split(n.at, "/") {
+		about = append(about, split(step)...)
+	}
+	words := split(n.name)
+	pointing := pointing(n)
+	return want{
+		name: n.name, words: singular(words), about: meaning(singular(about)), description: meaning(singular(nouns(description, maxWords))),
+		tool: f.options.About, options: f.options, path: f.isPath(n),
+		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
+		sole: f.sole,
+	}
+}
+
+// subject are the words of a source that say what it is about.
+func subject(source string) []string { return meaning(singular(split(source))) }
+
+// meaning leaves out the words that stand in the names of all sorts of tools.
+func meaning(words []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return empty[word] || len(word) < 2 })
+}
+
+var empty = words("tool prompt resource template list get read fetch show find search query all by of the to for with in on and or is a an " +
+	"create add new write save insert put set delete remove update edit open close start stop run name id key value text data item result " +
+	"args argument input output required optional if from at it this that")
+
+// nouns are the words of a sentence, in lower case.
+func nouns(text string, most int) []string {
+	var found []string
+	for _, part := range strings.Fields(head(text, 1024)) {
+		found = append(found, split(part)...)
+	}
+	return found[:min(len(found), most)]
+}
+
+// singular turns plurals into what they are plurals of, as far as English lets it.
+func singular(words []string) []string {
+	out := make([]string, 0, len(words))
+	for _, word := range words {
+		switch {
+		case len(word) > 4 && strings.HasSuffix(word, "ies"):
+			word = word[:len(word)-3] + "y"
+		case len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us"):
+			word = word[:len(word)-1]
+		}
+		out = append(out, word)
+	}
+	return out
+}
