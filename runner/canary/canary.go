@@ -145,6 +145,9 @@ func (s Set) plantBelow(base, dir string, access Access) error {
 // Replant is Plant for a home in which a server has run: what it has left alone
 // stays as it is, and what it has put in the way goes.
 func (s Set) Replant(dir string, access Access) error {
+	if len(s.Files) == 0 {
+		return nil
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("plant canaries again: %w", err)

@@ -1,0 +1,132 @@
+package manifest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// The parts of a text: a URL's scheme and host, or a run of letters and digits.
+var (
+	part = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:"]+|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[\pL\pN]+`)
+	runs = regexp.MustCompile(`#(?:[-:.,+/_]#)+`)
+)
+
+// calendar are the words of a date or time that are no numbers.
+var calendar = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields("january february march april may june july august september october november december " +
+		"monday tuesday wednesday thursday friday saturday sunday") {
+		calendar[name], calendar[name[:3]] = true, true
+	}
+	for _, name := range strings.Fields("am pm utc gmt") {
+		calendar[name] = true
+	}
+}
+
+// spoken are the members of a JSON text, at any depth, that a person or a model
+// reads, and in which a clock, a counter or a port may show.
+var spoken = map[string]bool{"title": true, "description": true, "default": true, "examples": true}
+
+// Steady returns the manifest with what differs by itself from one start of a
+// server to the next taken out of its texts: times, dates, numbers, ids. Two
+// manifests whose steady forms are equal say the same in words. Names, URIs and
+// the structure of schemas stay as they are; so does an address of the outside,
+// for to say another one is to say something else.
+func (m Manifest) Steady() Manifest {
+	each := func(items []json.RawMessage) []json.RawMessage {
+		steady := make([]json.RawMessage, len(items))
+		for i, item := range items {
+			steady[i] = steadyJSON(item, false)
+		}
+		return steady
+	}
+	return Manifest{
+		ServerName: m.ServerName, Instructions: steadyJSON(m.Instructions, true), Capabilities: m.Capabilities,
+		Tools: each(m.Tools), Resources: each(m.Resources), ResourceTemplates: each(m.ResourceTemplates), Prompts: each(m.Prompts),
+	}
+}
+
+// steadyJSON does that with one JSON text, all of it or the spoken members. What
+// has no canonical form stays as it is.
+func steadyJSON(raw json.RawMessage, all bool) json.RawMessage {
+	if _, err := Canonical(raw); err != nil {
+		return raw
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return raw
+	}
+	text, err := json.Marshal(steadyValue(value, all))
+	if err != nil {
+		return raw
+	}
+	return text
+}
+
+func steadyValue(value any, all bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			v[key] = steadyValue(member, all || spoken[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = steadyValue(v[i], all)
+		}
+	case string:
+		if all {
+			return steadyText(v)
+		}
+	case json.Number:
+		if all {
+			return 0
+		}
+	}
+	return value
+}
+
+// steadyText puts one sign for what may be counted or made up: "12:03", "pid 714",
+// "3f2a-77b1".
+func steadyText(text string) string {
+	text = part.ReplaceAllStringFunc(text, func(s string) string {
+		if madeUp(s) {
+			return "#"
+		}
+		return s
+	})
+	return runs.ReplaceAllString(text, "#")
+}
+
+// longID is from how many characters on one digit makes a word an id; in a shorter
+// one a third has to be digits, or all hex, for people write w0rds so.
+const longID = 16
+
+func madeUp(s string) bool {
+	if strings.ContainsAny(s, ":.") { // an address; that of this machine says nothing
+		host := s[strings.LastIndexByte(s, '/')+1:]
+		return strings.HasPrefix(host, "127.") || host == "0.0.0.0"
+	}
+	if calendar[strings.ToLower(s)] {
+		return true
+	}
+	digits, hex, length := 0, true, 0
+	for _, r := range s {
+		length++
+		if unicode.IsDigit(r) {
+			digits++
+		} else {
+			hex = hex && strings.ContainsRune("abcdefABCDEF", r)
+		}
+	}
+	switch {
+	case digits == 0:
+		return hex && length%4 == 0 // a part of a UUID
+	default:
+		return hex || length >= longID || 3*digits >= length
+	}
+}
