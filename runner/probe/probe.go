@@ -162,6 +162,10 @@ type Result struct {
 	// kind that differs.
 	Drift     report.Drift
 	Announced bool
+	// After is what was listed after the calls, the last time; whole, when Relisted
+	// is set, or else nothing.
+	After    manifest.Manifest
+	Relisted bool
 
 	Coverage report.Coverage
 	Exercise []report.CapabilityCoverage

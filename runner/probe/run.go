@@ -93,6 +93,9 @@ func (s *session) relist(ctx context.Context) error {
 			return err
 		}
 		s.takeAnnounced()
+		after.ServerName, after.Instructions, after.Capabilities = // those of the session
+			s.result.Manifest.ServerName, s.result.Manifest.Instructions, s.result.Manifest.Capabilities
+		s.result.After, s.result.Relisted = after, true
 		s.compare(before, after.Report())
 		known := len(s.targets)
 		if s.enlist(after) == 0 {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
@@ -13,28 +14,76 @@ var manifestChanged = Rule{
 	Fix: "Review the difference and approve it by pinning the new digest.",
 }
 
+// What the rules about one audit's manifests have in common.
+const (
+	steadyGrades = "High where something changed that was there before; Medium where a tool, template or prompt came or went; " +
+		"Low where nothing but times, numbers or ids in texts differ. Resources that come and go are a server's data."
+	steadyFix = "Advertise the same every time. What has to differ belongs into results, not into what is reviewed."
+)
+
 var manifestUnsteady = Rule{
 	ID: "MCPA-MANIFEST-002", Severity: report.SeverityHigh, Title: "Manifest changed during the session",
-	Description: "After the calls, the list of tools was not what it had been before them. High where a tool changed " +
-		"that was there before; Medium where tools came or went without notifications/tools/list_changed. Tools that " +
-		"come or go as announced are no finding, and new ones are called as well.",
+	Description: "After the calls, the lists of tools, templates and prompts were not what they had been before them. High where " +
+		"something changed that was there before; Medium where it came or went without a list_changed notification; Low where nothing " +
+		"but times, numbers or ids in texts differ. What comes or goes as announced is no finding, and what is new is called as well.",
 	Fix: "Keep a tool's description and schema for the length of a session; announce tools that come and go.",
 }
 
-func findUnsteadyManifest(in Input) []draft {
-	server := report.Capability{Kind: report.CapabilityServer}
-	d := draft{
-		severity: report.SeverityMedium, phase: report.PhaseList, capability: server, object: "tools", order: math.MaxInt,
-		evidence: report.Evidence{
-			Time: in.End, Detail: "tools/list after the calls: " + clean(in.Drift.String(), 400), Attribution: report.AttributionPhase,
-		},
+var manifestRestart = Rule{
+	ID: "MCPA-MANIFEST-003", Severity: report.SeverityHigh, Title: "Manifest changed on restart",
+	Description: "Started again, with the files that it had left, the server advertised something else than when it was started first, " +
+		"and than at the end of that session. " + steadyGrades,
+	Fix: steadyFix,
+}
+
+var manifestIdentity = Rule{
+	ID: "MCPA-MANIFEST-004", Severity: report.SeverityHigh, Title: "Manifest depends on the client's name",
+	Description: "To a client that gave itself another name, with the same capabilities, the server advertised something else, " +
+		"which it did not when it was started again for the first. " + steadyGrades,
+	Fix: steadyFix + " What a client can do it says by its capabilities.",
+}
+
+var manifestClock = Rule{
+	ID: "MCPA-MANIFEST-005", Severity: report.SeverityHigh, Title: "Manifest depends on the date",
+	Description: "With its clock set forward, the server advertised something else, which it did not when it was started again " +
+		"at the present time. " + steadyGrades,
+	Fix: steadyFix,
+}
+
+// moments say when a manifest differed.
+var moments = map[report.Moment]struct{ message, evidence string }{
+	report.MomentSession:  {"What the server advertises changed while it was called", "lists after the calls"},
+	report.MomentRestart:  {"What the server advertises changed when it was started again", "lists after a restart with the same files"},
+	report.MomentIdentity: {"What the server advertises is something else for a client of another name", "lists for another client, with the same capabilities"},
+	report.MomentClock:    {"What the server advertises is something else at a later date", "lists with the clock set forward"},
+}
+
+// drifted finds how the manifest differed at one moment.
+func drifted(moment report.Moment) func(Input) []draft {
+	return func(in Input) []draft {
+		i := slices.IndexFunc(in.Drifts, func(d Drift) bool { return d.Moment == moment })
+		if i < 0 {
+			return nil
+		}
+		drift, severity, when := in.Drifts[i], report.SeverityMedium, moments[moment]
+		what, among := drift.Words, ""
+		switch {
+		case len(drift.Words.Changed) > 0:
+			severity = report.SeverityHigh
+		case !drift.Words.Empty() && drift.Announced:
+			return nil
+		case drift.Words.Empty() && len(drift.Changed) > 0:
+			severity, what, among = report.SeverityLow, drift.Drift, " in times, numbers or ids only"
+		case drift.Words.Empty():
+			return nil
+		}
+		return []draft{{
+			severity: severity, phase: report.PhaseList, capability: report.Capability{Kind: report.CapabilityServer},
+			object: string(moment), order: math.MaxInt,
+			message: sentence("%s%s: %s", when.message, among, clean(what.String(), 300)),
+			evidence: report.Evidence{
+				Time: in.End, Detail: when.evidence + ": " + clean(drift.String(), 400), Attribution: report.AttributionPhase,
+			},
+		}}
 	}
-	switch {
-	case len(in.Drift.Changed) > 0:
-		d.severity = report.SeverityHigh
-	case in.Drift.Empty() || in.Announced:
-		return nil
-	}
-	d.message = sentence("The list of tools changed while the tools were called: %s", clean(in.Drift.String(), 300))
-	return []draft{d}
 }

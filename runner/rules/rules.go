@@ -41,10 +41,8 @@ type Input struct {
 	Canaries []Canary
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
-	// Drift is how the tools differed after the calls; Announced: the server
-	// had sent notifications/tools/list_changed.
-	Drift     report.Drift
-	Announced bool
+	// Drifts are how the manifest differed within the audit.
+	Drifts    []Drift
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
@@ -60,6 +58,18 @@ type Canary struct {
 	Path string
 	// Routine: ordinary tools open it unasked.
 	Routine bool
+}
+
+// Drift is how the manifest differed at one moment.
+type Drift struct {
+	Moment report.Moment
+	report.Drift
+	// Announced: the server had sent a list_changed notification of each kind that
+	// differs.
+	Announced bool
+	// Words are those of the differences that are more than times, numbers and ids
+	// in texts.
+	Words report.Drift
 }
 
 // Pollution is what came on stdout that is no message; see probe.Pollution.
@@ -90,7 +100,10 @@ var families = []family{
 	{controlSocket, findControlSockets},
 	{undeclaredSubprocess, findSubprocesses},
 	{manifestChanged, nil},
-	{manifestUnsteady, findUnsteadyManifest},
+	{manifestUnsteady, drifted(report.MomentSession)},
+	{manifestRestart, drifted(report.MomentRestart)},
+	{manifestIdentity, drifted(report.MomentIdentity)},
+	{manifestClock, drifted(report.MomentClock)},
 	{pollutedStdout, findPollution},
 	{endlessList, findBreaches(breach.CursorTwice, breach.LongList)},
 	{oversizedMessage, findBreaches(breach.Oversized)},
