@@ -149,11 +149,10 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
 
-	runs := []observation{observe(limited, plan, launcher, launch{})}
-	if runs[0].result.NeedDiscover && limited.Err() == nil {
-		plan.Progress("start the server again, for the revision without a handshake")
-		runs = append(runs, observe(limited, plan, launcher, launch{discover: true}))
-	}
+	clock, _ := launcher.(Clock)
+	runs := launchAll(limited, plan, clock, func(ctx context.Context, how launch) observation {
+		return observe(ctx, plan, launcher, how)
+	})
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return report.Report{}, fmt.Errorf("audit: %w", err)
 	}

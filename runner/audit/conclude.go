@@ -14,29 +14,33 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// conclude makes the report of one run, or of two of which the second counts
-// for the conversation and both for what the server did.
+// conclude makes the report of all runs: the conversation is that of the run in
+// which the server was exercised, and what it did is what it did in any.
 func conclude(plan Plan, runs []observation, now time.Time) report.Report {
-	last := runs[len(runs)-1]
+	first := exercised(runs)
 	seen, leaks := merge(runs)
-	manifest := last.result.Manifest.Report()
+	manifest := first.result.Manifest.Report()
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.Server{
-			Name: last.result.ServerName, Version: last.result.ServerVersion,
-			ProtocolVersion: last.result.ProtocolVersion, Command: plan.Command,
-			Exit: last.exit(), Stderr: last.stderr,
+			Name: first.result.ServerName, Version: first.result.ServerVersion,
+			ProtocolVersion: first.result.ProtocolVersion, Command: plan.Command,
+			Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:   plan.FailOn,
 		Runner:   report.Component{Name: "mcpaudit", Version: Build()},
 		Network:  plan.Network,
 		Profile:  seen.Report(),
 		Manifest: manifest,
-		Coverage: last.result.Coverage,
-		Exercise: last.result.Exercise,
-		Outputs:  last.result.Outputs,
-		Findings: findings(plan, last, seen, leaks, now),
+		Coverage: first.result.Coverage,
+		Exercise: first.result.Exercise,
+		Outputs:  first.result.Outputs,
+		Findings: findings(plan, runs, seen, leaks, now),
 	}
+	for _, d := range drifts(runs) {
+		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
+	}
+	r.Probe.Launches = launches(runs)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {
@@ -44,7 +48,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 			r.Noise[i].Samples = nil
 		}
 	}
-	if last.result.Listed {
+	if first.result.Listed {
 		r.ManifestDigest = manifest.Digest
 	} else {
 		r.Manifest.Digest = ""
@@ -67,32 +71,67 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	return seen, leaks
 }
 
+// launches counts the runs in which the server was started.
+func launches(runs []observation) int {
+	n := 0
+	for _, o := range runs {
+		if o.launched == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // incomplete finds the first reason, in the order of cause, why the audit could
 // not observe everything. A first run that only showed that the server has to
 // be talked to differently has to have been watched, not to have answered.
 func incomplete(runs []observation) report.Incomplete {
 	for _, o := range runs {
-		if reason := o.unwatched(); reason.Reason != "" {
-			return reason
+		if reason := o.unwatched(); reason.Reason != "" && !o.dispensable() {
+			return o.during(reason)
 		}
 	}
-	last := runs[len(runs)-1]
-	if reason := last.unanswered(); reason.Reason != "" {
+	first := exercised(runs)
+	if reason := first.unanswered(); reason.Reason != "" {
 		return reason
 	}
 	for _, o := range runs {
 		if reason := o.overflow(); reason.Reason != "" {
-			return reason
+			return o.during(reason)
 		}
 	}
-	if last.untraced {
+	if first.untraced {
 		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "nothing was traced: the server runs elsewhere"}
 	}
-	if last.result.Coverage.Nothing() {
+	if first.result.Coverage.Nothing() {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
 	}
+	for _, o := range runs {
+		if reason := o.unanswered(); reason.Reason != "" && o.how.moment != "" && o.how.moment != report.MomentClock {
+			return o.during(reason)
+		}
+	}
 	return report.Incomplete{}
+}
+
+// dispensable tells whether it is no more than a gap that a run did not come to be:
+// the clock of many servers cannot be set.
+func (o observation) dispensable() bool {
+	return o.launched != nil && o.how.moment == report.MomentClock
+}
+
+// during says of a reason in which launch it came up, unless that was the first.
+func (o observation) during(reason report.Incomplete) report.Incomplete {
+	when := map[report.Moment]string{
+		report.MomentRestart:  "when the server was started again, with the files that it had left",
+		report.MomentIdentity: "when the server was started again, for a client of another name",
+		report.MomentClock:    "when the server was started again, with its clock set forward",
+	}[o.how.moment]
+	if when != "" {
+		reason.Message = when + ": " + reason.Message
+	}
+	return reason
 }
 
 // unwatched is why a run was not watched from its beginning to its end.

@@ -5,28 +5,42 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// findings judges what was seen by the rules, and the manifest by the baseline.
-func findings(plan Plan, last observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
-	bad := last.result.Pollution
+// findings judges what was seen by the rules, and the manifest by the baseline. The
+// conversation is that of the run in which the server was exercised.
+func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
+	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
-		Profile: seen, Leaks: leaks, Scope: scope.Read(last.result.Manifest), Resolvers: plan.resolvers, End: now,
-		Drift: last.result.Drift, Announced: last.result.Announced,
+		Profile: seen, Leaks: leaks, Scope: scope.Read(first.result.Manifest), Resolvers: plan.resolvers, End: now,
+		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
-		Breaches:  last.result.Breaches,
+		Breaches:  first.result.Breaches,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
 	}
 	all := rules.Judge(in)
-	if changed, ok := compare(plan.Baseline, last, now); ok {
+	if changed, ok := compare(plan.Baseline, first, now); ok {
 		all = append(all, changed)
 	}
 	return all
+}
+
+// pollution is that of the run in which the server was exercised, or else of the
+// first that has any.
+func pollution(runs []observation) probe.Pollution {
+	bad := exercised(runs).result.Pollution
+	for _, o := range runs {
+		if bad.Lines == 0 {
+			bad = o.result.Pollution
+		}
+	}
+	return bad
 }
 
 // compare holds the manifest against that of the baseline. A manifest that was

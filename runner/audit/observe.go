@@ -32,10 +32,16 @@ const (
 
 // observation is one run of the server, from launch to the end of its trace.
 type observation struct {
+	// how it was started.
+	how launch
 	// launched is why there was no run; all else is empty then.
 	launched error
 	// untraced: the server runs elsewhere, and only result counts.
 	untraced bool
+	// programs are those that the server was made of, by path; loaded: one of them
+	// has loaded the library that sets the clock forward.
+	programs []string
+	loaded   bool
 	// tracer is the backend that was used.
 	tracer  trace.Backend
 	result  probe.Result
@@ -64,6 +70,15 @@ type observation struct {
 // launch is one start of the server and what it is to show. The zero value is that
 // of the first.
 type launch struct {
+	// moment is what its manifest is compared for; "" where the server is exercised.
+	// again: it is a second such launch, to tell what differs by itself.
+	moment report.Moment
+	again  bool
+	// impossible is why there can be no such launch.
+	impossible error
+	// unaffected says which of its programs go by the true time all the same, and
+	// library is the file that sets the clock of the others; "" where there is none.
+	unaffected, library string
 	// discover speaks the stateless revision.
 	discover bool
 	// listOnly: nothing is exercised.
@@ -76,7 +91,6 @@ type launch struct {
 
 // observe runs the server once.
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
-	plan.Progress("start the server")
 	process, err := launcher.Launch(ctx, Start{Env: how.env, Listens: plan.listens()})
 	if err != nil {
 		return observation{launched: err}
@@ -87,9 +101,12 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	defer endTrace()
 	drained := make(chan error, 1)
 	secrets, listens := leak.New(plan.Canaries), newListening()
+	made := programs{library: how.library}
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
-			builder.Add(e)
+			if !made.event(e) {
+				builder.Add(e)
+			}
 			secrets.Event(e)
 			listens.event(e)
 		})
@@ -129,7 +146,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.profile = builder.Build(o.result.Ledger)
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
-	o.opened = process.Opened()
+	o.opened, o.programs, o.loaded = process.Opened(), made.paths, made.loaded
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	select {
 	case <-process.Trace().Lost():

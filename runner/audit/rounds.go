@@ -47,7 +47,7 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 			within = exercise
 		}
 		if how.moment == report.MomentClock {
-			how.env, how.impossible = shift(clock, runs)
+			how = shift(how, clock, runs)
 		}
 		o := observation{launched: how.impossible}
 		switch {

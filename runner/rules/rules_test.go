@@ -337,17 +337,28 @@ func TestEvasion(t *testing.T) {
 }
 
 func TestManifestAndProtocol(t *testing.T) {
+	type drift = report.Drift
+	changed, added := drift{Changed: []string{"tool a"}}, drift{Added: []string{"tool b"}}
+	at := func(moment report.Moment, d, words drift, announced bool) []Drift {
+		return []Drift{{Moment: moment, Drift: d, Words: words, Announced: announced}}
+	}
+	session := report.MomentSession
 	for name, tc := range map[string]struct {
-		drift     report.Drift
-		announced bool
+		drifts    []Drift
 		pollution Pollution
 		want      string
 	}{
-		"steady":             {},
-		"changed, announced": {drift: report.Drift{Changed: []string{"tool a"}}, announced: true, want: "MANIFEST-002 High: The list of tools changed while the tools were called: changed: tool a."},
-		"added, announced":   {drift: report.Drift{Added: []string{"tool b"}}, announced: true},
-		"added":              {drift: report.Drift{Added: []string{"tool b"}}, want: "MANIFEST-002 Medium"},
-		"removed":            {drift: report.Drift{Removed: []string{"tool b"}}, want: "MANIFEST-002 Medium"},
+		"steady":               {},
+		"changed, announced":   {drifts: at(session, changed, changed, true), want: "MANIFEST-002 High: What the server advertises changed while it was called: changed: tool a."},
+		"added, announced":     {drifts: at(session, added, added, true)},
+		"added":                {drifts: at(session, added, added, false), want: "MANIFEST-002 Medium"},
+		"removed":              {drifts: at(session, drift{Removed: []string{"tool b"}}, drift{Removed: []string{"tool b"}}, false), want: "MANIFEST-002 Medium"},
+		"a time":               {drifts: at(session, changed, drift{}, false), want: "MANIFEST-002 Low: What the server advertises changed while it was called in times, numbers or ids only: changed: tool a."},
+		"a time, and words":    {drifts: at(session, drift{Changed: []string{"tool a", "tool c"}}, changed, false), want: "MANIFEST-002 High: What the server advertises changed while it was called: changed: tool a."},
+		"on restart":           {drifts: at(report.MomentRestart, changed, changed, false), want: "MANIFEST-003 High: What the server advertises changed when it was started again: changed: tool a."},
+		"a tool by identity":   {drifts: at(report.MomentIdentity, added, added, false), want: "MANIFEST-004 Medium: What the server advertises is something else for a client of another name: added: tool b."},
+		"by clock":             {drifts: at(report.MomentClock, changed, changed, false), want: "MANIFEST-005 High: What the server advertises is something else at a later date: changed: tool a."},
+		"a date in the future": {drifts: at(report.MomentClock, changed, drift{}, false)},
 		"banner": {
 			pollution: Pollution{Lines: 2, Sample: "hello\x1b[2J\u202e", Phase: report.PhaseHandshake},
 			want:      `PROTOCOL-001 Low: The server wrote 2 lines to stdout that are no MCP messages, first "hello?[2J?".`,
@@ -355,7 +366,7 @@ func TestManifestAndProtocol(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(silent)
-			in.Drift, in.Announced, in.Pollution = tc.drift, tc.announced, tc.pollution
+			in.Drifts, in.Pollution = tc.drifts, tc.pollution
 			expect(t, in, tc.want)
 		})
 	}

@@ -10,13 +10,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // built is where the programs are.
@@ -32,7 +35,7 @@ func runAll(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	build := exec.Command("go", "build", "-o", dir+"/",
-		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave")
+		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -49,11 +52,21 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("BIN", built)
+			env.Setenv("DUE", time.Now().AddDate(0, 0, 30).Format(time.DateOnly))
+			servers, err := filepath.Abs(filepath.Join("..", "servers"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("SERVERS", servers)
 			env.Setenv("PATH", built+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			return os.MkdirAll(home, 0o755)
 		},
+		Condition: func(name string) (bool, error) {
+			_, err := faketime.Find()
+			return name == "faketime" && err == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried,
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules,
 		},
 	})
 }
@@ -107,6 +120,18 @@ func finding(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("no %s finding of %s that names %s in %+v", args[1], args[2], args[3], r.Findings)
+}
+
+// rules FILE ID... wants the findings to be of these rules, one each, and of no other.
+func rules(ts *testscript.TestScript, _ bool, args []string) {
+	var got []string
+	for _, f := range read(ts, args[0]).Findings {
+		got = append(got, f.Rule)
+	}
+	slices.Sort(got)
+	if want := args[1:]; !slices.Equal(got, want) {
+		ts.Fatalf("findings of %q, want %q: %+v", got, want, read(ts, args[0]).Findings)
+	}
 }
 
 // carried FILE WAY SECRET FORM EXCERPT wants the one Critical finding that says that

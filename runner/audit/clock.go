@@ -1,0 +1,97 @@
+package audit
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// Clock is what a Launcher is that can set the server's clock forward.
+type Clock interface {
+	// Files are those of the server, to look at its programs.
+	faketime.Files
+	// Library is the path of libfaketime as the server sees it; the error says in
+	// words why it has none.
+	Library() (string, error)
+}
+
+// maxPrograms bounds the programs of a server that are kept, by number.
+const maxPrograms = 64
+
+// programs are those that a server is made of, in the order of the first time.
+type programs struct {
+	paths []string
+	// library is what sets the clock forward, where that is done; loaded: by one of
+	// the programs.
+	library string
+	loaded  bool
+}
+
+// event takes in an event of the trace. It tells whether the event is the doing of
+// the library, and not of the server.
+func (p *programs) event(e trace.Event) (ours bool) {
+	switch {
+	case e.Op == trace.OpExec && e.Errno == "" && len(p.paths) < maxPrograms && !slices.Contains(p.paths, e.Path):
+		p.paths = append(p.paths, e.Path)
+	case p.library == "":
+	case e.Op == trace.OpRead && e.Path == p.library:
+		p.loaded = p.loaded || e.Errno == ""
+		return true
+	case e.Op != trace.OpExec:
+		return faketime.Owns(e.Path)
+	}
+	return false
+}
+
+var errNoClock = errors.New("the clock cannot be set where the server runs")
+
+// shift fills in how the clock is set forward for the programs that the server was
+// made of in the run that exercised it, or why it cannot be.
+func shift(how launch, clock Clock, runs []observation) launch {
+	how.impossible = errNoClock
+	if clock == nil {
+		return how
+	}
+	library, err := clock.Library()
+	if err != nil {
+		how.impossible = err
+		return how
+	}
+	var unaffected []string
+	paths := exercised(runs).programs
+	for _, path := range paths {
+		if why := faketime.Unaffected(clock, path); why != "" {
+			unaffected = append(unaffected, path+" "+why)
+		}
+	}
+	how.unaffected = strings.Join(unaffected[:min(len(unaffected), 4)], ", ")
+	if len(unaffected) == len(paths) {
+		how.impossible = errors.New(how.unaffected)
+		return how
+	}
+	how.impossible, how.library, how.env = nil, library, faketime.Env(library)
+	return how
+}
+
+// clock is why it was not seen what the server does at a later date.
+func (c *collection) clock(o observation) {
+	if o.how.moment != report.MomentClock {
+		return
+	}
+	why := o.unanswered().Message
+	switch {
+	case o.launched != nil:
+		why = o.launched.Error()
+	case why == "" && !o.loaded:
+		why = "the library that does so was not loaded"
+	case why == "":
+		why = o.how.unaffected
+	}
+	if why != "" {
+		c.add("ClockNotShifted", 1, "the server was not seen at a later date: "+why)
+	}
+}
