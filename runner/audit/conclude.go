@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -40,7 +42,10 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
-	r.Probe.Launches = launches(runs)
+	r.Probe = report.Probe{
+		Seed: plan.Probe.Seed, Rounds: max(cmp.Or(plan.Probe.Rounds, probe.DefaultRounds), 1),
+		Calls: cmp.Or(plan.Probe.Calls, report.CallsAll), Launches: launches(runs),
+	}
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {
@@ -75,7 +80,7 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 func launches(runs []observation) int {
 	n := 0
 	for _, o := range runs {
-		if o.launched == nil {
+		if o.launched == nil && !o.untraced {
 			n++
 		}
 	}

@@ -24,7 +24,7 @@ func drifts(runs []observation) []rules.Drift {
 	if first.result.Relisted {
 		after = first.result.After
 	}
-	all := []rules.Drift{session(first.result)}
+	all := []rules.Drift{inSession(first.result)}
 	restart, _ := at(runs, report.MomentRestart)
 	if !restart.compared() {
 		return some(all)
@@ -50,8 +50,8 @@ func drifts(runs []observation) []rules.Drift {
 	return some(all)
 }
 
-// session is how the lists differed after the calls. It has no resources.
-func session(r probe.Result) rules.Drift {
+// inSession is how the lists differed after the calls. It has no resources.
+func inSession(r probe.Result) rules.Drift {
 	d := rules.Drift{Moment: report.MomentSession, Drift: r.Drift, Announced: r.Announced}
 	if r.Relisted {
 		before, after := r.Manifest, r.After
