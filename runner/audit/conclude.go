@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
-	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -42,10 +40,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
-	r.Probe = report.Probe{
-		Seed: plan.Probe.Seed, Rounds: max(cmp.Or(plan.Probe.Rounds, probe.DefaultRounds), 1),
-		Calls: cmp.Or(plan.Probe.Calls, report.CallsAll), Launches: launches(runs),
-	}
+	r.Probe.Launches = launches(runs)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {

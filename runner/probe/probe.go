@@ -69,9 +69,6 @@ type HTTP struct {
 	Header http.Header
 }
 
-// DefaultRounds is how often everything is exercised.
-const DefaultRounds = 3
-
 // Options of a session. A duration of zero stands for the default.
 type Options struct {
 	// Discover speaks the stateless revision 2026-07-28 (server/discover)
@@ -91,7 +88,7 @@ type Options struct {
 	// Given are arguments for tools by name, each a JSON object: they are sent in
 	// place of what would be made up for the properties that they have.
 	Given map[string]json.RawMessage
-	// Rounds is how often everything is exercised (default DefaultRounds); ListOnly says that
+	// Rounds is how often everything is exercised (default 3); ListOnly says that
 	// nothing is, and Rounds does not count.
 	Rounds   int
 	ListOnly bool
