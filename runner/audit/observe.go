@@ -203,12 +203,7 @@ func talk(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Pha
 
 // options are those of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
-	secrets := canary.NewMatcher(p.Canaries)
 	return probe.Options{
-		Secret: func(text []byte) bool {
-			found, unsearched := secrets.Find(text)
-			return len(found)+unsearched > 0
-		},
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,

@@ -51,7 +51,7 @@ func FuzzForm(f *testing.F) {
 		if form, err := NewTemplateForm(string(schema), o); err == nil {
 			exhaust(t, form, nil)
 		}
-		if !json.Valid(Arguments(schema, Options{All: true})) {
+		if !json.Valid(Arguments(schema, Options{All: true}, Mark{})) {
 			t.Fatal("no JSON")
 		}
 	})

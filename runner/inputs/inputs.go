@@ -77,13 +77,13 @@ func (o Options) dir() string {
 // Arguments makes the content that fits an elicitation's requestedSchema: the
 // required properties, with Options.All the others, too. The result is always a
 // JSON object; for a schema that is none it is empty.
-func Arguments(schema json.RawMessage, o Options) json.RawMessage {
+func Arguments(schema json.RawMessage, o Options, mark Mark) json.RawMessage {
 	f := NewForm(schema, o)
 	shape := ShapeRequired
 	if o.All {
 		shape = ShapeAll
 	}
-	d, _ := f.aimed(shape, -1, nil, Mark{Seed: o.Seed})
+	d, _ := f.aimed(shape, -1, nil, mark)
 	return f.send(d).Arguments
 }
 

@@ -50,7 +50,7 @@ func TestArguments(t *testing.T) {
 		"its own scheme":    {`{"required":["u","v","w"],"properties":{"u":{"default":"memo://1"},"v":{"default":"/home/audit/x"},"w":{"default":"/"}}}`, `{"u":"memo://1","v":"/home/audit/x","w":"/"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Arguments(json.RawMessage(tc.schema), home); string(got) != tc.want {
+			if got := Arguments(json.RawMessage(tc.schema), home, Mark{}); string(got) != tc.want {
 				t.Errorf("Arguments = %s, want %s", got, tc.want)
 			}
 		})
@@ -62,7 +62,7 @@ func TestArgumentsOfAllProperties(t *testing.T) {
 	all := home
 	all.All = true
 	want := `{"limit":3,"note":"A short note about milk and bread (mcpaudit-c0)."}`
-	if got := Arguments(schema, all); string(got) != want {
+	if got := Arguments(schema, all, Mark{}); string(got) != want {
 		t.Errorf("Arguments = %s, want %s", got, want)
 	}
 }
@@ -77,7 +77,7 @@ func TestPathsByTheNameOfTheTool(t *testing.T) {
 	} {
 		o := home
 		o.About = about
-		if got := Arguments(schema, o); string(got) != want {
+		if got := Arguments(schema, o, Mark{}); string(got) != want {
 			t.Errorf("%s: %s, want %s", about, got, want)
 		}
 	}
@@ -170,7 +170,7 @@ func TestArgumentsOfHostileSchemas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exhaust(t, NewForm(json.RawMessage(schema), Options{}), nil)
 			for _, all := range []bool{false, true} {
-				got := Arguments(json.RawMessage(schema), Options{All: all})
+				got := Arguments(json.RawMessage(schema), Options{All: all}, Mark{})
 				if !json.Valid(got) || len(got) > 16*budget {
 					t.Errorf("%d bytes: %.80s", len(got), got)
 				}

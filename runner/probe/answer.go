@@ -16,10 +16,11 @@ var capabilities = map[string]any{
 	"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 }
 
-// answerRequest makes the response to a request of the server.
-func answerRequest(m message, o inputs.Options) any {
+// answerRequest makes the response to a request of the server, with the marks of the
+// call that it came with.
+func answerRequest(m message, o inputs.Options, mark inputs.Mark) any {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.id}
-	if result := answer(m.method, m.params, o); result != nil {
+	if result := answer(m.method, m.params, o, mark); result != nil {
 		response["result"] = result
 	} else {
 		response["error"] = map[string]any{"code": codeMethodNotFound, "message": "method not found"}
@@ -30,7 +31,7 @@ func answerRequest(m message, o inputs.Options) any {
 // answer is what a user and a model at the other end might say; nil for what
 // this client does not know. It serves both the requests that a server sends
 // and those in an input_required result (revision 2026-07-28).
-func answer(method string, params json.RawMessage, o inputs.Options) any {
+func answer(method string, params json.RawMessage, o inputs.Options, mark inputs.Mark) any {
 	switch method {
 	case "ping":
 		return map[string]any{}
@@ -40,7 +41,7 @@ func answer(method string, params json.RawMessage, o inputs.Options) any {
 	case "sampling/createMessage":
 		return map[string]any{
 			"role": "assistant", "model": "mcpaudit", "stopReason": "endTurn",
-			"content": map[string]any{"type": "text", "text": "A short note about milk and bread."},
+			"content": map[string]any{"type": "text", "text": mark.Text()},
 		}
 	case "elicitation/create":
 		given := manifest.Object(params)
@@ -48,7 +49,7 @@ func answer(method string, params json.RawMessage, o inputs.Options) any {
 			return map[string]any{"action": "accept"} // the page is not visited
 		}
 		o.All = true
-		return map[string]any{"action": "accept", "content": inputs.Arguments(given["requestedSchema"], o)}
+		return map[string]any{"action": "accept", "content": inputs.Arguments(given["requestedSchema"], o, mark)}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestServerRequests(t *testing.T) {
 	}
 	for id, part := range map[string]string{
 		"p": `{}`, "r": `"uri":"file:///home/audit"`, "7": `"model":"mcpaudit"`,
-		"e": `"content":{"name":"mcpaudit-c0"}`, "u": `{"action":"accept"}`, "x": "error",
+		"e": `"content":{"name":"mcpaudit-c3"}`, "u": `{"action":"accept"}`, "x": "error",
 	} {
 		if !strings.Contains(answers[id], part) {
 			t.Errorf("the answer to %s is %q, want %s in it", id, answers[id], part)

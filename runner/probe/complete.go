@@ -56,33 +56,54 @@ func (s *session) complete(ctx context.Context, targets []*target) error {
 		if t.out {
 			continue
 		}
-		known := map[string]string{}
-		for _, name := range t.parameters {
-			called, values := false, []string(nil)
-			if s.result.Coverage.Completions.Called < maxCompletions && s.hasTime() {
-				var err error
-				if called, values, err = s.completion(ctx, t, name, known); err != nil {
-					return err
-				}
-			}
-			count(&s.result.Coverage.Completions, called, values != nil)
-			if len(values) > 0 {
-				known[name] = values[0]
-				s.learn([]byte(strings.Join(values, "\n")), func() { s.pool.Offer("the completion of "+t.source(), name, values) })
-			}
+		if err := s.completions(ctx, t); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// completions asks for the values of the arguments of one target.
+func (s *session) completions(ctx context.Context, t *target) error {
+	known := map[string]string{}
+	for _, name := range t.parameters {
+		called, values := false, []string(nil)
+		for _, prefix := range prefixes {
+			if s.result.Coverage.Completions.Called >= maxCompletions || !s.hasTime() {
+				break
+			}
+			answered, offered, err := s.completion(ctx, t, name, prefix, known)
+			if err != nil {
+				return err
+			}
+			called = called || answered
+			if values = offered; len(values) > 0 || values == nil {
+				break
+			}
+		}
+		count(&s.result.Coverage.Completions, called, values != nil)
+		if len(values) > 0 {
+			known[name] = values[0]
+			s.pool.Offer("the completion of "+t.source(), name, values)
+		}
+	}
+	return nil
+}
+
+// prefixes are what completions are asked to begin with: some offer nothing for
+// nothing.
+var prefixes = []string{"", "1", "a"}
+
 // completion asks for the values of one argument; values is nil when they were
 // refused. The error is one that ends the session.
-func (s *session) completion(ctx context.Context, t *target, name string, known map[string]string) (called bool, values []string, err error) {
+func (s *session) completion(
+	ctx context.Context, t *target, name, prefix string, known map[string]string,
+) (called bool, values []string, err error) {
 	ref := map[string]any{"type": "ref/prompt", "name": t.of.Name}
 	if t.of.Kind == report.CapabilityResourceTemplate {
 		ref = map[string]any{"type": "ref/resource", "uri": t.of.Name}
 	}
-	argument := map[string]any{"name": name, "value": ""}
+	argument := map[string]any{"name": name, "value": prefix}
 	params := map[string]any{"ref": ref, "argument": argument}
 	if len(known) > 0 {
 		params["context"] = map[string]any{"arguments": known}

@@ -27,7 +27,8 @@ type outputs struct {
 	list  []report.Output
 	index map[[sha256.Size]byte]int
 	bytes int
-	// of, method and arguments are of the request in flight, or the last one.
+	// id, of, method and arguments are of the request in flight, or the last one.
+	id        int
 	of        report.Capability
 	method    string
 	arguments inputs.Case
@@ -38,10 +39,18 @@ func newOutputs() *outputs {
 }
 
 // begin says what is asked from now on.
-func (o *outputs) begin(q query) {
+func (o *outputs) begin(q query, id int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.id = id
 	o.of, o.method, o.arguments = q.of, q.method, q.arguments
+}
+
+// mark is that of the request in flight.
+func (o *outputs) mark(seed int64) inputs.Mark {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return inputs.Mark{Seed: seed, Call: o.id}
 }
 
 // answered keeps what a call was answered with.

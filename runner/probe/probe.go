@@ -99,9 +99,6 @@ type Options struct {
 	Refuse func(value string) bool
 	// Seed makes the arguments.
 	Seed int64
-	// Secret, when set, tells whether there is a secret in a text: no argument is
-	// made from what that has.
-	Secret func(text []byte) bool
 
 	// Handshake is how long the first answer may take (default 60 s: servers
 	// load a lot), CallTimeout how long any other may (default 30 s).

@@ -55,7 +55,7 @@ func newSession(conn Conn, o Options) *session {
 	}
 	s.wire = newWire(conn, func(m message) any {
 		s.heard.add(report.OutputRequest, m.method, said(m.params))
-		return answerRequest(m, s.options.Inputs)
+		return answerRequest(m, s.options.Inputs, s.heard.mark(s.options.Seed))
 	}, func(m message) {
 		s.heard.add(report.OutputNotification, m.method, said(m.params))
 	})
@@ -96,7 +96,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 	}
 	s.lastID++
 	s.id = nextID(s.id)
-	s.heard.begin(q)
+	s.heard.begin(q, s.lastID)
 	response := s.wire.expect(s.id)
 	start, end, err := s.wire.send(map[string]any{
 		"jsonrpc": "2.0", "id": s.id, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),

@@ -94,9 +94,9 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	case report.CapabilityResource:
 		uri, _ := json.Marshal(map[string]string{"uri": item.Name}) // of strings: no error
 		t.again = inputs.Case{Arguments: uri}
-		s.learn(uri, func() { s.pool.Result("resources/list", uri) })
+		s.pool.Result("resources/list", uri)
 	}
-	s.learn([]byte(item.Description), func() { s.pool.Description(t.source(), item.Description) })
+	s.pool.Description(t.source(), item.Description)
 	return t
 }
 
