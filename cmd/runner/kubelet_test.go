@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -74,8 +75,10 @@ type pod struct {
 	// RunnerCaps are the capabilities of the runner's container.
 	RunnerCaps []uintptr
 	Timeout    string
-	// Tracer is that of the plan.
-	Tracer trace.Backend
+	// Tracer, Transport and Port are those of the plan.
+	Tracer    trace.Backend
+	Transport report.Transport
+	Port      int
 	// KillRunner, and the signal for the tracer: when the server has read its
 	// first request.
 	KillRunner   bool
@@ -159,7 +162,7 @@ func kubelet() error {
 }
 
 func (p pod) run(dir string) error {
-	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer})
+	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer, "transport": p.Transport, "port": p.Port})
 	if err != nil {
 		return err
 	}

@@ -96,6 +96,30 @@ func TestPodPassesAnHonestServer(t *testing.T) {
 	}
 }
 
+// TestPodTalksToAServerThatListens: over the loopback that the containers share.
+func TestPodTalksToAServerThatListens(t *testing.T) {
+	for _, tc := range []struct {
+		transport report.Transport
+		argument  string
+		tracer    trace.Backend
+	}{
+		{report.TransportStreamableHTTP, "http", trace.Strace}, {report.TransportSSE, "sse", trace.Strace}, {report.TransportStreamableHTTP, "http", trace.Ptrace},
+	} {
+		t.Run(fmt.Sprint(tc.transport, tc.tracer), func(t *testing.T) {
+			r := start(t, pod{
+				Command: []string{filepath.Join(built, "honest"), tc.argument}, Transport: tc.transport, Port: 8080,
+				Tracer: tc.tracer, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s",
+			}).decode(t)
+			if r.Verdict != report.VerdictPass || len(r.Findings) > 0 || r.Server.Transport != tc.transport {
+				t.Errorf("verdict %s (%s) over %s: %s, %+v", r.Verdict, r.Reason, r.Server.Transport, r.Message, r.Findings)
+			}
+			if want := (report.Exercised{Listed: 1, Called: 1, Accepted: 1}); r.Coverage.Tools != want {
+				t.Errorf("coverage %+v", r.Coverage)
+			}
+		})
+	}
+}
+
 func TestPodIsInconclusive(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -105,6 +129,8 @@ func TestPodIsInconclusive(t *testing.T) {
 	}{
 		{"no such command", pod{Command: []string{"no-such-program"}, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "is not in PATH"},
 		{"exits", pod{Command: []string{filepath.Join(built, "misbehave"), "exit"}, RunnerCaps: runnerCaps}, report.ReasonServerExited, "NOTES_TOKEN is not set"},
+		{"listens elsewhere", pod{Command: []string{filepath.Join(built, "honest"), "http"}, Transport: report.TransportStreamableHTTP, Port: 8081, RunnerCaps: runnerCaps},
+			report.ReasonNotListening, "spec.server.port"},
 		{"no SYS_PTRACE", pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
 		{"no SYS_PTRACE for our own", pod{Command: []string{filepath.Join(built, "honest")}, Tracer: trace.Ptrace, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
 		{"our own uid", pod{Command: []string{filepath.Join(built, "honest")}, ServerUID: runnerID, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "runAsUser"},
