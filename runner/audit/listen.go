@@ -21,7 +21,7 @@ const (
 	// listenTimeout is how long a server may take to listen, as long as for its first
 	// answer; elsewhereTimeout how long when it listens on another port already.
 	listenTimeout    = 60 * time.Second
-	elsewhereTimeout = 15 * time.Second
+	elsewhereTimeout = 10 * time.Second
 	// maxListening bounds the addresses that are kept, by number.
 	maxListening = 64
 )

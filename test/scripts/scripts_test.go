@@ -35,7 +35,8 @@ func runAll(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	build := exec.Command("go", "build", "-o", dir+"/",
-		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
+		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave",
+		"./test/servers/go/rugpull", "./test/servers/go/tickets")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -66,7 +67,7 @@ func TestScripts(t *testing.T) {
 			return name == "faketime" && err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules,
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve,
 		},
 	})
 }
