@@ -61,10 +61,10 @@ func parseMessage(text []byte) (m message, ok bool) {
 func parseError(raw json.RawMessage) *rpcError {
 	of := manifest.Object(raw)
 	e := &rpcError{Message: manifest.Text(of["message"]), data: of["data"]}
-	if json.Unmarshal(of["code"], &e.Code) != nil {
-		return nil
+	if json.Unmarshal(of["code"], &e.Code) == nil {
+		return e
 	}
-	return e
+	return nil
 }
 
 // parseRefusal parses the body of an HTTP error, which need not have an id

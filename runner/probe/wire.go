@@ -13,11 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// The errors of messages that could not be sent, and of those that cannot be read.
-var (
-	errBacklog = transport.ErrBacklog
-	errTooLong = fmt.Errorf("a message of the server is longer than %d MiB", transport.MaxMessage>>20)
-)
+// errTooLong: a message came that cannot be read.
+var errTooLong = fmt.Errorf("a message of the server is longer than %d MiB", transport.MaxMessage>>20)
 
 // wire knows which message is what, and what is waited for. The transport under it
 // moves them, and calls its methods Receive, See, Refuse and Fail.

@@ -3,7 +3,6 @@ package transport
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
 	"time"
@@ -41,21 +40,21 @@ func newEventReader(from io.Reader, limit int) *eventReader {
 	return &eventReader{from: bufio.NewReaderSize(from, 16<<10), limit: limit}
 }
 
-// next returns the next event that has data, or sets an id. What is unfinished at
-// the end of the stream is none. The error is that of the reader.
-func (r *eventReader) next() (event, error) {
+// next returns the next event that has data, or sets an id; not ok at the end of the
+// stream, however it came. What is unfinished then is no event.
+func (r *eventReader) next() (next event, ok bool) {
 	var e event
 	id, some := r.lastID, false
 	for {
 		line, tooLong, err := r.line()
 		if err != nil {
-			return event{}, err
+			return event{}, false
 		}
 		if len(line) == 0 && !tooLong {
 			if changed := id != r.lastID; some || changed {
 				r.lastID = id
 				e.data = bytes.TrimSuffix(e.data, []byte{'\n'})
-				return e, nil
+				return e, true
 			}
 			e = event{}
 			continue
@@ -141,5 +140,5 @@ func (r *eventReader) unmarked(line []byte) []byte {
 	return bytes.TrimPrefix(line, []byte("\ufeff"))
 }
 
-// errEvents: there is no end of them.
-var errEvents = errors.New("the stream has too many events")
+// tooMany is the error of a stream without an end.
+func tooMany() *Error { return errorf("the stream has more than %d events", maxEvents) }

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -13,12 +12,9 @@ import (
 func readEvents(t *testing.T, from io.Reader, limit int) (events []event, r *eventReader) {
 	t.Helper()
 	for r = newEventReader(from, limit); ; {
-		e, err := r.next()
-		if errors.Is(err, io.EOF) {
+		e, ok := r.next()
+		if !ok {
 			return events, r
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		events = append(events, e)
 	}
@@ -76,8 +72,8 @@ func TestEventIsNotWaitedFor(t *testing.T) {
 	in, out := io.Pipe()
 	t.Cleanup(func() { _ = out.Close() })
 	go func() { _, _ = out.Write([]byte("data: a\r\r")) }() // and no more
-	if e, err := newEventReader(in, 100).next(); err != nil || string(e.data) != "a" {
-		t.Errorf("event %+v, %v", e, err)
+	if e, ok := newEventReader(in, 100).next(); !ok || string(e.data) != "a" {
+		t.Errorf("event %+v, %v", e, ok)
 	}
 }
 

@@ -81,7 +81,7 @@ type outgoing struct {
 func newClient(e Endpoint, handler Handler) *client {
 	c := &client{
 		header: e.Header.Clone(), handler: handler,
-		queue: make(chan *outgoing, MaxBacklog), ended: make(chan struct{}),
+		queue: make(chan *outgoing, maxBacklog), ended: make(chan struct{}),
 		open: map[*conn]struct{}{}, live: map[string]*conn{},
 	}
 	if c.header == nil {
@@ -161,7 +161,7 @@ func (c *client) compose(method string, to *url.URL, header http.Header, body []
 func (c *client) enqueue(o *outgoing) (start, end int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.queued > MaxBacklogBytes || len(c.open) >= maxOpen {
+	if c.closed || c.queued > maxBacklogBytes || len(c.open) >= maxOpen {
 		return 0, 0, ErrBacklog
 	}
 	select {
@@ -197,7 +197,7 @@ func (c *client) write() {
 		}
 		go func() {
 			defer conn.shut()
-			r, why := conn.response(o.method)
+			r, why := conn.response(o.method) //nolint:bodyclose // to close it would be to read it to its end: the connection is closed
 			if why != nil {
 				o.done(nil, nil, why)
 				return

@@ -88,10 +88,10 @@ func (s *sse) opened(_ *conn, r *http.Response, why *Error) {
 func (s *sse) events(body io.Reader) *Error {
 	events := newEventReader(body, MaxMessage)
 	for range maxEvents {
-		e, err := events.next()
+		e, ok := events.next()
 		l := Line{Text: e.data, TooLong: e.tooLong}
 		switch {
-		case err != nil:
+		case !ok:
 			return &Error{Text: "the server ended its stream of events", Broken: true}
 		case e.kind == "endpoint":
 			s.show(l)
@@ -106,7 +106,7 @@ func (s *sse) events(body io.Reader) *Error {
 			s.deliver(l)
 		}
 	}
-	return errorf("%s", errEvents.Error())
+	return tooMany()
 }
 
 // endpoint takes the address for messages, once.

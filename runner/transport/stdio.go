@@ -27,7 +27,7 @@ type stdio struct {
 func Stdio(stdin io.WriteCloser, stdout io.Reader, handler Handler) Transport {
 	s := &stdio{
 		stdin: stdin, stdout: stdout, handler: handler,
-		queue: make(chan []byte, MaxBacklog), ended: make(chan struct{}),
+		queue: make(chan []byte, maxBacklog), ended: make(chan struct{}),
 	}
 	go s.write()
 	go s.read()
@@ -52,7 +52,7 @@ func (s *stdio) write() {
 func (s *stdio) Send(m Message) (start, end int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.sent-s.written > MaxBacklogBytes {
+	if s.closed || s.sent-s.written > maxBacklogBytes {
 		return 0, 0, ErrBacklog
 	}
 	select {

@@ -15,14 +15,14 @@ func TestBacklogIsBoundedInBytes(t *testing.T) {
 	w := Stdio(stdin, stdout, nil)
 	long := bytes.Repeat([]byte("x"), 1<<20)
 	sent := int64(0)
-	for range MaxBacklog {
+	for range maxBacklog {
 		_, end, err := w.Send(Message{Text: long})
 		if err != nil {
 			break
 		}
 		sent = end
 	}
-	if sent > MaxBacklogBytes+2<<20 {
+	if sent > maxBacklogBytes+2<<20 {
 		t.Errorf("%d MiB wait to be read", sent>>20)
 	}
 	w.Close()

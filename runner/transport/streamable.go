@@ -194,12 +194,12 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 	events := newEventReader(body, MaxMessage)
 	events.lastID = st.last
 	for range maxEvents {
-		e, err := events.next()
+		e, ok := events.next()
 		st.last = events.lastID
 		if events.retry != 0 {
 			st.retry = events.retry
 		}
-		if err != nil {
+		if !ok {
 			return answered, nil
 		}
 		l := Line{Text: e.data, TooLong: e.tooLong}
@@ -212,7 +212,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 			c.hurry(lingerTime)
 		}
 	}
-	return answered, errorf("%s", errEvents.Error())
+	return answered, tooMany()
 }
 
 // resume takes a stream up again, after a while.

@@ -255,14 +255,14 @@ func TestUnreachable(t *testing.T) {
 	s, _ = post(t, Endpoint{URL: "http://server/", Dial: func(ctx context.Context) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }})
 	long := []byte(strings.Repeat("x", 1<<20))
 	sent := int64(0)
-	for range MaxBacklog {
+	for range maxBacklog {
 		_, end, err := s.Send(Message{Text: long})
 		if err != nil {
 			break
 		}
 		sent = end
 	}
-	if sent > MaxBacklogBytes+2<<20 {
+	if sent > maxBacklogBytes+2<<20 {
 		t.Errorf("%d MiB wait", sent>>20)
 	}
 }

@@ -27,11 +27,13 @@ const (
 	MaxMessage = 8 << 20
 	// MaxSample is how much of a bad message is kept, in bytes.
 	MaxSample = 200
-	// MaxBacklog and MaxBacklogBytes are what may wait for a server that does not
-	// read: so many messages, with so many bytes. A server's own requests can have
-	// ids of megabytes, which our answers repeat.
-	MaxBacklog      = 1024
-	MaxBacklogBytes = 32 << 20
+)
+
+// What may wait for a server that does not read: so many messages, with so many
+// bytes. A server's own requests can have ids of megabytes, which our answers repeat.
+const (
+	maxBacklog      = 1024
+	maxBacklogBytes = 32 << 20
 )
 
 // ErrBacklog is the error of Send when nothing more may wait, or all is over.
