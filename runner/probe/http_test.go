@@ -157,7 +157,7 @@ func TestHTTPErrors(t *testing.T) {
 		method  string
 		handler http.HandlerFunc
 		message string
-		bad     int // pollution
+		bad     int // breaches
 		listed  bool
 	}{
 		"error":        {"tools/call", status(500, "oops"), `no answer to tools/call of tool format_note: HTTP 500 from the server: "oops"`, 0, true},
@@ -173,7 +173,7 @@ func TestHTTPErrors(t *testing.T) {
 			if r.Incomplete.Reason != report.ReasonProtocolError || !strings.Contains(r.Incomplete.Message, tc.message) {
 				t.Errorf("incomplete %+v", r.Incomplete)
 			}
-			if (r.Pollution.Lines > 0) != (tc.bad > 0) || r.Listed != tc.listed || r.Coverage.Tools.Accepted != 0 {
+			if len(r.Breaches) != tc.bad || r.Pollution.Lines > 0 || r.Listed != tc.listed || r.Coverage.Tools.Accepted != 0 {
 				t.Errorf("result %+v", r)
 			}
 		})

@@ -88,8 +88,8 @@ func (s *session) request(
 }
 
 // ask sends one request and waits for its response and for the silence after it.
-// Errors: *rpcError, errTimeout, errTooLong, errGone, transport.ErrBacklog and those of ctx,
-// all but the first two also entered as Incomplete.
+// Errors: *rpcError, errTimeout, errTooLong, errGone, *transport.Error,
+// transport.ErrBacklog and those of ctx, all but the first two also entered as Incomplete.
 func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 	if s.options.Progress != nil {
 		s.options.Progress(q.method, q.phase, q.of)

@@ -193,6 +193,7 @@ func (s *streamable) follow(st *stream, c *conn, body io.Reader) {
 func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool, why *Error) {
 	events := newEventReader(body, MaxMessage)
 	events.lastID = st.last
+	resumed := st.last != ""
 	for range maxEvents {
 		e, ok := events.next()
 		st.last = events.lastID
@@ -205,7 +206,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 		l := Line{Text: e.data, TooLong: e.tooLong}
 		switch {
 		case len(e.data) == 0:
-		case e.kind != "" && e.kind != "message":
+		case e.kind != "" && e.kind != "message", resumed && s.replayed(l.Text):
 			s.show(l)
 		case s.deliver(l) == st.id && st.id != "":
 			answered = true
@@ -213,6 +214,13 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 		}
 	}
 	return answered, tooMany()
+}
+
+// replayed tells whether a message of a stream that was taken up again is an answer
+// that had come before: some servers send more again than they should.
+func (s *streamable) replayed(text []byte) bool {
+	id := answers(text)
+	return id != "" && !s.alive(id)
 }
 
 // resume takes a stream up again, after a while.

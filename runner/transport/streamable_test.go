@@ -153,8 +153,8 @@ func TestResumption(t *testing.T) {
 				case tries < 2:
 					tries++
 					reply(w, mediaEvents, tc.status, fmt.Sprintf("id: e%d\ndata:\n\n", tries+1))
-				default:
-					reply(w, mediaEvents, tc.status, "data: "+answer+"\n\n")
+				default: // with an answer that had come before, which does not count again
+					reply(w, mediaEvents, tc.status, "data: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":1}\n\ndata: "+answer+"\n\n")
 				}
 			})
 			s, told := post(t, Endpoint{URL: url})
