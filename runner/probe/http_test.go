@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -69,11 +70,14 @@ func TestRevisionsOverHTTP(t *testing.T) {
 	for _, version := range revisions {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, stream %v", version, stream), func(t *testing.T) {
+				var mu sync.Mutex
 				var headers []string
 				f := (&fake{}).speaking(version)
 				serve := f.overHTTP(stream, nil)
 				r := probeHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					headers = append(headers, r.Header.Get("Mcp-Protocol-Version")) // one request at a time
+					mu.Lock()
+					headers = append(headers, r.Header.Get("Mcp-Protocol-Version"))
+					mu.Unlock()
 					serve(w, r)
 				}), report.TransportStreamableHTTP, "/mcp", quick)
 				if r.Incomplete.Reason != "" || r.ProtocolVersion != version || r.Coverage.Tools.Accepted != 1 || r.Pollution.Lines != 0 {

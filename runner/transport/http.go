@@ -6,9 +6,11 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,9 +22,11 @@ const (
 	dialTime  = 10 * time.Second
 	writeTime = 30 * time.Second
 	// replyTime is how long the server may take over what needs no answer, and
-	// lingerTime to end the stream that the answer was in.
+	// lingerTime to end the stream that the answer was in; catchTime is how long an
+	// answer waits for the ends of others.
 	replyTime  = 30 * time.Second
 	lingerTime = 2 * time.Second
+	catchTime  = 250 * time.Millisecond
 	// maxHeader is the longest header of a response, in bytes.
 	maxHeader = 64 << 10
 	// maxOpen is how many connections may be open at a time.
@@ -66,13 +70,18 @@ type client struct {
 	closed  bool
 	version string
 	open    map[*conn]struct{}
-	live    map[string]*conn // requests without an answer, and where it is to come; nil until it is made
+	owed    map[*outgoing]struct{} // whose responses are awaited by catchUp
+	live    map[string]*conn       // requests without an answer, and where it is to come; nil until it is made
 }
 
 // outgoing is a request on its way.
 type outgoing struct {
 	id, method string
 	text       []byte // the whole request, as HTTP/1.1
+	// owed: the response says only that the request has come, and is written before
+	// the server goes on. read is closed when it was read.
+	owed bool
+	read chan struct{}
 	// done takes the response, or why there is none. The connection, nil without a
 	// response, is closed when it returns.
 	done func(c *conn, r *http.Response, why *Error)
@@ -82,7 +91,7 @@ func newClient(e Endpoint, handler Handler) *client {
 	c := &client{
 		header: e.Header.Clone(), handler: handler,
 		queue: make(chan *outgoing, maxBacklog), ended: make(chan struct{}),
-		open: map[*conn]struct{}{}, live: map[string]*conn{},
+		open: map[*conn]struct{}{}, owed: map[*outgoing]struct{}{}, live: map[string]*conn{},
 	}
 	if c.header == nil {
 		c.header = http.Header{}
@@ -172,6 +181,10 @@ func (c *client) enqueue(o *outgoing) (start, end int64, err error) {
 	if o.id != "" {
 		c.live[o.id] = nil
 	}
+	o.read = make(chan struct{})
+	if o.owed {
+		c.owed[o] = struct{}{}
+	}
 	size := int64(len(o.text))
 	start = c.sent
 	c.sent += size
@@ -193,9 +206,11 @@ func (c *client) write() {
 		conn, why := c.push(o)
 		if why != nil {
 			o.done(nil, nil, why)
+			c.over(o)
 			continue
 		}
 		go func() {
+			defer c.over(o)
 			defer conn.shut()
 			r, why := conn.response(o.method) //nolint:bodyclose // to close it would be to read it to its end: the connection is closed
 			if why != nil {
@@ -204,6 +219,35 @@ func (c *client) write() {
 			}
 			o.done(conn, r, nil)
 		}()
+	}
+}
+
+// over notes that the response to a request was read, as far as it will be.
+func (c *client) over(o *outgoing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.owed, o)
+	close(o.read)
+}
+
+// catchUp waits a little for the responses that are owed, which came before what has
+// come now, so that their bytes are counted. It does not wait again for those that
+// took too long.
+func (c *client) catchUp() {
+	c.mu.Lock()
+	owed := slices.Collect(maps.Keys(c.owed))
+	c.mu.Unlock()
+	timer := time.NewTimer(catchTime)
+	defer timer.Stop()
+	for _, o := range owed {
+		select {
+		case <-o.read:
+		case <-timer.C:
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			clear(c.owed)
+			return
+		}
 	}
 }
 

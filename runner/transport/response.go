@@ -24,12 +24,19 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shut closes the connection and strikes it off.
+// shut closes the connection, when all has come, and strikes it off.
 func (c *conn) shut() {
+	c.drain()
 	_ = c.Close()
 	c.client.mu.Lock()
 	defer c.client.mu.Unlock()
 	delete(c.client.open, c)
+}
+
+// drain reads what is left of a response, so that it is counted.
+func (c *conn) drain() {
+	c.hurry(lingerTime)
+	_, _ = io.Copy(io.Discard, io.LimitReader(c, MaxMessage))
 }
 
 // halve ends what the server reads, which HTTP servers take for a client that has
@@ -128,6 +135,9 @@ func answers(text []byte) string {
 // that it answers.
 func (c *client) deliver(l Line) string {
 	id := answers(l.Text)
+	if id != "" {
+		c.catchUp()
+	}
 	c.delivering.Lock()
 	defer c.delivering.Unlock()
 	l.End = c.received.Load()

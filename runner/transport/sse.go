@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"sync"
-	"time"
 )
 
 // sse is the HTTP+SSE transport (specification 2024-11-05, basic/transports): one
@@ -23,13 +22,12 @@ type sse struct {
 	// guarded by client.mu
 	post   *url.URL
 	failed *Error
-	posts  map[string]chan struct{} // closed when the POST of a request was answered
 }
 
 // SSE talks to the address that the stream of events names, which has to be of the
 // stream's own origin.
 func SSE(e Endpoint, handler Handler) Transport {
-	s := &sse{client: newClient(e, handler), known: make(chan struct{}), posts: map[string]chan struct{}{}}
+	s := &sse{client: newClient(e, handler), known: make(chan struct{})}
 	s.agreed = sync.OnceFunc(func() { close(s.known) })
 	return s
 }
@@ -102,7 +100,6 @@ func (s *sse) events(body io.Reader) *Error {
 		case e.kind != "" && e.kind != "message":
 			s.show(l)
 		default:
-			s.await(answers(e.data))
 			s.deliver(l)
 		}
 	}
@@ -127,33 +124,11 @@ func (s *sse) endpoint(e event) *Error {
 	return nil
 }
 
-// await waits a little for the response to the POST of a request whose answer has
-// come by the stream: it was written before, and its bytes count.
-func (s *sse) await(id string) {
-	s.mu.Lock()
-	posted := s.posts[id]
-	s.mu.Unlock()
-	if posted == nil {
-		return
-	}
-	timer := time.NewTimer(listenTime)
-	defer timer.Stop()
-	select {
-	case <-posted:
-	case <-timer.C:
-	case <-s.life.Done():
-	}
-}
-
 var errClosed = errors.New("the session has not begun")
 
 func (s *sse) Send(m Message) (start, end int64, err error) {
 	s.mu.Lock()
 	to, version := s.post, s.version
-	posted := make(chan struct{})
-	if m.ID != "" {
-		s.posts = map[string]chan struct{}{m.ID: posted} // one is in flight at a time
-	}
 	s.mu.Unlock()
 	if to == nil {
 		return 0, 0, errClosed
@@ -163,11 +138,8 @@ func (s *sse) Send(m Message) (start, end int64, err error) {
 		header.Set("Mcp-Protocol-Version", version)
 	}
 	return s.enqueue(&outgoing{
-		id: m.ID, method: http.MethodPost, text: s.compose(http.MethodPost, to, header, m.Text),
-		done: func(c *conn, r *http.Response, why *Error) {
-			defer close(posted)
-			s.posted(m.ID, c, r, why)
-		},
+		id: m.ID, owed: true, method: http.MethodPost, text: s.compose(http.MethodPost, to, header, m.Text),
+		done: func(c *conn, r *http.Response, why *Error) { s.posted(m.ID, c, r, why) },
 	})
 }
 
@@ -186,7 +158,9 @@ func (s *sse) posted(id string, c *conn, r *http.Response, why *Error) {
 	}
 }
 
-func (s *sse) Listen(context.Context) {}
+// Listen waits for the server to have been told that the handshake is over; the stream
+// is there.
+func (s *sse) Listen(context.Context) { s.catchUp() }
 
 // Cancel forgets a request: the stream by which its answer would come has others.
 func (s *sse) Cancel(id string) { s.settled(id) }

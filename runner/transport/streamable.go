@@ -46,7 +46,7 @@ func (s *streamable) Open(_ context.Context, agent string) error { return s.begi
 func (s *streamable) Send(m Message) (start, end int64, err error) {
 	header := s.headers(m)
 	return s.enqueue(&outgoing{
-		id: m.ID, method: http.MethodPost, text: s.compose(http.MethodPost, s.url, header, m.Text),
+		id: m.ID, owed: m.ID == "", method: http.MethodPost, text: s.compose(http.MethodPost, s.url, header, m.Text),
 		done: func(c *conn, r *http.Response, why *Error) { s.posted(m, c, r, why) },
 	})
 }
@@ -257,7 +257,7 @@ func (s *streamable) get(st *stream) {
 // got takes the response to a request for a stream.
 func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 	if st.ready != nil {
-		st.ready()
+		defer st.ready() // unless there is a stream, when all has come
 	}
 	if why == nil {
 		var media string
@@ -266,8 +266,14 @@ func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 		}
 	}
 	if why != nil {
+		if c != nil {
+			c.drain()
+		}
 		s.fail(st.id, why) // a server need not have a stream of its own
 		return
+	}
+	if st.ready != nil {
+		st.ready()
 	}
 	s.attach(st.id, c)
 	s.follow(st, c, r.Body)
@@ -277,6 +283,7 @@ func (s *streamable) Listen(ctx context.Context) {
 	if s.revision() >= stateless {
 		return
 	}
+	s.catchUp() // with what says that the handshake is over
 	open := make(chan struct{})
 	s.get(&stream{standing: true, ready: sync.OnceFunc(func() { close(open) })})
 	limited, cancel := context.WithTimeout(ctx, listenTime)

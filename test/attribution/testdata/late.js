@@ -38,6 +38,20 @@ function answer(call, respond) {
   when('first-done', respond);
 }
 
+// speak answers a message of MCP; without a text when it is one that has no answer.
+function speak(message, respond) {
+  const results = {
+    initialize: {
+      protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'late', version: '1' },
+    },
+    'tools/list': { tools: ['first', 'second'].map((name) => ({ name, inputSchema: { type: 'object' } })) },
+  };
+  const send = (result) => respond(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+  if (message.id === undefined) respond();
+  else if (results[message.method]) send(results[message.method]);
+  else answer(message.params.name, () => send({ content: [{ type: 'text', text: 'done' }] }));
+}
+
 if (transport === 'stdio') {
   require('readline').createInterface({ input: process.stdin })
     .on('line', (call) => answer(call, () => process.stdout.write(`${call} is done\n`)));
@@ -45,7 +59,15 @@ if (transport === 'stdio') {
   const server = require('http').createServer((request, response) => {
     let call = '';
     request.on('data', (chunk) => { call += chunk; });
-    request.on('end', () => answer(call, () => response.end(`${call} is done`)));
+    request.on('end', () => {
+      if (request.method !== 'POST') {
+        response.writeHead(405).end();
+      } else if (call.startsWith('{')) {
+        speak(JSON.parse(call), (text) => response.writeHead(text ? 200 : 202, { 'Content-Type': 'application/json' }).end(text));
+      } else {
+        answer(call, () => response.end(`${call} is done`));
+      }
+    });
   });
   server.listen(Number(transport), '127.0.0.1', () => touch('ready'));
 }

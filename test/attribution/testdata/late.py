@@ -1,4 +1,5 @@
 """A server of two calls that each leave a worker behind: see attribution_test.go."""
+import json
 import os
 import subprocess
 import sys
@@ -47,12 +48,31 @@ def answer(call):
     return f"{call} is done"
 
 
+def speak(message):
+    """The answer to a message of MCP; None for one that has none."""
+    results = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "late", "version": "1"}},
+        "tools/list": {"tools": [{"name": n, "inputSchema": {"type": "object"}} for n in ("first", "second")]},
+    }
+    if "id" not in message:
+        return None
+    result = results.get(message["method"])
+    if not result:
+        text = answer(message["params"]["name"])
+        result = {"content": [{"type": "text", "text": text}]}
+    return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        body = answer(self.rfile.read(int(self.headers["Content-Length"])).decode()).encode()
-        self.send_response(200)
+        said = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = speak(json.loads(said)) if said.startswith("{") else answer(said)
+        self.send_response(200 if body else 202)
+        body = (body or "").encode()
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
