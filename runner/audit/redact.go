@@ -12,7 +12,7 @@ func secretsOf(set canary.Set) (without func(string) string) { return canary.New
 // redact hides secrets wherever the report quotes the server.
 func redact(r *report.Report, without func(string) string) {
 	hide := func(s *string) { *s = without(*s) }
-	for _, s := range []*string{&r.Server.Name, &r.Server.Version, &r.Server.Stderr, &r.Message} {
+	for _, s := range []*string{&r.Server.Name, &r.Server.Version, &r.Server.Stderr, &r.Message, &r.Manifest.Instructions} {
 		hide(s)
 	}
 	for _, items := range [][]report.Item{r.Manifest.Tools, r.Manifest.Resources, r.Manifest.ResourceTemplates, r.Manifest.Prompts} {
