@@ -63,9 +63,9 @@ type CapabilityCoverage struct {
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// Why a capability was not exercised as it should have been. Those that the
-// operator of the audit asked for make no audit Inconclusive by themselves; the
-// verdict says how much was left out.
+// Why a capability was not exercised as it should have been. One that was never
+// called makes the audit Inconclusive, whoever asked for that; one that was called
+// less often than it could have been does not.
 const (
 	// SkippedByCalls: probe.calls does not allow it.
 	SkippedByCalls = "Calls"

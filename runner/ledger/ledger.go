@@ -205,8 +205,8 @@ func (l Ledger) locate(p trace.Position) (current int, at stage) {
 	}
 	// The first exchange that the server had read nothing of.
 	next := sort.Search(len(l), func(i int) bool { return l[i].SentStart >= p.In })
-	for i := next; i < len(l); i++ {
-		if l[i].Received != 0 && l[i].Received <= p.Out {
+	for i := next; i < len(l) && l[i].Received <= p.Out; i++ { // Received ascends where it is known
+		if l[i].Received != 0 {
 			next = i + 1
 		}
 	}
