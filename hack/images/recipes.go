@@ -9,6 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // Users of the images, as in their /etc/passwd. 65532 is distroless's nonroot.
@@ -34,6 +35,8 @@ var recipes = []recipe{
 	{name: "honest-go", build: goServer("honest", oci.Config{Entrypoint: []string{"/server"}, User: nonroot})},
 	{name: "leaky-go", build: goServer("leaky", oci.Config{Entrypoint: []string{"/server"}, User: root})},
 	{name: "tickets", build: goServer("tickets", oci.Config{Entrypoint: []string{"/server"}, User: nonroot})},
+	{name: "rugpull", build: goServer("rugpull", oci.Config{Entrypoint: []string{"/server"}, User: nonroot})},
+	{name: "later-node", build: nodeServer("later")},
 	{name: "honest-node", build: nodeServer("honest")},
 	{name: "leaky-node", build: nodeServer("leaky")},
 	{name: "honest-python", build: pythonServer("honest")},
@@ -90,8 +93,11 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	tracer := oci.NewTree()
-	tracer.CopyProgram(ctx, "/usr/bin/strace")
+	tools := oci.NewTree()
+	tools.CopyProgram(ctx, "/usr/bin/strace")
+	if library, err := faketime.Find(); err == nil { // without it, audits say what they have not seen
+		tools.Copy(library, library)
+	}
 	t := oci.NewTree()
 	t.Copy("/mcpaudit-runner", program)
 	// servers at a URL are spoken to over TLS
@@ -101,7 +107,7 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	for _, dir := range []string{"bin", "run", "home", "trace"} { // mount points
 		t.Mkdir("/mcpaudit/"+dir, 0o755, 0, 0)
 	}
-	return w.image(oci.Config{Entrypoint: []string{"/mcpaudit-runner"}, User: nonroot}, base(), tracer, t)
+	return w.image(oci.Config{Entrypoint: []string{"/mcpaudit-runner"}, User: nonroot}, base(), tools, t)
 }
 
 func goServer(name string, config oci.Config) func(context.Context, *workshop) (v1.Image, error) {
