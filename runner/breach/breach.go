@@ -24,7 +24,7 @@ const (
 	// Malformed: what is meant to be a message, and is no valid JSON or no
 	// JSON-RPC: cut short, a result and an error at once, a batch.
 	Malformed Kind = "Malformed"
-	// Oversized: a message longer than the probe takes.
+	// Oversized: a message far longer than the probe takes.
 	Oversized Kind = "Oversized"
 	// Twice: a second answer to one request.
 	Twice Kind = "Twice"

@@ -63,6 +63,10 @@ const (
 	maxAsked   = 256
 )
 
+// minOversized is from when on a message is too long, in bytes: not every one that
+// the probe does not take is, for a server asked for all that it has may have a lot.
+const minOversized = 64 << 20
+
 // watch looks at what comes for breaches of the protocol. The zero value is ready.
 type watch struct {
 	breach.Record
@@ -71,7 +75,13 @@ type watch struct {
 	mu             sync.Mutex
 	notices, asked int  // since the last request of ours
 	closing        bool // what the server asks now has no answer to read
+
+	// end is where the last message ended, and length how much came for it.
+	end, length int64
 }
+
+// came tells of a message, before it is looked at. Messages come one at a time.
+func (w *watch) came(l transport.Line) { w.length, w.end = l.End-w.end, l.End }
 
 // sent tells of a request of ours.
 func (w *watch) sent(id int) {
@@ -132,6 +142,7 @@ func (w *watch) requested(l transport.Line, answered bool) {
 func (w *watch) unfit(l transport.Line, http bool) bool {
 	text := bytes.TrimSpace(l.Text)
 	switch {
+	case l.TooLong && w.length < minOversized:
 	case l.TooLong:
 		w.Add(breach.Oversized, sample(text), l.End)
 	case http, (text[0] == '{' || text[0] == '[') && bytes.Contains(text, []byte(`"jsonrpc"`)):

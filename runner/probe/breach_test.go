@@ -2,10 +2,12 @@ package probe
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 // kindsOf are the breaches of a session, with how often each was.
@@ -64,9 +66,11 @@ func TestMessageBreaches(t *testing.T) {
 			f.println(`{"jsonrpc":"2.0","method":"ping","id":"a string"}`)
 			f.println(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":null,"more":[{}]}`)
 		}, ""},
-		"cut short":    {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":`) }, `Malformed 1 {"jsonrpc":"2.0","id":; `},
-		"no id at all": {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":null,"result":1}`) }, `Malformed 1 {"jsonrpc":"2.0","id":null,"result":1}; `},
-		"another's id": {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":-7,"result":1}`) }, `Unasked 1 {"jsonrpc":"2.0","id":-7,"result":1}; `},
+		"cut short":           {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":`) }, `Malformed 1 {"jsonrpc":"2.0","id":; `},
+		"no id at all":        {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":null,"result":1}`) }, `Malformed 1 {"jsonrpc":"2.0","id":null,"result":1}; `},
+		"another's id":        {func(f *fake) { f.println(`{"jsonrpc":"2.0","id":-7,"result":1}`) }, `Unasked 1 {"jsonrpc":"2.0","id":-7,"result":1}; `},
+		"longer than we take": {func(f *fake) { f.println(strings.Repeat("x", transport.MaxMessage+1)) }, ""},
+		"too long by far":     {func(f *fake) { f.println(strings.Repeat("x", minOversized)) }, "Oversized 1 " + strings.Repeat("x", maxSample) + "; "},
 		"requests to no end": {func(f *fake) {
 			for range maxAsked + 1 {
 				f.println(`{"jsonrpc":"2.0","method":"ping","id":1}`)

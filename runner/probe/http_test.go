@@ -80,7 +80,7 @@ func TestRevisionsOverHTTP(t *testing.T) {
 					mu.Unlock()
 					serve(w, r)
 				}), report.TransportStreamableHTTP, "/mcp", quick)
-				if r.Incomplete.Reason != "" || r.ProtocolVersion != version || r.Coverage.Tools.Accepted != 1 || r.Pollution.Lines != 0 {
+				if r.Incomplete.Reason != "" || r.ProtocolVersion != version || r.Coverage.Tools.Accepted != 1 || r.Pollution.Lines+len(r.Breaches) != 0 {
 					t.Errorf("result %+v", r)
 				}
 				want := version
@@ -138,7 +138,7 @@ func TestServerRequestsOverHTTP(t *testing.T) {
 				return content("done")
 			}
 			r := probeHTTP(t, f.overHTTP(true, nil), report.TransportStreamableHTTP, "/mcp", quick)
-			if r.Incomplete.Reason != "" || r.Pollution.Lines != 0 {
+			if r.Incomplete.Reason != "" || r.Pollution.Lines+len(r.Breaches) != 0 {
 				t.Errorf("result %+v", r)
 			}
 			if answers := f.saw(""); len(answers) == 0 || answers[0]["id"] != "p" || answers[0]["result"] == nil {

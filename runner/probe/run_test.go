@@ -19,7 +19,7 @@ func TestHonestServer(t *testing.T) {
 	o := quick
 	o.Progress = func(method string, _ report.Phase, of report.Capability) { steps = append(steps, label(method, of)) }
 	r := f.probe(t, o)
-	if r.Incomplete.Reason != "" || r.NeedDiscover || !r.Listed || r.Lingered || r.Pollution.Lines != 0 {
+	if r.Incomplete.Reason != "" || r.NeedDiscover || !r.Listed || r.Lingered || r.Pollution.Lines+len(r.Breaches) != 0 {
 		t.Errorf("result: %+v", r)
 	}
 	if r.ServerName != "fake" || r.ServerVersion != "1.2.3" || r.ProtocolVersion != "2025-06-18" {

@@ -160,6 +160,7 @@ func (w *wire) forget() {
 
 // Receive takes what should be a message.
 func (w *wire) Receive(l transport.Line) {
+	w.watch.came(l)
 	w.See(l)
 	if len(bytes.TrimSpace(l.Text)) == 0 {
 		return

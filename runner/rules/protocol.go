@@ -43,8 +43,9 @@ var endlessList = Rule{
 
 var oversizedMessage = Rule{
 	ID: "MCPA-PROTOCOL-003", Severity: report.SeverityLow, Title: "A message too long to be taken",
-	Description: "The server sent a message of more than 8 MiB. The specification has no limit, but clients read a message " +
-		"as a whole; what it said could not be looked at.",
+	Description: "The server sent a message of more than 64 MiB. The specification has no limit, but clients read a message " +
+		"as a whole; what it said could not be looked at. A shorter one is no finding, though one of more than 8 MiB " +
+		"makes the audit Inconclusive.",
 	Fix: "Cut large results into pages or resources.",
 }
 
@@ -88,7 +89,7 @@ type said struct {
 var breaches = map[breach.Kind]said{
 	breach.CursorTwice: {report.SeverityMedium, "A list leads back to a page that it had shown: %s", "%d lists lead back to pages that they had shown, first %s"},
 	breach.LongList:    {report.SeverityLow, "A list was not at its end where the audit gave up: %s", "%d lists were not at their ends where the audit gave up, first %s"},
-	breach.Oversized:   {report.SeverityLow, "The server sent a message of more than 8 MiB, beginning %s", "The server sent %d messages of more than 8 MiB, the first beginning %s"},
+	breach.Oversized:   {report.SeverityLow, "The server sent a message of more than 64 MiB, beginning %s", "The server sent %d messages of more than 64 MiB, the first beginning %s"},
 	breach.Malformed:   {report.SeverityLow, "The server sent a message that is not well-formed: %s", "The server sent %d messages that are not well-formed, first %s"},
 	breach.Nameless:    {report.SeverityLow, "The server lists something that has no name: %s", "The server lists %d things that have no name, first %s"},
 	breach.Twice:       {report.SeverityMedium, "The server answered a request twice; the second answer was %s", "The server answered %d times what it had answered before, first with %s"},
