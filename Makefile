@@ -84,6 +84,10 @@ test-mcp-conformance: ## Run the conformance suite of MCP against a traced serve
 real-servers: ## Audit published MCP servers in Node, Python and Go (installs them); prints what was seen, and what was lost.
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers
 
+.PHONY: reference-servers
+reference-servers: ## Audit the reference servers of MCP, over every transport (installs them); fails when one is not covered.
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers -reference
+
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/...

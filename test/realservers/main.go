@@ -1,7 +1,12 @@
 // Command realservers audits published MCP servers, at pinned versions, and
-// prints what the engine made of each: how many lines of trace, how many of them
-// it did not understand or had no room for, and the findings. It fails when a
-// line was lost; whether a finding is right is for a reader to say.
+// prints what the engine made of each: how much of it was exercised, how many
+// lines of trace, how many of them it did not understand or had no room for, and
+// the findings. It fails when a line was lost; whether a finding is right is for
+// a reader to say.
+//
+// With -reference it audits the reference servers alone, the one that has every
+// feature over each transport, and fails as well where less than 90 % of the
+// branches of the input schemas were taken, or something was not exercised.
 //
 // It installs them by npm, pip and go into the cache, so that it needs the
 // network; no part of make test. Servers that want a key get one that is no good.
@@ -38,29 +43,30 @@ func main() {
 			os.Exit(code)
 		}
 	}
+	reference := flag.Bool("reference", false, "audit the reference servers only, and hold them to their coverage")
 	only := flag.String("only", "", "audit the servers whose name contains this")
 	tracer := flag.String("tracer", string(trace.Auto), "Auto, Strace or Ptrace")
 	flag.Parse()
-	if err := run(*only, trace.Backend(*tracer)); err != nil {
+	if err := run(*only, *reference, trace.Backend(*tracer)); err != nil {
 		fmt.Fprintln(os.Stderr, "realservers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, tracer trace.Backend) error {
+func run(only string, reference bool, tracer trace.Backend) error {
 	dir, err := cache()
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	head := "server\truntime\ttools\tlines\tunparsed\tdropped\tfindings\tverdict\t\n"
+	head := "server\ttransport\ttools\tresources\ttemplates\tprompts\tbranches\tcalls accepted\tseconds\tlines\tunparsed\tdropped\tfindings\tverdict\t\n"
 	if _, err := fmt.Fprint(table, head); err != nil {
 		return err
 	}
 	var details strings.Builder
-	lost := 0
+	lost, short := 0, 0
 	for _, s := range servers {
-		if !strings.Contains(s.source, only) {
+		if reference != s.reference && reference || !strings.Contains(s.source, only) {
 			continue
 		}
 		command, err := s.install(dir)
@@ -73,9 +79,15 @@ func run(only string, tracer trace.Backend) error {
 		}
 		dropped := stats.Cut + stats.Dropped
 		lost += stats.Unparsed + dropped
-		if _, err := fmt.Fprintf(table, "%s\t%s\t%d/%d\t%d\t%d\t%d\t%s\t%s (%s)\t\n", s.source, s.runtime, r.Coverage.Tools.Accepted,
-			r.Coverage.Tools.Listed, stats.Lines, stats.Unparsed, dropped, count(r.Findings), r.Verdict, r.Reason); err != nil {
+		c := r.Coverage
+		if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%d\t%d\t%d\t%s\t%s (%s)\t\n", s.source, r.Server.Transport,
+			exercised(c.Tools), exercised(c.Resources), exercised(c.ResourceTemplates), exercised(c.Prompts), share(c.Branches), share(c.Calls),
+			r.EndTime.Sub(r.StartTime).Seconds(), stats.Lines, stats.Unparsed, dropped, count(r.Findings), r.Verdict, r.Reason); err != nil {
 			return err
+		}
+		if s.reference && !covered(c) {
+			short++
+			fmt.Fprintf(&details, "%s over %s: not covered\n", s.source, r.Server.Transport)
 		}
 		explain(&details, s.source, r, stats)
 		fmt.Fprintf(os.Stderr, "%s: %s (%s)\n", s.source, r.Verdict, r.Reason)
@@ -87,7 +99,40 @@ func run(only string, tracer trace.Backend) error {
 	if lost > 0 {
 		return fmt.Errorf("%d lines were not understood or dropped", lost)
 	}
+	if short > 0 {
+		return fmt.Errorf("%d reference servers were not exercised as they should be", short)
+	}
 	return nil
+}
+
+// minBranches is how many of the branches of a reference server's schemas have to
+// be taken, in percent.
+const minBranches = 90
+
+// covered tells whether an audit exercised everything, and the schemas' branches.
+func covered(c report.Coverage) bool {
+	for _, e := range []report.Exercised{c.Tools, c.Resources, c.ResourceTemplates, c.Prompts} {
+		if e.Called < e.Listed {
+			return false
+		}
+	}
+	return c.Branches.Percent() >= minBranches
+}
+
+// exercised is how much of one kind was accepted: "9/9", with "called 8" where not
+// everything was.
+func exercised(e report.Exercised) string {
+	if e.Called < e.Listed {
+		return fmt.Sprintf("%d/%d, called %d", e.Accepted, e.Listed, e.Called)
+	}
+	return fmt.Sprintf("%d/%d", e.Accepted, e.Listed)
+}
+
+func share(s report.Share) string {
+	if s.Total == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d/%d %d%%", s.Done, s.Total, s.Percent())
 }
 
 // explain writes what a reader has to judge.
@@ -140,6 +185,7 @@ func (s server) audit(command []string, tracer trace.Backend) (report.Report, tr
 	watched := &counted{Launcher: launcher}
 	r, err := audit.Run(context.Background(), audit.Plan{
 		Command: command, FailOn: report.SeverityHigh, Timeout: timeout, Canaries: launcher.Canaries(),
+		Transport: s.transport,
 	}, watched)
 	return r, watched.stats(), err
 }

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // server is a published server: a package at a version, how it is started (DIR
@@ -14,6 +16,10 @@ import (
 type server struct {
 	runtime, source string
 	command, env    []string
+	// transport it is talked to over; stdio if empty.
+	transport report.Transport
+	// reference: it is one of the four, which have to be covered.
+	reference bool
 }
 
 func npm(source, script string, args ...string) server {
@@ -33,12 +39,28 @@ func (s server) with(env ...string) server {
 	return s
 }
 
+// over has the server listen.
+func (s server) over(transport report.Transport) server {
+	s.transport = transport
+	return s
+}
+
+// reference is a server of npm at its scope and version, with its arguments.
+func reference(name string, args ...string) server {
+	name = "@modelcontextprotocol/server-" + name
+	s := npm(name+"@2026.8.31", name+"/dist/index.js", args...)
+	s.reference = true
+	return s
+}
+
 // servers are the four reference servers of npm, and others in three runtimes.
 var servers = []server{
-	npm("@modelcontextprotocol/server-everything@2026.8.31", "@modelcontextprotocol/server-everything/dist/index.js"),
-	npm("@modelcontextprotocol/server-filesystem@2026.8.31", "@modelcontextprotocol/server-filesystem/dist/index.js", "/tmp"),
-	npm("@modelcontextprotocol/server-memory@2026.8.31", "@modelcontextprotocol/server-memory/dist/index.js"),
-	npm("@modelcontextprotocol/server-sequential-thinking@2026.8.31", "@modelcontextprotocol/server-sequential-thinking/dist/index.js"),
+	reference("everything"),
+	reference("everything", "streamableHttp").over(report.TransportStreamableHTTP),
+	reference("everything", "sse").over(report.TransportSSE),
+	reference("filesystem", "/tmp"),
+	reference("memory"),
+	reference("sequential-thinking"),
 	npm("@modelcontextprotocol/server-postgres@0.6.2", "@modelcontextprotocol/server-postgres/dist/index.js", "postgresql://u:p@db.corp.example:5432/app"),
 	npm("mcp-hello-world@1.1.2", "mcp-hello-world/build/stdio.js"),
 	npm("mcp-server-commands@0.5.0", "mcp-server-commands/build/index.js"),
