@@ -14,7 +14,8 @@ type want struct {
 	words, about, description []string
 	tool                      string
 	options                   Options
-	path, uri, number         bool
+	path, directory           bool
+	uri, number               bool
 	// sole: the tool has no other text or number to ask for.
 	sole bool
 }
@@ -46,12 +47,18 @@ func affinity(w want, e entry) int {
 }
 
 // holds tells whether a value is of the sort that a place is for: paths within the
-// directory where a path is asked for, and only there; and so with URIs.
+// directory where a path is asked for, and only there; and so with URIs. Those that
+// lead to the network would all become the same one.
 func (w want) holds(e entry) bool {
-	if w.path != (e.kind == path_) || w.path && !w.options.within(path.Clean(e.value)) {
+	if w.path || e.kind == path_ {
+		inside := w.path && e.kind == path_ && w.options.within(path.Clean(e.value))
+		return inside && !(w.directory && path.Ext(e.value) != "")
+	}
+	if w.uri != (e.kind == uri || e.kind == email) || w.number && !isNumber(e.value) {
 		return false
 	}
-	return w.uri == (e.kind == uri || e.kind == email) && (!w.number || isNumber(e.value))
+	scheme, _, isURL := strings.Cut(e.value, "://")
+	return !isURL || !network(strings.ToLower(scheme))
 }
 
 // offerAffinity is that of a value that an error offers: to the tool whose error it
@@ -66,7 +73,7 @@ func offerAffinity(w want, e entry) int {
 		return 10
 	case own:
 		return 5
-	case speaks:
+	case speaks && share(meaning(slices.Clone(w.words)), e.key):
 		return 4
 	}
 	return 0
@@ -121,8 +128,8 @@ func (f *Form) want(n *node) want {
 	words := split(n.name)
 	pointing := pointing(n)
 	return want{
-		name: n.name, words: singular(words), about: meaning(singular(about)), description: meaning(singular(nouns(description, maxWords))),
-		tool: f.options.About, options: f.options, path: f.isPath(n),
+		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description, maxWords)),
+		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
 		sole: f.sole,
 	}

@@ -265,7 +265,9 @@ func (f *Form) Answered(c Case, accepted bool) {
 	}
 	f.accepted.join(c.taken)
 	for _, t := range c.trials {
-		f.leaves[t.at].best = &t.candidate
+		if !t.candidate.guess {
+			f.leaves[t.at].best = &t.candidate
+		}
 	}
 }
 

@@ -73,6 +73,9 @@ func (h *harvest) add(value string, key, about []string) {
 		return
 	}
 	kind := kindOf(value)
+	if kind == uri && strings.ContainsAny(value, "{}<>*") {
+		return // the form of URIs, and none itself
+	}
 	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) || !h.marked && echo(value) {
 		return
 	}
@@ -144,7 +147,7 @@ func (h *harvest) object(v map[string]any, key, about []string, depth int) {
 }
 
 // content are the members in which results carry text.
-var content = words("text content message description contents output body instruction note summary")
+var content = words("text content message description contents output body instruction note summary comment prompt thought observation")
 
 func (h *harvest) string(text string, key, about []string, depth int) {
 	if !h.spend(len(text)) {
@@ -158,10 +161,10 @@ func (h *harvest) string(text string, key, about []string, depth int) {
 	isContent := len(key) > 0 && content[key[len(key)-1]]
 	if !isContent {
 		h.add(trimmed, key, about)
-	} else if kind := kindOf(trimmed); kind != word && kind != prose {
+	} else if kind := kindOf(trimmed); kind != word && kind != prose && !strings.Contains(trimmed, " ") {
 		h.add(trimmed, nil, about)
 	}
-	if kindOf(trimmed) == prose || isContent {
+	if isContent || kindOf(trimmed) == prose {
 		h.text(text, nil, about)
 	}
 }

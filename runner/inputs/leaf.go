@@ -12,7 +12,7 @@ import (
 type candidate struct {
 	value  any // a string, or a json.Number
 	source string
-	// guess: nobody named it, but it is common.
+	// guess: what is made up comes first, and again when this was accepted.
 	guess bool
 }
 
@@ -130,7 +130,7 @@ func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
 		known = &leaf{size: -1, tried: map[string]bool{}, own: f.own(n)}
-		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) {
+		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) {
 			want := f.want(n)
 			known.want = &want
 		}
@@ -171,7 +171,14 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 		return found
 	}
 	found = append(found, f.template.offers(pool, n.name)...)
-	found = append(found, pool.offers(*known.want, maxCandidates)...)
+	most := maxCandidates
+	if known.want.path {
+		most /= 2 // one file is much like another
+	}
+	for _, c := range pool.offers(*known.want, most) {
+		c.guess = has(split(n.name), urlWords)
+		found = append(found, c)
+	}
 	if words := split(n.name); len(words) > 0 && idWords[words[len(words)-1]] {
 		found = append(found, candidate{value: "1", guess: true})
 	}

@@ -17,6 +17,8 @@ var (
 	// listed finds what a text says can be had: "Available: billing, auth".
 	listed = regexp.MustCompile(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
+	// numeric finds errors that ask for a number in place of a text.
+	numeric    = regexp.MustCompile(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
 	separators = regexp.MustCompile(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
 	oneWord    = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
@@ -116,7 +118,9 @@ func (c *collection) all(text string, least int) {
 // noValue are words that stand where values do and are none.
 var noValue = map[string]bool{"optional": true, "required": true, "default": true, "e.g": true, "e.g.": true, "i.e": true,
 	"etc": true, "inclusive": true, "exclusive": true, "the": true, "a": true, "an": true, "string": true, "number": true,
-	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true}
+	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true, "boolean": true,
+	"object": true, "array": true, "integer": true, "received": true, "expected": true, "got": true, "invalid": true, "input": true,
+	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true}
 
 // head is the beginning of a text.
 func head(text string, most int) string {

@@ -70,7 +70,11 @@ func how(by, source string) string {
 func (p *Pool) Error(source, text string) {
 	text = head(text, maxHarvest)
 	mentioned := singular(nouns(text, maxWords))
-	for _, value := range named(text) {
+	offered := named(text)
+	if numeric.MatchString(text) {
+		offered = append([]string{"1"}, offered...)
+	}
+	for _, value := range offered {
 		if echo(value) {
 			continue
 		}

@@ -63,6 +63,9 @@ func pointing(n *node) string {
 	return ""
 }
 
+// urlWords are names of what is on the network, where a URI can be anything.
+var urlWords = []string{"url", "urls", "link", "links", "href", "endpoint", "website", "webpage"}
+
 var directoryWords = []string{"dir", "directory", "directories", "folder", "folders", "cwd", "root", "workdir", "workspace"}
 var fileWords = []string{"path", "paths", "file", "files", "filename", "filepath", "pathname"}
 
@@ -158,6 +161,12 @@ func (f *Form) creates(n *node) bool {
 func (f *Form) names(n *node) bool {
 	words := split(n.name)
 	return len(words) == 1 && (words[0] == "name" || words[0] == "title") && has(f.about, createWords)
+}
+
+// isProse tells whether a text is one that people write, and no name of anything.
+func isProse(n *node) bool {
+	words := split(n.name)
+	return len(words) > 0 && content[words[len(words)-1]]
 }
 
 // paths are the ordinary files, or directories, for a place that asks for one that

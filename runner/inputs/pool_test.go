@@ -1,0 +1,136 @@
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tell fills a pool: "KIND SOURCE: TEXT".
+func tell(t *testing.T, said ...string) *Pool {
+	t.Helper()
+	pool := NewPool()
+	for _, each := range said {
+		how, text, _ := strings.Cut(each, ": ")
+		how, source, _ := strings.Cut(how, " ")
+		switch how {
+		case "result":
+			pool.Result(source, json.RawMessage(text))
+		case "text":
+			raw, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+			pool.Result(source, raw)
+		case "error":
+			pool.Error(source, text)
+		case "taken":
+			pool.Taken(source, json.RawMessage(text))
+		case "description":
+			pool.Description(source, text)
+		case "offer":
+			argument, values, _ := strings.Cut(text, "=")
+			pool.Offer(source, argument, strings.Split(values, ","))
+		default:
+			t.Fatal(each)
+		}
+	}
+	return pool
+}
+
+// What a place is offered, in this order.
+func TestOffers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tool, property string // "name" or "name: schema"
+		said           []string
+		want           string
+	}{
+		"an id by name":          {"get_ticket", "ticket_id", []string{`text tool list_tickets: [{"id":"T1"},{"id":"T2"}]`}, "T1 T2"},
+		"by the same name":       {"get_ticket", "ticketId", []string{`result tool find: {"structuredContent":{"ticket_id":"T1","color":"red"}}`}, "T1"},
+		"by a name in a list":    {"open_nodes", `names: {"type":"array","items":{"type":"string"}}`, []string{`text tool read_graph: {"entities":[{"name":"Ada"},{"name":"Bob Ray"}]}`}, "Ada Bob Ray"},
+		"by what it is of":       {"add_observations", "entityName", []string{`text tool read_graph: {"entities":[{"name":"Ada"}],"colors":["red"]}`}, "Ada"},
+		"by its description":     {"create_relation", `from: {"description":"The name of the entity where it starts"}`, []string{`text tool read_graph: {"entities":[{"name":"Ada"}]}`}, "Ada"},
+		"a number":               {"get_user", `user_id: {"type":"integer"}`, []string{`text tool list_users: {"users":[{"id":7,"age":41},{"id":"x9"}]}`}, "7 1"},
+		"keys of a map":          {"check", "service", []string{`text tool get_all: {"services":{"billing":{"up":true},"auth":{"up":false}}}`}, "auth billing"},
+		"running text":           {"get_ticket", "ticket_id", []string{"text tool list_tickets: See TICK-3, and\nalso TICK-7."}, "TICK-3 TICK-7"},
+		"pairs":                  {"get_user", "user_name", []string{"text tool whoami: **User name**: ada\nAge: 41"}, "ada"},
+		"bullets":                {"check", "service", []string{"text tool list_services: Running:\n- billing\n- auth"}, "billing auth"},
+		"a UUID":                 {"get_doc", "doc_id", []string{"text tool list_docs: 3f2b8c1e-5d47-4a69-9b0c-7e1d2a3f4b5c is new"}, "3f2b8c1e-5d47-4a69-9b0c-7e1d2a3f4b5c"},
+		"URIs":                   {"read", "uri", []string{"text tool list: demo://a/1, demo://a/{id}, https://evil.test/x and file:///etc/passwd."}, "demo://a/1 file:///etc/passwd"},
+		"paths":                  {"read_file", "path", []string{"text tool list: /etc/passwd /home/audit/a.txt /home/audit/../x /home/audit/b"}, "/home/audit/a.txt /home/audit/b"},
+		"directories":            {"list_directory", "path", []string{"text tool list: /home/audit/a.txt /home/audit/b"}, "/home/audit/b"},
+		"a path for nothing":     {"get_ticket", "ticket_id", []string{`text tool list_tickets: {"id":"/home/audit/a"}`}, ""},
+		"an error's offer":       {"check", "service", []string{"error tool check: Unknown service 'x'. Available: billing, auth"}, "billing auth x"},
+		"an enum in an error":    {"check", "mode", []string{"error tool check: Invalid enum value. Expected 'fast' | 'slow', received 'x'"}, "fast slow x"},
+		"a list in an error":     {"check", "region", []string{`error tool check: region must be one of ["eu-1", "us-2"]`}, "eu-1 us-2"},
+		"two in an error":        {"check", "kind", []string{"error tool check: Must be Text or Blob."}, "Text Blob"},
+		"a number in an error":   {"check", "resource", []string{"error tool check: resource must be a positive integer"}, "1"},
+		"an error elsewhere":     {"check", "kind", []string{"error tool other: Must be Text or Blob."}, ""},
+		"what was created":       {"read_note", "title", []string{`taken tool create_note: {"title":"mcpaudit-c3","text":"A note (mcpaudit-c3)."}`}, "mcpaudit-c3"},
+		"what was only asked":    {"read_note", "title", []string{`taken tool get_note: {"title":"mcpaudit-c3"}`}, ""},
+		"an echo":                {"read_note", "title", []string{`text tool get_note: {"title":"mcpaudit-c3"}`}, ""},
+		"completion":             {"greet", "style", []string{"offer the completion of prompt greet: style=formal,casual", "offer the completion of prompt greet: name=Ada"}, "formal casual"},
+		"no name for the new":    {"create_note", "title", []string{`text tool list_notes: {"title":"Door"}`}, ""},
+		"no words for prose":     {"write_note", "content", []string{`text tool list_notes: {"content":"Door"}`}, ""},
+		"a URL is ours first":    {"open", "url", []string{`text tool list: {"url":"demo://a/1"}`}, "demo://a/1"},
+		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			property, schema, ok := strings.Cut(tc.property, ": ")
+			if !ok {
+				schema = `{"type":"string"}`
+			}
+			root := fmt.Sprintf(`{"properties":{%q:%s},"required":[%[1]q]}`, property, schema)
+			f := NewForm(json.RawMessage(root), Options{About: tc.tool, Dir: "/home/audit"})
+			n := f.tree.fields[0].node
+			if n.items != nil {
+				n = n.items
+			}
+			var got []string
+			for _, c := range f.leaf(n, tell(t, tc.said...)).candidates {
+				if c.source != "" && (!c.guess || property == "url") {
+					got = append(got, strings.Trim(canonical(c.value), `"`))
+				}
+			}
+			if strings.HasSuffix(tc.want, " 1") { // a guess that is a number has no source
+				got = append(got, "1")
+			}
+			if joined := strings.Join(got, " "); joined != tc.want {
+				t.Errorf("offers %q, want %q", joined, tc.want)
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Available: billing, auth":                                       {"billing", "auth"},
+		"No such room. Try one of: red, green or blue.":                  {"red", "green", "blue"},
+		"Valid values are [a1, b2]":                                      {"a1", "b2"},
+		"it's the user's fault":                                          nil,
+		"known tables:\n- users\n- orders":                               {"users", "orders"},
+		"Did you mean 'billing'?":                                        {"billing"},
+		"Supported formats: json, yaml (see https://docs.test for more)": {"json", "yaml"},
+	} {
+		if got := named(text); !slices.Equal(got, want) {
+			t.Errorf("named(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Twelve values of a thousand are tried in one place, each once.
+func TestCandidatesAreBounded(t *testing.T) {
+	var rows []string
+	for i := range 1000 {
+		rows = append(rows, fmt.Sprintf(`{"id":"TICK-%d"}`, i))
+	}
+	pool := tell(t, "text tool list_tickets: ["+strings.Join(rows, ",")+"]")
+	tried := map[string]int{}
+	for _, c := range run(t, NewForm(json.RawMessage(ticketTools["get_ticket"]), Options{About: "get_ticket"}), pool) {
+		for _, o := range c.Origins {
+			tried[o.Value]++
+		}
+	}
+	if len(tried) != maxCandidates {
+		t.Errorf("%d values were tried", len(tried))
+	}
+}
