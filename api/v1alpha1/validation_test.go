@@ -3,6 +3,8 @@
 package v1alpha1_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -215,6 +218,27 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a bare number", "300"), Entry("a word", "soon"), Entry("a negative time", "-1m"),
 		Entry("what is no duration to CEL", "99999999999999999999h"),
 	)
+})
+
+var _ = Describe("The samples", func() {
+	It("are valid to the letter", func(ctx SpecContext) {
+		files, err := filepath.Glob("../../config/samples/*.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		applied := 0
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			Expect(err).NotTo(HaveOccurred())
+			if !strings.Contains(string(content), "\nkind: MCPServerAudit\n") {
+				continue
+			}
+			audit := &unstructured.Unstructured{}
+			Expect(yaml.Unmarshal(content, &audit.Object)).To(Succeed(), file)
+			audit.SetNamespace("default")
+			Expect(api.Create(ctx, audit, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), file)
+			applied++
+		}
+		Expect(applied).To(Equal(4))
+	})
 })
 
 var _ = Describe("MCPAuditReport", func() {
