@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -26,6 +27,12 @@ func runInstall(_ context.Context, args []string) (int, error) {
 	}
 	if err := copySelf(filepath.Join(*bin, shimName)); err != nil {
 		return 1, fmt.Errorf("install the shim: %w", err)
+	}
+	// Where there is none, the report says what was not seen for want of it.
+	if library, err := faketime.Find(); err == nil {
+		if err := install(library, filepath.Join(*bin, faketime.Name)); err != nil {
+			return 1, fmt.Errorf("install libfaketime: %w", err)
+		}
 	}
 	if err := closeNetwork(report.Network(*network)); err != nil {
 		return 1, fmt.Errorf("close the network: %w", err)
@@ -55,9 +62,11 @@ func closeNetwork(network report.Network) error {
 }
 
 // copySelf copies this program, which is static, so that it runs in any image.
-// Every uid may execute it.
-func copySelf(to string) error {
-	from, err := os.Open("/proc/self/exe")
+func copySelf(to string) error { return install("/proc/self/exe", to) }
+
+// install copies a file for every uid to execute.
+func install(name, to string) error {
+	from, err := os.Open(name)
 	if err != nil {
 		return err
 	}

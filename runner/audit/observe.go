@@ -203,12 +203,17 @@ func talk(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Pha
 
 // options are those of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
-	return probe.Options{
+	options := probe.Options{
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
 	}
+	if how.listOnly {
+		// What it does when it is left alone, the first launch has shown.
+		options.Idle, options.Grace = 100*time.Millisecond, 500*time.Millisecond
+	}
+	return options
 }
 
 // secret tells of a value whether there is a decoy secret in it, in any form.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// TestPodStartsAServerAgain: by the same shim, with the files that it has left, and
+// at a later date.
+func TestPodStartsAServerAgain(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip(err)
+	}
+	if _, err := faketime.Find(); err != nil {
+		t.Skip(err)
+	}
+	later, err := filepath.Abs(filepath.Join("..", "..", "test", "servers", "node", "later.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := time.Now().AddDate(0, 0, 30).Format(time.DateOnly)
+	for name, tc := range map[string]struct {
+		pod  pod
+		rule string
+		gap  bool // of the clock
+	}{
+		"with its files":                 {pod{Command: []string{filepath.Join(built, "rugpull"), "restart"}, ServerUID: 1000}, "MCPA-MANIFEST-003", true},
+		"with its files, by our tracer":  {pod{Command: []string{filepath.Join(built, "rugpull"), "restart"}, Tracer: trace.Ptrace}, "MCPA-MANIFEST-003", true},
+		"at a later date":                {pod{Command: []string{node, later, due}, Tracer: trace.Strace}, "MCPA-MANIFEST-005", false},
+		"at a later date, by our tracer": {pod{Command: []string{node, later, due}, Tracer: trace.Ptrace}, "MCPA-MANIFEST-005", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.pod.RunnerCaps, tc.pod.Timeout = runnerCaps, "100s"
+			r := start(t, tc.pod).decode(t)
+			if len(r.Findings) != 1 || r.Findings[0].Rule != tc.rule || r.Findings[0].Severity != report.SeverityHigh {
+				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+			}
+			gap := slices.ContainsFunc(r.Unobserved, func(g report.Gap) bool { return g.What == "ClockNotShifted" })
+			if gap != tc.gap || r.Probe.Launches < 3 {
+				t.Errorf("%d launches, %+v, %q", r.Probe.Launches, r.Unobserved, r.Errors)
+			}
+		})
+	}
+}
