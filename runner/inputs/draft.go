@@ -15,6 +15,9 @@ type draft struct {
 	// ShapeOne.
 	aim  int
 	only string
+	// lead are the objects that the value was in that a call of ShapeHarvested is
+	// made for.
+	lead []int
 	// random, when set, throws what is not aimed at.
 	random *rand.Rand
 
@@ -106,7 +109,7 @@ func (d *draft) score(w way, preferred string) (score int) {
 	case d.random != nil:
 		return d.random.IntN(1 << 10)
 	}
-	if d.shape == ShapeHarvested && d.untried(w.node) {
+	if d.shape == ShapeHarvested && d.hasUntried(w.node) {
 		score += 1 << 12
 	}
 	score += 8 * d.fresh(below)
@@ -216,7 +219,7 @@ func (d *draft) include(n *node, f field, depth int) bool {
 	case ShapeOne:
 		return n.at == "" && f.name == d.only
 	case ShapeHarvested:
-		return d.untried(f.node)
+		return d.hasUntried(f.node)
 	case ShapeAll:
 		return d.fresh(here) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
 	}

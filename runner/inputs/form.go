@@ -154,7 +154,12 @@ func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, 
 }
 
 func (f *Form) draft(shape Shape, aim int, pool *Pool, m Mark) *draft {
-	return &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, budget: budget}
+	d := &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, budget: budget}
+	if shape == ShapeHarvested {
+		lead, _ := d.untried(f.tree)
+		d.lead = lead.records
+	}
+	return d
 }
 
 // make fills in the tree.
@@ -198,8 +203,7 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 			return f.send(d), true
 		}
 	}
-	d := f.draft(ShapeHarvested, -1, pool, mark)
-	if d.untried(f.tree) {
+	if f.draft(ShapeHarvested, -1, pool, mark).hasUntried(f.tree) {
 		if d, ok := f.aimed(ShapeHarvested, -1, pool, mark); ok && d.novel() {
 			return f.send(d), true
 		}
@@ -305,20 +309,11 @@ func (n *node) optional() (names []string) {
 
 // texts counts the places for a text or a number.
 func (n *node) texts() (sum int) {
-	if n == nil {
-		return 0
-	}
 	if n.isLeaf() {
 		return 1
 	}
-	for _, w := range n.ways {
-		sum += w.node.texts()
+	for _, part := range n.parts() {
+		sum += part.texts()
 	}
-	for _, f := range n.fields {
-		sum += f.node.texts()
-	}
-	for _, item := range n.prefix {
-		sum += item.texts()
-	}
-	return sum + n.items.texts() + n.extra.texts()
+	return sum
 }

@@ -60,6 +60,8 @@ type harvest struct {
 	budget       int
 	// marked: only what carries a mark.
 	marked bool
+	// records are the JSON objects that it is in, the innermost first.
+	records []int
 }
 
 func (h *harvest) spend(n int) bool {
@@ -79,7 +81,7 @@ func (h *harvest) add(value string, key, about []string) {
 	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) || !h.marked && echo(value) {
 		return
 	}
-	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source})
+	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})
 }
 
 // echo tells whether a value is nothing but what was handed in.
@@ -124,6 +126,9 @@ func (h *harvest) object(v map[string]any, key, about []string, depth int) {
 	if !h.spend(16 * len(v)) {
 		return
 	}
+	defer func(outer []int) { h.records = outer }(h.records)
+	h.pool.objects++
+	h.records = append([]int{h.pool.objects}, h.records[:min(len(h.records), 2)]...)
 	inner := about
 	if words := meaning(singular(slices.Clone(key))); len(words) > 0 && len(about) < maxWords {
 		inner = append(words, about...)

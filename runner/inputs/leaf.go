@@ -14,6 +14,8 @@ type candidate struct {
 	source string
 	// guess: what is made up comes first, and again when this was accepted.
 	guess bool
+	// records are the objects of a result that it was in.
+	records []int
 }
 
 // leaf is what is known of the texts or numbers for one place.
@@ -55,19 +57,36 @@ func (d *draft) leaf(n *node) any {
 // the call is for, the one that was accepted before, or any.
 func (d *draft) candidate(n *node) (candidate, bool) {
 	known := d.form.leaf(n, d.pool)
-	if known.best != nil && d.shape != ShapeHarvested {
+	harvested := d.shape == ShapeHarvested
+	if known.best != nil && !harvested {
 		return *known.best, true
 	}
+	if c, ok := d.companion(n, known); ok {
+		return c, true
+	}
 	for _, c := range known.candidates {
-		if !known.tried[canonical(c.value)] && !d.trying(n, c) && (!c.guess || d.shape == ShapeHarvested) {
+		if !known.tried[canonical(c.value)] && !d.trying(n, c) && (!c.guess || harvested) {
 			return c, true
 		}
 	}
 	if known.best != nil {
 		return *known.best, true
 	}
-	if i := len(known.candidates); i > 0 && d.shape == ShapeHarvested {
+	if i := len(known.candidates); i > 0 && harvested {
 		return known.candidates[d.mark.Call%i], true
+	}
+	return candidate{}, false
+}
+
+// companion is a candidate from the object that the leading one of this call is
+// from, or else from the object around that: an owner goes with its own repository.
+func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
+	for _, record := range d.lead {
+		for _, c := range known.candidates {
+			if slices.Contains(c.records, record) && !d.trying(n, c) {
+				return c, true
+			}
+		}
 	}
 	return candidate{}, false
 }
@@ -81,40 +100,32 @@ func (d *draft) trying(n *node, c candidate) bool {
 	return false
 }
 
-// untried tells whether there is a candidate at a place, or within it, that was
-// never handed in.
-func (d *draft) untried(n *node) bool {
-	if n == nil {
-		return false
-	}
-	for _, w := range n.ways {
-		if d.untried(w.node) {
-			return true
+// untried is the first candidate, at a place or within it, that was never handed
+// in.
+func (d *draft) untried(n *node) (candidate, bool) {
+	for _, inner := range n.parts() {
+		if c, ok := d.untried(inner); ok {
+			return c, true
 		}
-	}
-	for _, f := range n.fields {
-		if d.untried(f.node) {
-			return true
-		}
-	}
-	for _, item := range n.prefix {
-		if d.untried(item) {
-			return true
-		}
-	}
-	if d.untried(n.items) || d.untried(n.extra) {
-		return true
 	}
 	if !n.isLeaf() {
-		return false
+		return candidate{}, false
 	}
 	known := d.form.leaf(n, d.pool)
 	for _, c := range known.candidates {
 		if !known.tried[canonical(c.value)] {
-			return true
+			return c, true
 		}
 	}
-	return false
+	return candidate{}, false
+}
+
+func (d *draft) hasUntried(n *node) bool {
+	if n == nil {
+		return false
+	}
+	_, ok := d.untried(n)
+	return ok
 }
 
 func (n *node) isLeaf() bool {
@@ -188,7 +199,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 // fitting are the candidates that the place can hold, numbers as numbers.
 func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 	var kept []candidate
-	known := map[string]bool{}
+	known := map[string]int{}
 	c := checker{resolver: resolver{root: f.root, budget: budget}, short: no}
 	for _, each := range candidates {
 		if text, is := each.value.(string); is && (n.kind == "integer" || n.kind == "number") {
@@ -201,10 +212,14 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			each.value = number.String()
 		}
 		text := canonical(each.value)
-		if known[text] || len(text) > maxLength || c.check(n.s, each.value, 0) == no {
+		if at, again := known[text]; again {
+			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		known[text] = true
+		if len(text) > maxLength || c.check(n.s, each.value, 0) == no {
+			continue
+		}
+		known[text] = len(kept)
 		kept = append(kept, each)
 	}
 	return kept

@@ -32,8 +32,9 @@ type Pool struct {
 	Refuse func(value string) bool
 
 	entries []entry
-	known   map[string]bool
+	known   map[string]int // where an entry is; -1 for one that was refused
 	alike   map[string]int
+	objects int // how many were gone through
 }
 
 // entry is a value, and the words by which it is matched with parameters.
@@ -47,10 +48,15 @@ type entry struct {
 	// offered: by an error; argument: for this argument alone.
 	offered  bool
 	argument string
+	// records are the objects that it was found in: values of one belong together.
+	records []int
 }
 
+// maxRecords is how many objects are remembered of a value.
+const maxRecords = 16
+
 // NewPool is empty.
-func NewPool() *Pool { return &Pool{known: map[string]bool{}, alike: map[string]int{}} }
+func NewPool() *Pool { return &Pool{known: map[string]int{}, alike: map[string]int{}} }
 
 // Result takes the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
@@ -119,6 +125,15 @@ func (p *Pool) Size() int {
 	return len(p.entries)
 }
 
+func join(records, more []int) []int {
+	for _, record := range more {
+		if len(records) < maxRecords && !slices.Contains(records, record) {
+			records = append(slices.Clip(records), record)
+		}
+	}
+	return records
+}
+
 func (p *Pool) add(e entry) {
 	if e.value == "" || len(e.value) > maxValue || e.kind == prose || len(p.entries) >= maxEntries {
 		return
@@ -128,13 +143,21 @@ func (p *Pool) add(e entry) {
 		under += "\x00" + e.key[len(e.key)-1]
 	}
 	id := e.value + "\x00" + strings.Join(e.key, " ")
-	if p.known[id] || p.alike[under] >= maxAlike {
+	if at, known := p.known[id]; known {
+		if at >= 0 {
+			p.entries[at].records = join(p.entries[at].records, e.records)
+		}
 		return
 	}
-	p.known[id] = true
+	if p.alike[under] >= maxAlike {
+		return
+	}
 	if p.Refuse != nil && p.Refuse(e.value) {
+		p.known[id] = -1
+		p.alike[under]++
 		return
 	}
+	p.known[id] = len(p.entries)
 	p.alike[under]++
 	p.entries = append(p.entries, e)
 }
@@ -158,7 +181,7 @@ func (p *Pool) offers(w want, most int) []candidate {
 	slices.SortStableFunc(found, func(a, b scored) int { return b.score - a.score })
 	var candidates []candidate
 	for _, s := range found[:min(len(found), most)] {
-		candidates = append(candidates, candidate{value: s.value, source: s.source})
+		candidates = append(candidates, candidate{value: s.value, source: s.source, records: s.records})
 	}
 	return candidates
 }

@@ -113,3 +113,28 @@ func TestHarvestReachesWhatAnswersLeadTo(t *testing.T) {
 		t.Errorf("%d calls, then %d", calls, n)
 	}
 }
+
+// Values of one object are handed in together, though each was tried before.
+func TestHarvestKeepsTogetherWhatBelongsTogether(t *testing.T) {
+	pool := tell(t, `text tool list_repos: [{"owner":"ann","repo":"one"},{"owner":"ann","repo":"two"},{"owner":"bob","repo":"three"},{"owner":"ann","repo":"four"}]`,
+		`text tool list_issues: {"project":"apollo","issues":[{"issue":"A-1"},{"issue":"A-2"}]}`,
+		`text tool list_issues: {"project":"gemini","issues":[{"issue":"G-1"}]}`)
+	for schema, want := range map[string][]string{
+		`{"properties":{"owner":{"type":"string"},"repo":{"type":"string"}},"required":["owner","repo"]}`: {
+			`{"owner":"ann","repo":"one"}`, `{"owner":"ann","repo":"two"}`, `{"owner":"bob","repo":"three"}`, `{"owner":"ann","repo":"four"}`},
+		`{"properties":{"issue":{"type":"string"},"project":{"type":"string"}},"required":["issue","project"]}`: {
+			`{"issue":"A-1","project":"apollo"}`, `{"issue":"A-2","project":"apollo"}`, `{"issue":"G-1","project":"gemini"}`},
+	} {
+		var got []string
+		for _, c := range run(t, NewForm(json.RawMessage(schema), Options{About: "get_info"}), pool) {
+			if c.Shape != ShapeInvalid {
+				got = append(got, string(c.Arguments))
+			}
+		}
+		for _, each := range want {
+			if !slices.Contains(got, each) {
+				t.Errorf("%s: not %s, but %s", schema, each, got)
+			}
+		}
+	}
+}

@@ -103,14 +103,8 @@ func (b *builder) build(schema any, p place) *node {
 // link finds out what is below each node. A property that is required here and
 // optional in another alternative is present here, too.
 func (b *builder) link(n *node) *node {
-	if n == nil {
-		return nil
-	}
 	for _, w := range n.ways {
 		n.below.add(w.branch)
-		if w.node != nil {
-			n.below.join(b.link(w.node).below)
-		}
 	}
 	for i, f := range n.fields {
 		if id, known := b.branches.ids[f.node.at+"+"]; known {
@@ -118,16 +112,32 @@ func (b *builder) link(n *node) *node {
 			n.below.add(id)
 		}
 		n.below.add(f.absent)
-		n.below.join(b.link(f.node).below)
 	}
-	for _, item := range append(slices.Clone(n.prefix), n.items, n.extra) {
-		if item != nil {
-			n.below.join(b.link(item).below)
-		}
+	for _, part := range n.parts() {
+		n.below.join(b.link(part).below)
 	}
 	n.below.add(n.empty)
 	n.below.add(n.filled)
 	return n
+}
+
+// parts are the nodes that one is made of.
+func (n *node) parts() (parts []*node) {
+	for _, w := range n.ways {
+		if w.node != nil {
+			parts = append(parts, w.node)
+		}
+	}
+	for _, f := range n.fields {
+		parts = append(parts, f.node)
+	}
+	parts = append(parts, n.prefix...)
+	for _, item := range []*node{n.items, n.extra} {
+		if item != nil {
+			parts = append(parts, item)
+		}
+	}
+	return parts
 }
 
 func count(names []string, wanted string) (n int) {
