@@ -128,18 +128,16 @@ func (s *session) completion(
 // answered; the error is one that ends the session.
 func (s *session) extra(ctx context.Context, q query) (result json.RawMessage, answered bool, err error) {
 	q.phase, q.limit = report.PhaseCall, s.patience()
-	raw, err := s.ask(ctx, q)
 	s.tally.Total++
+	raw, err := s.ask(ctx, q)
 	var refused *rpcError
 	switch {
+	case err == nil:
+		s.tally.Done++
+		return raw, true, nil
 	case errors.As(err, &refused):
 		s.heard.answered(report.OutputError, refused.said())
 		return nil, true, nil
-	case fatal(err):
-		return nil, false, err
-	case err != nil:
-		return nil, false, nil
 	}
-	s.tally.Done++
-	return raw, true, nil
+	return nil, false, onlyFatal(err)
 }

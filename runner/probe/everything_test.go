@@ -181,7 +181,7 @@ func TestDriftOfAllKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := capable()
 			read := false
-			f.on["resources/read"] = func(f *fake, params map[string]any) any {
+			f.on["resources/read"] = func(f *fake, _ map[string]any) any {
 				if !read && tc.announce != "" {
 					f.println(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, tc.announce))
 				}

@@ -121,6 +121,7 @@ func (s *session) repeated(t *target) inputs.Case {
 func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.turns++
 	t.sent++
+	s.tally.Total++
 	number, began := s.lastID+1, time.Now()
 	if t.accepted == 0 {
 		t.again, t.marked = c, number
@@ -129,38 +130,41 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	took := time.Since(began)
 	t.spent += took
 	t.slowest = max(t.slowest, took)
-	if fatal(err) {
-		return err
-	}
-	s.tally.Total++
-	switch {
-	case errors.Is(err, errTimeout):
-		t.timeouts++
-		t.skipped, t.out = report.SkippedTimeout, t.timeouts > 1
-		if took < s.options.CallTimeout {
-			t.skipped = report.SkippedBudget
-		}
-		return nil
-	case err != nil: // too long
-		t.out = true
-		return nil
+	if err != nil {
+		t.missed(err, took < s.options.CallTimeout)
+		return onlyFatal(err)
 	}
 	t.answered++
 	if t.form != nil {
 		t.form.Answered(c, got.accepted)
 	}
-	if got.accepted && c.Shape != inputs.ShapeInvalid {
-		t.again, t.marked = c, number
-	}
-	if got.accepted {
-		t.accepted++
-		s.tally.Done++
-		s.heard.answered(report.OutputResult, said(got.result))
-		s.pool.Result(t.source(), got.result)
-		s.pool.Taken(t.source(), c.Arguments)
-	} else {
+	if !got.accepted {
 		s.heard.answered(report.OutputError, got.text)
 		s.pool.Error(t.source(), got.text)
+		return nil
 	}
+	t.accepted++
+	s.tally.Done++
+	if c.Shape != inputs.ShapeInvalid {
+		t.again, t.marked = c, number
+	}
+	s.heard.answered(report.OutputResult, said(got.result))
+	s.pool.Result(t.source(), got.result)
+	s.pool.Taken(t.source(), c.Arguments)
 	return nil
+}
+
+// missed enters that a call was not answered; hasty: because there was no more time.
+// It is tried once more.
+func (t *target) missed(err error, hasty bool) {
+	if !errors.Is(err, errTimeout) {
+		t.out = true
+		return
+	}
+	t.timeouts++
+	t.out = t.timeouts > 1
+	t.skipped = report.SkippedTimeout
+	if hasty {
+		t.skipped = report.SkippedBudget
+	}
 }

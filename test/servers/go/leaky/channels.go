@@ -77,6 +77,6 @@ func overUnix(ctx context.Context, text string) string {
 		return ""
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = conn.Write([]byte(text + "\x00")) // what the next call sends does not run on
+	_, _ = conn.Write([]byte(text))
 	return ""
 }
