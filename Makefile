@@ -56,7 +56,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-fuzz test-conformance test-envtest test-cluster test-e2e ## Run everything: lint, unit, fuzz, conformance, envtest, end-to-end.
+test: install lint verify test-unit test-fuzz test-conformance test-hostile test-envtest test-cluster test-e2e ## Run everything: lint, unit, fuzz, conformance, hostile, envtest, end-to-end.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -74,6 +74,10 @@ test-fuzz: ## Fuzz the parsers of the trace, and the search for secrets, for a m
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
 	go -C test/conformance test -tags conformance -count=1 -parallel 6
+
+.PHONY: test-hostile
+test-hostile: ## Audit servers that turn against their client: each has to end in time, with a reason; prints the table.
+	go test -tags hostile -count=1 -v -run TestHostile ./test/hostile
 
 .PHONY: test-mcp-conformance
 test-mcp-conformance: ## Run the conformance suite of MCP against a traced server, and against mcpaudit connect (installs it).

@@ -1,3 +1,5 @@
+//go:build hostile
+
 // Package hostile holds the command line to its word against servers that turn
 // against their client: each run ends in time, with a named reason, in bounded
 // memory, and what broke the protocol is a finding.
@@ -25,12 +27,13 @@ import (
 
 const (
 	// timeout is what an audit is given: a server that never ends a request is
-	// given up on then. long is for those that end by themselves, after much work.
-	// overtime is what the end may take beyond that: the kill, the rest of the
-	// trace, and other load on the machine.
-	timeout  = 10 * time.Second
-	long     = 2 * time.Minute
-	overtime = time.Minute
+	// given up on then, or after callTimeout. long is for those that end by themselves,
+	// after some work. overtime is what the end may take beyond that: the kill, the
+	// rest of the trace, and other load on the machine.
+	timeout     = 10 * time.Second
+	callTimeout = 3 * time.Second
+	long        = 2 * time.Minute
+	overtime    = time.Minute
 	// maxMemory is the most that any process of an audit may have held, in bytes:
 	// far from what some of the servers send.
 	maxMemory = 512 << 20
@@ -106,8 +109,8 @@ func (tc hostile) judge(t *testing.T, o outcome) {
 	if got := o.protocol(); !slices.Equal(got, tc.findings) {
 		t.Errorf("protocol findings %v, want %v", got, tc.findings)
 	}
-	if o.took > tc.timeout()+overtime {
-		t.Errorf("took %s with --timeout %s", o.took, tc.timeout())
+	if limit, _ := tc.limits(); o.took > limit+overtime {
+		t.Errorf("took %s with --timeout %s", o.took, limit)
 	}
 	if o.memory > maxMemory {
 		t.Errorf("held %d MiB of memory", o.memory>>20)
@@ -129,7 +132,9 @@ func (o outcome) protocol() []string {
 
 // audit runs the command line on the server.
 func (tc hostile) audit(home string) outcome {
-	cmd := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--timeout", tc.timeout().String(), "-o", "json", "--",
+	limit, call := tc.limits()
+	cmd := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--timeout", limit.String(), "--call-timeout", call.String(),
+		"-o", "json", "--transport", tc.transport(), "--",
 		filepath.Join(built, "server"), tc.mode)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -139,7 +144,7 @@ func (tc hostile) audit(home string) outcome {
 	if o.broken != nil {
 		return o
 	}
-	kill := time.AfterFunc(tc.timeout()+2*overtime, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(limit+2*overtime, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = cmd.Wait() // the report says more than the exit code
 	o.took = time.Since(began)

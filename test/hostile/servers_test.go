@@ -1,7 +1,10 @@
+//go:build hostile
+
 package hostile
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -24,14 +27,29 @@ func inconclusive(mode string, reason report.Reason, findings ...string) hostile
 	return hostile{mode, report.VerdictInconclusive, reason, findings}
 }
 
-// busy are the servers that make us work, and not wait.
-var busy = []string{"endless-list", "giant-schema", "giant-line"}
+// heavy are the servers whose answers take us some work.
+var heavy = []string{"endless-list", "giant-line", "giant-schema", "http-giant-body", "http-giant-event", "http-gzip-bomb"}
 
-func (tc hostile) timeout() time.Duration {
-	if slices.Contains(busy, tc.mode) {
-		return long
+// limits are what the audit is given, and a call. What is not expected to use it all
+// up ends by itself, and has plenty; but who has 10,000 tools to call never does.
+func (tc hostile) limits() (audit, call time.Duration) {
+	switch {
+	case tc.reason == report.ReasonTimeout || tc.mode == "many-tools":
+		return timeout, callTimeout
+	case slices.Contains(heavy, tc.mode):
+		return long, long / 2
 	}
-	return timeout
+	return long, callTimeout
+}
+
+// transport is how the server is talked to, by its name.
+func (tc hostile) transport() string {
+	for _, prefix := range []string{"http", "sse"} {
+		if strings.HasPrefix(tc.mode, prefix+"-") {
+			return prefix
+		}
+	}
+	return "stdio"
 }
 
 var servers = []hostile{
@@ -82,4 +100,21 @@ var servers = []hostile{
 	inconclusive("flood-requests", report.ReasonTimeout, "007"),
 	inconclusive("elicitation-loop", report.ReasonTimeout, "007"),
 	passes("input-loop"),
+
+	passes("http-honest"),
+	inconclusive("http-slow-body", report.ReasonTimeout),
+	inconclusive("http-endless-stream", report.ReasonTimeout),
+	inconclusive("http-endless-chunks", report.ReasonProtocolError),
+	inconclusive("http-redirect", report.ReasonProtocolError),
+	inconclusive("http-gzip-bomb", report.ReasonProtocolError),
+	inconclusive("http-giant-body", report.ReasonProtocolError),
+	inconclusive("http-giant-event", report.ReasonProtocolError, "003"),
+	inconclusive("http-content-type", report.ReasonProtocolError, "004"),
+	inconclusive("http-500", report.ReasonProtocolError),
+	passes("http-sessions"),
+	inconclusive("http-headers", report.ReasonProtocolError),
+	inconclusive("http-cut", report.ReasonProtocolError),
+	inconclusive("http-mute", report.ReasonTimeout),
+	inconclusive("sse-elsewhere", report.ReasonProtocolError),
+	inconclusive("sse-no-endpoint", report.ReasonTimeout),
 }

@@ -61,11 +61,11 @@ func blankFlood(s *server) {
 	}
 }
 
-// stderrFlood writes 2 GB to stderr and answers then.
+// stderrFlood writes 500 MB to stderr and answers then.
 func stderrFlood(s *server) {
 	chunk := bytes.Repeat([]byte("spam and eggs, "), 64<<10)
 	s.on["tools/list"] = func(r request) {
-		for written := 0; written < 2_000_000_000; {
+		for written := 0; written < 500_000_000; {
 			n, err := os.Stderr.Write(chunk)
 			if err != nil {
 				break

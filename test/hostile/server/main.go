@@ -65,11 +65,20 @@ var modes = map[string]func(*server){
 }
 
 func main() {
-	if len(os.Args) != 2 || modes[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: server", strings.Join(slices.Sorted(maps.Keys(modes)), "|"))
+	mode := ""
+	if len(os.Args) == 2 {
+		mode = os.Args[1]
+	}
+	switch {
+	case modes[mode] != nil:
+		s := newServer()
+		modes[mode](s)
+		s.serve()
+	case httpModes[mode] != nil:
+		listen(httpModes[mode])
+	default:
+		all := append(slices.Sorted(maps.Keys(modes)), slices.Sorted(maps.Keys(httpModes))...)
+		fmt.Fprintln(os.Stderr, "usage: server", strings.Join(all, "|"))
 		os.Exit(2)
 	}
-	s := newServer()
-	modes[os.Args[1]](s)
-	s.serve()
 }
