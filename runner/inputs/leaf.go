@@ -82,10 +82,20 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 // from, or else from the object around that: an owner goes with its own repository.
 func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
 	for _, record := range d.lead {
+		best, found := candidate{}, false
 		for _, c := range known.candidates {
-			if slices.Contains(c.records, record) && !d.trying(n, c) {
+			if !slices.Contains(c.records, record) || d.trying(n, c) {
+				continue
+			}
+			if !known.tried[canonical(c.value)] {
 				return c, true
 			}
+			if !found {
+				best, found = c, true
+			}
+		}
+		if found {
+			return best, true
 		}
 	}
 	return candidate{}, false

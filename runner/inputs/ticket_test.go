@@ -116,12 +116,14 @@ func TestHarvestReachesWhatAnswersLeadTo(t *testing.T) {
 
 // Values of one object are handed in together, though each was tried before.
 func TestHarvestKeepsTogetherWhatBelongsTogether(t *testing.T) {
-	pool := tell(t, `text tool list_repos: [{"owner":"ann","repo":"one"},{"owner":"ann","repo":"two"},{"owner":"bob","repo":"three"},{"owner":"ann","repo":"four"}]`,
+	pool := tell(t, "text tool list_tickets: The tickets: TICK-1, TICK-2, TICK-3", `text tool list_repos: [{"owner":"ann","repo":"one"},{"owner":"ann","repo":"two"},{"owner":"bob","repo":"three"},{"owner":"ann","repo":"four"}]`,
 		`text tool list_issues: {"project":"apollo","issues":[{"issue":"A-1"},{"issue":"A-2"}]}`,
 		`text tool list_issues: {"project":"gemini","issues":[{"issue":"G-1"}]}`)
 	for schema, want := range map[string][]string{
 		`{"properties":{"owner":{"type":"string"},"repo":{"type":"string"}},"required":["owner","repo"]}`: {
 			`{"owner":"ann","repo":"one"}`, `{"owner":"ann","repo":"two"}`, `{"owner":"bob","repo":"three"}`, `{"owner":"ann","repo":"four"}`},
+		`{"properties":{"ticket_id":{"type":"string"}},"required":["ticket_id"]}`: { // from one text
+			`{"ticket_id":"TICK-1"}`, `{"ticket_id":"TICK-2"}`, `{"ticket_id":"TICK-3"}`},
 		`{"properties":{"issue":{"type":"string"},"project":{"type":"string"}},"required":["issue","project"]}`: {
 			`{"issue":"A-1","project":"apollo"}`, `{"issue":"A-2","project":"apollo"}`, `{"issue":"G-1","project":"gemini"}`},
 	} {
