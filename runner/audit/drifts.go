@@ -12,40 +12,36 @@ import (
 // drifts are how the manifest differed within the audit, in the order of the
 // moments, each moment that was compared at most once.
 //
-// Like is held against like: for another client, and at another time, against the
-// launch before, which was like the first in all but the files that the server had
-// left. What a launch after them, as it is, shows as well was not their doing.
+// What is accused differs from all that was advertised otherwise: on restart, from
+// both the first list and that after the calls, for what these have changed stays
+// so or is forgotten; for another client, and at another time, from those and from
+// the launches as it is before and after. What differs every time was not their doing.
 func drifts(runs []observation) []rules.Drift {
 	first := exercised(runs)
 	if !first.result.Listed {
 		return nil
 	}
-	before, after := first.result.Manifest, first.result.Manifest
+	plain := []manifest.Manifest{first.result.Manifest}
 	if first.result.Relisted {
-		after = first.result.After
+		plain = append(plain, first.result.After)
 	}
 	all := []rules.Drift{inSession(first.result)}
 	restart, _ := at(runs, report.MomentRestart)
 	if !restart.compared() {
 		return some(all)
 	}
-	// What the calls have changed stays so, or is forgotten: neither is news.
 	started := restart.result.Manifest
-	all = append(all, within(differs(report.MomentRestart, before, started), differs(report.MomentRestart, after, started)))
-	last := runs[len(runs)-1]
+	restarted := differs(report.MomentRestart, plain, started)
+	plain = append(plain, started)
+	if last := runs[len(runs)-1]; last.how.again && last.compared() {
+		restarted = join(restarted, differs(report.MomentRestart, plain, last.result.Manifest))
+		plain = append(plain, last.result.Manifest)
+	}
+	all = append(all, restarted)
 	for _, moment := range []report.Moment{report.MomentIdentity, report.MomentClock} {
-		run, _ := at(runs, moment)
-		if !run.compared() {
-			continue
+		if run, _ := at(runs, moment); run.compared() {
+			all = append(all, without(differs(moment, plain, run.result.Manifest), restarted))
 		}
-		d := differs(moment, restart.result.Manifest, run.result.Manifest)
-		d = without(d, all[1]) // it is another one at every start
-		if last.how.again && last.compared() {
-			later := differs(report.MomentRestart, restart.result.Manifest, last.result.Manifest)
-			d = without(d, later)
-			all[1] = join(all[1], later)
-		}
-		all = append(all, d)
 	}
 	return some(all)
 }
@@ -61,12 +57,18 @@ func inSession(r probe.Result) rules.Drift {
 	return d
 }
 
-// differs compares two manifests. Which resources there are is left out, for they
-// are a server's data.
-func differs(moment report.Moment, before, after manifest.Manifest) rules.Drift {
-	return rules.Drift{
-		Moment: moment, Drift: diff(before, after), Words: diff(before.Steady(), after.Steady()),
+// differs is how a manifest differs from each of others. Which resources there are
+// is left out, for they are a server's data.
+func differs(moment report.Moment, others []manifest.Manifest, is manifest.Manifest) rules.Drift {
+	var d rules.Drift
+	for i, other := range others {
+		one := rules.Drift{Moment: moment, Drift: diff(other, is), Words: diff(other.Steady(), is.Steady())}
+		if i == 0 {
+			d = one
+		}
+		d = within(d, one)
 	}
+	return d
 }
 
 func diff(before, after manifest.Manifest) report.Drift {
