@@ -96,7 +96,7 @@ func suspects(runs []observation) bool {
 
 // some leaves out the moments at which nothing differed.
 func some(all []rules.Drift) []rules.Drift {
-	return slices.DeleteFunc(all, func(d rules.Drift) bool { return d.Drift.Empty() })
+	return slices.DeleteFunc(all, func(d rules.Drift) bool { return d.Empty() })
 }
 
 // without leaves out of d what is in other, within all else.

@@ -72,7 +72,7 @@ func TestLaunches(t *testing.T) {
 		{"the third time", func(n int, _ launch) observation { return poisoned(n > 1) }, ",Restart,Identity,Clock,Restart", "Restart changed: tool t", ""},
 		{"by identity", func(_ int, how launch) observation { return poisoned(how.identity != "") }, ",Restart,Identity,Clock,Restart", "Identity changed: tool t", ""},
 		{"every time", func(n int, _ launch) observation { return listing(strings.Repeat("again ", n)) }, ",Restart,Identity,Clock", "Restart changed: tool t", ""},
-		{"later, and at once for another", func(n int, how launch) observation {
+		{"later, and at once for another", func(_ int, how launch) observation {
 			o := listing("Purely local.")
 			o.result.After, o.result.Relisted = offering(poison), true
 			if how.identity != "" {
@@ -81,7 +81,7 @@ func TestLaunches(t *testing.T) {
 			return o
 		}, ",Restart,Identity,Clock", "", ""},
 		{"in numbers", func(n int, _ launch) observation { return listing(fmt.Sprint("pid ", n)) }, ",Restart,Identity,Clock", "Restart changed: tool t (in numbers)", ""},
-		{"in session, and kept", func(n int, how launch) observation {
+		{"in session, and kept", func(n int, _ launch) observation {
 			if n > 0 {
 				return poisoned(true)
 			}

@@ -123,10 +123,8 @@ func madeUp(s string) bool {
 			hex = hex && strings.ContainsRune("abcdefABCDEF", r)
 		}
 	}
-	switch {
-	case digits == 0:
+	if digits == 0 {
 		return hex && length%4 == 0 // a part of a UUID
-	default:
-		return hex || length >= longID || 3*digits >= length
 	}
+	return hex || length >= longID || 3*digits >= length
 }
