@@ -21,12 +21,8 @@ import (
 const (
 	dialTime  = 10 * time.Second
 	writeTime = 30 * time.Second
-	// replyTime is how long the server may take over what needs no answer, and
-	// lingerTime to end the stream that the answer was in; catchTime is how long an
-	// answer waits for the ends of others.
-	replyTime  = 30 * time.Second
-	lingerTime = 2 * time.Second
-	catchTime  = 250 * time.Millisecond
+	// catchTime is how long an answer waits for the ends of others.
+	catchTime = 250 * time.Millisecond
 	// maxHeader is the longest header of a response, in bytes.
 	maxHeader = 64 << 10
 	// maxOpen is how many connections may be open at a time.
@@ -46,7 +42,9 @@ type Endpoint struct {
 
 // client makes HTTP requests, each on a connection of its own, so that all bytes
 // of it can be counted and claimed, and no answer is mistaken for another's. They
-// are written one after the other, in the order in which they were queued.
+// are written one after the other, in the order in which they were queued. It is the
+// server that closes a connection, at the latest when it sees that we have nothing
+// more to say: what it would write to one that we had closed, nobody could count.
 type client struct {
 	url     *url.URL
 	dial    func(ctx context.Context) (net.Conn, error)
@@ -210,8 +208,8 @@ func (c *client) write() {
 			continue
 		}
 		go func() {
-			defer c.over(o)
 			defer conn.shut()
+			defer c.over(o)
 			r, why := conn.response(o.method) //nolint:bodyclose // to close it would be to read it to its end: the connection is closed
 			if why != nil {
 				o.done(nil, nil, why)

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"time"
 )
 
 // conn is the connection of one request. It counts what comes.
@@ -24,19 +23,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shut closes the connection, when all has come, and strikes it off.
+// shut strikes the connection off when all has come by it.
 func (c *conn) shut() {
-	c.drain()
+	c.halve()
+	_, _ = io.Copy(io.Discard, c) // whatever it is, it counts
 	_ = c.Close()
 	c.client.mu.Lock()
 	defer c.client.mu.Unlock()
 	delete(c.client.open, c)
-}
-
-// drain reads what is left of a response, so that it is counted.
-func (c *conn) drain() {
-	c.hurry(lingerTime)
-	_, _ = io.Copy(io.Discard, io.LimitReader(c, MaxMessage))
 }
 
 // halve ends what the server reads, which HTTP servers take for a client that has
@@ -47,9 +41,6 @@ func (c *conn) halve() {
 	}
 	_ = c.Close()
 }
-
-// hurry gives the server a time for the rest.
-func (c *conn) hurry(d time.Duration) { _ = c.SetReadDeadline(time.Now().Add(d)) }
 
 // maxInformational is how many responses of status 1xx may come before the one.
 const maxInformational = 8

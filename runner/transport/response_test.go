@@ -3,6 +3,8 @@ package transport
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -91,4 +93,42 @@ func FuzzResponse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a server writes when it has answered counts as well: it cannot make what it
+// does during one request look as if it did that during another.
+func TestBytesAfterTheAnswer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	const junk = 100_000
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				_, _ = c.Read(make([]byte, 64<<10))
+				_, _ = c.Write([]byte(body(mediaJSON, answer)))
+				_, _ = io.Copy(io.Discard, c) // until we have nothing more to say
+				_, _ = c.Write(make([]byte, junk))
+				_ = c.Close()
+			}()
+		}
+	}()
+	told := make(chan int64, 10)
+	s := StreamableHTTP(Endpoint{URL: "http://" + listener.Addr().String()}, ends(told))
+	t.Cleanup(s.Abort)
+	size := int64(len(body(mediaJSON, answer)))
+	for n := range int64(3) {
+		send(t, s, ask("1"))
+		if got := <-told; got < size*(n+1) {
+			t.Errorf("%d bytes had come with answer %d", got, n)
+		}
+		c := s.(*streamable).client
+		eventually(t, "the junk is not counted", func() bool { return c.received.Load() == (size+junk)*(n+1) })
+	}
 }

@@ -139,20 +139,18 @@ func (s *sse) Send(m Message) (start, end int64, err error) {
 	}
 	return s.enqueue(&outgoing{
 		id: m.ID, owed: true, method: http.MethodPost, text: s.compose(http.MethodPost, to, header, m.Text),
-		done: func(c *conn, r *http.Response, why *Error) { s.posted(m.ID, c, r, why) },
+		done: func(_ *conn, r *http.Response, why *Error) { s.posted(m.ID, r, why) },
 	})
 }
 
 // posted takes the response to a POST: that the message was accepted.
-func (s *sse) posted(id string, c *conn, r *http.Response, why *Error) {
+func (s *sse) posted(id string, r *http.Response, why *Error) {
 	switch {
 	case why != nil:
 		s.fail(id, why)
 	case r.StatusCode/100 != 2:
-		c.hurry(replyTime)
 		s.refuse(id, r, status(r))
 	default:
-		c.hurry(replyTime)
 		l, _ := whole(r) // says nothing
 		s.show(l)
 	}

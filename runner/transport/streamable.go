@@ -83,9 +83,6 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 		s.fail(m.ID, why)
 		return
 	}
-	if m.ID == "" {
-		c.hurry(replyTime)
-	}
 	if r.StatusCode/100 != 2 {
 		s.refuse(m.ID, r, s.ended404(status(r), m))
 		return
@@ -210,7 +207,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 			s.show(l)
 		case s.deliver(l) == st.id && st.id != "":
 			answered = true
-			c.hurry(lingerTime)
+			c.halve() // and read what comes nevertheless
 		}
 	}
 	return answered, tooMany()
@@ -266,8 +263,9 @@ func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 		}
 	}
 	if why != nil {
-		if c != nil {
-			c.drain()
+		if r != nil {
+			l, _ := whole(r)
+			s.show(l)
 		}
 		s.fail(st.id, why) // a server need not have a stream of its own
 		return
