@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,28 +46,102 @@ func run(t testing.TB, f *Form, pool *Pool) (cases []Case) {
 	return nil
 }
 
+// The real schemas have all of their branches done in few calls, and an independent
+// validator finds that the arguments fit; those that shall not fit do not.
 func TestCoverageOfTheReferenceServers(t *testing.T) {
-	for server, tools := range schemas(t) {
-		branches, calls := 0, 0
-		for tool, schema := range tools {
-			f := NewForm(schema, Options{Dir: "/home/audit", About: tool})
-			covered := 0
-			for i, c := range run(t, f, nil) {
-				t.Logf("%s %s %d %s %s %v", server, tool, i, c.Shape, c.Arguments, c.Origins)
-				if c.Shape == ShapeRequired || c.Shape == ShapeAll {
-					covered++
+	servers := schemas(t)
+	for server, want := range map[string]struct{ tools, branches, calls int }{
+		"everything":          {17, 44, 32},
+		"filesystem":          {14, 26, 24},
+		"memory":              {9, 20, 16},
+		"sequential-thinking": {1, 22, 4},
+	} {
+		t.Run(server, func(t *testing.T) {
+			branches, calls := 0, 0
+			for tool, schema := range servers[server] {
+				f := NewForm(schema, Options{Dir: "/home/audit", About: tool})
+				for _, c := range run(t, f, nil) {
+					if c.Shape == ShapeRequired || c.Shape == ShapeAll {
+						calls++
+					}
+					if err := validate(schema, c.Arguments); (err == nil) == (c.Shape == ShapeInvalid) {
+						t.Errorf("%s: %s %s: %v", tool, c.Shape, c.Arguments, err)
+					}
 				}
-				if err := validate(schema, c.Arguments); (err == nil) == (c.Shape == ShapeInvalid) {
-					t.Errorf("%s: %s: %s %s: %v", server, tool, c.Shape, c.Arguments, err)
+				total, done := f.Branches()
+				if done != total {
+					t.Errorf("%s: %d of %d branches", tool, done, total)
 				}
+				branches += total
 			}
-			total, done := f.Branches()
-			if done != total {
-				t.Errorf("%s: %s: %d of %d branches", server, tool, done, total)
+			if n := len(servers[server]); n != want.tools || branches != want.branches || calls > want.calls {
+				t.Errorf("%d tools, %d branches, %d calls; want %+v", n, branches, calls, want)
 			}
-			branches += total
-			calls += covered
+		})
+	}
+}
+
+func TestNothingIsDoneBeforeItIsAnswered(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"a":{"type":"boolean"}}}`), home)
+	var cases []Case
+	for c, ok := f.Next(nil, Mark{}); ok; c, ok = f.Next(nil, Mark{}) {
+		cases = append(cases, c)
+	}
+	if total, done := f.Branches(); total != 4 || done != 0 {
+		t.Errorf("%d of %d branches", done, total)
+	}
+	for _, c := range cases {
+		f.Answered(c, false) // an error is an answer
+	}
+	if total, done := f.Branches(); done != total {
+		t.Errorf("%d of %d branches", done, total)
+	}
+}
+
+func TestSchemaTooLargeIsNeverDone(t *testing.T) {
+	var properties []string
+	for i := range maxFields + 1 {
+		properties = append(properties, fmt.Sprintf(`"p%d":{"type":"boolean"}`, i))
+	}
+	f := NewForm(json.RawMessage(`{"properties":{`+strings.Join(properties, ",")+`}}`), home)
+	run(t, f, nil)
+	if total, done := f.Branches(); total != 4*maxFields+1 || done != total-1 {
+		t.Errorf("%d of %d branches", done, total)
+	}
+}
+
+func TestGiven(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"city":{"type":"string"},"unit":{"enum":["c","f"]},"days":{"type":"integer","maximum":5}},"required":["city"]}`)
+	f := NewForm(schema, Options{Given: json.RawMessage(`{"city":"Paris","days":9,"more":[1]}`)})
+	units := map[any]bool{}
+	for _, c := range run(t, f, tell(t, `text tool list: {"city":"Rome"}`)) {
+		var values map[string]any
+		if err := json.Unmarshal(c.Arguments, &values); err != nil || values["city"] != "Paris" || values["days"] != 9.0 || values["more"] == nil {
+			t.Errorf("%s: %v", c.Arguments, err)
 		}
-		t.Logf("%s: %d branches, %d calls for %d tools", server, branches, calls, len(tools))
+		units[values["unit"]] = true
+	}
+	if len(units) != 3 {
+		t.Errorf("units %v", units)
+	}
+	if total, done := f.Branches(); total != done {
+		t.Errorf("%d of %d branches", done, total)
+	}
+}
+
+// What was accepted is used again where nothing new is to be tried.
+func TestTheLadderLearns(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"service":{"type":"string"},"deep":{"type":"boolean"}},"required":["service"]}`)
+	f := NewForm(schema, Options{About: "check"})
+	pool := tell(t, "text tool list: Services: billing, auth, search")
+	first, _ := f.Next(pool, Mark{Call: 1})
+	f.Answered(first, false)
+	second, _ := f.Next(pool, Mark{Call: 2})
+	f.Answered(second, true)
+	third, _ := f.Next(pool, Mark{Call: 3})
+	for i, want := range []struct{ got, service string }{{string(first.Arguments), "billing"}, {string(second.Arguments), "auth"}, {string(third.Arguments), "auth"}} {
+		if !strings.Contains(want.got, `"service":"`+want.service+`"`) {
+			t.Errorf("case %d: %s, want %s", i, want.got, want.service)
+		}
 	}
 }
