@@ -157,6 +157,7 @@ var _ = Describe("an audit", func() {
 		Expect(a).To(And(haveCondition("Audited", "NotTraced"), haveCondition("Ready", "AuditInconclusive"), haveCondition("ManifestStable", "FirstUse")))
 		Expect(message(a, "Ready")).To(ContainSubstring("give spec.server.image"))
 		Expect(a.Status.ImageDigest).To(BeEmpty())
+		Expect(a.Status.Runner.Tracer).To(BeEmpty())
 		Expect(b.reports(ctx)[0].Spec.Server.URL).To(Equal("https://mcp.example.com/mcp"))
 		Expect(b.pods(ctx)).To(BeEmpty())
 	})

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,7 +46,7 @@ func (s *session) record(now metav1.Time) {
 		status.Coverage = coverage(s.summary.Coverage)
 		status.Runner = &v1alpha1.Runner{
 			Version: excerpt.Line(s.summary.Runner.Version, maxWord),
-			Tracer:  excerpt.Line(s.summary.Tracer.Name+" "+s.summary.Tracer.Version, maxWord),
+			Tracer:  excerpt.Line(strings.TrimSpace(s.summary.Tracer.Name+" "+s.summary.Tracer.Version), maxWord),
 		}
 	}
 	if s.report != nil {

@@ -1,6 +1,8 @@
 package trigger_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,8 @@ func TestSpecDigest(t *testing.T) {
 		"image":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "b" }, true},
 		"failOn":       {func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = "Low" }, true},
 		"timeout":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration++ }, true},
+		"transport":    {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport, s.Server.Port = v1alpha1.TransportSSE, 80 }, true},
+		"probe":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.Rounds = 7 }, true},
 		"baseline":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselineNone }, true},
 	} {
 		if got := digest(test.change); (got != same) != test.matters {
@@ -73,5 +77,22 @@ func TestRequestedIsCut(t *testing.T) {
 	got := trigger.Requested(map[string]string{v1alpha1.RequestedAtAnnotation: strings.Repeat("x", 1000)})
 	if len(got) != 256 {
 		t.Errorf("%d bytes, want 256", len(got))
+	}
+}
+
+// TestSpecDigestOutlivesUpgrades: fields that are added and not set must not make
+// every server of a cluster be audited again.
+func TestSpecDigestOutlivesUpgrades(t *testing.T) {
+	got, err := trigger.SpecDigest(v1alpha1.MCPServerAuditSpec{
+		Server:   v1alpha1.Server{Image: "registry.example/notes:v1", Args: []string{"--stdio"}},
+		Baseline: v1alpha1.Baseline{Mode: v1alpha1.BaselineTrustOnFirstUse}, FailOn: "High",
+		Timeout: metav1.Duration{Duration: 5 * time.Minute},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const released = `{"server":{"image":"registry.example/notes:v1","args":["--stdio"]},"baseline":{"mode":"TrustOnFirstUse"},"failOn":"High","timeout":"5m0s"}`
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(released))); string(got) != want {
+		t.Errorf("the digest is %s, was %s", got, want)
 	}
 }
