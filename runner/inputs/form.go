@@ -60,6 +60,8 @@ type Form struct {
 	// not are good enough.
 	effort int
 
+	// turn counts the calls for branches.
+	turn    int
 	started bool
 	ones    []string
 	invalid []damage
@@ -186,7 +188,7 @@ func (d *draft) fits() verdict {
 
 // Next makes the next arguments that are worth sending; false when there is
 // nothing new with what the pool has, which may have changed by the next time.
-// What it makes is first what covers the branches, then what was harvested, then
+// What it makes is first what covers the branches and tries what was harvested, then
 // each optional property by itself, and last what is slightly invalid. The pool may
 // be nil.
 func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
@@ -197,21 +199,36 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 		return f.send(d), true
 	}
 	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
+		if f.turn++; f.turn%3 == 0 { // neither has to wait for all of the other
+			if c, ok := f.harvested(branch, pool, mark); ok {
+				return c, true
+			}
+		}
 		d, ok := f.aimed(ShapeAll, branch, pool, mark)
 		f.sent.add(branch) // if not now, then never
 		if ok {
 			return f.send(d), true
 		}
 	}
-	if f.draft(ShapeHarvested, -1, pool, mark).hasUntried(f.tree) {
-		if d, ok := f.aimed(ShapeHarvested, -1, pool, mark); ok && d.novel() {
-			return f.send(d), true
-		}
+	if c, ok := f.harvested(-1, pool, mark); ok {
+		return c, true
 	}
 	if c, ok := f.one(pool, mark); ok {
 		return c, true
 	}
 	return f.damaged(pool, mark)
+}
+
+// harvested hands in a value that nothing has tried, and takes a branch with it.
+func (f *Form) harvested(branch int, pool *Pool, mark Mark) (Case, bool) {
+	if !f.draft(ShapeHarvested, branch, pool, mark).hasUntried(f.tree) {
+		return Case{}, false
+	}
+	d, ok := f.aimed(ShapeHarvested, branch, pool, mark)
+	if !ok || !d.novel() {
+		return Case{}, false
+	}
+	return f.send(d), true
 }
 
 func (f *Form) unsent() int { return f.reachable.without(f.sent).first() }

@@ -54,21 +54,27 @@ func TestCoverageOfTheReferenceServers(t *testing.T) {
 		"everything":          {17, 44, 32},
 		"filesystem":          {14, 26, 24},
 		"memory":              {9, 20, 16},
-		"sequential-thinking": {1, 22, 4},
+		"sequential-thinking": {1, 22, 5},
 	} {
 		t.Run(server, func(t *testing.T) {
 			branches, calls := 0, 0
 			for tool, schema := range servers[server] {
 				f := NewForm(schema, Options{Dir: "/home/audit", About: tool})
-				for _, c := range run(t, f, nil) {
-					if c.Shape == ShapeRequired || c.Shape == ShapeAll {
-						calls++
+				_, done := f.Branches()
+				for call := 1; ; call++ {
+					c, ok := f.Next(nil, Mark{Call: call})
+					if !ok {
+						break
+					}
+					f.Answered(c, true)
+					if _, now := f.Branches(); now > done || call == 1 { // only these are needed
+						calls, done = calls+1, now
 					}
 					if err := validate(schema, c.Arguments); (err == nil) == (c.Shape == ShapeInvalid) {
 						t.Errorf("%s: %s %s: %v", tool, c.Shape, c.Arguments, err)
 					}
 				}
-				total, done := f.Branches()
+				total, _ := f.Branches()
 				if done != total {
 					t.Errorf("%s: %d of %d branches", tool, done, total)
 				}
@@ -143,5 +149,22 @@ func TestTheLadderLearns(t *testing.T) {
 		if !strings.Contains(want.got, `"service":"`+want.service+`"`) {
 			t.Errorf("case %d: %s, want %s", i, want.got, want.service)
 		}
+	}
+}
+
+// A long enum and what was harvested take turns: there may not be calls for both.
+func TestHarvestDoesNotWaitForBranches(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"id":{"type":"string"},"k":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13,14]}},"required":["id","k"]}`)
+	f := NewForm(schema, Options{About: "get_ticket"})
+	pool := tell(t, "text tool list_tickets: TICK-1, TICK-2, TICK-3")
+	var got []string
+	for _, c := range run(t, f, pool)[:8] {
+		got = append(got, string(c.Arguments))
+	}
+	if text := strings.Join(got, " "); !strings.Contains(text, "TICK-2") || !strings.Contains(text, "TICK-3") || strings.Count(text, `"k":`) < 8 {
+		t.Error(text)
+	}
+	if total, done := f.Branches(); total != 14 || done != 14 {
+		t.Errorf("%d of %d", done, total)
 	}
 }

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"unicode"
@@ -113,6 +114,9 @@ func (d *draft) plausible(n *node) string {
 	format, _ := n.s["format"].(string)
 	if value, ok := formatted(format, d.mark); ok {
 		return value
+	}
+	if n.s["contentEncoding"] == "base64" {
+		return base64.StdEncoding.EncodeToString([]byte(d.mark.Text()))
 	}
 	if value, ok := formatted(pointing(n), d.mark); ok {
 		return value
