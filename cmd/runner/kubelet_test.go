@@ -94,6 +94,8 @@ type ended struct {
 	Left []string
 	// Socket: it was still there when the server ran.
 	Socket bool
+	// Traces are the files on the volume for them.
+	Traces []string
 }
 
 // start runs a Pod in namespaces of its own.
@@ -213,6 +215,7 @@ func (p pod) run(dir string) error {
 		return err
 	}
 	e.Termination = string(message)
+	e.Traces, _ = filepath.Glob(dir + "/trace/*") // the pattern is well-formed
 	_ = poll(func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
 	return json.NewEncoder(os.Stdout).Encode(e)
 }

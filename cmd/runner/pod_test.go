@@ -44,6 +44,9 @@ func (e ended) decode(t *testing.T) report.Report {
 	if len(e.Left) > 0 {
 		t.Errorf("processes live on: %q", e.Left)
 	}
+	if len(e.Traces) > 1 {
+		t.Errorf("the volume has to hold %q", e.Traces)
+	}
 	return r
 }
 

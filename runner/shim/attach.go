@@ -106,9 +106,10 @@ func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run, h
 	if err := l.link.vouch(run.PID); err != nil {
 		return nil, err
 	}
+	_ = os.Remove(l.file()) // that of the run before was read; the volume has room for one
 	l.runs++
 	cfg := trace.Config{
-		Backend: tracer, File: filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)),
+		Backend: tracer, File: l.file(),
 		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
 	}
 	if how.Listens {
@@ -116,6 +117,9 @@ func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run, h
 	}
 	return trace.Attach(ctx, run.PID, cfg)
 }
+
+// file is where the trace of the latest run is.
+func (l *Launcher) file() string { return filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)) }
 
 // Close hangs up on the shim, which ends whatever is left of the server.
 func (l *Launcher) Close() error {
