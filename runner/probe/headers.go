@@ -38,7 +38,7 @@ func (w *wire) learn(result json.RawMessage) {
 	tools, _ := array(manifest.Object(result)["tools"])
 	for _, raw := range tools[:min(len(tools), maxListed)] {
 		tool := manifest.Object(raw)
-		if found := mirrors(tool["inputSchema"], nil, nil); len(found) > 0 {
+		if found := mirrors(tool["inputSchema"], nil, nil); len(found) > 0 && len(w.mirrors) < maxListed {
 			w.mirrors[manifest.Text(tool["name"])] = found
 		}
 	}

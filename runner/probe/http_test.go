@@ -260,3 +260,22 @@ func TestSilenceMayBeStateless(t *testing.T) {
 		t.Errorf("result %+v", r)
 	}
 }
+
+// A server that refuses the newest revision by an HTTP error is asked for an older.
+func TestOlderRevisionIsOfferedOverHTTP(t *testing.T) {
+	f := (&fake{}).speaking("2025-06-18")
+	serve := f.overHTTP(false, nil)
+	r := probeHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(text), newest) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28","2025-06-18"]}}}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		serve(w, r)
+	}), report.TransportStreamableHTTP, "/mcp", quick)
+	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-06-18" {
+		t.Errorf("result %+v", r)
+	}
+}

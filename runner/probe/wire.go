@@ -30,7 +30,8 @@ type wire struct {
 
 	mu        sync.Mutex
 	version   string // the revision that was agreed on
-	waiting   string
+	asked     string // the id of the last request
+	waiting   string // the same, while it has no answer
 	response  chan received
 	pollution Pollution
 	instead   string              // the first bad message since a response is waited for
@@ -143,19 +144,19 @@ func (w *wire) expect(id int) <-chan received {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.watch.sent(id)
-	w.waiting, w.response, w.instead = strconv.Itoa(id), make(chan received, 1), ""
+	w.asked, w.response, w.instead = strconv.Itoa(id), make(chan received, 1), ""
+	w.waiting = w.asked
 	return w.response
 }
 
-// forget gives up on the request that is waited for.
+// forget gives up on the last request. If it was answered in a batch, the transport
+// does not know.
 func (w *wire) forget() {
 	w.mu.Lock()
-	id := w.waiting
+	id := w.asked
 	w.waiting, w.response = "", nil
 	w.mu.Unlock()
-	if id != "" {
-		w.under.Cancel(id)
-	}
+	w.under.Cancel(id)
 }
 
 // Receive takes what should be a message.

@@ -81,12 +81,16 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// maxAside is how much is kept of what is no answer, in bytes: there may be as much
+// of it at a time as there are connections.
+const maxAside = 64 << 10
+
 // whole reads a body of one message. The error is that of a body that was cut off.
-func whole(r *http.Response) (Line, error) {
-	text, err := io.ReadAll(io.LimitReader(r.Body, MaxMessage+1))
+func whole(r *http.Response, limit int) (Line, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
 	l := Line{Text: text}
-	if len(text) > MaxMessage {
-		l.cut(MaxMessage)
+	if len(text) > limit {
+		l.cut(limit)
 	}
 	return l, err
 }
@@ -112,14 +116,11 @@ const (
 // answers is the id of the request that a message is the response to; "" when it
 // is none.
 func answers(text []byte) string {
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method json.RawMessage `json:"method"`
-	}
-	if json.Unmarshal(text, &m) != nil || m.Method != nil {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(text, &m) != nil || m["method"] != nil {
 		return ""
 	}
-	return string(m.ID)
+	return string(m["id"])
 }
 
 // deliver hands on a message that is whole by now. It returns the id of the request
@@ -160,7 +161,7 @@ func (c *client) fail(id string, why *Error) {
 
 // refuse hands on a response that is no success.
 func (c *client) refuse(id string, r *http.Response, why *Error) {
-	l, _ := whole(r) // what came is enough
+	l, _ := whole(r, maxAside) // what came is enough
 	c.show(l)
 	if location := r.Header.Get("Location"); location != "" && r.StatusCode < http.StatusBadRequest {
 		why.Text += fmt.Sprintf(", which points to %q", Sample([]byte(location)))

@@ -1,13 +1,17 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -112,7 +116,7 @@ func (s *sse) endpoint(e event) *Error {
 	switch {
 	case err != nil || e.tooLong:
 		return errorf("the server's event names no address for messages: %q", Sample(e.data))
-	case to.Scheme != s.url.Scheme || to.Host != s.url.Host || to.User != nil:
+	case !sameOrigin(s.url, to):
 		return errorf("the server wants messages to be sent to another origin: %q", Sample(e.data))
 	}
 	s.mu.Lock()
@@ -122,6 +126,19 @@ func (s *sse) endpoint(e event) *Error {
 		s.agreed()
 	}
 	return nil
+}
+
+// sameOrigin tells whether two URLs are of the same server. The names of the loopback
+// are one: a server may know itself by another than we do.
+func sameOrigin(a, b *url.URL) bool {
+	host := func(u *url.URL) string {
+		name := strings.ToLower(u.Hostname())
+		if ip, err := netip.ParseAddr(name); name == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+			name = "localhost"
+		}
+		return net.JoinHostPort(name, cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
+	}
+	return a.Scheme == b.Scheme && host(a) == host(b) && b.User == nil
 }
 
 var errClosed = errors.New("the session has not begun")
@@ -151,7 +168,7 @@ func (s *sse) posted(id string, r *http.Response, why *Error) {
 	case r.StatusCode/100 != 2:
 		s.refuse(id, r, status(r))
 	default:
-		l, _ := whole(r) // says nothing
+		l, _ := whole(r, maxAside) // says nothing
 		s.show(l)
 	}
 }

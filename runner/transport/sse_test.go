@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -140,4 +141,26 @@ func TestSSEPostRefused(t *testing.T) {
 	told.next(t, fmt.Sprintf("refused 1 by %d", http.StatusBadRequest))
 	s.Close()
 	<-s.Ended()
+}
+
+func TestSameOrigin(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		same bool
+	}{
+		{"http://localhost:8080/sse", "http://127.0.0.1:8080/message", true},
+		{"http://localhost:8080/sse", "http://0.0.0.0:8080/message", true},
+		{"http://localhost:8080/sse", "http://[::1]:8080/message", true},
+		{"https://Example.com/sse", "https://example.com:443/message", true},
+		{"http://localhost:8080/sse", "http://localhost:8081/message", false},
+		{"http://localhost/sse", "http://localhost.evil.test/message", false},
+		{"http://example.com/sse", "http://127.0.0.1/message", false},
+		{"https://example.com/sse", "http://example.com:443/message", false},
+	} {
+		a, _ := url.Parse(tc.a)
+		b, _ := url.Parse(tc.b)
+		if got := sameOrigin(a, b); got != tc.same {
+			t.Errorf("%s and %s: %v", tc.a, tc.b, got)
+		}
+	}
 }

@@ -100,7 +100,7 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 	case media == mediaEvents:
 		s.follow(&stream{id: m.ID}, c, r.Body)
 	case m.ID == "": // what else comes with a success says nothing
-		l, _ := whole(r)
+		l, _ := whole(r, maxAside)
 		s.show(l)
 	default:
 		s.body(m.ID, media, r)
@@ -140,7 +140,7 @@ func (s *streamable) ended404(why *Error, m Message) *Error {
 
 // body takes an answer that is one JSON text.
 func (s *streamable) body(id, media string, r *http.Response) {
-	l, err := whole(r)
+	l, err := whole(r, MaxMessage)
 	if err != nil {
 		s.show(l)
 		s.fail(id, &Error{Text: "the server's answer was cut off", Broken: true})
@@ -188,7 +188,11 @@ func (s *streamable) follow(st *stream, c *conn, body io.Reader) {
 // events reads events until the stream ends. answered: the response to the request
 // was among them.
 func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool, why *Error) {
-	events := newEventReader(body, MaxMessage)
+	limit := MaxMessage
+	if st.id == "" && !st.standing {
+		limit = maxAside
+	}
+	events := newEventReader(body, limit)
 	events.lastID = st.last
 	resumed := st.last != ""
 	for range maxEvents {
@@ -203,7 +207,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 		l := Line{Text: e.data, TooLong: e.tooLong}
 		switch {
 		case len(e.data) == 0:
-		case e.kind != "" && e.kind != "message", resumed && s.replayed(l.Text):
+		case e.kind != "" && e.kind != "message", resumed && s.replayed(l.Text), e.tooLong && limit == maxAside:
 			s.show(l)
 		case s.deliver(l) == st.id && st.id != "":
 			answered = true
@@ -264,7 +268,7 @@ func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 	}
 	if why != nil {
 		if r != nil {
-			l, _ := whole(r)
+			l, _ := whole(r, maxAside)
 			s.show(l)
 		}
 		s.fail(st.id, why) // a server need not have a stream of its own

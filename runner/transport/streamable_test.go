@@ -289,3 +289,10 @@ func TestListenIsBounded(t *testing.T) {
 	defer cancel()
 	s.Listen(ctx)
 }
+
+// What comes in the place of an answer that nobody waits for is held in small parts.
+func TestAsidesAreSmall(t *testing.T) {
+	s, told := post(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: "+strings.Repeat("x", maxAside+1)+"\n\ndata: y\n\n"))
+	send(t, s, Message{Method: "notifications/cancelled"})
+	told.next(t, "message y")
+}
