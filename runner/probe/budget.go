@@ -26,10 +26,13 @@ func (b budget) left() (left time.Duration, bounded bool) {
 	return time.Until(b.end), true
 }
 
-// hasTime tells whether there is any left.
+// leastLeft is with how little time left nothing is begun.
+const leastLeft = 50 * time.Millisecond
+
+// hasTime tells whether there is time for anything more.
 func (s *session) hasTime() bool {
 	left, bounded := s.budget.left()
-	return !bounded || left > 0
+	return !bounded || left > leastLeft
 }
 
 // affords tells whether there is time for a call of a target. Each has its first
@@ -41,21 +44,15 @@ func (s *session) affords(t *target) bool {
 	switch {
 	case !bounded:
 		return true
-	case left <= 0:
+	case left <= leastLeft:
 		return false
 	case t.sent == 0:
 		return true
 	}
 	all := s.budget.end.Sub(s.budget.begin)
 	share := all / time.Duration(len(s.targets))
-	waiting := 0
-	for _, other := range s.targets {
-		if other.sent == 0 && !other.out {
-			waiting++
-		}
-	}
-	ample := t.turns == 0 && waiting == 0 && left-t.slowest >= all/2
-	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(waiting)
+	ample := t.turns == 0 && s.waiting == 0 && left-t.slowest >= all/2
+	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
 // patience is how long the answer to a call may take: no call has more than half

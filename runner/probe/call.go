@@ -38,7 +38,7 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (reply, er
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
 		arguments: c, limit: s.patience(),
 	}
-	q.lenient = t.answered > 0 && q.limit < s.options.CallTimeout
+	q.lenient = q.limit < s.options.CallTimeout
 	for range maxInputRounds {
 		raw, err := s.ask(ctx, q)
 		if err == nil && t.task {

@@ -128,6 +128,7 @@ func (s *session) completion(
 // answered; the error is one that ends the session.
 func (s *session) extra(ctx context.Context, q query) (result json.RawMessage, answered bool, err error) {
 	q.phase, q.limit = report.PhaseCall, s.patience()
+	q.lenient = q.limit < s.options.CallTimeout
 	s.tally.Total++
 	raw, err := s.ask(ctx, q)
 	var refused *rpcError

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -60,27 +61,28 @@ func count(in *report.Exercised, called, accepted bool) {
 // maxNamed is how many of those left out a message names.
 const maxNamed = 3
 
-// leftOut enters that capabilities were never called: for want of time, or because
-// it was asked for. What was not exercised was not audited.
+// leftOut enters that capabilities were never called, or not to an end: for want of
+// time, or because it was asked for. What was not exercised was not audited.
 func (s *session) leftOut() {
-	late, asked := s.uncalled(report.SkippedBudget), append(s.uncalled(report.SkippedByCalls), s.uncalled(report.SkippedByName)...)
-	if len(late) > 0 {
-		s.fail(report.ReasonTimeout, "the time was up before everything was called once; never called, %d of %d: %s",
-			len(late), len(s.targets), named(late))
-	}
-	if len(asked) > 0 {
-		s.fail(report.ReasonNotExercised, "left out because that was asked for, %d of %d: %s", len(asked), len(s.targets), named(asked))
-	}
-	if tasks := s.uncalled(report.SkippedTask); len(tasks) > 0 {
-		s.fail(report.ReasonNotExercised, "to be called only as a task, in a way that the audit does not know, %d of %d: %s",
-			len(tasks), len(s.targets), named(tasks))
+	for _, why := range []struct {
+		reason  report.Reason
+		skipped []string
+		message string
+	}{
+		{report.ReasonTimeout, []string{report.SkippedBudget}, "the time was up before everything had answered once; never did"},
+		{report.ReasonNotExercised, []string{report.SkippedByCalls, report.SkippedByName}, "left out because that was asked for"},
+		{report.ReasonNotExercised, []string{report.SkippedTask}, "to be called only as a task, in a way that the audit does not know"},
+	} {
+		if names := s.unheard(why.skipped); len(names) > 0 {
+			s.fail(why.reason, "%s, %d of %d: %s", why.message, len(names), len(s.targets), named(names))
+		}
 	}
 }
 
-// uncalled are the targets that were never called, for one reason.
-func (s *session) uncalled(reason string) (all []string) {
+// unheard are the targets that never answered, for some reasons.
+func (s *session) unheard(reasons []string) (all []string) {
 	for _, t := range s.targets {
-		if t.sent == 0 && t.skipped == reason {
+		if t.answered == 0 && slices.Contains(reasons, t.skipped) {
 			all = append(all, t.of.String())
 		}
 	}

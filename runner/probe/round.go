@@ -119,6 +119,9 @@ func (s *session) repeated(t *target) inputs.Case {
 
 // visit makes one call and learns from it.
 func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
+	if t.sent == 0 {
+		s.waiting--
+	}
 	t.turns++
 	t.sent++
 	s.tally.Total++

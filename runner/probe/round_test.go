@@ -223,39 +223,51 @@ func TestToolThatNeverReturns(t *testing.T) {
 	}
 }
 
-// The budget is spread: a slow tool does not eat up the time of others, and what
-// could not be called at all makes the session incomplete.
+// within runs a session that has so much time.
+func (f *fake) within(t *testing.T, limit time.Duration, o Options) Result {
+	t.Helper()
+	conn, in := f.connect(t)
+	go f.serve(in)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	r, err := Run(ctx, conn, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The budget is spread: a slow tool does not use up the time of others, and one that
+// never answers leaves them half of what there is.
 func TestBudget(t *testing.T) {
-	slow := func(d time.Duration) *fake {
+	of := func(a func() any) *fake {
 		return &fake{on: map[string]func(*fake, map[string]any) any{
 			"tools/list": func(*fake, map[string]any) any { return tools(`{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`) },
 			"tools/call": func(_ *fake, params map[string]any) any {
 				if params["name"] == "a" {
-					time.Sleep(d)
+					return a()
 				}
 				return content("done")
 			},
 		}}
 	}
-	run := func(f *fake, limit time.Duration) Result {
-		conn, in := f.connect(t)
-		go f.serve(in)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		o := quick
-		o.Rounds, o.MaxCalls = 10, 24
-		r, err := Run(ctx, conn, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	r := run(slow(2*time.Second), 5*time.Second)
+	o := quick
+	o.Rounds, o.MaxCalls = 10, 24
+	r := of(func() any { time.Sleep(2 * time.Second); return content("done") }).within(t, 5*time.Second, o)
 	if r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 3 {
 		t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
 	}
 	if a, b := r.Exercise[0], r.Exercise[1]; a.Calls.Total != 1 || a.Skipped != report.SkippedBudget || b.Calls.Total != 10 || b.Skipped != "" {
 		t.Errorf("rows %+v", r.Exercise)
+	}
+
+	f := of(func() any { return nil })
+	r = f.within(t, 4*time.Second, o)
+	if r.Incomplete.Reason != report.ReasonTimeout || !strings.HasSuffix(r.Incomplete.Message, "1 of 3: tool a") || r.Coverage.Tools.Accepted != 2 {
+		t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
+	}
+	if lists := f.saw("tools/list"); len(lists) != 2 {
+		t.Errorf("%d lists", len(lists))
 	}
 }
 
@@ -268,7 +280,7 @@ func TestLeftOut(t *testing.T) {
 		{of: of("c"), skipped: report.SkippedByName, out: true},
 	}
 	s.account()
-	if got := s.result.Incomplete; got.Reason != report.ReasonTimeout || !strings.Contains(got.Message, "1 of 3: tool b") {
+	if got := s.result.Incomplete; got.Reason != report.ReasonTimeout || !strings.HasSuffix(got.Message, "1 of 3: tool b") {
 		t.Errorf("%+v", got)
 	}
 	s.targets, s.result = s.targets[:1], Result{}
@@ -291,9 +303,7 @@ func TestAffords(t *testing.T) {
 		"at the cost of others": {target{sent: 1, spent: 9 * time.Second, slowest: 9 * time.Second}, 2, false},
 	} {
 		s.targets = []*target{&tc.t, {sent: 1}, {sent: 1}}
-		for i := range tc.others {
-			s.targets[1+i].sent = 0
-		}
+		s.waiting = tc.others
 		if got := s.affords(&tc.t); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}

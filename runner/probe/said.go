@@ -40,18 +40,16 @@ func said(raw json.RawMessage) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
 }
 
-// rest is a member as JSON, unless a text says the same: structured content
-// mostly stands in the text as well.
+// rest is a member as JSON, unless it is empty or the first text says the same:
+// structured content mostly stands there as well.
 func rest(key string, raw json.RawMessage, texts []string) []string {
-	var compact bytes.Buffer
+	var compact, first bytes.Buffer
 	if json.Compact(&compact, raw) != nil || slices.Contains([]string{"{}", "[]", "null", `""`}, compact.String()) {
 		return nil
 	}
-	for _, text := range texts {
-		var other bytes.Buffer
-		if len(text) >= compact.Len() && json.Compact(&other, []byte(text)) == nil && bytes.Equal(other.Bytes(), compact.Bytes()) {
-			return nil
-		}
+	if key == "structuredContent" && len(texts) > 0 && json.Compact(&first, []byte(texts[0])) == nil &&
+		bytes.Equal(first.Bytes(), compact.Bytes()) {
+		return nil
 	}
 	return []string{key + ": " + compact.String()}
 }

@@ -35,6 +35,7 @@ type session struct {
 
 	advertised map[string]json.RawMessage // the server's capabilities
 	targets    []*target                  // in the order of the lists
+	waiting    int                        // of them, those that are to have their first call
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
 	pool       *inputs.Pool

@@ -48,9 +48,12 @@ func (s *session) subscribe(ctx context.Context) (held []*target, err error) {
 	return held, nil
 }
 
-// unsubscribe gives up subscriptions.
+// unsubscribe gives up subscriptions, while there is time.
 func (s *session) unsubscribe(ctx context.Context, held []*target) error {
 	for _, t := range held {
+		if !s.hasTime() {
+			break
+		}
 		if _, _, err := s.subscription(ctx, t, "resources/unsubscribe"); err != nil {
 			return err
 		}

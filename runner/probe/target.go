@@ -58,7 +58,11 @@ func (s *session) enlist(m manifest.Manifest) int {
 				s.fail(report.ReasonProtocolError, "the server lists a %s without a name", of)
 			case !s.known[of]:
 				s.known[of] = true
-				s.targets = append(s.targets, s.target(of, item))
+				t := s.target(of, item)
+				s.targets = append(s.targets, t)
+				if !t.out {
+					s.waiting++
+				}
 			}
 		}
 	}
