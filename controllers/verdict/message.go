@@ -66,7 +66,7 @@ func remedy(reason report.Reason) string {
 	case report.ReasonNotTraced:
 		return "Findings and ManifestStable are all that an audit of spec.server.url can tell; to have the server run and traced, give spec.server.image."
 	case report.ReasonNotExercised:
-		return "Let spec.probe leave nothing out to have everything exercised."
+		return "What was not called was not audited; what is called, spec.probe says."
 	}
 	return fmt.Sprintf("To have it made again, set the annotation %s to a new value.", v1alpha1.RequestedAtAnnotation)
 }
