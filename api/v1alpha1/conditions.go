@@ -149,7 +149,8 @@ const (
 	// ReasonNothingAdvertised: the server advertises no tool, resource or prompt,
 	// so there was nothing to exercise.
 	ReasonNothingAdvertised = "NothingAdvertised"
-	// ReasonNotExercised: spec.probe left tools out.
+	// ReasonNotExercised: spec.probe left something out, or it can be called in no
+	// way that the probe knows.
 	ReasonNotExercised = "NotExercised"
 	// ReasonNotListening: the server does not listen on spec.server.port.
 	ReasonNotListening = "NotListening"
