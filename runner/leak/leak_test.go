@@ -187,16 +187,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestStderr(t *testing.T) {
+// TestLogs: a byte at a time, in turns.
+func TestLogs(t *testing.T) {
 	c, set := newCollector(t)
 	c.Asked(report.PhaseCall, first)
 	for _, b := range []byte("debug: " + token(t, set)) {
-		if n, err := c.Log(leak.Stderr).Write([]byte{b}); n != 1 || err != nil {
-			t.Fatal(n, err)
+		for _, channel := range []leak.Channel{leak.Stderr, leak.Stdout} {
+			if n, err := c.Log(channel).Write([]byte{b}); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
 		}
 	}
 	c.Asked(report.PhaseCall, second)
-	want(t, c, "first: GITHUB_TOKEN stderr to  as plain")
+	want(t, c, "first: GITHUB_TOKEN stderr to  as plain", "first: GITHUB_TOKEN stdout to  as plain")
 }
 
 // asked is a question to a name server.
