@@ -16,8 +16,9 @@ type want struct {
 	options                   Options
 	path, directory           bool
 	uri, number               bool
-	// sole: the tool has no other text or number to ask for.
-	sole bool
+	// sole: the tool has no other text or number to ask for; settled: the schema
+	// itself proposes a value.
+	sole, settled bool
 }
 
 // likely is the least affinity of a value that is tried.
@@ -39,6 +40,9 @@ func affinity(w want, e entry) int {
 	score := nameAffinity(w, e)
 	if w.path || w.uri && e.kind == uri {
 		score = max(score, likely+1)
+	}
+	if w.settled && score <= likely { // another thing's name or id says nothing here
+		score = 0
 	}
 	if (score > 0 || e.kind == id) && (share(w.words, e.about) || share(w.about, e.about)) {
 		score += 2
@@ -89,7 +93,7 @@ func nameAffinity(w want, e entry) int {
 	}
 	key, last := e.key[len(e.key)-1], w.words[len(w.words)-1]
 	switch {
-	case slices.Equal(w.words, e.key):
+	case slices.Equal(w.words, e.key) && (len(w.words) > 1 || !empty[key]):
 		return 5
 	case key == last, idWords[key] && idWords[last], !idWords[key] && slices.Contains(w.words, key):
 		return likely
@@ -131,7 +135,7 @@ func (f *Form) want(n *node) want {
 		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description, maxWords)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
-		sole: f.sole,
+		sole: f.sole, settled: len(proposed(n)) > 0,
 	}
 }
 

@@ -71,6 +71,8 @@ func TestOffers(t *testing.T) {
 		"completion":             {"greet", "style", []string{"offer the completion of prompt greet: style=formal,casual", "offer the completion of prompt greet: name=Ada"}, "formal casual"},
 		"no name for the new":    {"create_note", "title", []string{`text tool list_notes: {"title":"Door"}`}, ""},
 		"no words for prose":     {"write_note", "content", []string{`text tool list_notes: {"content":"Door"}`}, ""},
+		"a name with a default":  {"gzip_file", `name: {"type":"string","default":"x.gz"}`, []string{`text tool list_links: [{"name":"Blob Resource 5"}]`}, "x.gz"},
+		"a default with a kin":   {"get_forecast", `city_name: {"type":"string","default":"Rome"}`, []string{`text tool list_cities: [{"city_name":"Oslo"}]`}, "Rome Oslo"},
 		"a URL is ours first":    {"open", "url", []string{`text tool list: {"url":"demo://a/1"}`}, "demo://a/1"},
 		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
 	} {
