@@ -106,12 +106,12 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
 	pod.Spec.Volumes = volumes()
-	switch network(in.Audit) {
-	case v1alpha1.NetworkSinkhole:
-		// The runner answers on every port, and has no capability for the low ones.
-		// The kubelet counts this sysctl among the safe ones.
+	if network(in.Audit) == v1alpha1.NetworkSinkhole || in.Audit.Spec.Server.Port > 0 {
+		// The runner answers on every port, and the server listens on one, without a
+		// capability for the low ones. The kubelet counts this sysctl among the safe ones.
 		pod.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}}
-	case v1alpha1.NetworkAllow:
+	}
+	if network(in.Audit) == v1alpha1.NetworkAllow {
 		pod.Labels[LabelNetwork] = NetworkAllow
 	}
 	for _, name := range in.PullSecrets {

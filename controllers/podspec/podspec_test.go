@@ -108,6 +108,22 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestBuildOpensLowPorts: many images listen on port 80 as somebody else than root.
+func TestBuildOpensLowPorts(t *testing.T) {
+	for _, mode := range []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow} {
+		audit := newAudit()
+		audit.Spec.Sandbox.Network = mode
+		audit.Spec.Server.Transport, audit.Spec.Server.Port = v1alpha1.TransportStreamableHTTP, 80
+		pod, err := podspec.Build(newInput(audit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(pod.Spec.SecurityContext.Sysctls) != 1 {
+			t.Errorf("network %s: the server may not listen on port 80", mode)
+		}
+	}
+}
+
 // TestBuildRefusesLargeInputs: the kernel would not start the runner with them.
 func TestBuildRefusesLargeInputs(t *testing.T) {
 	audit := newAudit()
