@@ -1,15 +1,16 @@
 // Command bench measures what an audit costs, on the machine that it runs on:
-// by how much the tracer slows an honest server down, and how fast the reader of
-// a long trace is and how much memory it needs.
+// by how much the tracer slows an honest server down, how many calls the probe
+// makes of it, how long the audit of a published server takes, and how fast the
+// reader of a long trace is and how much memory it needs.
 //
-// Times are printed as ratios only, but for the throughput of the reader, which
-// has nothing to be held against. Both sides of a ratio come from the same
+// Times are printed as ratios, but for the throughput of the reader and the time of
+// whole audits, which have nothing to be held against. Both sides of a ratio come from the same
 // run, from rounds that take turns, in namespaces of the same kind; each side
 // is the minimum over all rounds, which other load on the machine disturbs
 // least. A second untraced side shows what is left of that disturbance. Nothing
 // here passes or fails by a number.
 //
-//	bench [--rounds N] [--calls N] [--lines N]
+//	bench [--rounds N] [--calls N] [--lines N] [--audits=false]
 package main
 
 import (
@@ -25,14 +26,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 func init() { runtime.LockOSThread() } // for the tracer, which is this program, too
 
 func main() {
-	if code, ok := ptrace.Stage(os.Args[1:]); ok {
-		os.Exit(code)
+	for _, stage := range []func([]string) (int, bool){ptrace.Stage, sandbox.Stage} {
+		if code, ok := stage(os.Args[1:]); ok {
+			os.Exit(code)
+		}
 	}
 	if run, ok := stages[stageOf(os.Args)]; ok {
 		os.Exit(status(run(os.Args[2:])))
@@ -70,6 +74,7 @@ func run(ctx context.Context, args []string) error {
 	rounds := flags.Int("rounds", 7, "starts of each server on each side")
 	calls := flags.Int("calls", 30, "tool calls per start")
 	lines := flags.Int("lines", 5_000_000, "lines of the long trace")
+	whole := flags.Bool("audits", true, "audit the reference servers, which npm installs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -84,6 +89,11 @@ func run(ctx context.Context, args []string) error {
 
 	if err := slowdown(ctx, dir, *rounds, *calls); err != nil {
 		return fmt.Errorf("measure the slowdown: %w", err)
+	}
+	if *whole {
+		if err := audits(ctx, os.Stdout, dir); err != nil {
+			return fmt.Errorf("measure whole audits: %w", err)
+		}
 	}
 	if err := memory(ctx, os.Stdout, dir, *lines); err != nil {
 		return fmt.Errorf("measure the memory: %w", err)
@@ -120,5 +130,8 @@ func slowdown(ctx context.Context, dir string, rounds, calls int) error {
 	fmt.Printf("\nSlowdown by tracing, with strace %s and with our own tracer: ratio to untraced, minimum over minimum of interleaved rounds (%d, of %d calls each).\n",
 		version, rounds, calls)
 	fmt.Print("The control is a second untraced side: what it differs from 1 by is noise.\n\n")
-	return printRatios(os.Stdout, servers)
+	if err := printRatios(os.Stdout, servers); err != nil {
+		return err
+	}
+	return pace(ctx, os.Stdout, probeable(servers), filepath.Join(dir, "trace.txt"), min(rounds, paceMost))
 }

@@ -77,20 +77,30 @@ func measure(ctx context.Context, servers []*server, file string, rounds, calls 
 	return nil
 }
 
-// once starts a server in a box of its own, traced or not.
+// once starts a server in a box of its own, traced or not, and measures a session.
 func once(ctx context.Context, l launch, as side, file string, calls int) (t times, err error) {
+	err = within(ctx, l, as, file, func(b *boxed, _ *follower) error {
+		t, err = b.converse(calls)
+		return err
+	})
+	return t, err
+}
+
+// within starts a server in a box of its own, traced or not, and has session talk
+// to it; there is no follower where it is not traced.
+func within(ctx context.Context, l launch, as side, file string, session func(*boxed, *follower) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	pipes, err := newStdio()
 	if err != nil {
-		return t, err
+		return err
 	}
 	defer pipes.close()
 	inside := boxPlan{Command: l.command}
 	var f *follower
 	if as.tracer != "" {
 		if f, err = follow(ctx, as.tracer, pipes, file); err != nil {
-			return t, err
+			return err
 		}
 		if as.attached {
 			inside.Attach = &f.cfg
@@ -105,14 +115,13 @@ func once(ctx context.Context, l launch, as side, file string, calls int) (t tim
 	}
 	b, err := enclose(ctx, l, pipes, inside)
 	if err != nil {
-		return t, err
+		return err
 	}
-	t, err = b.converse(calls)
-	if err != nil {
-		return t, b.explain(err)
+	if err := session(b, f); err != nil {
+		return b.explain(err)
 	}
 	b.end()
-	return t, nil
+	return nil
 }
 
 // converse opens the gate and measures the session. The first request waits in
@@ -151,6 +160,7 @@ func (b *boxed) converse(calls int) (t times, err error) {
 type follower struct {
 	cfg     trace.Config
 	session *trace.Session
+	builder *profile.Builder
 	drained chan error
 }
 
@@ -169,8 +179,8 @@ func follow(ctx context.Context, tracer trace.Backend, pipes *stdio, file string
 	if f.session, err = trace.Follow(f.cfg); err != nil {
 		return nil, err
 	}
-	builder := profile.New(profile.Limits{})
-	go func() { f.drained <- f.session.Run(ctx, builder.Add) }()
+	f.builder = profile.New(profile.Limits{})
+	go func() { f.drained <- f.session.Run(ctx, f.builder.Add) }()
 	return f, nil
 }
 

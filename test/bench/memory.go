@@ -100,11 +100,11 @@ func decode(args []string) error {
 	if err = errors.Join(err, <-written); err != nil {
 		return err
 	}
-	return report(session.Stats(), builder.Build(nil))
+	return showMemory(session.Stats(), builder.Build(nil))
 }
 
-// report prints the usage, unless the trace was not what it should be.
-func report(s trace.Stats, p profile.Profile) error {
+// showMemory prints the usage, unless the trace was not what it should be.
+func showMemory(s trace.Stats, p profile.Profile) error {
 	if s.Unparsed > 0 || s.Cut > 0 || s.Dropped > 0 {
 		return fmt.Errorf("the synthetic trace was not understood: %+v", s)
 	}

@@ -26,7 +26,10 @@ type recipe struct {
 	prepare func(ctx context.Context, dir string) (launch, error)
 }
 
-var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {"openat x 1000", openServer}}
+// opensName is the server that opens files, and does nothing else.
+const opensName = "openat x 1000"
+
+var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {opensName, openServer}}
 
 // sources is where the servers are, in the module that this program is run in.
 const sources = "test/servers"
