@@ -132,20 +132,35 @@ func (p Plan) notListening(at []netip.AddrPort) string {
 	if len(at) == 0 {
 		return fmt.Sprintf("the server did not listen on %s within %s: was it started with an HTTP transport?", p.port(), listenTimeout)
 	}
-	var others, far []string
+	if others := ports(at); len(others) > 0 {
+		return fmt.Sprintf("the server listens on %s, not %d: set --port (spec.server.port)", strings.Join(others, " and "), p.Port)
+	}
+	var far []string
 	for _, a := range at {
-		switch {
-		case !reachable(a):
-			far = append(far, a.String())
-		case !slices.Contains(others, strconv.Itoa(int(a.Port()))):
-			others = append(others, strconv.Itoa(int(a.Port())))
+		far = append(far, a.String())
+	}
+	return fmt.Sprintf("the server listens on %s, where it cannot be reached: have it listen on localhost or on every address",
+		strings.Join(far, ", "))
+}
+
+// ports are those that can be reached, each once.
+func ports(at []netip.AddrPort) (all []string) {
+	for _, a := range at {
+		if port := strconv.Itoa(int(a.Port())); reachable(a) && !slices.Contains(all, port) {
+			all = append(all, port)
 		}
 	}
-	if len(others) == 0 {
-		return fmt.Sprintf("the server listens on %s, where it cannot be reached: have it listen on localhost or on every address",
-			strings.Join(far, ", "))
+	return all
+}
+
+// doubt adds to why there was no handshake that the port was a guess, where there
+// are others.
+func (p Plan) doubt(r probe.Result, l *listening, port uint16) probe.Result {
+	at, _ := l.seen()
+	if all := ports(at); p.Port == 0 && len(all) > 1 && r.ProtocolVersion == "" && r.Incomplete.Reason != "" {
+		r.Incomplete.Message += fmt.Sprintf(" (on port %d; the server listens on %s: choose by --port)", port, strings.Join(all, " and "))
 	}
-	return fmt.Sprintf("the server listens on %s, not %d: set --port (spec.server.port)", strings.Join(others, " and "), p.Port)
+	return r
 }
 
 // endpoint is the server for the probe, once it listens.

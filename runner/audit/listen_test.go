@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -83,6 +84,17 @@ func TestAwaitPort(t *testing.T) {
 	defer cancel()
 	if _, missing := plan.awaitPort(ctx, newListening(), nil); missing.Reason != report.ReasonTimeout {
 		t.Errorf("without time: %+v", missing)
+	}
+}
+
+// TestDoubt: who did not say which port hears of the others.
+func TestDoubt(t *testing.T) {
+	l := heard(listens("tcp", "127.0.0.1:9100", ""), listens("tcp", "[::]:3000", ""))
+	failed := probe.Result{Incomplete: report.Incomplete{Reason: report.ReasonProtocolError, Message: "no answer"}}
+	for port, want := range map[uint16]string{0: "no answer (on port 9100; the server listens on 9100 and 3000: choose by --port)", 3000: "no answer"} {
+		if got := (Plan{Port: port}).doubt(failed, l, 9100).Incomplete.Message; got != want {
+			t.Errorf("with port %d: %s", port, got)
+		}
 	}
 }
 

@@ -177,14 +177,15 @@ func converse(
 		case <-ctx.Done():
 		}
 	}()
-	if plan.listens() {
-		port, missing := plan.awaitPort(ctx, listens, process.Exited())
-		if missing.Reason != "" {
-			return probe.Result{Incomplete: missing}
-		}
-		conn.HTTP = plan.endpoint(process, listens, port)
+	if !plan.listens() {
+		return talk(ctx, plan, conn, asked, how)
 	}
-	return talk(ctx, plan, conn, asked, how)
+	port, missing := plan.awaitPort(ctx, listens, process.Exited())
+	if missing.Reason != "" {
+		return probe.Result{Incomplete: missing}
+	}
+	conn.HTTP = plan.endpoint(process, listens, port)
+	return plan.doubt(talk(ctx, plan, conn, asked, how), listens, port)
 }
 
 // talk holds the session with a server.
