@@ -215,7 +215,7 @@ func (p pod) run(dir string) error {
 		return err
 	}
 	e.Termination = string(message)
-	e.Traces, _ = filepath.Glob(dir + "/trace/*") // the pattern is well-formed
+	e.Traces, _ = filepath.Glob(dir + "/trace/*")                        // the pattern is well-formed
 	_ = poll(func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
 	return json.NewEncoder(os.Stdout).Encode(e)
 }

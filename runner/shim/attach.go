@@ -119,7 +119,9 @@ func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run, h
 }
 
 // file is where the trace of the latest run is.
-func (l *Launcher) file() string { return filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs)) }
+func (l *Launcher) file() string {
+	return filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs))
+}
 
 // Close hangs up on the shim, which ends whatever is left of the server.
 func (l *Launcher) Close() error {
