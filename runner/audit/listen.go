@@ -153,12 +153,10 @@ func ports(at []netip.AddrPort) (all []string) {
 	return all
 }
 
-// doubt adds to why there was no handshake that the port was a guess, where there
-// are others.
-func (p Plan) doubt(r probe.Result, l *listening, port uint16) probe.Result {
-	at, _ := l.seen()
-	if all := ports(at); p.Port == 0 && len(all) > 1 && r.ProtocolVersion == "" && r.Incomplete.Reason != "" {
-		r.Incomplete.Message += fmt.Sprintf(" (on port %d; the server listens on %s: choose by --port)", port, strings.Join(all, " and "))
+// doubt adds to why there was no handshake that the port was a guess.
+func (p Plan) doubt(r probe.Result, port uint16) probe.Result {
+	if p.Port == 0 && r.ProtocolVersion == "" && r.Incomplete.Reason != "" {
+		r.Incomplete.Message += fmt.Sprintf(" (on port %d, the first that it listens on: --port chooses another)", port)
 	}
 	return r
 }

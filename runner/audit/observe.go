@@ -185,7 +185,7 @@ func converse(
 		return probe.Result{Incomplete: missing}
 	}
 	conn.HTTP = plan.endpoint(process, listens, port)
-	return plan.doubt(talk(ctx, plan, conn, asked, how), listens, port)
+	return plan.doubt(talk(ctx, plan, conn, asked, how), port)
 }
 
 // talk holds the session with a server.
