@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,8 +109,8 @@ func incomplete(runs []observation) report.Incomplete {
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
 	}
 	for _, o := range runs {
-		if reason := o.unanswered(); reason.Reason != "" && o.how.moment != "" && o.how.moment != report.MomentClock {
-			return o.during(reason)
+		if o.how.moment != "" && o.how.moment != report.MomentClock && !o.compared() {
+			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
 		}
 	}
 	return report.Incomplete{}

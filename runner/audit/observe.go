@@ -83,6 +83,8 @@ type launch struct {
 	discover bool
 	// listOnly: nothing is exercised.
 	listOnly bool
+	// once: everything is exercised with one call each.
+	once bool
 	// identity is the name that the client gives itself; "" is the usual one.
 	identity string
 	// env is set in the server's environment.
@@ -210,7 +212,10 @@ func (p Plan) options(how launch) probe.Options {
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
 	}
-	if how.listOnly {
+	if how.once {
+		options.Rounds, options.MaxCalls, options.CallTimeout = 1, 1, onceTimeout
+	}
+	if how.listOnly || how.once {
 		// What it does when it is left alone, the first launch has shown.
 		options.Idle, options.Grace = 100*time.Millisecond, 500*time.Millisecond
 	}

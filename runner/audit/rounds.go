@@ -14,9 +14,10 @@ import (
 // (Restart), for a client of another name (Identity), and with its clock set
 // forward (Clock). Where the last two show something else, it is started once
 // more as it is, for it may be that the server advertises something else by then
-// to everybody. These launches only list.
+// to everybody. These launches only list; that for another client also calls
+// everything once, for a server may do something else for it, too.
 //
-// The first two are part of every audit: one that has no time for them is
+// The first two are part of every audit: one that has no time to list is
 // Inconclusive. The clock of many a server cannot be set forward; that is a gap.
 
 const (
@@ -26,6 +27,9 @@ const (
 	// mostReserved is what of an audit's time is kept for the launches after the
 	// first at most; of a short one, a quarter is.
 	mostReserved = time.Minute
+	// onceTimeout is how long a call may take for another client. What it does when
+	// it takes its time, the first launch has shown.
+	onceTimeout = 2 * time.Second
 )
 
 // reserved is what of the time of an audit the exercise does not get.
@@ -45,6 +49,10 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 		within := ctx
 		if how.moment == "" {
 			within = exercise
+		} else if deadline, ok := ctx.Deadline(); ok && how.once {
+			var end context.CancelFunc
+			within, end = context.WithTimeout(ctx, time.Until(deadline)/2) // the rest is for the clock
+			defer end()
 		}
 		if how.moment == report.MomentClock {
 			how = shift(how, clock, runs)
@@ -77,10 +85,9 @@ func next(runs []observation) (launch, bool) {
 	}
 	how := launch{discover: first.how.discover, listOnly: true}
 	for _, moment := range []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock} {
-		if how.moment = moment; moment == report.MomentIdentity {
-			how.identity = known
-		} else {
-			how.identity = ""
+		how.moment, how.identity, how.listOnly, how.once = moment, "", true, false
+		if moment == report.MomentIdentity {
+			how.identity, how.listOnly, how.once = known, false, true
 		}
 		run, done := at(runs, moment)
 		if !done {
@@ -90,7 +97,7 @@ func next(runs []observation) (launch, bool) {
 			return launch{}, false // it has shown why, and would again
 		}
 	}
-	how.moment, how.again = report.MomentRestart, true
+	how.moment, how.identity, how.again = report.MomentRestart, "", true
 	return how, !runs[len(runs)-1].how.again && suspects(runs)
 }
 
@@ -113,9 +120,10 @@ func at(runs []observation, moment report.Moment) (run observation, done bool) {
 	return observation{}, false
 }
 
-// compared tells whether a run has shown what the server advertises.
+// compared tells whether a run has shown what the server advertises. Calls that come
+// to nothing after that take nothing away.
 func (o observation) compared() bool {
-	return o.launched == nil && o.result.Listed && o.unanswered().Reason == ""
+	return o.launched == nil && o.result.Listed && (o.how.once || o.unanswered().Reason == "")
 }
 
 // begin says what a launch is for, for people.
