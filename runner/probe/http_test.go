@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -277,5 +278,40 @@ func TestOlderRevisionIsOfferedOverHTTP(t *testing.T) {
 	}), report.TransportStreamableHTTP, "/mcp", quick)
 	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-06-18" {
 		t.Errorf("result %+v", r)
+	}
+}
+
+// What a server does when its client has left is watched for, until it is quiet.
+func TestServerIsWatchedWhenItsClientHasLeft(t *testing.T) {
+	var mu sync.Mutex
+	var left time.Time
+	f := &fake{}
+	serve := f.overHTTP(false, map[string]http.HandlerFunc{"initialize": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Mcp-Session-Id", "s")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
+	}})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			mu.Lock()
+			left = time.Now()
+			mu.Unlock()
+		}
+		serve(w, r)
+	}))
+	t.Cleanup(server.Close)
+	asked := 0
+	active := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if !left.IsZero() {
+			asked++
+		}
+		return left
+	}
+	_, err := Run(t.Context(), Conn{
+		Exited: make(chan struct{}), Active: active, HTTP: &HTTP{Transport: report.TransportStreamableHTTP, URL: server.URL},
+	}, quick)
+	if err != nil || left.IsZero() || asked == 0 {
+		t.Errorf("left %v, asked %d times, %v", left, asked, err)
 	}
 }

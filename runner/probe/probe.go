@@ -39,7 +39,8 @@ type Conn struct {
 	// after it has returned: the owner closes it to end that.
 	Stdin  io.WriteCloser
 	Stdout io.Reader
-	// Exited is closed when the server's main process has ended.
+	// Exited is closed when the server's main process has ended; nil when that is not
+	// known.
 	Exited <-chan struct{}
 	// Active tells when the server was last seen to do something that matters;
 	// nil when nobody watches it. Any goroutine may call it.
@@ -49,7 +50,8 @@ type Conn struct {
 	Pending func() (wait time.Duration, pending bool)
 	// Received, when set, is given each line of Stdout as it comes, without its
 	// end, and the number of bytes that had come by then, its end included. Of a
-	// line that is too long it gets the beginning. It must not keep the line.
+	// line that is too long it gets the beginning. It must not keep the line. Over
+	// HTTP it is given each message, and what came in the place of one.
 	Received func(line []byte, end int64)
 	// HTTP, when set, carries the conversation in place of Stdin and Stdout, which
 	// are nil then.

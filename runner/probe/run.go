@@ -159,6 +159,7 @@ func (s *session) finish(ctx context.Context) {
 		s.result.Lingered = s.wire.conn.HTTP == nil
 	}
 	s.wire.abort() // a server that reads nothing keeps the writer waiting
+	s.linger(ctx)
 }
 
 // located says when the first bad line came.

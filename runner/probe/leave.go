@@ -1,0 +1,36 @@
+package probe
+
+import (
+	"context"
+	"time"
+)
+
+// linger watches what a server that listens, and so stays, does when its client has
+// left: it waits until the server has been quiet for Options.Idle, for at most
+// Options.Grace. Where nobody watches there is nothing to wait for.
+func (s *session) linger(ctx context.Context) {
+	if s.wire.conn.HTTP == nil || s.wire.conn.Active == nil {
+		return
+	}
+	left := time.Now()
+	for {
+		quiet := left
+		if active := s.active(); active.After(quiet) {
+			quiet = active
+		}
+		wait := min(time.Until(quiet.Add(s.options.Idle)), time.Until(left.Add(s.options.Grace)))
+		if wait <= 0 {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-s.wire.conn.Exited:
+			timer.Stop()
+			return
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
