@@ -67,6 +67,9 @@ func (s *session) callAll(ctx context.Context) error {
 
 // exerciseAll calls everything that was listed.
 func (s *session) exerciseAll(ctx context.Context) error {
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
 	if err := s.setLevel(ctx); err != nil {
 		return err
 	}

@@ -149,6 +149,13 @@ func (w *wire) expect(id int) <-chan received {
 	return w.response
 }
 
+// beside sends a request that nothing waits for.
+func (w *wire) beside(id int, v any) error {
+	w.watch.sent(id)
+	_, _, err := w.send(v)
+	return err
+}
+
 // forget gives up on the last request. If it was answered in a batch, the transport
 // does not know.
 func (w *wire) forget() {
