@@ -87,7 +87,8 @@ func FuzzPool(f *testing.F) {
 			if path, ok := object["path"].(string); ok && strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/home/audit") {
 				t.Fatalf("a path elsewhere: %s", arguments)
 			}
-			if url, ok := object["url"].(string); ok && strings.HasPrefix(url, "http") && strings.Contains(url, "://") && !strings.Contains(url, Host) {
+			url, _ := object["url"].(string)
+			if scheme, _, isURL := strings.Cut(strings.ToLower(url), "://"); isURL && network(scheme) && !strings.Contains(url, "."+Host) {
 				t.Fatalf("a URL elsewhere: %s", arguments)
 			}
 		}
