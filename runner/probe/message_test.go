@@ -14,6 +14,9 @@ func FuzzParseMessage(f *testing.F) {
 		if ok && m.isRequest() && m.isResponse() {
 			t.Fatalf("%q is a request and a response", in)
 		}
+		if e := parseRefusal(in); e != nil && len(e.Error()) > 12*maxSample {
+			t.Fatalf("error of %d bytes", len(e.Error()))
+		}
 		if len(sample(in)) > 3*maxSample {
 			t.Fatalf("sample of %d bytes", len(sample(in)))
 		}
