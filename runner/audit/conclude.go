@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -152,11 +153,21 @@ func (o observation) unwatched() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
 	case !o.stats.Begun:
 		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer did not see the server's start"}
+	case o.unheard():
+		return report.Incomplete{Reason: report.ReasonTraceOverflow,
+			Message: "the server has answered, and the trace has nothing of that: it is not known what was done in which call"}
 	case o.exited && !o.known:
 		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: "the process that supervises the server was killed"}
 	default:
 		return report.Incomplete{}
 	}
+}
+
+// unheard tells whether the server has answered by a way that the trace does not
+// show, such as a program that listened in its place.
+func (o observation) unheard() bool {
+	answered := slices.ContainsFunc(o.result.Ledger, func(e ledger.Exchange) bool { return e.Received > 0 })
+	return answered && o.stats.At.Out == 0
 }
 
 // unanswered is why the session did not show everything.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -94,6 +95,19 @@ func TestDoubt(t *testing.T) {
 		if got := (Plan{Port: port}).doubt(failed, 9100).Incomplete.Message; got != want {
 			t.Errorf("with port %d: %s", port, got)
 		}
+	}
+}
+
+// TestUnheard: answers that the trace knows nothing of came from somebody else, or by
+// a way that is not watched.
+func TestUnheard(t *testing.T) {
+	o := observation{stats: trace.Stats{Begun: true}, result: probe.Result{Ledger: ledger.Ledger{{SentEnd: 9, Received: 9}}}}
+	if got := incomplete([]observation{o}); got.Reason != report.ReasonTraceOverflow {
+		t.Errorf("%+v", got)
+	}
+	o.stats.At = trace.Position{In: 9, Out: 9}
+	if got := o.unwatched(); got.Reason != "" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -43,6 +43,8 @@ type Stats struct {
 	KilledDaemons int
 	// Begun: the server's own first execve was seen.
 	Begun bool
+	// At is how far the conversation had come at the end.
+	At Position
 	// Overflow: the trace was longer than Config.MaxBytes, and was given up.
 	Overflow bool
 }

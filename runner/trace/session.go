@@ -102,7 +102,7 @@ func (s *Session) publish(d *decoder, t *tail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats = d.stats
-	s.stats.Bytes, s.stats.Cut = t.read, t.cut
+	s.stats.Bytes, s.stats.Cut, s.stats.At = t.read, t.cut, d.at
 }
 
 // Backend is the tracer that writes the trace.
