@@ -121,7 +121,7 @@ func (p *page) drifts(all []report.ManifestDrift) {
 		if d.Announced {
 			announced = ", as announced"
 		}
-		p.line("Changed   %s%s: %s", moments[d.Moment], announced, Escape(shorten(d.Drift.String(), 240)))
+		p.line("Changed   %s%s: %s", moments[d.Moment], announced, Escape(shorten(d.String(), 240)))
 	}
 }
 
