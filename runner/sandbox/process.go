@@ -48,6 +48,9 @@ func (p *process) Stop(ctx context.Context) {
 // Notes are what the sandbox could not do as well as it should.
 func (p *process) Notes() []string {
 	notes := p.Run.Notes()
+	if p.box.unbounded != nil {
+		notes = append(notes, p.box.unbounded.Error())
+	}
 	for line := range strings.Lines(p.box.said.String()) {
 		if note, ok := strings.CutPrefix(strings.TrimSpace(line), notePrefix); ok {
 			notes = append(notes, note)

@@ -145,6 +145,10 @@ type box struct {
 	state *net.UnixConn
 	said  *audit.Tail
 	gone  chan struct{}
+	// group is the control group that bounds the number of processes, and unbounded
+	// why nothing does.
+	group     string
+	unbounded error
 	// captures come from the outer stage; nil where it has no sinkhole. When the
 	// box is abandoned nobody takes them.
 	captures  chan sinkhole.Capture
@@ -184,6 +188,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 		e.closeOurs()
 		return refused(err)
 	}
+	b.group, b.unbounded = confine(b.cmd.Process.Pid) // which has no child yet: it waits for its plan
 	b.catch(e.captures, l.Network)
 	b.lifeline, b.link, b.dialer, b.state = e.spec, shim.NewLink(e.link), dialer{e.dials}, e.state
 	go func() {
@@ -258,6 +263,9 @@ func (b *box) end() {
 	case <-time.After(endDeadline):
 		_ = b.cmd.Process.Kill() // the first process of a namespace takes all others along
 		<-b.gone
+	}
+	if b.group != "" {
+		_ = os.Remove(b.group) // empty
 	}
 	_ = os.RemoveAll(b.mount) // all that was ever there was mounted, and not for us
 }

@@ -94,6 +94,7 @@ var servers = []hostile{
 	inconclusive("exit-listed", report.ReasonServerExited),
 	inconclusive("crash-third", report.ReasonServerExited),
 	{"kill-group", report.VerdictFail, report.ReasonFindingsAboveThreshold, nil},
+	inconclusive("fork-bomb", report.ReasonTimeout),
 	inconclusive("flood-notices", report.ReasonTimeout, "007"),
 	inconclusive("progress", report.ReasonTimeout),
 

@@ -69,6 +69,29 @@ func killGroup(s *server) {
 	}
 }
 
+// maxForks bounds the fork bomb where nothing else does: it is for machines that are
+// in use.
+const maxForks = 6000
+
+// forkBomb has as many children as it can, and says how many those are.
+func forkBomb(s *server) {
+	children := 0
+	s.on["tools/call"] = func(r request) {
+		for children < maxForks {
+			pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+			if errno != 0 {
+				break
+			}
+			for pid == 0 { // the child, in which nothing of Go runs
+				_, _, _ = syscall.RawSyscall6(syscall.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
+			}
+			children++
+		}
+		fmt.Fprintln(os.Stderr, "children:", children)
+		s.result(r.ID, `{"content":[{"type":"text","text":"%d children"}],"isError":%t}`, children, children == maxForks)
+	}
+}
+
 // floodNotices answers a call with notifications for ever.
 func floodNotices(s *server) {
 	s.on["tools/call"] = func(request) {

@@ -56,6 +56,7 @@ var modes = map[string]func(*server){
 	"exit-listed":   exitListed,
 	"crash-third":   crashThird,
 	"kill-group":    killGroup,
+	"fork-bomb":     forkBomb,
 	"flood-notices": floodNotices,
 	"progress":      progressForever,
 
