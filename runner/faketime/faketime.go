@@ -21,7 +21,7 @@ import (
 const Name = "libfaketimeMT.so.1"
 
 // Forward is how far the clock is set forward, in days: farther than a month, and
-// than any trial period of one.
+// than any trial period of one. The sinkhole's certificates hold as long.
 const Forward = "+45d"
 
 // places are where distributions install it: Debian and its like, Alpine, Fedora.
@@ -123,7 +123,7 @@ func look(file io.ReaderAt) (interpreter, why string) {
 		return "", "is linked with another C library"
 	}
 	if _, err := buildinfo.Read(file); err == nil {
-		return "", "is written in Go, which asks the kernel"
+		return "", "is written in Go, which asks the kernel for the time"
 	}
 	return "", ""
 }

@@ -1,0 +1,32 @@
+package sinkhole
+
+import (
+	"crypto/x509"
+	"testing"
+	"time"
+)
+
+// TestCertificatesHoldForALaterClock: a server whose clock is set forward still
+// trusts who answers it.
+func TestCertificatesHoldForALaterClock(t *testing.T) {
+	authority, err := NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	minted, err := authority.certificate("api.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(minted.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.root)
+	for _, days := range []int{-45, 0, 45} { // faketime.Forward
+		_, err := leaf.Verify(x509.VerifyOptions{DNSName: "api.example.com", Roots: roots, CurrentTime: time.Now().AddDate(0, 0, days)})
+		if err != nil {
+			t.Errorf("in %d days: %v", days, err)
+		}
+	}
+}
