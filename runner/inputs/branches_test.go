@@ -77,3 +77,15 @@ func TestBranches(t *testing.T) {
 		})
 	}
 }
+
+// What cannot fit is asked once, as good as it can be made, and takes no branch.
+func TestNothingFits(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"a":{"type":"boolean"}},"required":["a"],"not":{}}`), Options{})
+	c, ok := f.Next(nil, Mark{Call: 1})
+	if f.Answered(c, true); !ok || c.taken != (set{}) {
+		t.Errorf("%s takes %v", c.Arguments, c.taken)
+	}
+	if total, done := f.Branches(); total != 0 || done != 0 {
+		t.Errorf("%d of %d branches", done, total)
+	}
+}

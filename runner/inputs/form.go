@@ -195,7 +195,10 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	f.effort = 4 * budget
 	if !f.started {
 		f.started = true
-		d, _ := f.aimed(ShapeRequired, -1, pool, mark)
+		d, ok := f.aimed(ShapeRequired, -1, pool, mark)
+		if !ok { // sent all the same, but what does not fit takes no branch
+			d.taken = set{}
+		}
 		return f.send(d), true
 	}
 	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
