@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
@@ -262,19 +264,30 @@ func (o observation) explainExit(message string) string {
 }
 
 // complaint is the line of stderr that most likely says why a server gave up:
-// the last that speaks of an error, else the last.
+// the last that begins with the name of an error, else the last that speaks of one,
+// else the last. What only says where it was is left out.
 func complaint(stderr string) string {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	for _, line := range slices.Backward(lines) {
-		lower := strings.ToLower(line)
-		for _, word := range []string{"error", "exception", "fatal", "panic", "cannot", "not set", "required"} {
-			if strings.Contains(lower, word) {
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(stderr), "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return strings.HasPrefix(line, "at ") || strings.HasPrefix(line, "Node.js v") || !strings.ContainsFunc(line, unicode.IsLetter)
+	})
+	for _, speaks := range []*regexp.Regexp{raised, troubled} {
+		for _, line := range slices.Backward(lines) {
+			if speaks.MatchString(line) {
 				return strings.TrimSpace(line)
 			}
 		}
 	}
+	if len(lines) == 0 {
+		return ""
+	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
+
+var (
+	raised   = regexp.MustCompile(`^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,32}: `)
+	troubled = regexp.MustCompile(`(?i)error|exception|fatal|panic|cannot|not set|required`)
+)
 
 // problems are what the reader of the report should know besides the findings.
 func (o observation) problems() []string {

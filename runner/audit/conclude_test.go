@@ -164,6 +164,9 @@ func TestComplaint(t *testing.T) {
 		"starting\nlistening\n":               "listening",
 		"TypeError: x is not a function\n at": "TypeError: x is not a function",
 		"Error: first\nError: second\nbye":    "Error: second",
+		"Error: write EPIPE\n    at a (b)\nEmitted 'error' event at:\n    at emitErrorNT\n}\n\nNode.js v20\n": "Error: write EPIPE",
+		"no bindings\n    at a\n}\n": "no bindings",
+		"}\n":                        "",
 	} {
 		if got := complaint(stderr); got != want {
 			t.Errorf("complaint(%q) = %q, want %q", stderr, got, want)

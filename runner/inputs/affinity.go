@@ -16,6 +16,8 @@ type want struct {
 	options                   Options
 	path, directory           bool
 	uri, number               bool
+	// program: what is handed in there is run.
+	program bool
 	// sole: the tool has no other text or number to ask for; settled: the schema
 	// itself proposes a value.
 	sole, settled bool
@@ -32,7 +34,7 @@ func affinity(w want, e entry) int {
 			return 20
 		}
 		return 0
-	case !w.holds(e):
+	case !w.holds(e), w.program && !(e.offered && w.own(e)):
 		return 0
 	case e.offered:
 		return offerAffinity(w, e)
@@ -68,7 +70,7 @@ func (w want) holds(e entry) bool {
 // offerAffinity is that of a value that an error offers: to the tool whose error it
 // was, and to the argument that it speaks of.
 func offerAffinity(w want, e entry) int {
-	own := strings.HasSuffix(e.from, " "+w.tool) && w.tool != ""
+	own := w.own(e)
 	speaks := share(w.words, e.key)
 	switch {
 	case own && speaks:
@@ -82,6 +84,9 @@ func offerAffinity(w want, e entry) int {
 	}
 	return 0
 }
+
+// own tells whether a value is from the tool that asks for one.
+func (w want) own(e entry) bool { return strings.HasSuffix(e.from, " "+w.tool) && w.tool != "" }
 
 // nameAffinity compares the name of a place with what a value stood under.
 func nameAffinity(w want, e entry) int {

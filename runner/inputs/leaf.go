@@ -226,7 +226,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || c.check(n.s, each.value, 0) == no {
+		if len(text) > maxLength || isProgram(n) && baring(text) || c.check(n.s, each.value, 0) == no {
 			continue
 		}
 		known[text] = len(kept)

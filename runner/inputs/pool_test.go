@@ -74,6 +74,9 @@ func TestOffers(t *testing.T) {
 		"a name with a default":  {"gzip_file", `name: {"type":"string","default":"x.gz"}`, []string{`text tool list_links: [{"name":"Blob Resource 5"}]`}, "x.gz"},
 		"a default with a kin":   {"get_forecast", `city_name: {"type":"string","default":"Rome"}`, []string{`text tool list_cities: [{"city_name":"Oslo"}]`}, "Rome Oslo"},
 		"a URL is ours first":    {"open", "url", []string{`text tool list: {"url":"demo://a/1"}`}, "demo://a/1"},
+		"a command by chance":    {"run_command", "command", []string{`text tool get_config: {"command":"mkfs", "shell":"bash"}`}, ""},
+		"allowed commands":       {"run_command", "command", []string{"error tool run_command: Allowed commands: ls, env, sudo, pwd"}, "ls pwd"},
+		"code that tells":        {"run_code", `code: {"description":"such as 'process.env.HOME' or '1 + 2'"}`, nil, "1 + 2"},
 		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,17 +74,24 @@ func rankOf(kind report.CapabilityKind, item manifest.Item) rank {
 	}
 }
 
+// own are the words of what a server itself works by. What sets that may shut out
+// all that comes after it: directories that are allowed, commands that are not.
+var own = []string{"config", "configuration", "settings", "policy", "permission", "permissions"}
+
 // effectOf goes by the first word of a name that is a verb: what "delete_list"
 // does is not to list. A tool that only reads by its hint does so unless its verb
 // takes something away.
 func effectOf(item manifest.Item) effect {
 	hinted := readOnlyHinted(item)
-	for _, word := range words(item.Name) {
+	named := words(item.Name)
+	for _, word := range named {
 		of, known := effects[word]
 		switch {
 		case !known:
 		case hinted && of != destroys:
 			return reads
+		case of > reads && slices.ContainsFunc(named, func(word string) bool { return slices.Contains(own, word) }):
+			return destroys
 		default:
 			return of
 		}

@@ -88,6 +88,7 @@ func TestEffectOf(t *testing.T) {
 	for name, want := range map[string]effect{
 		"list_notes": reads, "notes.list": reads, "getNote": reads, "delete_list": destroys, "resetAll": destroys,
 		"create_note": creates, "update-note": changes, "frobnicate": creates, "": creates, "HTTPGet": creates, "DeleteNote": destroys,
+		"set_config_value": destroys, "get_config": reads, "updateSettings": destroys,
 	} {
 		item := json.RawMessage(fmt.Sprintf(`{"name":%q}`, name))
 		if got := effectOf(itemOf(item)); got != want {

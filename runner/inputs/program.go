@@ -1,0 +1,27 @@
+package inputs
+
+import (
+	"slices"
+	"strings"
+)
+
+// What a tool is told to run, it runs, and what that does is our doing. So where
+// commands and code are asked for, nothing is tried that another tool has shown by
+// chance, and nothing that brings secrets to light.
+
+var programWords = []string{"command", "commands", "cmd", "code", "script", "shell", "program", "argv", "args", "stdin", "exec"}
+
+// isProgram tells whether what is handed in at a place is run.
+func isProgram(n *node) bool { return has(split(n.name), programWords) }
+
+// bare are the words of commands and code that show the environment, or are about
+// accounts, keys, schedules and the machine itself.
+var bare = words("env printenv environ getenv export declare compgen set history " +
+	"passwd shadow gshadow chpasswd chage su sudo doas login useradd usermod groupadd visudo vipw " +
+	"ssh scp sftp gpg gh aws az gcloud kubectl helm docker podman crontab systemctl mount mkfs shutdown reboot halt poweroff")
+
+// baring tells whether a command, or code, is of that sort.
+func baring(text string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }),
+		func(word string) bool { return bare[word] })
+}
