@@ -141,6 +141,9 @@ func (s *streamable) ended404(why *Error, m Message) *Error {
 // body takes an answer that is one JSON text.
 func (s *streamable) body(id, media string, r *http.Response) {
 	l, err := whole(r, MaxMessage)
+	if l.TooLong {
+		_, _ = io.Copy(io.Discard, r.Body) // how long it is tells how bad that is
+	}
 	if err != nil {
 		s.show(l)
 		s.fail(id, &Error{Text: "the server's answer was cut off", Broken: true})
