@@ -179,7 +179,8 @@ func TestPodSeesARampage(t *testing.T) {
 
 func TestPodEndsWithItsRunner(t *testing.T) {
 	e := start(t, pod{
-		Command:   []string{"sh", "-c", "setsid sleep 1000 & exec " + filepath.Join(built, "misbehave") + " silent"},
+		// It outlives the end of its stdin, or the shim could take it for one that ended by itself.
+		Command:   []string{"sh", "-c", "setsid sleep 1000 & " + filepath.Join(built, "misbehave") + " silent; sleep 1000"},
 		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s", KillRunner: true,
 	})
 	if e.Shim != shim.ExitOrphaned {
