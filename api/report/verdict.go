@@ -40,7 +40,7 @@ const (
 	ReasonNothingAdvertised Reason = "NothingAdvertised"
 	// ReasonNotTraced: the server runs elsewhere, so that only what it says was seen.
 	ReasonNotTraced Reason = "NotTraced"
-	// ReasonNotExercised: what was asked for left tools out.
+	// ReasonNotExercised: what was asked for left tools out, or they refused every call.
 	ReasonNotExercised Reason = "NotExercised"
 	// ReasonTracerLost: the tracer ended before the server did.
 	ReasonTracerLost Reason = "TracerLost"

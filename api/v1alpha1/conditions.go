@@ -150,7 +150,7 @@ const (
 	// so there was nothing to exercise.
 	ReasonNothingAdvertised = "NothingAdvertised"
 	// ReasonNotExercised: spec.probe left something out, or it can be called in no
-	// way that the probe knows.
+	// way that the probe knows, or no tool accepted a call.
 	ReasonNotExercised = "NotExercised"
 	// ReasonNotListening: the server does not listen on spec.server.port.
 	ReasonNotListening = "NotListening"

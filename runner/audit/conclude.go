@@ -111,12 +111,30 @@ func incomplete(runs []observation) report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
 	}
+	if tools := first.result.Coverage.Tools; tools.Called > 0 && tools.Accepted == 0 {
+		return report.Incomplete{Reason: report.ReasonNotExercised, Message: first.refused(tools)}
+	}
 	for _, o := range runs {
 		if o.how.moment != "" && o.how.moment != report.MomentClock && !o.compared() {
 			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
 		}
 	}
 	return report.Incomplete{}
+}
+
+// refused says that not one call of a tool was accepted, and what was said instead:
+// often a key is missing, or an argument that nobody could guess.
+func (o observation) refused(tools report.Exercised) string {
+	message := "the only tool refused every call"
+	if tools.Listed > 1 {
+		message = fmt.Sprintf("each of the %d tools refused every call", tools.Called)
+	}
+	for _, said := range o.result.Outputs {
+		if said.Kind == report.OutputError && said.Capability.Kind == report.CapabilityTool {
+			return fmt.Sprintf("%s: %q", message, strings.ToValidUTF8(said.Text[:min(len(said.Text), 200)], ""))
+		}
+	}
+	return message
 }
 
 // dispensable tells whether it is no more than a gap that a run did not come to be:

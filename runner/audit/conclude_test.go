@@ -51,6 +51,13 @@ func TestIncomplete(t *testing.T) {
 		{"all well", []observation{watched()}, "", ""},
 		{"nothing to exercise", []observation{watched(func(o *observation) { o.result.Coverage = report.Coverage{} })},
 			report.ReasonNothingAdvertised, "no tool, resource or prompt"},
+		{"every call refused", []observation{watched(func(o *observation) {
+			o.result.Coverage.Tools = report.Exercised{Listed: 2, Called: 2}
+			o.result.Outputs = []report.Output{{Kind: report.OutputError, Capability: report.Capability{Kind: report.CapabilityTool}, Text: "no API key"}}
+		})}, report.ReasonNotExercised, `each of the 2 tools refused every call: "no API key"`},
+		{"a call accepted", []observation{watched(func(o *observation) {
+			o.result.Coverage.Tools = report.Exercised{Listed: 2, Called: 2, Accepted: 1}
+		})}, "", ""},
 		{"tracer refused", []observation{launched(fmt.Errorf("%w: do this", trace.ErrUnavailable))}, report.ReasonTracerUnavailable, "do this"},
 		{"no start", []observation{launched(errors.New("not in PATH"))}, report.ReasonSandboxFailed, "not in PATH"},
 		{"no start in time", []observation{launched(fmt.Errorf("wait: %w", context.DeadlineExceeded))}, report.ReasonTimeout, "not started in time"},
