@@ -72,3 +72,13 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestATokenInEveryRequest: what is found more often than is kept was found.
+func TestATokenInEveryRequest(t *testing.T) {
+	set := newSet(t, "/home/server", false)
+	one := "GET /search HTTP/1.1\r\nAuthorization: Bearer " + set.Vars[0].Value + "\r\n" + strings.Repeat("X-Y: z\r\n", 40) + "\r\n"
+	found, unsearched := canary.NewMatcher(set).Find([]byte(strings.Repeat(one, 600)))
+	if len(found) < 256 || unsearched > 0 {
+		t.Errorf("%d found, %d unsearched", len(found), unsearched)
+	}
+}
