@@ -66,7 +66,7 @@ func remedy(reason report.Reason) string {
 	case report.ReasonNotTraced:
 		return "Findings and ManifestStable are all that an audit of spec.server.url can tell; to have the server run and traced, give spec.server.image."
 	case report.ReasonNotExercised:
-		return "What was not called, or accepted no call, was not audited: what is called is said by spec.probe, with what arguments by spec.probe.inputs, and keys are given by spec.server.env."
+		return "What accepted no call was not audited: see spec.probe, and spec.server.env for keys."
 	}
 	return fmt.Sprintf("To have it made again, set the annotation %s to a new value.", v1alpha1.RequestedAtAnnotation)
 }

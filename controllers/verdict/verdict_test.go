@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 		{"elsewhere", verdict.Input{Report: passed(elsewhere, says(report.VerdictInconclusive, report.ReasonNotTraced, "x"))}, "Inconclusive", "AuditInconclusive", "NotTraced", "X. Findings and ManifestStable are all"},
 		{"elsewhere never passes", verdict.Input{Report: passed(elsewhere)}, "Inconclusive", "AuditInconclusive", "NotTraced", "only what it says was seen"},
 		{"elsewhere, with findings", verdict.Input{Report: passed(elsewhere, failed, finds("High"))}, "Fail", "FindingsAboveThreshold", "NotTraced", ""},
-		{"not exercised", verdict.Input{Report: passed(says(report.VerdictInconclusive, report.ReasonNotExercised, "2 of 3 tools were left out"))}, "Inconclusive", "AuditInconclusive", "NotExercised", "2 of 3 tools were left out. What was not called was not audited"},
+		{"not exercised", verdict.Input{Report: passed(says(report.VerdictInconclusive, report.ReasonNotExercised, "2 of 3 tools were left out"))}, "Inconclusive", "AuditInconclusive", "NotExercised", "2 of 3 tools were left out. What accepted no call was not audited"},
 		{"truncated", verdict.Input{Report: passed(func(r *report.Report) { r.Truncated = []report.Truncation{{Field: "findings", Dropped: 3}} })}, "Inconclusive", "AuditInconclusive", "ReportTruncated", "leave out 3 of findings"},
 		{"an unknown verdict", verdict.Input{Report: passed(says("Maybe", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", `unknown verdict "Maybe"`},
 		{"no verdict", verdict.Input{Report: passed(says("", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", ""},
