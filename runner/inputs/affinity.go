@@ -34,7 +34,7 @@ func affinity(w want, e entry) int {
 			return 20
 		}
 		return 0
-	case !w.holds(e), w.program && !(e.offered && w.own(e)):
+	case !w.holds(e):
 		return 0
 	case e.offered:
 		return offerAffinity(w, e)
@@ -54,8 +54,12 @@ func affinity(w want, e entry) int {
 
 // holds tells whether a value is of the sort that a place is for: paths within the
 // directory where a path is asked for, and only there; and so with URIs. Those that
-// lead to the network would all become the same one.
+// lead to the network would all become the same one. What is to be run has to come
+// from the tool itself.
 func (w want) holds(e entry) bool {
+	if w.program && !(e.offered && w.own(e)) {
+		return false
+	}
 	if w.path || e.kind == path_ {
 		inside := w.path && e.kind == path_ && w.options.within(path.Clean(e.value))
 		return inside && !(w.directory && path.Ext(e.value) != "")

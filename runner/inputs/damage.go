@@ -76,7 +76,7 @@ func mistype(f *Form, object map[string]any) bool {
 // exceed goes one beyond a bound, or names something that is no member.
 func exceed(f *Form, object map[string]any) bool {
 	for _, field := range f.outermost() {
-		if field.node == nil {
+		if field.node == nil || isPID(field.node) { // 0 and -1 stand for all that there are
 			continue
 		}
 		if value, ok := beyond(field.node); ok {

@@ -1,6 +1,9 @@
 package inputs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // File is an ordinary file for tools that read files.
 type File struct {
@@ -9,12 +12,18 @@ type File struct {
 	Content string
 }
 
-// FilesDir is the directory of Files, relative to Options.Dir.
-const FilesDir = "mcpaudit-files"
+// FilesDir is the directory of the files that arguments speak of, relative to
+// Options.Dir, and RepositoryDir that of the git repository.
+const (
+	FilesDir      = "mcpaudit-files"
+	RepositoryDir = "mcpaudit-repository"
+)
 
 // Files are there before the server starts; whoever makes Options.Dir puts them
 // there. Arguments that ask for a path to read speak of them.
-var Files = []File{
+var Files = slices.Concat(ordinary, repository())
+
+var ordinary = []File{
 	{FilesDir + "/note.txt", "Shopping list\nmilk\nbread\n"},
 	{FilesDir + "/data.json", `{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n"},
 	{FilesDir + "/todo.md", "# To do\n\n- [ ] buy milk\n- [x] buy bread\n"},
@@ -22,7 +31,8 @@ var Files = []File{
 }
 
 // file is the path of an ordinary file that is there.
-func (o Options) file(i int) string { return o.dir() + "/" + Files[i].Path }
+func (o Options) file(i int) string { return o.dir() + "/" + ordinary[i].Path }
 
-// files is the directory that they are in.
-func (o Options) files() string { return strings.TrimSuffix(o.dir(), "/") + "/" + FilesDir }
+// files is the directory that they are in, repository that of the git repository.
+func (o Options) files() string      { return strings.TrimSuffix(o.dir(), "/") + "/" + FilesDir }
+func (o Options) repository() string { return strings.TrimSuffix(o.dir(), "/") + "/" + RepositoryDir }

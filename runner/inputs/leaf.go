@@ -151,7 +151,7 @@ func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
 		known = &leaf{size: -1, tried: map[string]bool{}, own: f.own(n)}
-		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) {
+		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) && !f.ends(n) {
 			want := f.want(n)
 			known.want = &want
 		}

@@ -3,6 +3,7 @@ package inputs
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // quotes finds words in quotes: one word or a few, so that an apostrophe opens
@@ -80,7 +81,7 @@ type collection struct {
 
 func (c *collection) add(word string) {
 	word = strings.TrimSpace(strings.ToValidUTF8(word, ""))
-	if word == "" || c.known[word] || len(c.values) >= maxOffers || noValue[strings.ToLower(word)] {
+	if !strings.ContainsFunc(word, meaningful) || c.known[word] || len(c.values) >= maxOffers || noValue[strings.ToLower(word)] {
 		return
 	}
 	if c.known == nil {
@@ -88,6 +89,10 @@ func (c *collection) add(word string) {
 	}
 	c.known[word] = true
 	c.values = append(c.values, word)
+}
+
+func meaningful(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '.'
 }
 
 // all adds the words of a list of at least so many. It ends where the first is

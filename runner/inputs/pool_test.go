@@ -76,6 +76,8 @@ func TestOffers(t *testing.T) {
 		"a URL is ours first":    {"open", "url", []string{`text tool list: {"url":"demo://a/1"}`}, "demo://a/1"},
 		"a command by chance":    {"run_command", "command", []string{`text tool get_config: {"command":"mkfs", "shell":"bash"}`}, ""},
 		"allowed commands":       {"run_command", "command", []string{"error tool run_command: Allowed commands: ls, env, sudo, pwd"}, "ls pwd"},
+		"a process to end":       {"kill_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`, "error tool kill_process: pid must be an integer"}, ""},
+		"a process to read":      {"read_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`}, "8"},
 		"code that tells":        {"run_code", `code: {"description":"such as 'process.env.HOME' or '1 + 2'"}`, nil, "1 + 2"},
 		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
 	} {

@@ -9,10 +9,23 @@ import (
 // commands and code are asked for, nothing is tried that another tool has shown by
 // chance, and nothing that brings secrets to light.
 
+// Nor is a process ended that a tool has listed: it may be the server's own.
+
 var programWords = []string{"command", "commands", "cmd", "code", "script", "shell", "program", "argv", "args", "stdin", "exec"}
 
 // isProgram tells whether what is handed in at a place is run.
 func isProgram(n *node) bool { return has(split(n.name), programWords) }
+
+// isPID tells whether a place asks for a process by its number, ends whether it is
+// one to be ended.
+func isPID(n *node) bool { return has(split(n.name), []string{"pid", "pids"}) }
+
+func (f *Form) ends(n *node) bool {
+	return isPID(n) && has(f.about, []string{"kill", "terminate", "stop", "end", "signal", "interrupt"})
+}
+
+// noPID is the number of no process: they end at 1 << 22 (proc(5), pid_max).
+const noPID = 1 << 30
 
 // bare are the words of commands and code that show the environment, or are about
 // accounts, keys, schedules and the machine itself.

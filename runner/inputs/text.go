@@ -68,6 +68,7 @@ func pointing(n *node) string {
 var urlWords = []string{"url", "urls", "link", "links", "href", "endpoint", "website", "webpage"}
 
 var directoryWords = []string{"dir", "directory", "directories", "folder", "folders", "cwd", "root", "workdir", "workspace"}
+var repositoryWords = []string{"git", "repo", "repository", "repositories"}
 var fileWords = []string{"path", "paths", "file", "files", "filename", "filepath", "pathname"}
 
 // walkWords are in the names of tools that go through directories, createWords in
@@ -146,7 +147,7 @@ func (f *Form) isPath(n *node) bool {
 
 func (f *Form) isDirectory(n *node) bool {
 	words := split(n.name)
-	if has(words, directoryWords) {
+	if has(words, directoryWords) || has(words, fileWords) && has(words, repositoryWords) {
 		return true
 	}
 	description, _ := n.s["description"].(string)
@@ -182,8 +183,11 @@ func (f *Form) paths(n *node) []candidate {
 		return nil
 	case f.isDirectory(n):
 		found = []candidate{{value: f.options.files()}, {value: f.options.dir()}}
+		if has(f.about, repositoryWords) || has(split(n.name), repositoryWords) {
+			found = []candidate{{value: f.options.repository()}, found[0]}
+		}
 	default:
-		for i := range Files {
+		for i := range ordinary {
 			found = append(found, candidate{value: f.options.file(i)})
 		}
 	}
@@ -210,6 +214,8 @@ func (f *Form) newPath(n *node, m Mark) (string, bool) {
 func numberHint(name string) float64 {
 	words := split(name)
 	switch {
+	case has(words, []string{"pid", "pids"}):
+		return noPID
 	case has(words, []string{"port"}):
 		return 8080
 	case has(words, []string{"year"}):

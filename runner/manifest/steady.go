@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,8 +12,12 @@ import (
 // The parts of a text: a URL's scheme and host, or a run of letters and digits.
 var (
 	part = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:"]+|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[\pL\pN]+`)
+	// list is one of single words, between commas or bars.
+	list = regexp.MustCompile(word + `(?:(?:, ?| ?\| ?)` + word + `)+`)
 	runs = regexp.MustCompile(`#(?:[-:.,+/_]#)+`)
 )
+
+const word = `['"\x60]?[\pL\pN_#*@/+-]+(?:\.[\pL\pN_#*@/+-]+)*['"\x60]?`
 
 // calendar are the words of a date or time that are no numbers.
 var calendar = map[string]bool{}
@@ -30,8 +36,12 @@ func init() {
 // reads, and in which a clock, a counter or a port may show.
 var spoken = map[string]bool{"title": true, "description": true, "default": true, "examples": true}
 
+// unordered are the members of a schema whose order says nothing.
+var unordered = map[string]bool{"enum": true, "required": true}
+
 // Steady returns the manifest with what differs by itself from one start of a
-// server to the next taken out of its texts: times, dates, numbers, ids. Two
+// server to the next taken out of its texts: times, dates, numbers, ids, and the
+// order of a list of words, which is that of a hash in some languages. Two
 // manifests whose steady forms are equal say the same in words. Names, URIs and
 // the structure of schemas stay as they are; so does an address of the outside,
 // for to say another one is to say something else.
@@ -73,6 +83,9 @@ func steadyValue(value any, all bool) any {
 	case map[string]any:
 		for key, member := range v {
 			v[key] = steadyValue(member, all || spoken[key])
+			if names, is := v[key].([]any); is && unordered[key] {
+				slices.SortFunc(names, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+			}
 		}
 	case []any:
 		for i := range v {
@@ -98,6 +111,11 @@ func steadyText(text string) string {
 			return "#"
 		}
 		return s
+	})
+	text = list.ReplaceAllStringFunc(text, func(s string) string {
+		words := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '|' || r == ' ' })
+		slices.Sort(words)
+		return strings.Join(words, ", ")
 	})
 	return runs.ReplaceAllString(text, "#")
 }

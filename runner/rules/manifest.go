@@ -17,7 +17,7 @@ var manifestChanged = Rule{
 // What the rules about one audit's manifests have in common.
 const (
 	steadyGrades = "High where something changed that was there before; Medium where a tool, template or prompt came or went; " +
-		"Low where nothing but times, numbers or ids in texts differ. Resources that come and go are a server's data."
+		"Low where nothing but times, numbers, ids or the order of words in a list differ. Resources that come and go are a server's data."
 	steadyFix = "Advertise the same every time. What has to differ belongs into results, not into what is reviewed."
 )
 
@@ -25,7 +25,7 @@ var manifestUnsteady = Rule{
 	ID: "MCPA-MANIFEST-002", Severity: report.SeverityHigh, Title: "Manifest changed during the session",
 	Description: "After the calls, the lists of tools, templates and prompts were not what they had been before them. High where " +
 		"something changed that was there before; Medium where it came or went without a list_changed notification; Low where nothing " +
-		"but times, numbers or ids in texts differ. What comes or goes as announced is no finding, and what is new is called as well.",
+		"but times, numbers, ids or the order of words in a list differ. What comes or goes as announced is no finding, and what is new is called as well.",
 	Fix: "Keep a tool's description and schema for the length of a session; announce tools that come and go.",
 }
 
@@ -74,7 +74,7 @@ func drifted(moment report.Moment) func(Input) []draft {
 		case !drift.Words.Empty() && drift.Announced:
 			return nil
 		case drift.Words.Empty() && len(drift.Changed) > 0 && moment != report.MomentClock:
-			severity, what, among = report.SeverityLow, drift.Drift, " in times, numbers or ids only"
+			severity, what, among = report.SeverityLow, drift.Drift, " in times, numbers, ids or order only"
 		case drift.Words.Empty():
 			return nil
 		}

@@ -353,7 +353,7 @@ func TestManifestAndProtocol(t *testing.T) {
 		"added, announced":     {drifts: at(session, added, added, true)},
 		"added":                {drifts: at(session, added, added, false), want: "MANIFEST-002 Medium"},
 		"removed":              {drifts: at(session, drift{Removed: []string{"tool b"}}, drift{Removed: []string{"tool b"}}, false), want: "MANIFEST-002 Medium"},
-		"a time":               {drifts: at(session, changed, drift{}, false), want: "MANIFEST-002 Low: What the server advertises changed while it was called in times, numbers or ids only: changed: tool a."},
+		"a time":               {drifts: at(session, changed, drift{}, false), want: "MANIFEST-002 Low: What the server advertises changed while it was called in times, numbers, ids or order only: changed: tool a."},
 		"a time, and words":    {drifts: at(session, drift{Changed: []string{"tool a", "tool c"}}, changed, false), want: "MANIFEST-002 High: What the server advertises changed while it was called: changed: tool a."},
 		"on restart":           {drifts: at(report.MomentRestart, changed, changed, false), want: "MANIFEST-003 High: What the server advertises changed when it was started again: changed: tool a."},
 		"a tool by identity":   {drifts: at(report.MomentIdentity, added, added, false), want: "MANIFEST-004 Medium: What the server advertises is something else for a client of another name: added: tool b."},

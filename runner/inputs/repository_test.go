@@ -1,0 +1,44 @@
+package inputs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRepository: git takes it for a repository with one commit, and nothing changed.
+func TestRepository(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, f := range Files {
+		name := filepath.Join(dir, f.Path)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(f.Content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range [][2]string{
+		{"fsck --strict", ""},
+		{"status --porcelain", ""},
+		{"log --format=%s", "Add notes\n"},
+		{"branch --show-current", "main\n"},
+		{"show HEAD:README.md", "# Notes\n\nmilk and bread\n"},
+		{"commit --quiet --allow-empty -m more", ""},
+	} {
+		command, want := step[0], step[1]
+		cmd := exec.Command(git, append([]string{"-C", filepath.Join(dir, RepositoryDir)}, strings.Fields(command)...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if said, err := cmd.Output(); err != nil || string(said) != want {
+			t.Errorf("git %s: %q, %v: %s", command, said, err, stderr.String())
+		}
+	}
+}
