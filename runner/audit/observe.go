@@ -127,7 +127,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		conn.Stdin, conn.Stdout = nil, nil
 		logs.drain(stdout, leak.Stdout)
 	}
-	o.result = converse(ctx, plan, process, conn, listens, secrets.Asked, how)
+	o.result = converse(ctx, plan, process, conn, listens, secrets, how)
 
 	select {
 	case <-process.Exited():
@@ -168,7 +168,7 @@ func (p Plan) sensitive(path string) bool {
 // the server did from then on, nobody would see.
 func converse(
 	ctx context.Context, plan Plan, process Process, conn probe.Conn, listens *listening,
-	asked func(report.Phase, report.Capability), how launch,
+	secrets *leak.Collector, how launch,
 ) probe.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -180,14 +180,15 @@ func converse(
 		}
 	}()
 	if !plan.listens() {
-		return talk(ctx, plan, conn, asked, how)
+		return talk(ctx, plan, conn, secrets.Asked, how)
 	}
 	port, missing := plan.awaitPort(ctx, listens, process.Exited())
 	if missing.Reason != "" {
 		return probe.Result{Incomplete: missing}
 	}
 	conn.HTTP = plan.endpoint(process, listens, port)
-	return plan.doubt(talk(ctx, plan, conn, asked, how), port)
+	conn.HTTP.Tap = secrets.Wire
+	return plan.doubt(talk(ctx, plan, conn, secrets.Asked, how), port)
 }
 
 // talk holds the session with a server.

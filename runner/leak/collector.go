@@ -184,6 +184,18 @@ func (c *Collector) Response(line []byte, end int64) {
 	}
 }
 
+// Wire takes in a piece of what the server wrote to one of the connections of the
+// session, as it is on the wire; none at the end of that connection. Messages come
+// to Response besides, for there a secret may be in the escapes of a JSON text.
+func (c *Collector) Wire(conn int, piece []byte, end int64) {
+	k := key{kind: Answer, pid: conn}
+	if len(piece) == 0 {
+		c.said.end(k)
+		return
+	}
+	c.said.write(k, piece, false, sighting{identity: identity{channel: Answer, at: moment{end: end}}, time: time.Now()})
+}
+
 // Log is a writer that takes in what the server says besides: Stderr, or Stdout
 // where that carries no answers. What comes there belongs to the request that was in
 // flight when it came.

@@ -187,6 +187,24 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestWire: what is said beside the messages has come as well, in whatever pieces, and
+// what is said in one is one leak.
+func TestWire(t *testing.T) {
+	c, set := newCollector(t)
+	secret := token(t, set)
+	head := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	c.Wire(1, []byte(head+"X-Trace: "+secret[:20]), 100)
+	c.Wire(2, []byte(head), 150)
+	c.Wire(1, []byte(secret[20:]+"\r\n\r\n{}"), 200)
+	c.Wire(1, nil, 200)
+	c.Wire(2, []byte("\r\n"+secret), 2000)
+	c.Response([]byte(secret), 2000)
+	leaks := c.Finish(session)
+	if len(leaks) != 2 || leaks[0].Capability != first || leaks[1].Capability != second || c.Unsearched() != 0 {
+		t.Errorf("%+v, %d", leaks, c.Unsearched())
+	}
+}
+
 // TestLogs: a byte at a time, in turns.
 func TestLogs(t *testing.T) {
 	c, set := newCollector(t)

@@ -138,6 +138,18 @@ func (s *streams) evict() {
 	}
 }
 
+// end ends a stream that will not go on.
+func (s *streams) end(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.open[k]; st != nil {
+		st.flush(s.of)
+		s.order.Remove(st.at)
+		delete(s.open, k)
+		s.held -= st.cost
+	}
+}
+
 // flush ends all streams.
 func (s *streams) flush() {
 	s.mu.Lock()

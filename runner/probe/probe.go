@@ -69,6 +69,8 @@ type HTTP struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Header is sent with every request, such as Authorization.
 	Header http.Header
+	// Tap is that of transport.Endpoint.
+	Tap func(conn int, piece []byte, end int64)
 }
 
 // Options of a session. A duration of zero stands for the default.

@@ -58,7 +58,7 @@ func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
 		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w)
 	}
-	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header}
+	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header, Tap: w.conn.HTTP.Tap}
 	if w.conn.HTTP.Transport == report.TransportSSE {
 		return transport.SSE(endpoint, w)
 	}

@@ -38,6 +38,12 @@ type Endpoint struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Header is sent with every request.
 	Header http.Header
+	// Tap is given all that the server writes, as it is on the wire: what is said in a
+	// header, in a comment among events or after an answer is no message, and has come
+	// all the same. conn numbers the connections; a piece of no bytes is the end of one.
+	// end is the number of bytes that had come by all of them. Tap is called from
+	// several goroutines, but those of one connection in order. It may be nil.
+	Tap func(conn int, piece []byte, end int64)
 }
 
 // client makes HTTP requests, each on a connection of its own, so that all bytes
@@ -49,6 +55,7 @@ type client struct {
 	url     *url.URL
 	dial    func(ctx context.Context) (net.Conn, error)
 	header  http.Header
+	tap     func(conn int, piece []byte, end int64)
 	handler Handler
 	// unusable is what is wrong with the URL.
 	unusable *Error
@@ -67,9 +74,11 @@ type client struct {
 	queued  int64
 	closed  bool
 	version string
-	open    map[*conn]struct{}
-	owed    map[*outgoing]struct{} // whose responses are awaited by catchUp
-	live    map[string]*conn       // requests without an answer, and where it is to come; nil until it is made
+	// admitted counts the connections.
+	admitted int
+	open     map[*conn]struct{}
+	owed     map[*outgoing]struct{} // whose responses are awaited by catchUp
+	live     map[string]*conn       // requests without an answer, and where it is to come; nil until it is made
 }
 
 // outgoing is a request on its way.
@@ -87,12 +96,15 @@ type outgoing struct {
 
 func newClient(e Endpoint, handler Handler) *client {
 	c := &client{
-		header: e.Header.Clone(), handler: handler,
+		header: e.Header.Clone(), handler: handler, tap: e.Tap,
 		queue: make(chan *outgoing, maxBacklog), ended: make(chan struct{}),
 		open: map[*conn]struct{}{}, owed: map[*outgoing]struct{}{}, live: map[string]*conn{},
 	}
 	if c.header == nil {
 		c.header = http.Header{}
+	}
+	if c.tap == nil {
+		c.tap = func(int, []byte, int64) {}
 	}
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	c.life, c.stop = context.WithCancel(context.Background())
@@ -282,7 +294,8 @@ func (c *client) admit(raw net.Conn, id string) (*conn, bool) {
 		_ = raw.Close()
 		return nil, false
 	}
-	admitted := &conn{Conn: raw, client: c}
+	c.admitted++
+	admitted := &conn{Conn: raw, client: c, number: c.admitted}
 	c.open[admitted] = struct{}{}
 	if _, is := c.live[id]; is {
 		c.live[id] = admitted

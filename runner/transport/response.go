@@ -15,11 +15,14 @@ import (
 type conn struct {
 	net.Conn
 	client *client
+	number int
 }
 
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.client.received.Add(int64(n))
+	if end := c.client.received.Add(int64(n)); n > 0 {
+		c.client.tap(c.number, p[:n], end)
+	}
 	return n, err
 }
 
@@ -28,6 +31,7 @@ func (c *conn) shut() {
 	c.halve()
 	_, _ = io.Copy(io.Discard, c) // whatever it is, it counts
 	_ = c.Close()
+	c.client.tap(c.number, nil, c.client.received.Load())
 	c.client.mu.Lock()
 	defer c.client.mu.Unlock()
 	delete(c.client.open, c)

@@ -95,6 +95,28 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
+// TestTap: what is said where there are no messages is shown, to the end.
+func TestTap(t *testing.T) {
+	head := "HTTP/1.1 200 OK\r\nX-Secret: 1\r\nContent-Type: " + mediaEvents + "\r\n\r\n"
+	wire := head + ": secret 2\nid: secret-3\nevent: secret-4\n\nsecret: 5\ndata: " + answer + "\n\ndata: unfinished"
+	endpoint, told, shown := raw(t, wire), make(chan int64, 10), make(chan string, 1)
+	var text []byte
+	endpoint.Tap = func(conn int, piece []byte, end int64) {
+		if text = append(text, piece...); conn != 1 || end != int64(len(text)) {
+			t.Errorf("connection %d, at %d after %d bytes", conn, end, len(text))
+		}
+		if len(piece) == 0 {
+			shown <- string(text)
+		}
+	}
+	s := StreamableHTTP(endpoint, ends(told))
+	t.Cleanup(s.Abort)
+	send(t, s, ask("1"))
+	if got := <-shown; got != wire {
+		t.Errorf("%q", got)
+	}
+}
+
 // What a server writes when it has answered counts as well: it cannot make what it
 // does during one request look as if it did that during another.
 func TestBytesAfterTheAnswer(t *testing.T) {
