@@ -121,7 +121,8 @@ func steadyText(text string) string {
 }
 
 // longID is from how many characters on one digit makes a word an id; in a shorter
-// one a third has to be digits, or all hex, for people write w0rds so.
+// one a third has to be digits, or all hex, for people write w0rds so. Ids are ASCII:
+// a run of other letters may be a whole sentence, in scripts without spaces.
 const longID = 16
 
 func madeUp(s string) bool {
@@ -132,9 +133,10 @@ func madeUp(s string) bool {
 	if calendar[strings.ToLower(s)] {
 		return true
 	}
-	digits, hex, length := 0, true, 0
+	digits, hex, ascii, length := 0, true, true, 0
 	for _, r := range s {
 		length++
+		ascii = ascii && r < unicode.MaxASCII
 		if unicode.IsDigit(r) {
 			digits++
 		} else {
@@ -144,5 +146,5 @@ func madeUp(s string) bool {
 	if digits == 0 {
 		return hex && length%4 == 0 // a part of a UUID
 	}
-	return hex || length >= longID || 3*digits >= length
+	return hex || ascii && length >= longID || 3*digits >= length
 }
