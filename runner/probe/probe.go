@@ -158,15 +158,9 @@ type Result struct {
 	// Listed is set.
 	Manifest manifest.Manifest
 	Listed   bool
-	// Drift is how the lists of tools, templates and prompts differed after the
-	// calls. Announced: the server had sent the list_changed notification of each
-	// kind that differs.
-	Drift     report.Drift
-	Announced bool
-	// After is what was listed after the calls, the last time; whole, when Relisted
-	// is set, or else nothing.
-	After    manifest.Manifest
-	Relisted bool
+	// Later is what was listed after the calls, the last time; or between them, where
+	// something had changed that was changed back.
+	Later
 
 	Coverage report.Coverage
 	Exercise []report.CapabilityCoverage
@@ -182,6 +176,18 @@ type Result struct {
 	// Lingered: the server was still there Options.Grace after its stdin had
 	// ended. Many honest servers are.
 	Lingered bool
+}
+
+// Later is what was listed once calls had been made, or nothing.
+type Later struct {
+	// Drift is how the lists of tools, templates and prompts differed from those before
+	// the calls. Announced: the server had sent the list_changed notification of each
+	// kind that differs.
+	Drift     report.Drift
+	Announced bool
+	// After is what was listed, whole when Relisted is set, or else nothing.
+	After    manifest.Manifest
+	Relisted bool
 }
 
 // Pollution is what came on stdout that is not JSON-RPC. The specification

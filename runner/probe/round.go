@@ -56,6 +56,9 @@ func (s *session) sweep(ctx context.Context, n int, targets []*target) (more boo
 		if err := s.visit(ctx, t, c); err != nil {
 			return false, err
 		}
+		if err := s.heed(ctx); err != nil {
+			return false, err
+		}
 	}
 	return more, nil
 }

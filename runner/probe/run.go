@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
 // maxRelists is how often the lists are asked once more because what is new in
@@ -62,7 +63,9 @@ func (s *session) callAll(ctx context.Context) error {
 	if !s.result.Listed {
 		return nil
 	}
-	return s.relist(ctx)
+	err := s.relist(ctx)
+	s.recall()
+	return err
 }
 
 // exerciseAll calls everything that was listed.
@@ -88,31 +91,73 @@ func (s *session) exerciseAll(ctx context.Context) error {
 
 // relist lists everything once more, and calls what is new, until there is nothing.
 func (s *session) relist(ctx context.Context) error {
-	before := s.result.Manifest.Report()
 	for range maxRelists {
-		s.takeAnnounced()
-		after, whole, err := s.lists(ctx)
-		if err != nil || !whole {
+		later, ok, err := s.listAgain(ctx)
+		if err != nil || !ok {
 			return err
 		}
-		s.takeAnnounced()
-		after.ServerName, after.Instructions, after.Capabilities = // those of the session
-			s.result.Manifest.ServerName, s.result.Manifest.Instructions, s.result.Manifest.Capabilities
-		s.result.After, s.result.Relisted = after, true
-		s.compare(before, after.Report())
-		known := len(s.targets)
-		if s.enlist(after) == 0 {
-			return nil
-		}
-		fresh := s.targets[known:]
-		if err := s.complete(ctx, fresh); err != nil {
-			return err
-		}
-		if err := s.round(ctx, s.options.Rounds, fresh); err != nil {
+		s.result.Later = later
+		if called, err := s.callNew(ctx, later.After); err != nil || called == 0 {
 			return err
 		}
 	}
 	return nil
+}
+
+// listAgain lists everything once more; not ok when the lists are not whole.
+func (s *session) listAgain(ctx context.Context) (is Later, ok bool, err error) {
+	s.takeAnnounced()
+	after, whole, err := s.lists(ctx)
+	if err != nil || !whole {
+		return Later{}, false, err
+	}
+	s.takeAnnounced()
+	after.ServerName, after.Instructions, after.Capabilities = // those of the session
+		s.result.Manifest.ServerName, s.result.Manifest.Instructions, s.result.Manifest.Capabilities
+	is = Later{After: after, Relisted: true}
+	s.compare(&is)
+	return is, true, nil
+}
+
+// callNew calls what is new in a manifest, and tells how much that is.
+func (s *session) callNew(ctx context.Context, m manifest.Manifest) (int, error) {
+	known := len(s.targets)
+	if s.enlist(m) == 0 {
+		return 0, nil
+	}
+	fresh := s.targets[known:]
+	if err := s.complete(ctx, fresh); err != nil {
+		return len(fresh), err
+	}
+	return len(fresh), s.round(ctx, s.options.Rounds, fresh)
+}
+
+// maxHeeded is how often the lists are asked between calls.
+const maxHeeded = 32
+
+// heed asks for the lists when the server says that they have changed, as clients do:
+// what it shows now it may have taken back when the calls are over.
+func (s *session) heed(ctx context.Context) error {
+	if !s.result.Listed || s.heeded >= maxHeeded || !s.hasTime() || !s.wire.hasChanged() {
+		return nil
+	}
+	s.heeded++
+	is, ok, err := s.listAgain(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	if len(s.meanwhile.Drift.Changed) == 0 {
+		s.meanwhile = is
+	}
+	_, err = s.callNew(ctx, is.After)
+	return err
+}
+
+// recall enters what had changed between the calls, where that was undone.
+func (s *session) recall() {
+	if len(s.meanwhile.Drift.Changed) > 0 && len(s.result.Drift.Changed) == 0 {
+		s.result.Later = s.meanwhile
+	}
 }
 
 func (s *session) takeAnnounced() { maps.Copy(s.announced, s.wire.takeChanged()) }
@@ -120,19 +165,20 @@ func (s *session) takeAnnounced() { maps.Copy(s.announced, s.wire.takeChanged())
 // compare enters how the lists differ. It was announced when that of every kind
 // that differs was. Resources are left out: they are a server's data, which calls
 // are there to change.
-func (s *session) compare(before, after report.Manifest) {
-	s.result.Drift, s.result.Announced = report.Drift{}, len(s.announced) > 0
+func (s *session) compare(is *Later) {
+	before, after := s.result.Manifest.Report(), is.After.Report()
+	is.Announced = len(s.announced) > 0
 	for _, k := range kinds {
 		if k.of == report.CapabilityResource {
 			continue
 		}
 		d := report.Diff(only(k.of, before), only(k.of, after))
 		if !d.Empty() {
-			s.result.Announced = s.result.Announced && s.announced[k.changed]
+			is.Announced = is.Announced && s.announced[k.changed]
 		}
-		s.result.Drift.Added = append(s.result.Drift.Added, d.Added...)
-		s.result.Drift.Removed = append(s.result.Drift.Removed, d.Removed...)
-		s.result.Drift.Changed = append(s.result.Drift.Changed, d.Changed...)
+		is.Drift.Added = append(is.Drift.Added, d.Added...)
+		is.Drift.Removed = append(is.Drift.Removed, d.Removed...)
+		is.Drift.Changed = append(is.Drift.Changed, d.Changed...)
 	}
 }
 

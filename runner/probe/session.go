@@ -43,6 +43,8 @@ type session struct {
 	budget     budget
 	tally      report.Share
 	announced  map[string]bool // the list_changed notifications since the first lists
+	heeded     int             // how many of them the lists were asked for between calls
+	meanwhile  Later           // what these have shown
 }
 
 func newSession(conn Conn, o Options) *session {

@@ -328,6 +328,13 @@ func (w *wire) notice(method string) {
 	}
 }
 
+// hasChanged tells whether there are any to take.
+func (w *wire) hasChanged() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.changed) > 0
+}
+
 // takeChanged returns the announcements that came since it was last asked.
 func (w *wire) takeChanged() map[string]bool {
 	w.mu.Lock()
