@@ -18,7 +18,7 @@ fi
 export KUBECONFIG IMAGE_REGISTRY
 
 say "Building the images and pushing them to $IMAGE_REGISTRY"
-go run ./hack/images build
+go run ./hack/images build manager runner honest-node leaky-node
 
 say "Installing the operator"
 hack/deploy.sh

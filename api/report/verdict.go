@@ -40,6 +40,8 @@ const (
 	ReasonNothingAdvertised Reason = "NothingAdvertised"
 	// ReasonNotTraced: the server runs elsewhere, so that only what it says was seen.
 	ReasonNotTraced Reason = "NotTraced"
+	// ReasonUnreachable: nothing listens where the URL of the server leads.
+	ReasonUnreachable Reason = "Unreachable"
 	// ReasonNotExercised: what was asked for left tools out, or they refused every call.
 	ReasonNotExercised Reason = "NotExercised"
 	// ReasonTracerLost: the tracer ended before the server did.

@@ -45,6 +45,7 @@ const (
 	// * "NotExercised"
 	// * "NotListening"
 	// * "NotTraced"
+	// * "Unreachable"
 	// * "ProtocolError"
 	// * "TracerLost"
 	// * "TracerUnavailable"
@@ -157,6 +158,8 @@ const (
 	// ReasonNotTraced: the server of spec.server.url runs elsewhere, so that only
 	// what it says was seen.
 	ReasonNotTraced = "NotTraced"
+	// ReasonUnreachable: spec.server.url could not be connected to.
+	ReasonUnreachable = "Unreachable"
 	// ReasonProtocolError: what the server said is not MCP.
 	ReasonProtocolError = "ProtocolError"
 	// ReasonTracerLost: the tracer ended before the server did.

@@ -63,7 +63,12 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
-	runs := []observation{hear(limited, plan, to, launch{})}
+	plan.Progress("connect to " + to.URL)
+	first := observation{untraced: true}
+	if first.result.Incomplete = to.reachable(limited); first.result.Incomplete.Reason == "" {
+		first = hear(limited, plan, to, launch{})
+	}
+	runs := []observation{first}
 	if runs[0].result.NeedDiscover && limited.Err() == nil {
 		runs = append(runs, hear(limited, plan, to, launch{discover: true}))
 	}
@@ -91,7 +96,6 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 
 // hear holds one session with a server that runs elsewhere.
 func hear(ctx context.Context, plan Plan, to Remote, how launch) observation {
-	plan.Progress("connect to " + to.URL)
 	return observation{untraced: true, result: talk(ctx, plan, probe.Conn{
 		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
 	}, func(report.Phase, report.Capability) {}, how)}
