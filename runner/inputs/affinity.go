@@ -18,6 +18,8 @@ type want struct {
 	uri, number               bool
 	// program: what is handed in there is run.
 	program bool
+	// bare: a path that may have to be a name without a directory.
+	bare bool
 	// sole: the tool has no other text or number to ask for; settled: the schema
 	// itself proposes a value.
 	sole, settled bool
@@ -57,18 +59,24 @@ func affinity(w want, e entry) int {
 // lead to the network would all become the same one. What is to be run has to come
 // from the tool itself.
 func (w want) holds(e entry) bool {
-	if w.program && !(e.offered && w.own(e)) {
+	switch {
+	case w.program && !(e.offered && w.own(e)):
 		return false
-	}
-	if w.path || e.kind == path_ {
-		inside := w.path && e.kind == path_ && w.options.within(path.Clean(e.value))
-		return inside && !(w.directory && path.Ext(e.value) != "")
-	}
-	if w.uri != (e.kind == uri || e.kind == email) || w.number && !isNumber(e.value) {
+	case w.path || e.kind == path_:
+		return w.holdsPath(e)
+	case w.uri != (e.kind == uri || e.kind == email) || w.number && !isNumber(e.value):
 		return false
 	}
 	scheme, _, isURL := strings.Cut(e.value, "://")
 	return !isURL || !network(strings.ToLower(scheme))
+}
+
+func (w want) holdsPath(e entry) bool {
+	if w.bare && e.kind == word && path.Ext(e.value) != "" {
+		return true
+	}
+	inside := w.path && e.kind == path_ && w.options.within(path.Clean(e.value))
+	return inside && !(w.directory && path.Ext(e.value) != "")
 }
 
 // offerAffinity is that of a value that an error offers: to the tool whose error it
@@ -144,7 +152,7 @@ func (f *Form) want(n *node) want {
 		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description, maxWords)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
-		sole: f.sole, settled: len(proposed(n)) > 0,
+		sole: f.sole, program: isProgram(n), bare: isBare(n), settled: len(proposed(n)) > 0,
 	}
 }
 

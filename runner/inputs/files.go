@@ -9,7 +9,7 @@ import (
 type File struct {
 	// Path is relative to Options.Dir, with slashes.
 	Path    string
-	Content string
+	Content []byte
 }
 
 // FilesDir is the directory of the files that arguments speak of, relative to
@@ -24,10 +24,10 @@ const (
 var Files = slices.Concat(ordinary, repository())
 
 var ordinary = []File{
-	{FilesDir + "/note.txt", "Shopping list\nmilk\nbread\n"},
-	{FilesDir + "/data.json", `{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n"},
-	{FilesDir + "/todo.md", "# To do\n\n- [ ] buy milk\n- [x] buy bread\n"},
-	{FilesDir + "/table.csv", "id,name,price\n1,milk,1.20\n2,bread,2.50\n"},
+	{FilesDir + "/note.txt", []byte("Shopping list\nmilk\nbread\n")},
+	{FilesDir + "/data.json", []byte(`{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n")},
+	{FilesDir + "/todo.md", []byte("# To do\n\n- [ ] buy milk\n- [x] buy bread\n")},
+	{FilesDir + "/table.csv", []byte("id,name,price\n1,milk,1.20\n2,bread,2.50\n")},
 }
 
 // file is the path of an ordinary file that is there.

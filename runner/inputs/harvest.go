@@ -31,6 +31,8 @@ var (
 	found = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|#\d{1,9}\b`)
 	paths = regexp.MustCompile(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
+	// lines finds those that are a single word.
+	lines = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]{1,63})[ \t]*\r?$`)
 	// pairs finds lines such as "ID: 7" and "- name = notes".
 	pairs = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
@@ -188,6 +190,11 @@ func (h *harvest) text(text string, key, about []string) {
 	}
 	for _, match := range pairs.FindAllStringSubmatch(text, 4*maxAlike) {
 		h.pair(match[1], strings.Trim(match[2], " \t\r*`'\","), about)
+	}
+	if has(split(h.from), walkWords) { // a list has a name on each line
+		for _, match := range lines.FindAllStringSubmatch(text, maxAlike) {
+			h.add(match[1], nil, about)
+		}
 	}
 	for _, match := range quotes.FindAllStringSubmatch(text, maxAlike) {
 		h.add(match[1], nil, about)

@@ -35,6 +35,8 @@ type Pool struct {
 	known   map[string]int // where an entry is; -1 for one that was refused
 	alike   map[string]int
 	objects int // how many were gone through
+
+	extensions map[string]string // of files, by the source that said so
 }
 
 // entry is a value, and the words by which it is matched with parameters.
@@ -56,7 +58,9 @@ type entry struct {
 const maxRecords = 16
 
 // NewPool is empty.
-func NewPool() *Pool { return &Pool{known: map[string]int{}, alike: map[string]int{}} }
+func NewPool() *Pool {
+	return &Pool{known: map[string]int{}, alike: map[string]int{}, extensions: map[string]string{}}
+}
 
 // Result takes the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
@@ -74,7 +78,10 @@ func how(by, source string) string {
 
 // Error takes the text of an error: mostly the values that it offers instead.
 func (p *Pool) Error(source, text string) {
-	text = head(text, maxHarvest)
+	text = worded(head(text, maxHarvest))
+	if found := ending.FindStringSubmatch(text); found != nil && len(p.extensions) < maxEntries {
+		p.extensions[source] = found[1]
+	}
 	mentioned := singular(nouns(text, maxWords))
 	offered := named(text)
 	if numeric.MatchString(text) {

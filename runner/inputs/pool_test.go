@@ -77,6 +77,10 @@ func TestOffers(t *testing.T) {
 		"a command by chance":    {"run_command", "command", []string{`text tool get_config: {"command":"mkfs", "shell":"bash"}`}, ""},
 		"allowed commands":       {"run_command", "command", []string{"error tool run_command: Allowed commands: ls, env, sudo, pwd"}, "ls pwd"},
 		"a process to end":       {"kill_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`, "error tool kill_process: pid must be an integer"}, ""},
+		"names, one on a line":   {"read_project", "project_name", []string{"text tool list_projects: alpha\ngamma\nThat is all."}, "alpha gamma"},
+		"an error in JSON":       {"check", "service", []string{`error tool check: {"name":"InvalidParamError","error":"no such service","services":["auth","billing"]}`}, "auth billing"},
+		"an error of zod":        {"check", "mode", []string{`error tool check: MCP error -32602: [{"code":"invalid_enum_value","options":["fast","slow"],"path":["mode"]}]`}, "fast slow"},
+		"a command shown":        {"run_command", "command", []string{`text tool get_config: {"command":"tree"}`}, ""},
 		"a process to read":      {"read_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`}, "8"},
 		"code that tells":        {"run_code", `code: {"description":"such as 'process.env.HOME' or '1 + 2'"}`, nil, "1 + 2"},
 		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
@@ -121,6 +125,27 @@ func TestNamed(t *testing.T) {
 		if got := named(text); !slices.Equal(got, want) {
 			t.Errorf("named(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// How a new file is called is what the tool asks for.
+func TestNamesOfFiles(t *testing.T) {
+	pool := tell(t, "error tool write_range: Path '/tmp/data.json' must point to an Excel file (.xlsx, .xlsm).")
+	for _, tc := range []struct{ tool, property, schema, want string }{
+		{"write_range", "path", `{}`, "/home/audit/mcpaudit-c2-note.xlsx"},
+		{"save_image", "path", `{"description":"Where to save it, such as chart.png"}`, "/home/audit/mcpaudit-c2-note.png"},
+		{"save_note", "path", `{}`, "/home/audit/mcpaudit-c2-note.txt"},
+	} {
+		f := NewForm(json.RawMessage(fmt.Sprintf(`{"properties":{%q:%s},"required":[%[1]q]}`, tc.property, tc.schema)),
+			Options{About: tc.tool, Dir: "/home/audit"})
+		c, _ := f.Next(pool, Mark{Call: 2})
+		if want := fmt.Sprintf(`{%q:%q}`, tc.property, tc.want); string(c.Arguments) != want {
+			t.Errorf("%s: %s, want %s", tc.tool, c.Arguments, want)
+		}
+	}
+	f := NewForm(json.RawMessage(`{"properties":{"file_name":{"type":"string"}},"required":["file_name"]}`), Options{About: "save_note"})
+	if c, _ := f.Next(nil, Mark{Call: 3}); string(c.Arguments) != `{"file_name":"mcpaudit-c3-note.txt"}` {
+		t.Errorf("a bare name: %s", c.Arguments)
 	}
 }
 

@@ -18,11 +18,11 @@ func repository() []File {
 	const by = "Probe <probe@" + Host + "> 1767225600 +0000" // 2026-01-01
 	commit, first := object("commit", fmt.Sprintf("tree %x\nauthor %s\ncommitter %[2]s\n\nAdd notes\n", tree, by))
 	return []File{
-		{RepositoryDir + "/README.md", readme},
-		{RepositoryDir + "/.git/HEAD", "ref: refs/heads/main\n"},
-		{RepositoryDir + "/.git/config", "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n" +
-			"[user]\n\tname = Probe\n\temail = probe@" + Host + "\n"},
-		{RepositoryDir + "/.git/refs/heads/main", hex.EncodeToString(commit[:]) + "\n"},
+		{RepositoryDir + "/README.md", []byte(readme)},
+		{RepositoryDir + "/.git/HEAD", []byte("ref: refs/heads/main\n")},
+		{RepositoryDir + "/.git/config", []byte("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n" +
+			"[user]\n\tname = Probe\n\temail = probe@" + Host + "\n")},
+		{RepositoryDir + "/.git/refs/heads/main", []byte(hex.EncodeToString(commit[:]) + "\n")},
 		{RepositoryDir + "/.git/index", index(blob, "README.md", len(readme))},
 		file, directory, first,
 	}
@@ -30,7 +30,7 @@ func repository() []File {
 
 // index is an index of one file (gitformat-index(5), version 2) that git has not
 // looked at since.
-func index(blob [sha1.Size]byte, name string, size int) string {
+func index(blob [sha1.Size]byte, name string, size int) []byte {
 	const header, fixed = 12, 62
 	all := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), 1)
 	all = append(all, make([]byte, fixed)...)
@@ -42,7 +42,7 @@ func index(blob [sha1.Size]byte, name string, size int) string {
 	all = append(all, name...)
 	all = append(all, make([]byte, 8-(len(all)-header)%8)...)
 	sum := sha1.Sum(all) //nolint:gosec // as above
-	return string(append(all, sum[:]...))
+	return append(all, sum[:]...)
 }
 
 // object is an object of git as a loose file (gitformat-loose(5)), with its name.
@@ -54,5 +54,5 @@ func object(kind, content string) ([sha1.Size]byte, File) {
 	_, _ = w.Write([]byte(whole)) // to memory: no error
 	_ = w.Close()
 	id := hex.EncodeToString(name[:])
-	return name, File{RepositoryDir + "/.git/objects/" + id[:2] + "/" + id[2:], packed.String()}
+	return name, File{RepositoryDir + "/.git/objects/" + id[:2] + "/" + id[2:], packed.Bytes()}
 }

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +16,20 @@ func TestRepository(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	for _, f := range Files {
+	sent, err := json.Marshal(Files) // as to the server's side
+	if err != nil {
+		t.Fatal(err)
+	}
+	var planted []File
+	if err := json.Unmarshal(sent, &planted); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range planted {
 		name := filepath.Join(dir, f.Path)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(f.Content), 0o644); err != nil {
+		if err := os.WriteFile(name, f.Content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/base64"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -122,7 +123,7 @@ func (d *draft) plausible(n *node) string {
 	if value, ok := formatted(pointing(n), d.mark); ok {
 		return value
 	}
-	if path, ok := d.form.newPath(n, d.mark); ok {
+	if path, ok := d.newPath(n); ok {
 		return path
 	}
 	words := split(n.name)
@@ -153,12 +154,20 @@ func (f *Form) isDirectory(n *node) bool {
 	description, _ := n.s["description"].(string)
 	description = strings.ToLower(description)
 	return has(words, fileWords) && !strings.Contains(description, "file") &&
-		(strings.Contains(description, "director") || has(f.about, directoryWords) || has(f.about, walkWords))
+		(strings.Contains(description, "director") || strings.Contains(description, "repositor") || has(f.about, directoryWords) || has(f.about, walkWords))
+}
+
+// isRepository tells whether a place asks for the directory of a git repository.
+func (f *Form) isRepository(n *node) bool {
+	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords))
 }
 
 // creates tells whether a path is that of something new.
 func (f *Form) creates(n *node) bool {
 	words := split(n.name)
+	if f.isRepository(n) {
+		return has(f.about, []string{"init", "clone"})
+	}
 	return f.isPath(n) && (has(words, targetWords) || has(f.about, createWords) && !has(words, sourceWords))
 }
 
@@ -183,31 +192,21 @@ func (f *Form) paths(n *node) []candidate {
 		return nil
 	case f.isDirectory(n):
 		found = []candidate{{value: f.options.files()}, {value: f.options.dir()}}
-		if has(f.about, repositoryWords) || has(split(n.name), repositoryWords) {
+		if f.isRepository(n) {
 			found = []candidate{{value: f.options.repository()}, found[0]}
 		}
 	default:
 		for i := range ordinary {
 			found = append(found, candidate{value: f.options.file(i)})
 		}
+		if isBare(n) {
+			found[1].value = path.Base(ordinary[0].Path)
+		}
 	}
 	if has(f.about, []string{"delete", "remove", "rm", "move", "rename", "unlink"}) {
 		found = found[len(found)-1:]
 	}
 	return found
-}
-
-// newPath is one that nothing has yet.
-func (f *Form) newPath(n *node, m Mark) (string, bool) {
-	switch {
-	case !f.isPath(n):
-		return "", false
-	case f.isDirectory(n):
-		return f.options.dir() + "/" + m.ID(), true
-	case has(split(n.name), targetWords):
-		return f.options.dir() + "/" + m.ID() + "-copy.txt", true
-	}
-	return f.options.dir() + "/" + m.File(), true
 }
 
 // numberHint is a small number for a name.

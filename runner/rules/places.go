@@ -94,13 +94,22 @@ func locate(name string) (place, bool) {
 	return place{}, false
 }
 
-// public are the files in secret places that are no secrets: public keys, and
-// what SSH libraries read before every connection.
+// public are the files in secret places that are no secrets: public keys, what
+// SSH libraries read before every connection, and what GnuPG makes and reads when git
+// asks it for any key.
 func public(name string) bool {
 	base := path.Base(name)
 	return strings.HasSuffix(base, ".pub") || base == "known_hosts" ||
 		strings.Contains(name, "/.ssh/") && base == "config" ||
+		strings.Contains(name, "/.gnupg/") && keyless(base) ||
 		strings.Contains(name, "/serviceaccount/") && base != "token"
+}
+
+// keyless tells whether a file of GnuPG's, by its name, holds no secret key: rings of
+// public ones, what is trusted, settings and locks (gpg(1), FILES).
+func keyless(base string) bool {
+	return strings.HasPrefix(base, "pubring.") || strings.HasPrefix(base, ".#lk") || strings.HasSuffix(base, ".lock") ||
+		base == "trustdb.gpg" || base == "gpg.conf" || base == "common.conf"
 }
 
 // packaged tells whether a path lies in a tree of packages. What looks like a

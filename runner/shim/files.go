@@ -46,6 +46,6 @@ func plantFile(tmp *os.Root, f inputs.File) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(f.Content)
+	_, err = file.Write(f.Content)
 	return errors.Join(err, file.Close())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-var planted = []inputs.File{{Path: "files/note.txt", Content: "milk\n"}, {Path: "files/todo.md", Content: "bread\n"}}
+var planted = []inputs.File{{Path: "files/note.txt", Content: []byte("milk\n")}, {Path: "files/todo.md", Content: []byte("bread\n")}}
 
 func TestPlant(t *testing.T) {
 	root := t.TempDir()
