@@ -89,21 +89,44 @@ func TestEveryKindIsCalled(t *testing.T) {
 			return map[string]any{"messages": []any{}}
 		},
 	}}).withCapabilities("resources", "prompts")
+	f.on["tools/list"] = unknown
 	r := f.probe(t, quick)
 	one := report.Exercised{Listed: 1, Called: 1, Accepted: 1}
 	if want := (report.Coverage{Resources: one, ResourceTemplates: one, Prompts: one, Calls: report.Share{Total: 3, Done: 3}}); r.Coverage != want {
 		t.Errorf("coverage %+v", r.Coverage)
 	}
-	if r.Incomplete.Reason != "" || len(f.saw("tools/list")) != 0 {
+	if r.Incomplete.Reason != "" || len(f.saw("tools/list")) != 1 {
 		t.Errorf("incomplete %+v, %d lists of tools", r.Incomplete, len(f.saw("tools/list")))
 	}
 }
 
 // A capability whose list the server does not know is an empty one.
 func TestMissingListsAreEmpty(t *testing.T) {
-	r := (&fake{}).withCapabilities("resources", "prompts").probe(t, quick)
-	if r.Incomplete.Reason != "" || !r.Listed {
+	f := (&fake{}).withCapabilities("resources", "prompts")
+	f.on["tools/list"] = unknown
+	if r := f.probe(t, quick); r.Incomplete.Reason != "" || !r.Listed {
 		t.Errorf("result: %+v", r.Incomplete)
+	}
+}
+
+// Tools that a server has and does not advertise are shown to clients that ask for
+// them nevertheless; other ways to answer that question are no fault.
+func TestUnadvertisedTools(t *testing.T) {
+	for name, tc := range map[string]struct {
+		list   func(*fake, map[string]any) any
+		reason report.Reason
+	}{
+		"some":    {defaults["tools/list"], report.ReasonProtocolError},
+		"none":    {func(*fake, map[string]any) any { return tools() }, ""},
+		"unknown": {unknown, ""},
+		"no list": {func(*fake, map[string]any) any { return raw("{}") }, ""},
+		"exit":    {func(f *fake, _ map[string]any) any { f.exit(); return nil }, ""},
+	} {
+		f := (&fake{}).withCapabilities("prompts")
+		f.on["tools/list"] = tc.list
+		if r := f.probe(t, quick); r.Incomplete.Reason != tc.reason || len(r.Manifest.Tools) != 0 {
+			t.Errorf("%s: %+v", name, r.Incomplete)
+		}
 	}
 }
 

@@ -86,6 +86,7 @@ func TestEndlessInput(t *testing.T) {
 // A server that refuses the newest revision may name an older one.
 func TestOlderRevisionIsOffered(t *testing.T) {
 	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": unknown,
 		"initialize": func(_ *fake, params map[string]any) any {
 			if params["protocolVersion"] != "2025-03-26" {
 				return raw(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"supported":["2024-11-05","2025-03-26",7]}}}`)
@@ -94,7 +95,7 @@ func TestOlderRevisionIsOffered(t *testing.T) {
 		},
 	}}
 	r := f.probe(t, quick)
-	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-03-26" || len(r.Ledger) != 2 {
+	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-03-26" || len(r.Ledger) != 3 {
 		t.Errorf("result: %+v", r)
 	}
 }

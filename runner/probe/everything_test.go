@@ -37,6 +37,7 @@ func capable() *fake {
 			}
 			return json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"It is cold."}}]}`)
 		},
+		"tools/list":            unknown,
 		"resources/subscribe":   func(*fake, map[string]any) any { return map[string]any{} },
 		"resources/unsubscribe": func(*fake, map[string]any) any { return map[string]any{} },
 		"logging/setLevel":      func(*fake, map[string]any) any { return map[string]any{} },

@@ -55,6 +55,9 @@ var defaults = map[string]func(f *fake, params map[string]any) any{
 	"tools/call": func(*fake, map[string]any) any { return content("done") },
 }
 
+// unknown is what a server says that has no such method.
+func unknown(*fake, map[string]any) any { return rpcFailure{codeMethodNotFound, "no such method"} }
+
 const noteTool = `{"name":"format_note","description":"Formats.","inputSchema":{"type":"object","properties":{"note":{"type":"string"}},"required":["note"]}}`
 
 func tools(list ...string) any {

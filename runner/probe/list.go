@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
@@ -79,6 +80,27 @@ func (s *session) lists(ctx context.Context) (m manifest.Manifest, whole bool, e
 		}
 	}
 	return m, whole, nil
+}
+
+// unadvertisedTime is how long the list of tools may take of which a server does not
+// say that it has it.
+const unadvertisedTime = 2 * time.Second
+
+// listUnadvertised asks, when all else is done, a server for tools that says it has
+// none: clients exist that do not care what it says (the official SDKs by default),
+// and what is shown to them was not audited. What else comes of that is not held
+// against a server. The error is one that ends the session.
+func (s *session) listUnadvertised(ctx context.Context) error {
+	tools, before := kinds[0], s.result.Incomplete
+	if _, has := s.advertised[tools.capability]; has {
+		return nil
+	}
+	raw, err := s.ask(ctx, query{phase: report.PhaseList, of: server, method: tools.method, limit: unadvertisedTime, lenient: true})
+	s.result.Incomplete = before
+	if items, _ := array(manifest.Object(raw)[tools.key]); len(items) > 0 {
+		s.fail(report.ReasonProtocolError, "the server lists %d tools, and does not advertise that it has any: they were not exercised", len(items))
+	}
+	return onlyFatal(err)
 }
 
 // pages follows one list through its pages. The error is one that ends the

@@ -45,7 +45,7 @@ func (s *session) converse(ctx context.Context) {
 		s.inspect(s.result.Manifest)
 	}
 	s.enlist(s.result.Manifest)
-	if !s.options.ListOnly && s.callAll(ctx) != nil {
+	if !s.options.ListOnly && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
 		return
 	}
 	_ = s.pause(ctx, s.options.Idle)
