@@ -46,7 +46,7 @@ func isBare(n *node) bool {
 	return last >= 0 && (words[last] == "filename" || last > 0 && words[last-1] == "file" && words[last] == "name")
 }
 
-// newPath is one that nothing has yet. A name without a directory takes turns.
+// newPath is one that nothing has yet; where it is to be a name, every other time.
 func (d *draft) newPath(n *node) (string, bool) {
 	f, name := d.form, d.mark.ID()
 	switch {
@@ -58,7 +58,7 @@ func (d *draft) newPath(n *node) (string, bool) {
 	default:
 		name = strings.TrimSuffix(d.mark.File(), "txt") + d.extension(n)
 	}
-	if isBare(n) && d.mark.Call%2 == 1 {
+	if isBare(n) && f.made%2 == 0 {
 		return name, true
 	}
 	return path.Join(f.options.dir(), name), true

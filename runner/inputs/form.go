@@ -60,8 +60,9 @@ type Form struct {
 	// not are good enough.
 	effort int
 
-	// turn counts the calls for branches.
+	// turn counts the calls for branches, made all that were made.
 	turn    int
+	made    int
 	started bool
 	ones    []string
 	invalid []damage
@@ -253,6 +254,7 @@ func (f *Form) one(pool *Pool, mark Mark) (Case, bool) {
 // send makes the case of a draft, and notes what it tries.
 func (f *Form) send(d *draft) Case {
 	f.sent.join(d.taken)
+	f.made++
 	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, Arguments: json.RawMessage(canonical(d.arguments))}
 	for _, t := range d.trials {
 		text, ok := t.candidate.value.(string)

@@ -31,8 +31,8 @@ var (
 	found = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|#\d{1,9}\b`)
 	paths = regexp.MustCompile(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
-	// lines finds those that are a single word.
-	lines = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]{1,63})[ \t]*\r?$`)
+	// lines finds those that are a single word, or several between commas.
+	lines = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
 	// pairs finds lines such as "ID: 7" and "- name = notes".
 	pairs = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
@@ -193,7 +193,9 @@ func (h *harvest) text(text string, key, about []string) {
 	}
 	if has(split(h.from), walkWords) { // a list has a name on each line
 		for _, match := range lines.FindAllStringSubmatch(text, maxAlike) {
-			h.add(match[1], nil, about)
+			for name := range strings.SplitSeq(match[1], ",") {
+				h.add(name, nil, about)
+			}
 		}
 	}
 	for _, match := range quotes.FindAllStringSubmatch(text, maxAlike) {
@@ -204,10 +206,13 @@ func (h *harvest) text(text string, key, about []string) {
 	}
 }
 
+// complaints begin what is said of an error: "Error executing command: no such file".
+var complaints = words("error invalid failed unexpected unsafe unknown missing cannot warning")
+
 // pair is "Services: billing, auth", or "ID: 7".
 func (h *harvest) pair(name, value string, about []string) {
 	words := singular(split(name))
-	if len(words) == 0 || len(words) > 4 {
+	if len(words) == 0 || len(words) > 4 || complaints[words[0]] {
 		return
 	}
 	var list collection
