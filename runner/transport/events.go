@@ -113,22 +113,38 @@ const prefix = len("data: ")
 // in coming.
 func (r *eventReader) line() (text []byte, tooLong bool, err error) {
 	for {
-		b, err := r.from.ReadByte()
-		if err != nil {
+		if _, err := r.from.Peek(1); err != nil {
 			return nil, false, err
 		}
-		follows := r.wasCR && b == '\n'
-		r.wasCR = b == '\r'
-		switch {
-		case follows:
-		case b == '\r' || b == '\n':
-			return r.unmarked(text), tooLong, nil
-		case len(text) < r.limit+prefix:
-			text = append(text, b)
-		default:
-			tooLong = true
+		chunk, _ := r.from.Peek(r.from.Buffered()) // what is there needs no more reading
+		if r.wasCR && chunk[0] == '\n' {
+			r.wasCR = false
+			_, _ = r.from.Discard(1)
+			continue
 		}
+		r.wasCR = false
+		end := lineEnd(chunk)
+		fits := min(end, r.limit+prefix-len(text))
+		text, tooLong = append(text, chunk[:fits]...), tooLong || fits < end
+		if end == len(chunk) {
+			_, _ = r.from.Discard(end)
+			continue
+		}
+		r.wasCR = chunk[end] == '\r'
+		_, _ = r.from.Discard(end + 1)
+		return r.unmarked(text), tooLong, nil
 	}
+}
+
+// lineEnd is where the first CR or LF is; the length where there is none.
+func lineEnd(chunk []byte) int {
+	if at := bytes.IndexByte(chunk, '\n'); at >= 0 {
+		chunk = chunk[:at]
+	}
+	if at := bytes.IndexByte(chunk, '\r'); at >= 0 {
+		return at
+	}
+	return len(chunk)
 }
 
 // unmarked is the first line of a stream without a byte order mark.
