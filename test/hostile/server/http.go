@@ -147,7 +147,7 @@ func gzipBomb(l *listener) {
 	}
 }
 
-// giantBody answers the list with 1 GB, and giantEvent with an event of 100 MB.
+// giantBody answers the list with 1 GB, and giantEvent with an event of 300 MB.
 func giantBody(l *listener) {
 	l.on["tools/list"] = func(w http.ResponseWriter, m request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -161,7 +161,7 @@ func giantEvent(l *listener) {
 	l.on["tools/list"] = func(w http.ResponseWriter, m request) {
 		stream(w)
 		_, _ = fmt.Fprintf(w, `data: {"jsonrpc":"2.0","id":%s,"result":{"tools":[],"padding":"`, m.ID)
-		repeat(w, strings.Repeat("x", 1<<20), 100)
+		repeat(w, strings.Repeat("x", 1<<20), 300)
 		_, _ = io.WriteString(w, "\"}}\n\n")
 	}
 }
