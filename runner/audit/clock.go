@@ -82,16 +82,16 @@ func (c *collection) clock(o observation) {
 	if o.how.moment != report.MomentClock {
 		return
 	}
-	why := o.unanswered().Message
+	who, why := "the server was", o.unanswered().Message
 	switch {
 	case o.launched != nil:
 		why = o.launched.Error()
 	case why == "" && !o.loaded:
 		why = "the library that does so was not loaded"
 	case why == "":
-		why = o.how.unaffected
+		who, why = "parts of the server were", o.how.unaffected
 	}
 	if why != "" {
-		c.add("ClockNotShifted", 1, "the server was not seen at a later date: "+why)
+		c.add("ClockNotShifted", 1, who+" not seen at a later date: "+why)
 	}
 }

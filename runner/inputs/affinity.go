@@ -20,6 +20,8 @@ type want struct {
 	program bool
 	// bare: a path that may have to be a name without a directory.
 	bare bool
+	// takes: the path is not there any more after the call.
+	takes bool
 	// sole: the tool has no other text or number to ask for; settled: the schema
 	// itself proposes a value.
 	sole, settled bool
@@ -76,7 +78,7 @@ func (w want) holdsPath(e entry) bool {
 		return true
 	}
 	inside := w.path && e.kind == path_ && w.options.within(path.Clean(e.value))
-	return inside && !(w.directory && path.Ext(e.value) != "")
+	return inside && !(w.directory && path.Ext(e.value) != "") && !(w.takes && w.options.keeps(path.Clean(e.value)))
 }
 
 // offerAffinity is that of a value that an error offers: to the tool whose error it
@@ -152,7 +154,7 @@ func (f *Form) want(n *node) want {
 		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description, maxWords)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
-		sole: f.sole, program: isProgram(n), bare: isBare(n), settled: len(proposed(n)) > 0,
+		sole: f.sole, program: isProgram(n), bare: isBare(n), takes: f.takesAway(n), settled: len(proposed(n)) > 0,
 	}
 }
 

@@ -184,7 +184,8 @@ func isProse(n *node) bool {
 }
 
 // paths are the ordinary files, or directories, for a place that asks for one that
-// is there. What destroys gets only the last, so that the others remain.
+// is there. What takes files away gets only the last, and no directory, so that the
+// others remain.
 func (f *Form) paths(n *node) []candidate {
 	var found []candidate
 	switch {
@@ -203,10 +204,22 @@ func (f *Form) paths(n *node) []candidate {
 			found[1].value = path.Base(ordinary[0].Path)
 		}
 	}
-	if has(f.about, []string{"delete", "remove", "rm", "move", "rename", "unlink"}) {
-		found = found[len(found)-1:]
+	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && f.options.keeps(c.value) })
+}
+
+// takesAway tells whether what is at a path is not there any more after a call.
+func (f *Form) takesAway(n *node) bool {
+	return !f.isRepository(n) && has(f.about, []string{"delete", "remove", "rm", "rmdir", "move", "rename", "unlink"})
+}
+
+// keeps tells whether a path is one that other calls want.
+func (o Options) keeps(value any) bool {
+	for i := range len(ordinary) - 1 {
+		if value == o.file(i) {
+			return true
+		}
 	}
-	return found
+	return value == o.dir() || value == o.files() || value == o.repository()
 }
 
 // numberHint is a small number for a name.
