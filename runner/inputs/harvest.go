@@ -60,8 +60,8 @@ type harvest struct {
 	pool         *Pool
 	from, source string
 	budget       int
-	// marked: only what carries a mark.
-	marked bool
+	// marked: only what carries a mark; unmarked: only what carries none.
+	marked, unmarked bool
 	// records are the JSON objects that it is in, the innermost first.
 	records []int
 }
@@ -80,7 +80,7 @@ func (h *harvest) add(value string, key, about []string) {
 	if kind == uri && strings.ContainsAny(value, "{}<>*") {
 		return // the form of URIs, and none itself
 	}
-	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) || !h.marked && echo(value) {
+	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) || !h.marked && echo(value) || h.unmarked && marked {
 		return
 	}
 	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})

@@ -75,6 +75,9 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 	if i := len(known.candidates); i > 0 && harvested {
 		return known.candidates[d.mark.Call%i], true
 	}
+	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
+		return known.own[0], true // what is not there says little twice
+	}
 	return candidate{}, false
 }
 

@@ -88,13 +88,13 @@ func (p *Pool) Error(source, text string) {
 		offered = append([]string{"1"}, offered...)
 	}
 	for _, value := range offered {
-		if echo(value) {
-			continue
+		if _, ours := Marked(value); ours || echo(value) {
+			continue // it was refused
 		}
 		p.add(entry{value: value, kind: kindOf(value), key: mentioned, about: subject(source), from: source,
 			source: "an error of " + source, offered: true})
 	}
-	h := harvest{pool: p, from: source, source: "an error of " + source, budget: maxHarvest}
+	h := harvest{pool: p, from: source, source: "an error of " + source, budget: maxHarvest, unmarked: true}
 	h.text(text, nil, subject(source))
 }
 

@@ -101,7 +101,7 @@ var hints = []hint{
 	{[]string{"currency"}, "USD"},
 	{[]string{"city", "location", "place", "address"}, "London"},
 	{[]string{"branch"}, "main"},
-	{[]string{"ref"}, "HEAD"},
+	{[]string{"ref", "revision", "rev", "commitish"}, "HEAD"},
 	{[]string{"namespace"}, "default"},
 	{[]string{"version"}, "1.0.0"},
 	{[]string{"phone"}, "+15550100"},
