@@ -58,11 +58,11 @@ func affinity(w want, e entry) int {
 
 // holds tells whether a value is of the sort that a place is for: paths within the
 // directory where a path is asked for, and only there; and so with URIs. Those that
-// lead to the network would all become the same one. What is to be run has to come
-// from the tool itself.
+// lead to the network would all become the same one. What is to be run has to be
+// proposed by the tool itself.
 func (w want) holds(e entry) bool {
 	switch {
-	case w.program && !(e.offered && w.own(e)):
+	case w.program && !(w.own(e) && (e.offered || strings.HasPrefix(e.source, "the description of "))):
 		return false
 	case w.path || e.kind == path_:
 		return w.holdsPath(e)

@@ -85,6 +85,7 @@ func TestOffers(t *testing.T) {
 		"a path to take away":    {"delete_file", "path", []string{"text tool list: /home/audit/mcpaudit-files/todo.md /home/audit/mcpaudit-files /home/audit/b.txt"}, "/home/audit/b.txt"},
 		"a directory to delete":  {"delete_directory", "path", []string{"text tool list: /home/audit /home/audit/sub"}, "/home/audit/sub"},
 		"what was refused":       {"read_file", "path", []string{"error tool read_dir: no such directory: '/home/audit/mcpaudit-c3'"}, ""},
+		"commands described":     {"run_command", "command", []string{"description tool run_command: Runs one.\nAllowed commands: env, ls, pwd"}, "ls pwd"},
 		"a process to read":      {"read_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`}, "8"},
 		"code that tells":        {"run_code", `code: {"description":"such as 'process.env.HOME' or '1 + 2'"}`, nil, "1 + 2"},
 		"what has nothing to do": {"get_ticket", "ticket_id", []string{`text tool weather: {"city":"Paris","wind":"west"}`}, ""},
