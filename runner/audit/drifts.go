@@ -1,7 +1,10 @@
 package audit
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
@@ -21,26 +24,27 @@ func drifts(runs []observation) []rules.Drift {
 	if !first.result.Listed {
 		return nil
 	}
-	plain := []manifest.Manifest{first.result.Manifest}
+	plain := []*shown{show(first.result.Manifest)}
 	if first.result.Relisted {
-		plain = append(plain, first.result.After)
+		plain = append(plain, show(first.result.After))
 	}
 	all := []rules.Drift{inSession(first.result)}
 	restart, _ := at(runs, report.MomentRestart)
 	if !restart.compared() {
 		return some(all)
 	}
-	started := restart.result.Manifest
+	started := show(restart.result.Manifest)
 	restarted := differs(report.MomentRestart, plain, started)
 	plain = append(plain, started)
 	if last := runs[len(runs)-1]; last.how.again && last.compared() {
-		restarted = join(restarted, differs(report.MomentRestart, plain, last.result.Manifest))
-		plain = append(plain, last.result.Manifest)
+		again := show(last.result.Manifest)
+		restarted = join(restarted, differs(report.MomentRestart, plain, again))
+		plain = append(plain, again)
 	}
 	all = append(all, restarted)
 	for _, moment := range []report.Moment{report.MomentIdentity, report.MomentClock} {
 		if run, _ := at(runs, moment); run.compared() {
-			all = append(all, without(differs(moment, plain, run.result.Manifest), restarted))
+			all = append(all, without(differs(moment, plain, show(run.result.Manifest)), restarted))
 		}
 	}
 	return some(all)
@@ -49,20 +53,48 @@ func drifts(runs []observation) []rules.Drift {
 // inSession is how the lists differed after the calls. It has no resources.
 func inSession(r probe.Result) rules.Drift {
 	d := rules.Drift{Moment: report.MomentSession, Drift: r.Drift, Announced: r.Announced}
-	if r.Relisted {
+	if r.Relisted && !d.Drift.Empty() {
 		before, after := r.Manifest, r.After
 		before.Resources, after.Resources = nil, nil
-		d.Words = diff(before.Steady(), after.Steady())
+		d.Words = diff(show(before.Steady()), show(after.Steady()))
 	}
 	return d
 }
 
+// shown is a manifest and what is made of it, each once and only when it is needed:
+// manifests may be large, and most are the same.
+type shown struct {
+	manifest.Manifest
+	report func() report.Manifest
+	steady func() *shown
+}
+
+func show(m manifest.Manifest) *shown {
+	return &shown{
+		Manifest: m, report: sync.OnceValue(m.Report),
+		steady: sync.OnceValue(func() *shown { return show(m.Steady()) }),
+	}
+}
+
+// same tells whether two manifests are the same, byte by byte.
+func (s *shown) same(as *shown) bool {
+	texts := func(m manifest.Manifest) [][]json.RawMessage {
+		return [][]json.RawMessage{{m.ServerName, m.Instructions, m.Capabilities}, m.Tools, m.Resources, m.ResourceTemplates, m.Prompts}
+	}
+	return slices.EqualFunc(texts(s.Manifest), texts(as.Manifest), func(a, b []json.RawMessage) bool {
+		return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+	})
+}
+
 // differs is how a manifest differs from each of others. Which resources there are
 // is left out, for they are a server's data.
-func differs(moment report.Moment, others []manifest.Manifest, is manifest.Manifest) rules.Drift {
+func differs(moment report.Moment, others []*shown, is *shown) rules.Drift {
 	var d rules.Drift
 	for i, other := range others {
-		one := rules.Drift{Moment: moment, Drift: diff(other, is), Words: diff(other.Steady(), is.Steady())}
+		one := rules.Drift{Moment: moment, Drift: diff(other, is)}
+		if !one.Drift.Empty() {
+			one.Words = diff(other.steady(), is.steady())
+		}
 		if i == 0 {
 			d = one
 		}
@@ -71,8 +103,11 @@ func differs(moment report.Moment, others []manifest.Manifest, is manifest.Manif
 	return d
 }
 
-func diff(before, after manifest.Manifest) report.Drift {
-	was, is := before.Report(), after.Report()
+func diff(before, after *shown) report.Drift {
+	if before.same(after) {
+		return report.Drift{}
+	}
+	was, is := before.report(), after.report()
 	was.Resources, is.Resources = common(was.Resources, is.Resources), common(is.Resources, was.Resources)
 	return report.Diff(was, is)
 }

@@ -188,7 +188,7 @@ func TestResourcesAreData(t *testing.T) {
 		}
 		return m
 	}
-	got := diff(with(`{"uri":"a:","name":"a"}`, `{"uri":"b:","description":"b"}`), with(`{"uri":"b:","description":"c"}`, `{"uri":"d:"}`))
+	got := diff(show(with(`{"uri":"a:","name":"a"}`, `{"uri":"b:","description":"b"}`)), show(with(`{"uri":"b:","description":"c"}`, `{"uri":"d:"}`)))
 	if diff := cmp.Diff(report.Drift{Changed: []string{"resource b:"}}, got); diff != "" {
 		t.Error(diff)
 	}
