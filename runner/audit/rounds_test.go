@@ -193,3 +193,12 @@ func TestResourcesAreData(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestSameManifests: of two that are the same nothing is made, however large they are.
+func TestSameManifests(t *testing.T) {
+	a, b := show(offering("a")), show(offering("a"))
+	a.report = func() report.Manifest { t.Error("a report"); return report.Manifest{} }
+	if got := differs(report.MomentRestart, []*shown{a}, b); !got.Empty() || !got.Words.Empty() {
+		t.Errorf("%+v", got)
+	}
+}

@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -87,5 +88,20 @@ func TestNothingFits(t *testing.T) {
 	}
 	if total, done := f.Branches(); total != 0 || done != 0 {
 		t.Errorf("%d of %d branches", done, total)
+	}
+}
+
+// The members of an enum, of which there may be very many, are compared as they are.
+func TestLargeEnum(t *testing.T) {
+	members := make([]any, 10_000)
+	for i := range members {
+		members[i] = strconv.Itoa(i)
+	}
+	schema := map[string]any{"enum": members}
+	if n := testing.AllocsPerRun(1, func() { _, _ = fits(schema, "other", maybe) }); n > 100 {
+		t.Errorf("%v allocations", n)
+	}
+	if found, _ := fits(schema, "9999", maybe); found != yes {
+		t.Error(found)
 	}
 }

@@ -58,7 +58,7 @@ func (c *checker) plain(s map[string]any, value any) verdict {
 		return no
 	}
 	if members, ok := s["enum"].([]any); ok {
-		if !c.spend(len(members)) {
+		if !c.spend(4 * len(members)) {
 			return maybe
 		}
 		if !slices.ContainsFunc(members, func(v any) bool { return equal(v, value) }) {
@@ -308,6 +308,10 @@ func isType(value any, name string) bool {
 }
 
 func equal(a, b any) bool {
+	if text, ok := a.(string); ok { // there may be very many of them in an enum
+		other, same := b.(string)
+		return same && text == other
+	}
 	x, okX := float(a)
 	y, okY := float(b)
 	if okX && okY {

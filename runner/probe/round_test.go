@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
 // tracker is a server of tickets: what its tools want, others tell.
@@ -314,3 +316,20 @@ func TestAffords(t *testing.T) {
 		t.Error("no time is left")
 	}
 }
+
+// Schemas that take long to read are not read when there is no time for calls.
+func TestNoTimeForSchemas(t *testing.T) {
+	s := newSession(Conn{Stdin: discard{}, Stdout: io.NopCloser(strings.NewReader(""))}, quick)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	s.budget = newBudget(ctx, 0)
+	s.enlist(manifest.Manifest{Tools: []json.RawMessage{[]byte(noteTool)}})
+	if got := s.targets[0]; !got.out || got.form != nil || got.skipped != report.SkippedBudget {
+		t.Errorf("%+v", got)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Close() error                { return nil }

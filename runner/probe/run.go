@@ -44,6 +44,7 @@ func (s *session) converse(ctx context.Context) {
 	if s.result.Listed {
 		s.inspect(s.result.Manifest)
 	}
+	s.budget = newBudget(ctx, s.options.Idle)
 	s.enlist(s.result.Manifest)
 	if !s.options.ListOnly && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
 		return
@@ -54,7 +55,6 @@ func (s *session) converse(ctx context.Context) {
 // callAll calls everything, and lists it once more. The error is one that ends the
 // session.
 func (s *session) callAll(ctx context.Context) error {
-	s.budget = newBudget(ctx, s.options.Idle)
 	if s.options.Calls != report.CallsNever {
 		if err := s.exerciseAll(ctx); err != nil {
 			return err

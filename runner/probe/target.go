@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -73,6 +74,13 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	t := &target{of: of, rank: rankOf(of.Kind, item), sized: -1}
 	if t.skipped = s.excluded(of, item); t.skipped != "" {
 		t.out = true
+	}
+	if s.options.ListOnly {
+		return t // it needs no arguments
+	}
+	if !s.hasTime() { // hostile schemas, and many of them, take long to read
+		t.out, t.skipped = true, cmp.Or(t.skipped, report.SkippedBudget)
+		return t
 	}
 	o := s.options.Inputs
 	o.About, o.Seed = item.Name, s.options.Seed
