@@ -53,7 +53,7 @@ func drifts(runs []observation) []rules.Drift {
 // inSession is how the lists differed after the calls. It has no resources.
 func inSession(r probe.Result) rules.Drift {
 	d := rules.Drift{Moment: report.MomentSession, Drift: r.Drift, Announced: r.Announced}
-	if r.Relisted && !d.Drift.Empty() {
+	if r.Relisted && !d.Empty() {
 		before, after := r.Manifest, r.After
 		before.Resources, after.Resources = nil, nil
 		d.Words = diff(show(before.Steady()), show(after.Steady()))
@@ -92,7 +92,7 @@ func differs(moment report.Moment, others []*shown, is *shown) rules.Drift {
 	var d rules.Drift
 	for i, other := range others {
 		one := rules.Drift{Moment: moment, Drift: diff(other, is)}
-		if !one.Drift.Empty() {
+		if !one.Empty() {
 			one.Words = diff(other.steady(), is.steady())
 		}
 		if i == 0 {
