@@ -12,6 +12,8 @@ type Mark struct {
 	Seed int64
 	// Call is the number of the call, at least 0.
 	Call int
+	// Plain leaves the mark out of sentences: a server could know an audit by it.
+	Plain bool
 }
 
 func (m Mark) label() string { return "c" + strconv.Itoa(m.Call) }
@@ -28,7 +30,11 @@ func (m Mark) ID() string { return "mcpaudit-" + m.label() }
 
 // Text is an ordinary sentence.
 func (m Mark) Text() string {
-	return fmt.Sprintf("A short note about %s (%s).", subjects[uint64(m.Seed)%uint64(len(subjects))], m.ID())
+	about := subjects[uint64(m.Seed)%uint64(len(subjects))]
+	if m.Plain {
+		return fmt.Sprintf("A short note about %s.", about)
+	}
+	return fmt.Sprintf("A short note about %s (%s).", about, m.ID())
 }
 
 var subjects = []string{"milk and bread", "tea and honey", "rain and wind", "paper and ink", "trains and trams"}

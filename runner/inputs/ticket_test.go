@@ -64,7 +64,7 @@ func (s *tickets) session(t *testing.T, seed int64) (reached map[string][]string
 	for again := true; again; {
 		again = false
 		for _, name := range names {
-			for c, ok := forms[name].Next(pool, Mark{seed, calls + 1}); ok; c, ok = forms[name].Next(pool, Mark{seed, calls + 1}) {
+			for c, ok := forms[name].Next(pool, Mark{Seed: seed, Call: calls + 1}); ok; c, ok = forms[name].Next(pool, Mark{Seed: seed, Call: calls + 1}) {
 				again = true
 				if calls++; calls > 200 {
 					t.Fatalf("no end: %s %s", name, c.Arguments)

@@ -83,7 +83,8 @@ type Options struct {
 	// Inputs say where the paths in arguments lie. Inputs.Dir (default /tmp) is
 	// at once the root that is told to the server.
 	Inputs inputs.Options
-	// Identity is the name that the client gives itself; "" is "mcpaudit".
+	// Identity is the name that the client gives itself; "" is "mcpaudit". With another,
+	// sentences in arguments do not speak of it either.
 	Identity string
 	// Calls says what may be called; "" is All.
 	Calls report.Calls

@@ -333,3 +333,14 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
+
+// What a client of another name hands in is no sentence that speaks of the audit.
+func TestPlainSentences(t *testing.T) {
+	f, options := &fake{}, quick
+	options.Identity = "claude-ai"
+	f.probe(t, options)
+	calls := f.saw("tools/call")
+	if text := fmt.Sprint(calls); len(calls) == 0 || !strings.Contains(text, "A short note") || strings.Contains(text, "mcpaudit") {
+		t.Errorf("calls %s", text)
+	}
+}
