@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -52,7 +53,12 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() {
+		_ = os.RemoveAll(dir)
+		for _, planted := range []string{inputs.FilesDir, inputs.RepositoryDir} { // there is no container around the server
+			_ = os.RemoveAll(filepath.Join("/tmp", planted))
+		}
+	}()
 	build := exec.Command("go", "build", "-o", dir+"/",
 		"./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
