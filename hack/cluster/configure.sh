@@ -66,6 +66,7 @@ cgroupRoot: /$NODE
 failCgroupV1: false
 failSwapOn: false
 oomScoreAdj: 0
+podPidsLimit: 512
 maxOpenFiles: $(ulimit -Hn | sed s/unlimited/1000000/)
 resolvConf: $STATE/conf/resolv.conf
 clusterDomain: cluster.local

@@ -76,6 +76,14 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 		expectInconclusive(audit, v1alpha1.ReasonOOMKilled, "")
 	})
 
+	// Which limit is the first to be felt, and by whom, is a matter of luck.
+	It("when the server forks without end, and the node lives on", func(ctx context.Context) {
+		audit := settled(ctx, newAudit("misbehave:fork", timeout(30*time.Second)))
+		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
+		Expect(condition(audit, v1alpha1.ConditionAudited).Message).NotTo(BeEmpty())
+		Expect(settled(ctx, newAudit("honest-go:dev")).Status.Verdict).To(Equal(v1alpha1.VerdictPass))
+	})
+
 	It("when the report had to be truncated", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:huge"))
 		expectInconclusive(audit, v1alpha1.ReasonReportTruncated, "")

@@ -21,13 +21,14 @@ var modes = map[string]func() error{
 	"silent":  staySilent,
 	"garbage": garble,
 	"oom":     func() error { return note.Serve(note.Options{Aside: exhaust}) },
+	"fork":    func() error { return note.Serve(note.Options{Aside: multiply}) },
 	"drift":   drift,
 	"slow":    slow,
 	"huge":    func() error { return note.Serve(note.Options{Copies: 600}) },
 }
 
 func main() {
-	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|drift|slow|huge") }
+	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fork|drift|slow|huge") }
 	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
 		mode = modes[os.Args[1]]
 	}
