@@ -74,7 +74,7 @@ func (v variant) run(t *testing.T, p program) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := watch(ctx, &spy{Launcher: launcher, attack: p.attack}, launcher.Canaries(), p.path, filepath.Join(dir, "trace.txt"), self)
+	o, err := watch(ctx, &spy{Launcher: launcher, attack: p.attack, file: filepath.Join(dir, "trace.txt")}, launcher.Canaries(), p.path, self)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (v variant) run(t *testing.T, p program) outcome {
 
 // watch audits a server and then reads its trace once more, for the events that
 // no report has.
-func watch(ctx context.Context, s *spy, canaries canary.Set, server, file, stage string) (outcome, error) {
+func watch(ctx context.Context, s *spy, canaries canary.Set, server, stage string) (outcome, error) {
 	attacking, done := context.WithCancel(ctx)
 	defer done()
 	if s.attack != "" {
@@ -91,6 +91,7 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, file, stage
 	}
 	plan := audit.Plan{
 		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Canaries: canaries,
+		Probe: audit.ProbePlan{Rounds: 1}, // what is done twice is there, and EEXIST
 	}
 	r, err := audit.Run(ctx, plan, s)
 	if err != nil || s.process == nil {
@@ -98,6 +99,10 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, file, stage
 	}
 	o := outcome{Report: r, Stats: s.process.Trace().Stats()}
 	o.Left = s.attack != "" && outlives(s.attack)
+	file := s.file
+	if _, err := os.Stat(s.kept()); err == nil {
+		file = s.kept()
+	}
 	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage})
 	if err != nil {
 		return o, err
@@ -108,15 +113,29 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, file, stage
 	return o, err
 }
 
-// spy is a launcher that remembers what it launched.
+// spy is a launcher that remembers what it launched first.
 type spy struct {
 	audit.Launcher
-	attack        string
+	attack string
+	// file is the trace of the first launch.
+	file          string
 	process       audit.Process
+	launches      int // besides the first
 	stdin, stdout uint64
 }
 
+// kept is where the trace of the first launch is when there was another.
+func (s *spy) kept() string { return s.file + ".kept" }
+
 func (s *spy) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
+	if s.process != nil { // in the first all was done; of its trace nothing may be left after the next
+		if s.launches++; s.launches == 1 {
+			if err := os.Link(s.file, s.kept()); err != nil {
+				return nil, err
+			}
+		}
+		return s.Launcher.Launch(ctx, how)
+	}
 	process, err := s.Launcher.Launch(ctx, how)
 	if err != nil {
 		return nil, err
