@@ -61,18 +61,15 @@ func blankFlood(s *server) {
 	}
 }
 
-// stderrFlood writes 500 MB to stderr and answers then.
+// stderrFlood writes to stderr for ever in place of the list.
 func stderrFlood(s *server) {
 	chunk := bytes.Repeat([]byte("spam and eggs, "), 64<<10)
-	s.on["tools/list"] = func(r request) {
-		for written := 0; written < 500_000_000; {
-			n, err := os.Stderr.Write(chunk)
-			if err != nil {
-				break
+	s.on["tools/list"] = func(request) {
+		for {
+			if _, err := os.Stderr.Write(chunk); err != nil {
+				return
 			}
-			written += n
 		}
-		s.result(r.ID, `{"tools":[%s]}`, s.tools)
 	}
 }
 
