@@ -32,6 +32,13 @@ const (
 	MaxSamples       = 64
 	MaxTruncations   = 32
 	MaxDrift         = 32
+	MaxChanges       = 32
+	MaxScope         = 128
+	MaxAllowed       = 64
+	MaxBehavior      = 512
+	MaxRiskParts     = 16
+	MaxDefinition    = 8192
+	MaxChangeBytes   = 1024
 	MaxNameBytes     = 256
 	MaxMessageBytes  = 1024
 	MaxDetailBytes   = 512
@@ -163,14 +170,9 @@ func (t *trimmer) record(r *Report, to limits) {
 	}
 	r.Drifts = r.Drifts[:min(len(r.Drifts), MaxDrifts)]
 	for i := range r.Drifts {
-		d := &r.Drifts[i].Drift
-		for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed} {
-			*names = (*names)[:min(len(*names), MaxDrift, max(4, to.effects))]
-			for j := range *names {
-				t.excerpt(&(*names)[j], MaxNameBytes)
-			}
-		}
+		t.drift(&r.Drifts[i].Drift, to)
 	}
+	t.judgement(r, to)
 	rows := &r.Exercise
 	*rows = (*rows)[:min(len(*rows), to.capabilities)]
 	for i := range *rows {
@@ -187,6 +189,55 @@ func (t *trimmer) record(r *Report, to limits) {
 		for j := range n.Samples {
 			t.excerpt(&n.Samples[j], MaxPathBytes)
 		}
+	}
+}
+
+func (t *trimmer) drift(d *Drift, to limits) {
+	for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed, &d.Renamed} {
+		t.names(names, min(MaxDrift, max(4, to.effects)), 2*MaxNameBytes)
+	}
+	d.Changes = d.Changes[:min(len(d.Changes), MaxChanges, max(4, to.effects))]
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		t.excerpt(&c.Capability, 2*MaxNameBytes)
+		t.excerpt(&c.Field, MaxNameBytes)
+		t.excerpt(&c.Before, MaxChangeBytes)
+		t.excerpt(&c.After, MaxChangeBytes)
+	}
+}
+
+// judgement trims what says how the findings came to be.
+func (t *trimmer) judgement(r *Report, to limits) {
+	r.Behavior.Entries = r.Behavior.Entries[:min(len(r.Behavior.Entries), MaxBehavior, max(16, 8*to.effects))]
+	t.names(&r.Behavior.Entries, MaxBehavior, MaxPathBytes)
+	r.Risk.Parts = r.Risk.Parts[:min(len(r.Risk.Parts), MaxRiskParts)]
+	for i := range r.Risk.Parts {
+		t.excerpt(&r.Risk.Parts[i].Because, MaxNameBytes)
+	}
+	if d := r.DeclaredScope; d != nil {
+		for _, list := range []*[]string{&d.Egress, &d.ReadPaths, &d.WritePaths, &d.Exec, &d.Listen} {
+			t.names(list, MaxAllowed, MaxPathBytes)
+		}
+	}
+	r.Scope = r.Scope[:min(len(r.Scope), MaxScope, max(16, 2*to.effects))]
+	for i := range r.Scope {
+		c := &r.Scope[i]
+		for _, text := range []*string{&c.Capability.Name, &c.Field, &c.Means, &c.Quote} {
+			t.excerpt(text, MaxNameBytes)
+		}
+	}
+	if b := r.Baseline; b != nil {
+		t.drift(&b.Manifest, to)
+		t.names(&b.Behavior.Added, MaxDrift, MaxPathBytes)
+		t.names(&b.Behavior.Removed, MaxDrift, MaxPathBytes)
+	}
+}
+
+// names trims a list of short texts that is a sample by design.
+func (t *trimmer) names(list *[]string, most, bytes int) {
+	*list = (*list)[:min(len(*list), most)]
+	for i := range *list {
+		t.excerpt(&(*list)[i], bytes)
 	}
 }
 
@@ -220,6 +271,10 @@ func (t *trimmer) server(s *Server) {
 func (t *trimmer) finding(f *Finding) {
 	t.excerpt(&f.Title, MaxNameBytes)
 	t.excerpt(&f.Message, MaxMessageBytes)
+	t.excerpt(&f.Mitigation, MaxDetailBytes)
+	if f.Suppressed != nil {
+		t.excerpt(&f.Suppressed.Reason, MaxDetailBytes)
+	}
 	t.excerpt(&f.Capability.Name, MaxNameBytes)
 	f.Evidence = f.Evidence[:min(len(f.Evidence), MaxEvidence)] // more of the same: a sample by design
 	for i := range f.Evidence {
@@ -232,6 +287,9 @@ func (t *trimmer) item(i *Item, description int) {
 	t.text("manifest.name", &i.Name, MaxNameBytes)
 	t.excerpt(&i.Title, MaxNameBytes)
 	t.excerpt(&i.Description, description)
+	if len(i.Definition) > min(MaxDefinition, 16*description) {
+		i.Definition = "" // half of it could not be read
+	}
 }
 
 func (t *trimmer) profile(c *CapabilityProfile, effects int) {
@@ -311,6 +369,11 @@ func (r *Report) Normalise() {
 	for i := range r.Findings {
 		for j := range r.Findings[i].Evidence {
 			r.Findings[i].Evidence[j].Time = micro(r.Findings[i].Evidence[j].Time)
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Suppressed != nil {
+			f.Suppressed.Until = micro(f.Suppressed.Until)
 		}
 	}
 	r.Findings = present(r.Findings)

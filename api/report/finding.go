@@ -53,6 +53,10 @@ type Finding struct {
 	Phase Phase `json:"phase"`
 	// Capability is what was being exercised.
 	Capability Capability `json:"capability"`
+	// Mitigation names the control that takes the risk away.
+	Mitigation string `json:"mitigation,omitempty"`
+	// Suppressed says that it is known and accepted, or was.
+	Suppressed *Suppressed `json:"suppressed,omitempty"`
 	// Evidence has at least one entry.
 	Evidence []Evidence `json:"evidence"`
 }

@@ -26,6 +26,9 @@ type Item struct {
 	Name        string `json:"name"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
+	// Definition is the canonical JSON of what else belongs to the digest: schemas,
+	// arguments, hints that are not their defaults. Empty where it does not fit.
+	Definition string `json:"definition,omitempty"`
 	// Digest is "sha256:" and 64 hex digits over the item's canonical JSON.
 	Digest string `json:"digest"`
 }
@@ -36,10 +39,28 @@ type Drift struct {
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`
 	Changed []string `json:"changed,omitempty"`
+	// Renamed are "tool a to tool b": the same under another name. They are in no
+	// other list.
+	Renamed []string `json:"renamed,omitempty"`
+	// Changes are the texts of Changed, as far as they are known.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// Change is one text of a capability, or one member of its schema, that is not what
+// it was.
+type Change struct {
+	// Capability reads as Capability.String.
+	Capability string `json:"capability"`
+	// Field is a path: "description", "inputSchema.properties.path.type",
+	// "annotations.readOnlyHint".
+	Field string `json:"field"`
+	// Before and After are the texts, or JSON; empty where there was, or is, none.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // Empty tells whether nothing changed.
-func (d Drift) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+func (d Drift) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Renamed) == 0 }
 
 // String says the drift in one line: "changed: tool a; added: tool b, prompt c".
 func (d Drift) String() string {
@@ -47,7 +68,7 @@ func (d Drift) String() string {
 	for _, p := range []struct {
 		word  string
 		names []string
-	}{{"changed", d.Changed}, {"added", d.Added}, {"removed", d.Removed}} {
+	}{{"changed", d.Changed}, {"renamed", d.Renamed}, {"added", d.Added}, {"removed", d.Removed}} {
 		if len(p.names) > 0 {
 			parts = append(parts, p.word+": "+strings.Join(p.names, ", "))
 		}

@@ -35,6 +35,13 @@ type Report struct {
 	// (RFC 8785); empty when the manifest could not be listed whole.
 	ManifestDigest string `json:"manifestDigest,omitempty"`
 
+	// Behavior is what the server did, in a form that can be compared.
+	Behavior Behavior `json:"behavior,omitzero"`
+	// RulesetDigest is "sha256:" and 64 hex digits over the rules that judged.
+	RulesetDigest string `json:"rulesetDigest,omitempty"`
+	// Risk is made of the findings.
+	Risk Risk `json:"risk,omitzero"`
+
 	Runner  Component `json:"runner"`
 	Tracer  Component `json:"tracer"`
 	Network Network   `json:"network"`
@@ -42,9 +49,16 @@ type Report struct {
 	Probe Probe `json:"probe"`
 
 	Findings []Finding `json:"findings"`
-	Profile  Profile   `json:"profile"`
-	Manifest Manifest  `json:"manifest"`
-	Coverage Coverage  `json:"coverage"`
+	// DeclaredScope is what the operator allowed; nil where nothing was said.
+	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
+	// Scope is how the declaration was understood, the highest authority first.
+	Scope []ScopeClause `json:"scope,omitempty"`
+	// Baseline is how this audit differs from the one of its baseline; nil where
+	// there was none, or nothing differs.
+	Baseline *BaselineDrift `json:"baseline,omitempty"`
+	Profile  Profile        `json:"profile"`
+	Manifest Manifest       `json:"manifest"`
+	Coverage Coverage       `json:"coverage"`
 	// Exercise has a row for each capability, in the order of the manifest.
 	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
 

@@ -80,8 +80,8 @@ type ManifestDrift struct {
 	Moment string `json:"moment"`
 	// announced: the server had sent a list_changed notification.
 	// +optional
-	Announced bool `json:"announced,omitempty"`
-	Drift     `json:",inline"`
+	Announced     bool `json:"announced,omitempty"`
+	ReportedDrift `json:",inline"`
 }
 
 // Output is something that the server said, and what it was asked.

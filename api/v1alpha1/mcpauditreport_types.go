@@ -64,6 +64,16 @@ type AuditResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	ManifestDigest string `json:"manifestDigest,omitempty"`
+	// behavior is what the server did, in a form that can be compared.
+	// +optional
+	Behavior Behavior `json:"behavior,omitzero"`
+	// rulesetDigest over the rules that judged.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	RulesetDigest string `json:"rulesetDigest,omitempty"`
+	// risk is made of the findings.
+	// +optional
+	Risk Risk `json:"risk,omitzero"`
 	// runner is the program that made the audit.
 	Runner Component `json:"runner"`
 	// tracer is the program that watched the system calls.
@@ -78,6 +88,17 @@ type AuditResult struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Findings []Finding `json:"findings"`
+	// declaredScope is what the operator allowed.
+	// +optional
+	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
+	// scope is how the declaration was understood.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	Scope []ScopeClause `json:"scope,omitempty"`
+	// baseline is how this audit differs from the one of its baseline.
+	// +optional
+	Baseline *BaselineDrift `json:"baseline,omitempty"`
 	// profile is what the server was seen to do.
 	Profile Profile `json:"profile"`
 	// manifest is what the server advertises.
@@ -192,6 +213,13 @@ type Finding struct {
 	Phase string `json:"phase"`
 	// capability that was exercised.
 	Capability Capability `json:"capability"`
+	// mitigation names the control that takes the risk away.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Mitigation string `json:"mitigation,omitempty"`
+	// suppressed says that the finding is known and accepted, or was.
+	// +optional
+	Suppressed *Suppressed `json:"suppressed,omitempty"`
 	// evidence has at least one entry.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
@@ -274,6 +302,11 @@ type ManifestItem struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Description string `json:"description,omitempty"`
+	// definition is the canonical JSON of what else belongs to the digest; empty
+	// where it does not fit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8192
+	Definition string `json:"definition,omitempty"`
 	// digest over the item's canonical JSON.
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest"`

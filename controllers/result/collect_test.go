@@ -121,6 +121,9 @@ func fill(v reflect.Value, n *int) {
 		for i := range v.Len() {
 			fill(v.Index(i), n)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
 	case reflect.String:
 		v.SetString(string(rune('a' + *n%26)))
 	case reflect.Int, reflect.Int64:
