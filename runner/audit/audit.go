@@ -44,6 +44,12 @@ type Plan struct {
 	Timeout time.Duration
 	// Baseline is an earlier report whose manifest must not have changed.
 	Baseline *report.Report
+	// Scope is what the operator allows; nil: what the manifest declares. ServerJSON
+	// is the server's entry for the MCP registry, where it has one.
+	Scope      *report.DeclaredScope
+	ServerJSON json.RawMessage
+	// Suppressions are findings that are known and accepted.
+	Suppressions []report.Suppression
 	// ShowNoise adds samples of what was left out of the profile to the report.
 	ShowNoise bool
 	// Progress, when set, is told what happens, in a few words. It must not block.

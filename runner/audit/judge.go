@@ -20,6 +20,7 @@ func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Breaches:  first.result.Breaches,
+		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})

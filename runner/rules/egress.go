@@ -14,6 +14,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
+var egressRules = []family{
+	{undeclaredEgress, findEgress},
+	{metadataService, findMetadata},
+}
+
 var undeclaredEgress = Rule{
 	ID: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
 	Description: "An address outside the machine was connected to or sent to, or a name was looked up, with or without " +

@@ -8,6 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
+var evasionRules = []family{
+	{evasion, findEvasion},
+}
+
 var evasion = Rule{
 	ID: "MCPA-EVADE-001", Severity: report.SeverityHigh, Title: "Call that could hide from the tracer",
 	Description: "A system call was made, or tried, by which a program can hide from a tracer, get at another process, or " +

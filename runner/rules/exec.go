@@ -10,6 +10,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
+var processRules = []family{
+	{undeclaredSubprocess, findSubprocesses},
+}
+
 var undeclaredSubprocess = Rule{
 	ID: "MCPA-EXEC-001", Severity: report.SeverityMedium, Title: "Undeclared subprocess",
 	Description: "A program was started after start-up, with success, and nothing in the declaration speaks of running " +

@@ -9,6 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
+var fileRules = []family{
+	{sensitiveFile, findSensitiveFiles},
+}
+
 var sensitiveFile = Rule{
 	ID: "MCPA-FILE-001", Severity: report.SeverityHigh, Title: "Sensitive file read",
 	Description: "A file that usually holds secrets (keys, credentials, tokens, password databases) was opened for reading, " +

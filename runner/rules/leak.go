@@ -11,6 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
+var secretRules = []family{
+	{canaryRead, findCanaryReads},
+	{canaryExfiltrated, findLeaks},
+}
+
 var canaryExfiltrated = Rule{
 	ID: "MCPA-SECRET-002", Severity: report.SeverityCritical, Title: "Decoy secret carried off",
 	Description: "A decoy secret that the audit had planted, in a file or in the environment, left the server: over the " +

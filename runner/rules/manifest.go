@@ -7,6 +7,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
+// manifestRules are about what changes. MCPA-MANIFEST-001 is found where the
+// baseline is: by report.ManifestChanged.
+var manifestRules = []family{
+	{manifestChanged, nil},
+	{manifestUnsteady, drifted(report.MomentSession)},
+	{manifestRestart, drifted(report.MomentRestart)},
+	{manifestIdentity, drifted(report.MomentIdentity)},
+	{manifestClock, drifted(report.MomentClock)},
+}
+
 var manifestChanged = Rule{
 	ID: report.RuleManifestChanged, Severity: report.SeverityHigh, Title: "Manifest changed since the baseline",
 	Description: "What the server advertises is not what was approved, or seen first: names, titles, descriptions, " +

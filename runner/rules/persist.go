@@ -9,6 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
+var persistenceRules = []family{
+	{persistence, findPersistence},
+}
+
 var persistence = Rule{
 	ID: "MCPA-PERSIST-001", Severity: report.SeverityHigh, Title: "Undeclared change to what runs by itself",
 	Description: "A file was created or changed, with success, that others run or obey without being asked: a shell's start " +

@@ -9,6 +9,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 )
 
+var protocolRules = []family{
+	{pollutedStdout, findPollution},
+	{endlessList, findBreaches(breach.CursorTwice, breach.LongList)},
+	{oversizedMessage, findBreaches(breach.Oversized)},
+	{malformedMessage, findBreaches(breach.Malformed, breach.Nameless)},
+	{unaskedAnswer, findBreaches(breach.Twice, breach.Unasked)},
+	{duplicateTool, findBreaches(breach.SameName, breach.SameTool)},
+	{flood, findBreaches(breach.Flood, breach.Unread)},
+}
+
 var pollutedStdout = Rule{
 	ID: "MCPA-PROTOCOL-001", Severity: report.SeverityLow, Title: "Text on stdout that is not MCP",
 	Description: "The server wrote lines to stdout that are no JSON-RPC messages. The specification (transports, stdio) " +

@@ -9,6 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
+var privilegeRules = []family{
+	{controlSocket, findControlSockets},
+}
+
 var metadataService = Rule{
 	ID: "MCPA-EGRESS-002", Severity: report.SeverityHigh, Title: "Cloud metadata service contacted",
 	Description: "An address or name was connected to or looked up at which a cloud hands out the machine's own credentials " +

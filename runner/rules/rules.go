@@ -10,11 +10,13 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -31,6 +33,15 @@ type Rule struct {
 	// the author of the server can do about it.
 	Description string
 	Fix         string
+	// Expected are the false positives that are known to be possible, and how
+	// the rule keeps them rare.
+	Expected string
+	// Mitigation names the control that takes the risk away, for whoever runs the
+	// server; "{object}" stands for what the finding is about.
+	Mitigation string
+	// References are ids of other catalogues: "OWASP MCP05:2025", "SAFE-T1104",
+	// "NSA 3".
+	References []string
 }
 
 // Input is all that rules judge by.
@@ -46,10 +57,26 @@ type Input struct {
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
+	// Manifest is what the rules about texts read, and Outputs is what the server
+	// said in answer.
+	Manifest manifest.Manifest
+	Outputs  []report.Output
+	// Arguments are the values that a capability was called with.
+	Arguments map[report.Capability][]Argument
+	// Baseline is an earlier report; nil if there is none.
+	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
 	Resolvers []netip.Addr
 	// End is the time of evidence that no system call gives.
 	End time.Time
+}
+
+// Argument is one value that a capability was called with.
+type Argument struct {
+	// Field is the path in the arguments: "url", "options.paths[0]".
+	Field string
+	// Value is the text, or the JSON of what is none; at most 4 KiB.
+	Value string
 }
 
 // Canary is one planted file.
@@ -89,31 +116,12 @@ type family struct {
 	find func(Input) []draft
 }
 
-// families are the rules in the order of the documentation. MCPA-MANIFEST-001
-// is found where the baseline is: by report.ManifestChanged.
-var families = []family{
-	{sensitiveFile, findSensitiveFiles},
-	{canaryRead, findCanaryReads},
-	{canaryExfiltrated, findLeaks},
-	{undeclaredEgress, findEgress},
-	{metadataService, findMetadata},
-	{controlSocket, findControlSockets},
-	{undeclaredSubprocess, findSubprocesses},
-	{manifestChanged, nil},
-	{manifestUnsteady, drifted(report.MomentSession)},
-	{manifestRestart, drifted(report.MomentRestart)},
-	{manifestIdentity, drifted(report.MomentIdentity)},
-	{manifestClock, drifted(report.MomentClock)},
-	{pollutedStdout, findPollution},
-	{endlessList, findBreaches(breach.CursorTwice, breach.LongList)},
-	{oversizedMessage, findBreaches(breach.Oversized)},
-	{malformedMessage, findBreaches(breach.Malformed, breach.Nameless)},
-	{unaskedAnswer, findBreaches(breach.Twice, breach.Unasked)},
-	{duplicateTool, findBreaches(breach.SameName, breach.SameTool)},
-	{flood, findBreaches(breach.Flood, breach.Unread)},
-	{evasion, findEvasion},
-	{persistence, findPersistence},
-}
+// families are the rules in the order of the documentation: those of a family lie
+// in the file of its name.
+var families = slices.Concat(
+	egressRules, fileRules, processRules, secretRules, persistenceRules, annotationRules,
+	manifestRules, poisonRules, squatRules, protocolRules, evasionRules, privilegeRules, scopeRules,
+)
 
 // All lists the rules.
 func All() []Rule {
@@ -133,6 +141,8 @@ type draft struct {
 	// rule makes one finding for each object of a capability.
 	object  string
 	message string
+	// mitigation replaces that of the rule.
+	mitigation string
 	// behind is who else may have done it.
 	behind report.Capability
 	// evidence and order of when it was seen; order is that of the profile.
@@ -168,7 +178,8 @@ func Judge(in Input) []report.Finding {
 			if e == nil {
 				e = &entry{order: d.order, Finding: report.Finding{
 					Rule: f.rule.ID, Severity: d.severity, Title: f.rule.Title, Message: d.message,
-					Phase: d.phase, Capability: d.capability,
+					Mitigation: mitigation(f.rule, d),
+					Phase:      d.phase, Capability: d.capability,
 				}}
 				found[k] = e
 				all = append(all, e)
@@ -189,6 +200,12 @@ func Judge(in Input) []report.Finding {
 		findings = append(findings, e.Finding)
 	}
 	return findings
+}
+
+// mitigation names the control for one finding.
+func mitigation(r Rule, d draft) string {
+	text := cmp.Or(d.mitigation, r.Mitigation)
+	return strings.ReplaceAll(text, "{object}", clean(d.object, 128))
 }
 
 // each makes drafts of the effects of some kinds; judge returns false for what

@@ -1,0 +1,4 @@
+package rules
+
+// annotationRules are about hints that do not hold.
+var annotationRules = []family{}

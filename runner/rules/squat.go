@@ -1,0 +1,4 @@
+package rules
+
+// squatRules are about names that are taken for others.
+var squatRules = []family{}
