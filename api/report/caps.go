@@ -128,6 +128,9 @@ func (t *trimmer) report(r *Report, to limits) {
 	}
 	t.server(&r.Server)
 	t.text("message", &r.Message, MaxMessageBytes)
+	if r.Incomplete != nil {
+		t.excerpt(&r.Incomplete.Message, MaxMessageBytes)
+	}
 	r.Errors = cut(t, "errors", r.Errors, MaxErrors)
 	for i := range r.Errors {
 		t.text("errors.text", &r.Errors[i], MaxMessageBytes)

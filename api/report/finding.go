@@ -53,6 +53,9 @@ type Finding struct {
 	Phase Phase `json:"phase"`
 	// Capability is what was being exercised.
 	Capability Capability `json:"capability"`
+	// ExceedsScope: the operator's declared scope has a list of this kind, and it is
+	// not in it.
+	ExceedsScope bool `json:"exceedsScope,omitempty"`
 	// Mitigation names the control that takes the risk away.
 	Mitigation string `json:"mitigation,omitempty"`
 	// Suppressed says that it is known and accepted, or was.

@@ -25,6 +25,10 @@ type Report struct {
 	Reason Reason `json:"reason"`
 	// Message says the reason in one sentence, for people.
 	Message string `json:"message"`
+	// Incomplete is why the audit could not observe everything; nil when it could. It
+	// stands beside a Fail as well: whoever judges the findings again, and finds
+	// that none of them counts, has still not seen everything.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn Severity `json:"failOn,omitempty"`
 

@@ -65,8 +65,8 @@ const (
 // Incomplete is why an audit could not observe everything. The zero value
 // means that it could.
 type Incomplete struct {
-	Reason  Reason
-	Message string
+	Reason  Reason `json:"reason"`
+	Message string `json:"message,omitempty"`
 }
 
 // Judge decides the verdict of a set of findings. It is pure, and the only

@@ -196,3 +196,14 @@ type Change struct {
 	// +kubebuilder:validation:MaxLength=1024
 	After string `json:"after,omitempty"`
 }
+
+// Incomplete is why an audit could not observe everything.
+type Incomplete struct {
+	// reason in a word.
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+	// message says it in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}

@@ -52,6 +52,9 @@ type AuditResult struct {
 	// message says the reason in a sentence.
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
+	// incomplete is why the audit could not observe everything.
+	// +optional
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
 	// failOn is the lowest severity that fails; empty: none does.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -213,6 +216,9 @@ type Finding struct {
 	Phase string `json:"phase"`
 	// capability that was exercised.
 	Capability Capability `json:"capability"`
+	// exceedsScope: the declared scope has a list of this kind, and it is not in it.
+	// +optional
+	ExceedsScope bool `json:"exceedsScope,omitempty"`
 	// mitigation names the control that takes the risk away.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

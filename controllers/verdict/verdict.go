@@ -110,6 +110,8 @@ func (in Input) incomplete() report.Incomplete {
 		return in.Failure
 	case r == nil:
 		return report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
+	case r.Incomplete != nil:
+		return *r.Incomplete
 	case r.Verdict == report.VerdictInconclusive:
 		return report.Incomplete{Reason: r.Reason, Message: r.Message}
 	case r.Server.URL != "": // findings or not: what it did, nobody saw

@@ -61,7 +61,11 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}
-	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, incomplete(runs))
+	unseen := incomplete(runs)
+	if unseen.Reason != "" {
+		r.Incomplete = &unseen
+	}
+	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, unseen)
 	return r
 }
 

@@ -141,6 +141,8 @@ type draft struct {
 	// rule makes one finding for each object of a capability.
 	object  string
 	message string
+	// exceeded: the operator's scope has a list of this kind without it.
+	exceeded bool
 	// mitigation replaces that of the rule.
 	mitigation string
 	// behind is who else may have done it.
@@ -178,7 +180,7 @@ func Judge(in Input) []report.Finding {
 			if e == nil {
 				e = &entry{order: d.order, Finding: report.Finding{
 					Rule: f.rule.ID, Severity: d.severity, Title: f.rule.Title, Message: d.message,
-					Mitigation: mitigation(f.rule, d),
+					Mitigation: mitigation(f.rule, d), ExceedsScope: d.exceeded,
 					Phase:      d.phase, Capability: d.capability,
 				}}
 				found[k] = e
