@@ -93,6 +93,10 @@ real-servers: ## Audit published MCP servers in Node, Python and Go (installs th
 reference-servers: ## Audit the reference servers of MCP, over every transport (installs them); fails when one is not covered.
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers -reference
 
+.PHONY: eval
+eval: ## Measure the rules: what they miss, and what they find in honest servers (installs those); fails under a floor.
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/eval
+
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/...
