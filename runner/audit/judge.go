@@ -16,7 +16,7 @@ import (
 func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
-		Profile: seen, Leaks: leaks, Scope: scope.Read(first.result.Manifest), Resolvers: plan.resolvers, End: now,
+		Profile: seen, Leaks: leaks, Scope: readScope(plan, first), Resolvers: plan.resolvers, End: now,
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Breaches:  first.result.Breaches,
@@ -30,6 +30,13 @@ func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.
 		all = append(all, changed)
 	}
 	return all
+}
+
+// readScope reads all that is declared of the server.
+func readScope(plan Plan, o observation) scope.Scope {
+	return scope.Read(o.result.Manifest, scope.Given{
+		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Canaries.Home, Resolvers: plan.resolvers,
+	})
 }
 
 // pollution is that of the run in which the server was exercised, or else of the

@@ -39,7 +39,7 @@ func (s server) scope() scope.Scope {
 		name, description, _ := strings.Cut(tool, ": ")
 		m.Tools = append(m.Tools, json.RawMessage(fmt.Sprintf(`{"name":%s,"description":%s}`, text(name), text(description))))
 	}
-	return scope.Read(m)
+	return scope.Read(m, scope.Given{})
 }
 
 // local is the manifest of the leaky server and of its honest twin.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
@@ -25,8 +26,36 @@ type field struct {
 	// promises: what the text promises counts. A parameter's description
 	// speaks of the parameter.
 	promises bool
-	// quote stands for the text in a Clause when it is set.
-	quote string
+}
+
+// claims are the values of hints that promise something, and what they mean.
+var claims = map[string]struct{ value, means string }{
+	"readOnlyHint":    {"true", "changes nothing"},
+	"destructiveHint": {"false", "only adds, and destroys nothing"},
+	"idempotentHint":  {"true", "changes nothing more when it is called again"},
+	"openWorldHint":   {"false", "keeps off the network"},
+}
+
+// hints are those of a tool that promise something.
+func hints(of report.Capability, item manifest.Item) map[string]Clause {
+	if of.Kind != report.CapabilityTool {
+		return nil
+	}
+	var all map[string]Clause
+	annotations := manifest.Object(item.Members["annotations"])
+	for name, claim := range claims {
+		if string(annotations[name]) != claim.value {
+			continue
+		}
+		if all == nil {
+			all = map[string]Clause{}
+		}
+		all[name] = Clause{
+			Source: report.ScopeAnnotation, Capability: of, Field: "annotations." + name,
+			Means: claim.means, Quote: name + ": " + claim.value,
+		}
+	}
+	return all
 }
 
 // fields are the texts of an item.
@@ -38,9 +67,6 @@ func fields(item manifest.Item) []field {
 	}
 	annotations := manifest.Object(item.Members["annotations"])
 	all = append(all, field{name: "annotations.title", text: manifest.Text(annotations["title"]), promises: true})
-	if string(annotations["openWorldHint"]) == "false" {
-		all = append(all, field{name: "annotations.openWorldHint", quote: "openWorldHint: false", promises: true})
-	}
 	if name := manifest.Text(item.Members["name"]); name != item.Name { // a resource has a uri and a name
 		all = append(all, field{name: "name", text: name, identifier: true})
 	}

@@ -21,15 +21,11 @@ const (
 func read(of report.Capability, all []field, left *int) Declaration {
 	d := Declaration{words: map[string]bool{}}
 	for _, f := range all {
-		if f.quote != "" {
-			d.NoNetwork = append(d.NoNetwork, Clause{of, f.name, f.quote})
-			continue
-		}
 		text := f.text[:min(len(f.text), maxText, *left)]
 		*left -= len(text)
 		promised := false
 		for _, sentence := range sentences(text) {
-			clause := Clause{of, f.name, quote(sentence)}
+			clause := Clause{Source: report.ScopeText, Capability: of, Field: f.name, Quote: quote(sentence)}
 			if f.promises && !promised && promisesNoNetwork(sentence) {
 				d.NoNetwork, promised = append(d.NoNetwork, clause), true
 			}

@@ -8,21 +8,43 @@
 package scope
 
 import (
+	"encoding/json"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// Clause is a place in a manifest that says something.
+// Clause is a place in a declaration that says something.
 type Clause struct {
+	// Source is what kind of declaration it is.
+	Source report.ScopeSource
 	// Capability is whose declaration it is; Kind Server for the server's own.
 	Capability report.Capability
 	// Field is where: "description", "instructions", "annotations.openWorldHint".
 	Field string
+	// Means is what it was understood to say: "keeps off the network".
+	Means string
 	// Quote is the sentence, at most 160 bytes.
 	Quote string
+}
+
+// ofServer is the server's own.
+var ofServer = report.Capability{Kind: report.CapabilityServer}
+
+// Given is what is said of a server besides its manifest, and what is known of
+// the place where it runs.
+type Given struct {
+	// Allow is what the operator allows; nil: nothing is said.
+	Allow *report.DeclaredScope
+	// ServerJSON is the server's entry for the MCP registry; nil: it has none.
+	ServerJSON json.RawMessage
+	// Home is the server's home directory, for "~/"; empty: not known.
+	Home string
+	// Resolvers are the machine's name servers; none: not known.
+	Resolvers []netip.Addr
 }
 
 // Declaration is what one capability, or the server of itself, says. Each list
@@ -35,6 +57,8 @@ type Declaration struct {
 	Network, Subprocess, Files []Clause
 
 	words map[string]bool
+	// hints are the restrictive ones, by name.
+	hints map[string]Clause
 }
 
 // Mentions tells whether one of the words occurs. They are lower case.
@@ -42,9 +66,10 @@ func (d Declaration) Mentions(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
 }
 
-// Scope is what a manifest says.
+// Scope is what is declared.
 type Scope struct {
-	server Declaration
+	rulings map[UseKind]ruling
+	server  Declaration
 	// whole is server and all of items.
 	whole Declaration
 	items map[report.Capability]Declaration
@@ -54,10 +79,10 @@ type Scope struct {
 
 // Read reads a manifest, up to 4 MiB of it: hostile ones are longer.
 // Capabilities of the same name are one.
-func Read(m manifest.Manifest) Scope {
-	s := Scope{items: map[report.Capability]Declaration{}}
+func Read(m manifest.Manifest, given Given) Scope {
+	s := Scope{items: map[report.Capability]Declaration{}, rulings: given.rulings()}
 	left := maxManifest
-	s.server = read(report.Capability{Kind: report.CapabilityServer}, []field{
+	s.server = read(ofServer, []field{
 		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
 	}, &left)
@@ -73,6 +98,10 @@ func Read(m manifest.Manifest) Scope {
 		for _, item := range list.items {
 			of := report.Capability{Kind: list.kind, Name: item.Name}
 			d := read(of, fields(item), &left)
+			d.hints = hints(of, item)
+			if clause, ok := d.hints["openWorldHint"]; ok {
+				d.NoNetwork = append(d.NoNetwork, clause)
+			}
 			if before, twice := s.items[of]; twice {
 				before.absorb(d)
 				d = before
@@ -107,6 +136,11 @@ func (d *Declaration) absorb(other Declaration) {
 	d.Network = append(d.Network, other.Network...)
 	d.Subprocess = append(d.Subprocess, other.Subprocess...)
 	d.Files = append(d.Files, other.Files...)
+	if len(other.hints) > 0 {
+		hints := maps.Clone(other.hints)
+		maps.Copy(hints, d.hints)
+		d.hints = hints
+	}
 	if d.words == nil {
 		d.words = make(map[string]bool, len(other.words))
 	}

@@ -88,7 +88,7 @@ func TestStanceOnTheNetwork(t *testing.T) {
 		"Uses the API unless offline. 100% local.":          Unclear,
 	} {
 		t.Run(description, func(t *testing.T) {
-			s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("notes", description, "")}})
+			s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("notes", description, "")}}, Given{})
 			got, clause := s.Network(report.Capability{Kind: report.CapabilityTool, Name: "notes"})
 			if got != want {
 				t.Errorf("stance %d, want %d (%+v)", got, want, clause)
@@ -117,7 +117,7 @@ func TestStanceByOtherFields(t *testing.T) {
 		"hint and name":    {`{"name":"fetch","annotations":{"openWorldHint":false}}`, Unclear},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Read(manifest.Manifest{Tools: []json.RawMessage{json.RawMessage(tc.tool)}})
+			s := Read(manifest.Manifest{Tools: []json.RawMessage{json.RawMessage(tc.tool)}}, Given{})
 			of := s.order[0]
 			if got, _ := s.Network(of); got != tc.want {
 				t.Errorf("stance %d, want %d: %+v", got, tc.want, s.own(of))
@@ -149,7 +149,7 @@ func TestServerAsAWhole(t *testing.T) {
 			for i, description := range tc.tools {
 				m.Tools = append(m.Tools, tool([]string{"note", "other"}[i], description, ""))
 			}
-			s := Read(m)
+			s := Read(m, Given{})
 			if got, _ := s.Network(server); got != tc.server {
 				t.Errorf("server: %d, want %d", got, tc.server)
 			}
@@ -170,7 +170,7 @@ func TestOtherUses(t *testing.T) {
 		"Formats a note":                      "",
 	} {
 		t.Run(description, func(t *testing.T) {
-			s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", description, "")}})
+			s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", description, "")}}, Given{})
 			d := s.own(s.order[0])
 			var got []string
 			if len(d.Subprocess) > 0 {
@@ -192,7 +192,7 @@ func TestMentionsAndCovering(t *testing.T) {
 		Tools:      []json.RawMessage{tool("a", "Uses Docker.", ""), tool("b", "Counts.", "")},
 		Prompts:    []json.RawMessage{json.RawMessage(`{"name":"p","arguments":[{"name":"x","description":"an ssh key"}]}`)},
 		Resources:  []json.RawMessage{json.RawMessage(`{"uri":"note://1","name":"awsNotes"}`)},
-	})
+	}, Given{})
 	server := report.Capability{Kind: report.CapabilityServer}
 	b := report.Capability{Kind: report.CapabilityTool, Name: "b"}
 	if c := s.Covering(b); !c.Mentions("kubernetes") || c.Mentions("docker") {
@@ -208,7 +208,7 @@ func TestMentionsAndCovering(t *testing.T) {
 
 // Two tools of one name are judged by both descriptions.
 func TestRepeatedName(t *testing.T) {
-	s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", "Purely local.", ""), tool("a", "Fetches a page.", "")}})
+	s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", "Purely local.", ""), tool("a", "Fetches a page.", "")}}, Given{})
 	if got, _ := s.Network(report.Capability{Kind: report.CapabilityTool, Name: "a"}); got != Unclear {
 		t.Errorf("stance %d, want Unclear", got)
 	}
@@ -221,7 +221,7 @@ func FuzzRead(f *testing.F) {
 		s := Read(manifest.Manifest{
 			Instructions: json.RawMessage(schema),
 			Tools:        []json.RawMessage{tool("a", description, ""), json.RawMessage(schema)},
-		})
+		}, Given{})
 		for _, of := range append(s.order, report.Capability{Kind: report.CapabilityServer}) {
 			stance, clause := s.Network(of)
 			if (stance == Denied || stance == Unclear) == (clause.Quote == "") {

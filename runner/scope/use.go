@@ -14,10 +14,23 @@ const (
 	UseListen UseKind = "listen"
 )
 
-// Use is one thing that a server did.
+// Use is one thing that a server did. Which uses are asked about is for the rules
+// to decide; a list of an operator is about what the server was made to do, so
+// they leave out
+//   - what is noise (runner/noise), and what failed before it had any effect;
+//   - UseEgress, UseListen: what stays on the machine (loopback), and the port by
+//     which the audit itself talks to the server;
+//   - UseRead: what a server loads before its first call, and its own code,
+//     libraries and data files later;
+//   - UseWrite: what is no file of anybody's: /dev/null, a pipe, a terminal, what
+//     the server itself has removed again in a directory for temporary files;
+//   - UseExec: what a launcher starts until the server reads its first request.
 type Use struct {
 	Kind UseKind
-	// Host, Address and Port are those of report.Connection: of UseEgress and UseListen.
+	// Host, Address and Port are those of report.Connection: of UseEgress and
+	// UseListen. Host is without the search domain of a cluster, and empty where
+	// nothing but the server itself vouches for it. A port of 53 with a Host is a
+	// question for that name.
 	Host, Address string
 	Port          int
 	// Path is that of UseRead, UseWrite and UseExec: absolute and clean.
@@ -37,10 +50,24 @@ const (
 	Exceeded
 )
 
-// Answer tells whether the declared scope has a use, and by which clause.
-func (s Scope) Answer(report.Capability, Use) (Answer, Clause) { return Unsaid, Clause{} }
+// Answer tells whether the declared scope has a use, and by which clause. A list of
+// the operator's is the last word; where there is none, a place that is named in the
+// capability's own declaration or in the server's is Allowed. For Kind Server, any
+// declaration may have named it.
+//
+// What Allowed by Source Text or ServerJSON is worth is for the rule to decide: the
+// server wrote it. It explains a connect; a secret that is only named is still one.
+func (s Scope) Answer(of report.Capability, use Use) (Answer, Clause) {
+	if list, ok := s.rulings[use.Kind]; ok {
+		return list.answer(use)
+	}
+	return Unsaid, Clause{}
+}
 
 // Hint finds a restrictive hint of a tool that is not its default: readOnlyHint true,
 // destructiveHint false, idempotentHint true, openWorldHint false. Those are the only
 // values that promise anything (schema 2025-06-18, ToolAnnotations).
-func (s Scope) Hint(report.Capability, string) (Clause, bool) { return Clause{}, false }
+func (s Scope) Hint(of report.Capability, name string) (Clause, bool) {
+	clause, ok := s.items[of].hints[name]
+	return clause, ok
+}

@@ -1,0 +1,128 @@
+package scope
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// allowance is one entry of a list: what it allows, and where it stands.
+type allowance struct {
+	allows matcher
+	clause Clause
+}
+
+// matcher tells whether an entry has a use of its list's kind.
+type matcher func(Use) bool
+
+// list is one list of a report.DeclaredScope.
+type list struct {
+	kind    UseKind
+	entries []string
+	parse   func(entry string, d Given) (matcher, error)
+	// only and nothing say what the whole list, and an empty one, mean.
+	only, nothing string
+}
+
+// lists are those of d.Allow that are there, in the order of the documentation.
+func (d Given) lists() []list {
+	if d.Allow == nil {
+		return nil
+	}
+	var present []list
+	for _, l := range []list{
+		{UseEgress, d.Allow.Egress, parseEgress, "may connect only to ", "may connect nowhere"},
+		{UseRead, d.Allow.ReadPaths, parsePath, "may read only ", "may read nothing"},
+		{UseWrite, d.Allow.WritePaths, parsePath, "may write only ", "may write nothing"},
+		{UseExec, d.Allow.Exec, parseProgram, "may run only ", "may run nothing"},
+		{UseListen, d.Allow.Listen, parseListen, "may listen only on ", "may listen nowhere"},
+	} {
+		if l.entries != nil {
+			present = append(present, l)
+		}
+	}
+	return present
+}
+
+// The bounds of a list, which are those of the operator's spec.
+const (
+	maxEntries = report.MaxAllowed
+	maxEntry   = report.MaxPathBytes // bytes
+)
+
+// Check parses what an operator declared. The error names the entry, and what it
+// has to be.
+func Check(allow *report.DeclaredScope) error {
+	for _, l := range (Given{Allow: allow}).lists() {
+		if len(l.entries) > maxEntries {
+			return fmt.Errorf("%s: it has %d entries: %d is the most", l.kind, len(l.entries), maxEntries)
+		}
+		for i, entry := range l.entries {
+			if _, err := l.read(entry, Given{}); err != nil {
+				return fmt.Errorf("%s[%d] %q: %w", l.kind, i, shorten(entry), err)
+			}
+		}
+	}
+	return nil
+}
+
+// read parses one entry.
+func (l list) read(entry string, d Given) (matcher, error) {
+	switch {
+	case entry == "":
+		return nil, errors.New("it is empty: leave it out")
+	case len(entry) > maxEntry:
+		return nil, fmt.Errorf("it is longer than %d bytes", maxEntry)
+	case strings.ContainsFunc(entry, unicode.IsControl):
+		return nil, errors.New("it has a control character")
+	}
+	return l.parse(entry, d)
+}
+
+// ruling is what one list says of a use of its kind.
+type ruling struct {
+	entries []allowance
+	// whole is the list as one clause.
+	whole Clause
+}
+
+// rulings read the lists that are there. An entry that does not parse allows
+// nothing: whoever takes a list from outside calls Check first.
+func (d Given) rulings() map[UseKind]ruling {
+	all := map[UseKind]ruling{}
+	for _, l := range d.lists() {
+		r := ruling{whole: Clause{Source: report.ScopeSpec, Capability: ofServer, Field: string(l.kind), Means: l.nothing}}
+		if len(l.entries) > 0 {
+			r.whole.Quote = quote(strings.Join(l.entries, ", "))
+			r.whole.Means = l.only + r.whole.Quote
+		}
+		for i, entry := range l.entries[:min(len(l.entries), maxEntries)] {
+			allows, err := l.read(entry, d)
+			if err != nil {
+				continue
+			}
+			r.entries = append(r.entries, allowance{allows, Clause{
+				Source: report.ScopeSpec, Capability: ofServer, Field: fmt.Sprintf("%s[%d]", l.kind, i),
+				Means: strings.Replace(l.only, " only", "", 1) + quote(entry), Quote: quote(entry),
+			}})
+		}
+		all[l.kind] = r
+	}
+	return all
+}
+
+// answer finds the entry that has the use.
+func (r ruling) answer(use Use) (Answer, Clause) {
+	for _, entry := range r.entries {
+		if entry.allows(use) {
+			return Allowed, entry.clause
+		}
+	}
+	return Exceeded, r.whole
+}
+
+// shorten keeps an entry to one line of an error.
+func shorten(entry string) string { return quote(entry[:min(len(entry), 2*maxQuote)]) }
