@@ -13,7 +13,7 @@ import (
 )
 
 // DefaultEffects is how many distinct effects a Builder keeps by default. One
-// takes at most about 7.5 KiB, when a hostile server makes it so: a path, the
+// takes at most about 8 KiB, when a hostile server makes it so: a path, the
 // arguments of a program, and two calls as people read them. All take less than
 // 128 MiB.
 const DefaultEffects = 16384
@@ -70,6 +70,8 @@ type key struct {
 type identity struct {
 	kind                         Kind
 	path, operation, errno, argv string
+	within, opening              string
+	detached                     bool
 	refused, blinded             bool
 	address                      string
 	port                         int
@@ -120,10 +122,14 @@ func (b *Builder) Add(e trace.Event) {
 	copy(k.origins[:], e.Origins)
 	for _, id := range effects {
 		if reason, ok := b.filtered(id, e.Op); ok {
-			b.noise.count(reason, id)
+			if id.kind != KindStore { // its open was counted
+				b.noise.count(reason, id)
+			}
 			continue
 		}
-		b.active.Store(time.Now().UnixNano())
+		if id.kind != KindStore { // or a log would keep the probe waiting
+			b.active.Store(time.Now().UnixNano())
+		}
 		k.identity = id
 		b.add(k, b.rank(id), seen)
 	}
@@ -268,7 +274,7 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 func (id identity) effect(where ledger.Where) Effect {
 	e := Effect{
 		Kind: id.kind, Where: where, Path: id.path, Operation: id.operation, Error: id.errno,
-		Refused: id.refused, Blinded: id.blinded,
+		Refused: id.refused, Blinded: id.blinded, Within: id.within, Detached: id.detached, Opening: id.opening,
 		Address: id.address, Port: id.port, Protocol: id.protocol, Host: id.host,
 	}
 	if id.argv != "" {
@@ -281,7 +287,7 @@ func (id identity) effect(where ledger.Where) Effect {
 func (e Effect) identity() identity {
 	return identity{
 		kind: e.Kind, path: e.Path, operation: e.Operation, errno: e.Error, argv: strings.Join(e.Argv, separator),
-		refused: e.Refused, blinded: e.Blinded,
+		refused: e.Refused, blinded: e.Blinded, within: e.Within, detached: e.Detached, opening: e.Opening,
 		address: e.Address, port: e.Port, protocol: e.Protocol, host: e.Host,
 	}
 }

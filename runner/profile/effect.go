@@ -33,13 +33,18 @@ func identities(e trace.Event) []identity {
 	switch e.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpMap, trace.OpDelete, trace.OpRename, trace.OpLink, trace.OpAttribute:
 		return id.files(e)
+	case trace.OpStore:
+		if e.Errno != "" {
+			return nil
+		}
+		return []identity{{kind: KindStore, path: cut(e.Path, maxPath)}} // by whichever call
 	case trace.OpExec:
-		id.kind, id.path = KindExec, cut(e.Path, maxPath)
+		id.kind, id.path, id.within = KindExec, cut(e.Path, maxPath), e.Within
 		id.argv = cut(strings.Join(e.Argv, separator), maxArgv)
 	case trace.OpEvade:
-		id.kind = KindEvade
+		id.kind, id.within = KindEvade, e.Within
 	case trace.OpConnect:
-		id.kind = KindConnect
+		id.kind, id.detached = KindConnect, e.Daemon
 		id.endpoint(e.Socket, true)
 	case trace.OpSend:
 		return sent(id, e)
@@ -71,7 +76,7 @@ func sent(id identity, e trace.Event) []identity {
 	if e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
 		return []identity{bytes}
 	}
-	id.kind = KindConnect
+	id.kind, id.detached = KindConnect, e.Daemon
 	return []identity{id, bytes}
 }
 
@@ -103,10 +108,24 @@ func (id identity) files(e trace.Event) []identity {
 	case e.Op == trace.OpLink:
 		other.kind = KindRead
 	}
+	if id.kind == KindWrite {
+		id.opening = opening(e)
+	}
 	if other.kind == "" || other.path == "" {
 		return []identity{id}
 	}
 	return []identity{id, other}
+}
+
+// opening is that of Effect.
+func opening(e trace.Event) string {
+	switch {
+	case e.Syscall == "creat" || slices.Contains(e.Flags, "O_TRUNC"):
+		return "O_TRUNC"
+	case slices.Contains(e.Flags, "O_APPEND"):
+		return "O_APPEND"
+	}
+	return ""
 }
 
 // endpoint sets the address of a connection. errno values that only say that a

@@ -28,6 +28,10 @@ const (
 	// changed in its attributes, with success. KindDelete: it was removed.
 	KindWrite  Kind = "Write"
 	KindDelete Kind = "Delete"
+	// KindStore: bytes were written to a file that was open. That it was opened is an
+	// effect of its own, and may be all there is: databases are opened for writing
+	// in order to be read.
+	KindStore Kind = "Store"
 	// KindAttempt: an access to a file failed. It says that the server looked,
 	// not that it saw anything.
 	KindAttempt Kind = "Attempt"
@@ -58,6 +62,14 @@ type Effect struct {
 	Error string
 	// Argv of an exec.
 	Argv []string
+	// Within is trace.Event.Within, of an exec and an evasion.
+	Within string
+	// Detached: by a process that has left the server's session or outlived its
+	// parent; of a connect.
+	Detached bool
+	// Opening is how a file was opened for writing, where that tells what becomes of
+	// what it held: "O_TRUNC" when that is gone, "O_APPEND" when it stays.
+	Opening string
 	// Refused: the tracer failed the call on purpose. Blinded: its arguments
 	// could not be read.
 	Refused, Blinded bool
@@ -67,7 +79,7 @@ type Effect struct {
 	Protocol string
 	Host     string
 
-	// Bytes is how many were sent, by KindSend.
+	// Bytes is how many were sent, by KindSend, or written, by KindStore.
 	Bytes int64
 	// Count is how often; at least 1.
 	Count int

@@ -147,6 +147,8 @@ func TestEffects(t *testing.T) {
 		"a stream's bind":          {bind("tcp", "0.0.0.0:80"), nil},
 		"bytes":                    {trace.Event{Op: trace.OpSend, Syscall: "write", Socket: connect("tcp", "192.0.2.1:443").Socket}, nil},
 		"evasion":                  {trace.Event{Op: trace.OpEvade, Syscall: "ptrace", Errno: "EPERM", Refused: true}, []string{"Evade  EPERM x1" + inflight}},
+		"bytes to a file":          {trace.Event{Op: trace.OpStore, Syscall: "pwrite64", Path: "/data/x", Size: 5}, []string{"Store /data/x  x1" + inflight}},
+		"bytes to a device":        {trace.Event{Op: trace.OpStore, Syscall: "write", Path: "/dev/null", Size: 5}, nil},
 		"a library":                {read("/usr/lib/x86_64-linux-gnu/libc.so.6"), nil},
 		"a missing locale":         {failed("ENOENT", read("/usr/lib/locale/C.UTF-8/LC_TIME")), nil},
 		"a package":                {read("/app/node_modules/zod/index.js"), nil},
@@ -168,6 +170,36 @@ func TestEffects(t *testing.T) {
 				t.Errorf("effects (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What rules judge by, and the report does not tell apart.
+func TestDetails(t *testing.T) {
+	opened := func(flags ...string) trace.Event {
+		return trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/data/x", Flags: flags}
+	}
+	within := execute("/bin/ls")
+	within.Within = "/bin/sh"
+	detached := connect("tcp", "192.0.2.1:443")
+	detached.Daemon = true
+	var r recorder
+	for _, e := range []trace.Event{opened("O_WRONLY", "O_TRUNC"), opened("O_WRONLY", "O_APPEND"), opened("O_WRONLY"),
+		execute("/bin/ls"), within, connect("tcp", "192.0.2.1:443"), detached} {
+		r.add(inNote, e)
+	}
+	var got []string
+	p := r.build(profile.Limits{})
+	for _, e := range p.Effects {
+		got = append(got, fmt.Sprintf("%s %s%s %t", e.Kind, e.Opening, e.Within, e.Detached))
+	}
+	want := []string{"Write O_TRUNC false", "Write O_APPEND false", "Write  false", "Exec  false", "Exec /bin/sh false",
+		"Connect  false", "Connect  true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	c := p.Report().Capabilities[0]
+	if len(c.Writes) != 1 || c.Writes[0].Count != 3 || len(c.Execs) != 1 || c.Execs[0].Count != 2 || len(c.Connects) != 1 {
+		t.Errorf("report: %+v", c)
 	}
 }
 

@@ -38,7 +38,7 @@ func (b *Builder) rank(id identity) rank {
 // file tells whether the effect is one on a file.
 func (id identity) file() bool {
 	switch id.kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindAttempt:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
 		return true
 	}
 	return false
@@ -92,13 +92,15 @@ func below(name, dir string) bool {
 }
 
 // changes tells whether an effect changes the file.
-func (id identity) changes() bool { return id.kind == KindWrite || id.kind == KindDelete }
+func (id identity) changes() bool {
+	return id.kind == KindWrite || id.kind == KindDelete || id.kind == KindStore
+}
 
 // filtered is the reason why an effect is noise. op is what it was made of: a
 // change that failed is noise no more than one that did not.
 func (b *Builder) filtered(id identity, op trace.Op) (noise.Reason, bool) {
 	switch id.kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindAttempt:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
 		failed := id.kind == KindAttempt
 		return b.filter.Reason(noise.Access{Path: id.path, Failed: failed, Change: id.changes() || failed && op != trace.OpRead})
 	case KindConnect:

@@ -17,7 +17,7 @@ func (p Profile) Report() report.Profile {
 	var out report.Profile
 	index := map[section]int{}
 	for _, e := range effects {
-		if e.Kind == KindEvade {
+		if e.Kind == KindEvade || e.Kind == KindStore {
 			continue // a finding, or nothing
 		}
 		s := e.section()
@@ -71,6 +71,7 @@ func (p Profile) merged() []Effect {
 	var effects []Effect
 	for _, e := range p.Effects {
 		at := place{e.section(), e.identity()}
+		at.within, at.detached, at.opening = "", false, "" // for rules only
 		if i, ok := index[at]; ok {
 			effects[i].Count += e.Count
 			effects[i].Bytes += e.Bytes

@@ -106,6 +106,11 @@ type Event struct {
 	// Daemon: the process, or one of its ancestors below the main process, has
 	// outlived its parent or called setsid.
 	Daemon bool
+	// Within is the outermost program that the server itself has started, after the
+	// first request, of those that this process runs in: the shell whose pipeline it
+	// is part of. Its first 256 bytes; "" for the server itself, and for the start of
+	// that program. All that such a program starts is told by it.
+	Within string
 	// Syscall is the name of man 2, or Forbidden.
 	Syscall string
 	Op      Op

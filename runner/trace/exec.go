@@ -37,6 +37,9 @@ func (d *decoder) exec(c *call) {
 	argv, cut := words(c.arg(first+1), nil)
 	env, _ := words(c.arg(first+2), d.started)
 	d.emit(c, Event{Op: OpExec, Path: path, Argv: argv, Cut: cut, Env: env})
+	if worked {
+		c.task.process.launched(path, c.at, d.tasks.root)
+	}
 }
 
 // byDescriptor tells whether a name is that of a descriptor which is not known.

@@ -1,6 +1,10 @@
 package trace
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // process is what the threads of one have in common.
 type process struct {
@@ -22,10 +26,23 @@ type process struct {
 	// their descriptors. memory: one of these is a file in memory.
 	forebears []int
 	memory    bool
+	// within is that of Event, for the next program that it runs.
+	within string
 }
 
-// maxForebears bounds process.forebears.
-const maxForebears = 16
+// maxForebears bounds process.forebears, maxWithin Event.Within.
+const (
+	maxForebears = 16
+	maxWithin    = 256
+)
+
+// launched records that a process runs a program now. What runs before the first
+// request is the server, and so is what the main process becomes.
+func (p *process) launched(program string, at Position, root int) {
+	if p.within == "" && at.In > 0 && p.pid != root {
+		p.within = strings.Clone(program[:min(len(program), maxWithin)])
+	}
+}
 
 // startedBy records a fork: by whom, and where the conversation was. root is
 // the main process, which has no lineage, like everything above it.
@@ -39,6 +56,7 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 		p.daemon = p.daemon || parent.daemonised()
 		near := parent.forebears[max(0, len(parent.forebears)+1-maxForebears):]
 		p.forebears, p.memory = append(slices.Clone(near), parent.pid), parent.memory
+		p.within = cmp.Or(parent.within, p.within) // it may have run a program before its fork was heard of
 	}
 	n := len(p.origins)
 	if at.In == 0 || n == MaxOrigins || n > 0 && p.origins[n-1] == at {

@@ -174,3 +174,37 @@ func TestThread(t *testing.T) {
 		}
 	}
 }
+
+// The outermost program that the last event was made in.
+func TestWithin(t *testing.T) {
+	const request = `5 2.000000 read(0<pipe:[40]>, "x"..., 9999) = 10 <0.000001>`
+	run := func(pid int, program, result string) string {
+		return fmt.Sprintf(`%d 2.000000 execve("%s", ["x"], 0x1 /* 0 vars */) = %s <0.000001>`, pid, program, result)
+	}
+	long := "/" + strings.Repeat("x", 2*maxWithin)
+	for name, tc := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"the start of a program":     {[]string{request, fork(5, 6), run(6, "/bin/sh", "0")}, ""},
+		"what it does":               {[]string{request, fork(5, 6), run(6, "/bin/sh", "0"), "6" + touch}, "/bin/sh"},
+		"what it starts":             {[]string{request, fork(5, 6), run(6, "/bin/sh", "0"), fork(6, 7), run(7, "/bin/ls", "0"), "7" + touch}, "/bin/sh"},
+		"what it becomes":            {[]string{request, fork(5, 6), run(6, "/bin/sh", "0"), run(6, "/bin/ls", "0")}, "/bin/sh"},
+		"a search along PATH":        {[]string{request, fork(5, 6), run(6, "/bin/x", "-1 ENOENT (No such file)"), run(6, "/usr/bin/x", "0"), "6" + touch}, "/usr/bin/x"},
+		"a worker without a program": {[]string{request, fork(5, 6), "6" + touch}, ""},
+		"the server becomes another": {[]string{request, run(5, "/bin/node", "0"), "5" + touch}, ""},
+		"started before all":         {[]string{fork(5, 6), run(6, "/bin/node", "0"), request, "6" + touch}, ""},
+		"a program before its fork is heard of": {[]string{request,
+			`5 2.000000 vfork( <unfinished ...>`, run(6, "/bin/sh", "0"), `5 2.000000 <... vfork resumed>) = 6 <0.000001>`, "6" + touch}, "/bin/sh"},
+		"a long name": {[]string{request, fork(5, 6), run(6, long, "0"), "6" + touch}, long[:maxWithin]},
+	} {
+		var last Event
+		d := newDecoder(Config{Stdin: inode, Stdout: output}, func(e Event) { last = e })
+		for _, l := range append([]string{begin}, tc.lines...) {
+			d.feed([]byte(l))
+		}
+		if last.Within != tc.want || d.stats.Unparsed > 0 {
+			t.Errorf("%s: within %q, want %q", name, last.Within, tc.want)
+		}
+	}
+}
