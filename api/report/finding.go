@@ -157,13 +157,15 @@ func (c Capability) String() string {
 	return strings.TrimSpace(kind + " " + c.Name)
 }
 
-// Counts is the number of findings of each severity.
+// Counts is the number of findings of each severity, suppressed or not.
 type Counts struct {
 	Critical int `json:"critical"`
 	High     int `json:"high"`
 	Medium   int `json:"medium"`
 	Low      int `json:"low"`
 	Info     int `json:"info"`
+	// Suppressed is how many of them are suppressed at present.
+	Suppressed int `json:"suppressed,omitempty"`
 }
 
 // Count counts findings. A finding of an unknown severity counts as Critical:
@@ -171,6 +173,9 @@ type Counts struct {
 func Count(findings []Finding) Counts {
 	var c Counts
 	for _, f := range findings {
+		if f.held() {
+			c.Suppressed++
+		}
 		switch f.Severity {
 		case SeverityHigh:
 			c.High++
@@ -201,7 +206,7 @@ func (c Counts) AtOrAbove(threshold Severity) int {
 	return n
 }
 
-// String lists what is there: "2 High, 1 Low"; "none" when nothing is.
+// String lists what is there: "2 High, 1 Low (1 suppressed)"; "none" when nothing is.
 func (c Counts) String() string {
 	var parts []string
 	for i, of := range []int{c.Critical, c.High, c.Medium, c.Low, c.Info} {
@@ -212,5 +217,9 @@ func (c Counts) String() string {
 	if len(parts) == 0 {
 		return "none"
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if c.Suppressed > 0 {
+		text += fmt.Sprintf(" (%d suppressed)", c.Suppressed)
+	}
+	return text
 }

@@ -1,14 +1,25 @@
 package report
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Suppression says that a finding is known and accepted for a time. The finding
 // stays in the report and in the counts; it only does not fail the audit.
 type Suppression struct {
 	// Rule is the id of the rule, such as "MCPA-EGRESS-001".
 	Rule string `json:"rule"`
-	// Match is a text that the finding's message, capability or evidence must
-	// contain; "*" matches every finding of the rule.
+	// Match is a text that the finding's message or its capability ("tool fetch")
+	// must contain, as whole words, hosts or paths; one that ends with "/" is a
+	// directory and all that is below it. "*" matches every finding of the rule that
+	// is not Critical.
 	Match string `json:"match"`
 	// Reason is for whoever reads the report.
 	Reason string `json:"reason"`
@@ -23,3 +34,150 @@ type Suppressed struct {
 	// Expired: it is suppressed no more.
 	Expired bool `json:"expired,omitempty"`
 }
+
+// The bounds of a suppression.
+const (
+	// MaxSuppressions is the most that one audit takes.
+	MaxSuppressions = 128
+	// MaxSuppressionTime is how far ahead one may end: what is accepted has to be
+	// looked at again.
+	MaxSuppressionTime = 366 * 24 * time.Hour
+	// minReason and minMatch are in characters.
+	minReason = 8
+	minMatch  = 3
+)
+
+// ruleID is the form of the ids of rules.
+var ruleID = regexp.MustCompile(`^MCPA-[A-Z]+-[0-9]{3}$`)
+
+// Check tells in one line what is wrong with a suppression, at the time when it is
+// put to use. One that has expired is not wrong: its findings say so.
+func (s Suppression) Check(now time.Time) error {
+	switch {
+	case !ruleID.MatchString(s.Rule):
+		return fmt.Errorf("rule %q: it is the id of a rule, such as MCPA-EGRESS-001", s.Rule)
+	case s.Rule == RuleManifestChanged:
+		return fmt.Errorf("%s cannot be suppressed: approve the manifest, by pinning its digest or with a newer baseline", s.Rule)
+	case s.Match != anything && utf8.RuneCountInString(s.Match) < minMatch:
+		return fmt.Errorf(`match %q: it is at least %d characters of the finding's message or capability, or "*"`, s.Match, minMatch)
+	case len(s.Match) > MaxPathBytes:
+		return fmt.Errorf("match: it has %d bytes, more than the %d allowed", len(s.Match), MaxPathBytes)
+	case utf8.RuneCountInString(strings.TrimSpace(s.Reason)) < minReason:
+		return fmt.Errorf("reason %q: say in at least %d characters why this is accepted", s.Reason, minReason)
+	case len(s.Reason) > MaxDetailBytes:
+		return fmt.Errorf("reason: it has %d bytes, more than the %d allowed", len(s.Reason), MaxDetailBytes)
+	case s.Until.IsZero():
+		return errors.New("until: say when the suppression ends, as 2026-12-31 or 2026-12-31T12:00:00Z")
+	case s.Until.After(now.Add(MaxSuppressionTime)):
+		return fmt.Errorf("until %s: it is at most a year ahead", s.Until.UTC().Format(time.DateOnly))
+	}
+	return nil
+}
+
+// ParseUntil reads the end of a suppression: a time of RFC 3339, or a date, which
+// stands for the last second of that day in UTC.
+func ParseUntil(text string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.Add(24*time.Hour - time.Second), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("until %q: it is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z", text)
+	}
+	return at.UTC(), nil
+}
+
+// Suppress marks the findings that are suppressed, in a copy of the list, and
+// returns the suppressions that match none of them. Marks that the findings came
+// with do not count: whoever judges says what is accepted.
+func Suppress(findings []Finding, by []Suppression, now time.Time) (marked []Finding, unused []Suppression) {
+	marked = make([]Finding, len(findings))
+	used := make([]bool, len(by))
+	for i, f := range findings {
+		f.Suppressed = nil
+		for j, s := range by {
+			if !s.matches(f) {
+				continue
+			}
+			used[j] = true
+			if f.Suppressed == nil || s.Until.After(f.Suppressed.Until) {
+				f.Suppressed = &Suppressed{Reason: s.Reason, Until: s.Until, Expired: !now.Before(s.Until)}
+			}
+		}
+		marked[i] = f
+	}
+	for j, s := range by {
+		if !used[j] {
+			unused = append(unused, s)
+		}
+	}
+	return marked, unused
+}
+
+// anything is the match of every finding.
+const anything = "*"
+
+// matches tells whether a suppression is about a finding.
+func (s Suppression) matches(f Finding) bool {
+	switch {
+	case s.Rule != f.Rule || s.Rule == RuleManifestChanged || s.Match == "":
+		return false
+	case s.Match == anything:
+		return f.Severity.Rank() >= 0 && f.Severity != SeverityCritical
+	}
+	return mentions(f.Message, s.Match) || mentions(f.Capability.String(), s.Match)
+}
+
+// mentions tells whether a text has a word, a host or a path as a whole: whoever
+// has accepted api.example.com has not accepted api.example.com.evil.test, nor with
+// ~/.ssh/config what else is in ~/.ssh.
+func mentions(text, word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	last, _ := utf8.DecodeLastRuneInString(word)
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		left := []rune(text[max(0, at-2*utf8.UTFMax):at])
+		right := []rune(text[at+len(word) : min(len(text), at+len(word)+2*utf8.UTFMax)])
+		slices.Reverse(left)
+		if !continues(first, left) && (last == '/' || !continues(last, right)) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// continues tells whether what is beside the edge of a word, the nearest rune
+// first, goes on with its name. A full stop does where more of a name is behind it.
+func continues(edge rune, beside []rune) bool {
+	if !ofName(edge) && edge != '.' && edge != '/' {
+		return false
+	}
+	if len(beside) > 1 && (beside[0] == '.' || beside[0] == '/') {
+		beside = beside[1:]
+	}
+	return len(beside) > 0 && ofName(beside[0])
+}
+
+// ofName tells whether a rune is one that words, hosts and names of files are made of.
+func ofName(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
+}
+
+// Counting are the findings that a verdict is made of: those that no suppression
+// holds back.
+func Counting(findings []Finding) []Finding {
+	var all []Finding
+	for _, f := range findings {
+		if !f.held() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// held tells whether a finding is suppressed at present.
+func (f Finding) held() bool { return f.Suppressed != nil && !f.Suppressed.Expired }

@@ -75,24 +75,49 @@ type Incomplete struct {
 //
 // What was seen stays seen: findings at or above the threshold are a Fail even
 // when the audit was cut short. Without them an incomplete audit is
-// Inconclusive, never a Pass.
+// Inconclusive, never a Pass. Suppressed findings fail nothing, and every message
+// says how many there are; those whose suppression has expired do.
 func Judge(findings []Finding, failOn Severity, incomplete Incomplete) (Verdict, Reason, string) {
-	counts := Count(findings)
+	counting := Counting(findings)
+	counts, aside := Count(counting), besides(findings)
 	if n := counts.AtOrAbove(failOn); n > 0 {
 		message := fmt.Sprintf("%s at or above %s", plural(n, "finding"), failOn)
 		if all := counts.String(); all != fmt.Sprintf("%d %s", n, failOn) {
 			message += ": " + all
 		}
-		return VerdictFail, ReasonFindingsAboveThreshold, message
+		return VerdictFail, ReasonFindingsAboveThreshold, message + aside
 	}
 	if incomplete.Reason != "" {
-		return VerdictInconclusive, incomplete.Reason, incomplete.Message
+		return VerdictInconclusive, incomplete.Reason, incomplete.Message + aside
 	}
 	if counts.Total() == 0 {
-		return VerdictPass, ReasonPassed, "no findings"
+		return VerdictPass, ReasonPassed, "no findings" + aside
 	}
-	return VerdictPass, ReasonPassed, fmt.Sprintf("%s, none at or above the threshold: %s",
-		plural(counts.Total(), "finding"), counts)
+	return VerdictPass, ReasonPassed, fmt.Sprintf("%s, none at or above the threshold: %s%s",
+		plural(counts.Total(), "finding"), counts, aside)
+}
+
+// besides says what suppressions have to do with the findings: "; suppressed: 1
+// High; suppressed no more: 2 findings".
+func besides(findings []Finding) (text string) {
+	var held []Finding
+	expired := 0
+	for _, f := range findings {
+		switch {
+		case f.held():
+			f.Suppressed = nil
+			held = append(held, f)
+		case f.Suppressed != nil:
+			expired++
+		}
+	}
+	if len(held) > 0 {
+		text = "; suppressed: " + Count(held).String()
+	}
+	if expired > 0 {
+		text += "; suppressed no more: " + plural(expired, "finding")
+	}
+	return text
 }
 
 func plural(n int, noun string) string {

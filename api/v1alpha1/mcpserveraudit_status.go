@@ -124,7 +124,7 @@ const (
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 
-// FindingCounts is the number of findings of each severity.
+// FindingCounts is the number of findings of each severity, suppressed or not.
 type FindingCounts struct {
 	// critical findings.
 	// +optional
@@ -141,6 +141,9 @@ type FindingCounts struct {
 	// info findings.
 	// +optional
 	Info int32 `json:"info"`
+	// suppressed is how many of all these are suppressed at present.
+	// +optional
+	Suppressed int32 `json:"suppressed,omitempty"`
 }
 
 // TopFinding is a finding with the first of its evidence.

@@ -76,6 +76,7 @@ var phases = map[v1alpha1.Verdict]v1alpha1.Phase{
 func counts(c report.Counts) *v1alpha1.FindingCounts {
 	return &v1alpha1.FindingCounts{
 		Critical: int32(c.Critical), High: int32(c.High), Medium: int32(c.Medium), Low: int32(c.Low), Info: int32(c.Info),
+		Suppressed: int32(c.Suppressed),
 	}
 }
 

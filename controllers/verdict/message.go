@@ -36,7 +36,7 @@ func worst(r report.Report, threshold report.Severity) []string {
 	var told []string
 	above := 0
 	for _, severity := range append([]report.Severity{""}, report.Severities...) {
-		for _, f := range r.Findings {
+		for _, f := range report.Counting(r.Findings) {
 			if !ranks(f.Severity, severity) || severity != "" && !severity.AtLeast(threshold) {
 				continue
 			}

@@ -61,6 +61,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}
+	suppress(&r, plan.Suppressions, now)
 	unseen := incomplete(runs)
 	if unseen.Reason != "" {
 		r.Incomplete = &unseen
