@@ -34,6 +34,8 @@ type section struct {
 
 // sections are run in this order.
 var sections = []section{
+	{"behaviour", behaviour},
+	{"reference", reference},
 	{"benign", benign},
 }
 

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+)
+
+// auditTimeout bounds one audit; a server that needs it all is Inconclusive.
+const auditTimeout = 5 * time.Minute
+
+// specimen is a server of test/servers, and what an audit of it has to find.
+type specimen struct {
+	// name is the program with its arguments: "go/leaky https base64".
+	name string
+	env  []string
+	// plan changes what is asked of the audit; nil for the default.
+	plan func(*audit.Plan)
+	// verdict is Pass where there is none given.
+	verdict report.Verdict
+	// findings are "RULE Severity", sorted; one entry for each finding.
+	findings []string
+}
+
+// behaviour audits the servers of this repository and compares the findings with
+// those that are expected: none missing, none extra.
+func behaviour(ctx context.Context, cache string, out io.Writer) ([]string, error) {
+	dir, err := prepare(ctx, cache)
+	if err != nil {
+		return nil, err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tRISK\tFOUND\tMISSING\tEXTRA")
+	var missed []string
+	risks := map[string]int{}
+	for _, s := range specimens {
+		r, err := s.audit(ctx, dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		found := rulesOf(r.Findings)
+		missing, extra := without(s.findings, found), without(found, s.findings)
+		verdict := string(r.Verdict)
+		if want := cmp.Or(s.verdict, report.VerdictPass); r.Verdict != want {
+			verdict += fmt.Sprintf(" (%s), not %s", r.Reason, want)
+			missed = append(missed, fmt.Sprintf("%s is %s: %s", s.name, verdict, r.Message))
+		}
+		if len(missing)+len(extra) > 0 {
+			missed = append(missed, fmt.Sprintf("%s: missing %v, extra %v", s.name, missing, extra))
+		}
+		for _, f := range r.Findings {
+			if slices.Contains(extra, string(f.Rule)+" "+string(f.Severity)) {
+				_, _ = fmt.Fprintf(os.Stderr, "%s: %s %s: %s\n", s.name, f.Rule, f.Severity, f.Message)
+			}
+		}
+		risks[s.name] = r.Risk.Score
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d %s\t%d of %d\t%s\t%s\n", s.name, verdict, r.Risk.Score, r.Risk.Level,
+			len(s.findings)-len(missing), len(s.findings), joined(missing), joined(extra))
+	}
+	if err := table.Flush(); err != nil {
+		return nil, err
+	}
+	return append(missed, ranked(risks)...), nil
+}
+
+// ranked holds the score to what it is for: nothing above what runs commands for
+// whoever injects them, and nothing for an honest server.
+func ranked(risks map[string]int) (missed []string) {
+	for name, score := range risks {
+		if strings.Contains(name, "honest") && score != 0 {
+			missed = append(missed, fmt.Sprintf("the honest %s has the risk %d", name, score))
+		}
+		if worst, ok := risks[remoteCodeExecution]; ok && score > worst {
+			missed = append(missed, fmt.Sprintf("%s has the risk %d, more than the %d of %s", name, score, worst, remoteCodeExecution))
+		}
+	}
+	slices.Sort(missed)
+	return missed
+}
+
+// audit runs one audit of it, as the command line does.
+func (s specimen) audit(ctx context.Context, dir string) (report.Report, error) {
+	words := strings.Fields(s.name)
+	command := []string{filepath.Join(dir, "go", strings.TrimPrefix(words[0], "go/"))}
+	env := s.env
+	switch {
+	case strings.HasPrefix(words[0], "node/"):
+		command = []string{"node", filepath.Join(dir, words[0])}
+	case strings.HasPrefix(words[0], "python/"):
+		command = []string{"/usr/bin/python3", filepath.Join(dir, words[0])}
+		env = append(slices.Clone(env), "PYTHONPATH="+filepath.Join(dir, "python-packages"))
+	}
+	return examine(ctx, append(command, words[1:]...), env, s.plan)
+}
+
+// examine audits a command in the sandbox.
+func examine(ctx context.Context, command, env []string, change func(*audit.Plan)) (report.Report, error) {
+	traces, err := os.MkdirTemp("", "eval-")
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer func() { _ = os.RemoveAll(traces) }()
+	launcher, err := sandbox.New(command, traces)
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer func() { _ = launcher.Close() }()
+	plan := audit.Plan{Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Canaries: launcher.Canaries()}
+	if change != nil {
+		change(&plan)
+	}
+	launcher.Network, launcher.Env = cmp.Or(plan.Network, report.NetworkSinkhole), env
+	return audit.Run(ctx, plan, launcher)
+}
+
+// rulesOf are the findings as "RULE Severity", sorted.
+func rulesOf(findings []report.Finding) []string {
+	var all []string
+	for _, f := range findings {
+		all = append(all, f.Rule+" "+string(f.Severity))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// without are the entries of one list that another has not, each as often as it is
+// there more often.
+func without(list, other []string) []string {
+	left := slices.Clone(other)
+	var all []string
+	for _, entry := range list {
+		if i := slices.Index(left, entry); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+			continue
+		}
+		all = append(all, entry)
+	}
+	return all
+}
+
+func joined(entries []string) string { return cmp.Or(strings.Join(entries, ", "), "-") }
+
+// prepare builds the servers and brings what they need, into the cache.
+func prepare(ctx context.Context, cache string) (string, error) {
+	dir := filepath.Join(cache, "test-servers")
+	if err := os.MkdirAll(filepath.Join(dir, "go"), 0o755); err != nil {
+		return "", err
+	}
+	source, err := filepath.Abs("test/servers")
+	if err != nil {
+		return "", err
+	}
+	for _, command := range [][]string{
+		{"go", "build", "-o", filepath.Join(dir, "go") + "/", "./test/servers/go/..."},
+		{"cp", "-r", filepath.Join(source, "node"), filepath.Join(source, "python"), filepath.Join(source, "tool.json"), dir},
+		{"npm", "ci", "--prefix", filepath.Join(dir, "node"), "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"},
+		{"/usr/bin/python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore", "--upgrade",
+			"--target", filepath.Join(dir, "python-packages"), "-r", filepath.Join(source, "python", "requirements.txt")},
+	} {
+		if command[0] == "/usr/bin/python3" {
+			if _, err := os.Stat(filepath.Join(dir, "python-packages", "mcp")); err == nil {
+				continue // pinned, so that there is nothing new
+			}
+		}
+		if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, lastLine(said))
+		}
+	}
+	return dir, nil
+}

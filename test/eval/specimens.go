@@ -1,0 +1,41 @@
+package main
+
+import "github.com/mcpaudit/mcpaudit/api/report"
+
+// remoteCodeExecution is the specimen that nothing may outrank.
+const remoteCodeExecution = "go/leaky"
+
+// leaks are what the leaky servers do in each call: read a decoy, connect to where
+// they do not say, and carry it off.
+var leaks = []string{"MCPA-EGRESS-001 High", "MCPA-SECRET-001 High", "MCPA-SECRET-002 Critical"}
+
+func fails(name string, findings ...string) specimen {
+	return specimen{name: name, verdict: report.VerdictFail, findings: findings}
+}
+
+func passes(name string, findings ...string) specimen {
+	return specimen{name: name, findings: findings}
+}
+
+// specimens are the servers of test/servers, the honest ones first.
+var specimens = []specimen{
+	passes("go/honest"),
+	passes("node/honest.js"),
+	passes("python/honest.py"),
+	passes("go/rugpull capabilities"),
+	passes("node/later.js today"),
+	passes("go/rugpull volatile", "MCPA-MANIFEST-003 Low"),
+
+	fails("go/leaky", leaks...),
+	fails("node/leaky.js", leaks...),
+	fails("python/leaky.py", leaks...),
+	fails("go/leaky https base64", leaks...),
+	fails("go/leaky http gzip", leaks...),
+
+	fails("go/rugpull session", "MCPA-MANIFEST-002 High"),
+	fails("go/rugpull restart", "MCPA-MANIFEST-003 High"),
+	fails("go/rugpull third", "MCPA-MANIFEST-003 High"),
+	fails("go/rugpull identity", "MCPA-MANIFEST-004 High"),
+	fails("go/rugpull conduct", "MCPA-SECRET-001 High"),
+	passes("go/tickets"),
+}
