@@ -29,7 +29,9 @@ type judging struct {
 	timeout  time.Duration
 	outDir   string
 	baseline string
-	help     bool
+	// suppressions is the name of a file.
+	suppressions string
+	help         bool
 }
 
 func flagSet(command string) *pflag.FlagSet {
@@ -44,6 +46,7 @@ func (o *judging) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
 	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest must not have changed since")
+	f.StringVar(&o.suppressions, "suppressions", "", "YAML or JSON: findings that are known and accepted for a time (docs/suppressions.md)")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in, and trace.txt of run")
 	f.BoolVarP(&o.help, "help", "h", false, "show this help")
 }
@@ -60,6 +63,9 @@ func (o *judging) plan(p *audit.Plan) (err error) {
 		return err
 	}
 	p.Timeout = o.timeout
+	if p.Suppressions, err = o.loadSuppressions(time.Now()); err != nil {
+		return err
+	}
 	p.Baseline, err = o.loadBaseline()
 	return err
 }

@@ -89,6 +89,12 @@ func (p *page) finding(f report.Finding) {
 	label := fmt.Sprintf("%-9s", f.Severity)
 	p.line("%s %s  %s", p.paint(severityColour[f.Severity], label), Escape(f.Title), Escape(f.Rule))
 	p.line("%s%s", indent, Escape(f.Message))
+	if s := f.Suppressed; s != nil {
+		p.line("%s%s", indent, Escape(suppressed(*s)))
+		if !s.Expired {
+			return // its evidence is in the JSON
+		}
+	}
 	p.line("%s%s", indent, Escape(where(f)))
 	for _, e := range f.Evidence {
 		text := shorten(e.Detail, 240)
@@ -97,6 +103,18 @@ func (p *page) finding(f report.Finding) {
 		}
 		p.line("%s%s", indent, Escape(text))
 	}
+	if f.Mitigation != "" {
+		p.line("%smitigation: %s", indent, Escape(shorten(f.Mitigation, 300)))
+	}
+}
+
+// suppressed says until when a finding is accepted, or was, and why.
+func suppressed(s report.Suppressed) string {
+	until := s.Until.UTC().Format("2006-01-02 15:04 UTC")
+	if s.Expired {
+		return fmt.Sprintf("was suppressed until %s and counts again: %s", until, s.Reason)
+	}
+	return fmt.Sprintf("suppressed until %s: %s", until, s.Reason)
 }
 
 // where says in the course of what a finding was seen.

@@ -181,7 +181,7 @@ func Judge(in Input) []report.Finding {
 				e = &entry{order: d.order, Finding: report.Finding{
 					Rule: f.rule.ID, Severity: d.severity, Title: f.rule.Title, Message: d.message,
 					Mitigation: mitigation(f.rule, d), ExceedsScope: d.exceeded,
-					Phase:      d.phase, Capability: d.capability,
+					Phase: d.phase, Capability: d.capability,
 				}}
 				found[k] = e
 				all = append(all, e)

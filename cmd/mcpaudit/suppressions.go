@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// maxSuppressionsFile is in bytes: far more than the suppressions of one audit take.
+const maxSuppressionsFile = 1 << 20
+
+// loadSuppressions reads the file of --suppressions: a list, in YAML or JSON, of
+// what spec.suppressions holds.
+func (o *judging) loadSuppressions(now time.Time) ([]report.Suppression, error) {
+	if o.suppressions == "" {
+		return nil, nil
+	}
+	f, err := os.Open(o.suppressions)
+	if err != nil {
+		return nil, fmt.Errorf("--suppressions: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, maxSuppressionsFile+1))
+	if err == nil && len(b) > maxSuppressionsFile {
+		err = fmt.Errorf("more than %d bytes", maxSuppressionsFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--suppressions %s: %w", o.suppressions, err)
+	}
+	all, err := parseSuppressions(b, now)
+	if err != nil {
+		return nil, fmt.Errorf("--suppressions %s: %w", o.suppressions, err)
+	}
+	return all, nil
+}
+
+func parseSuppressions(b []byte, now time.Time) ([]report.Suppression, error) {
+	var entries []struct {
+		Rule   string `json:"rule"`
+		Match  string `json:"match"`
+		Reason string `json:"reason"`
+		Until  string `json:"until"`
+	}
+	if err := yaml.UnmarshalStrict(b, &entries); err != nil {
+		return nil, errors.New("it is a list of entries with rule, match, reason and until (a date): " + strings.Join(strings.Fields(err.Error()), " "))
+	}
+	if len(entries) > report.MaxSuppressions {
+		return nil, fmt.Errorf("it has %d suppressions, more than the %d allowed", len(entries), report.MaxSuppressions)
+	}
+	var all []report.Suppression
+	for i, e := range entries {
+		s := report.Suppression{Rule: e.Rule, Match: e.Match, Reason: e.Reason}
+		var err error
+		if e.Until != "" {
+			s.Until, err = report.ParseUntil(e.Until)
+		}
+		if err == nil {
+			err = s.Check(now)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("suppression %d: %w", i+1, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
