@@ -1,15 +1,36 @@
 package report
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
 // Behavior is what a server did, without what differs from one run to the next:
 // counts, times, process numbers, ports of its own, names made up for a run. Two
 // audits of the same server with the same inputs have the same.
 type Behavior struct {
-	// Digest is "sha256:" and 64 hex digits over the entries; empty when the audit
-	// did not see everything.
+	// Digest is "sha256:" and 64 hex digits over the entries, each with a newline
+	// behind it; empty when the audit did not see everything.
 	Digest string `json:"digest,omitempty"`
 	// Entries are sorted, each of the form "connect api.example.com:443",
 	// "execute git", "read ~/.config/", "write /tmp/", "listen tcp".
 	Entries []string `json:"entries,omitempty"`
+}
+
+// BehaviorOf makes the behaviour of entries in any order; incomplete: of an audit that
+// did not see everything.
+func BehaviorOf(entries []string, incomplete bool) Behavior {
+	entries = slices.Clone(entries)
+	slices.Sort(entries)
+	entries = slices.Compact(entries)
+	b := Behavior{Entries: entries}
+	if !incomplete && len(entries) <= MaxBehavior {
+		sum := sha256.Sum256([]byte(strings.Join(entries, "\n") + "\n"))
+		b.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return b
 }
 
 // BehaviorDrift is what a server does that it did not, and did that it does not.
@@ -18,6 +39,9 @@ type BehaviorDrift struct {
 	Removed []string `json:"removed,omitempty"`
 }
 
+// Empty tells whether nothing differs.
+func (d BehaviorDrift) Empty() bool { return len(d.Added)+len(d.Removed) == 0 }
+
 // BaselineDrift is how an audit differs from the one that it was compared with.
 type BaselineDrift struct {
 	// ManifestDigest and BehaviorDigest are those of the baseline.
@@ -25,4 +49,37 @@ type BaselineDrift struct {
 	BehaviorDigest string        `json:"behaviorDigest,omitempty"`
 	Manifest       Drift         `json:"manifest"`
 	Behavior       BehaviorDrift `json:"behavior"`
+}
+
+// DiffBehavior compares two lists of entries.
+func DiffBehavior(before, after Behavior) BehaviorDrift {
+	return BehaviorDrift{Added: lacking(after.Entries, before.Entries), Removed: lacking(before.Entries, after.Entries)}
+}
+
+// lacking are the entries that others lack.
+func lacking(entries, others []string) []string {
+	have := make(map[string]bool, len(others))
+	for _, entry := range others {
+		have[entry] = true
+	}
+	var all []string
+	for _, entry := range entries {
+		if !have[entry] {
+			all = append(all, entry)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// alike tells whether two audits exercised a server in the same way: only then does
+// what one of them did not show say something.
+func alike(a, b Report) bool {
+	return a.Probe.Seed == b.Probe.Seed && a.Probe.Rounds == b.Probe.Rounds && a.Probe.Calls == b.Probe.Calls &&
+		a.Network == b.Network && a.Server.Transport == b.Server.Transport
+}
+
+// grave tells whether an entry is more than reading what belongs to nobody.
+func grave(entry string) bool {
+	return !strings.HasPrefix(entry, "read /") && !strings.HasPrefix(entry, "list /")
 }

@@ -42,7 +42,7 @@ const (
 	MaxNameBytes     = 256
 	MaxMessageBytes  = 1024
 	MaxDetailBytes   = 512
-	MaxDescription   = 512
+	MaxDescription   = 2048
 	MaxPathBytes     = 512
 	MaxArgBytes      = 128
 	MaxStderrBytes   = 4096
@@ -54,16 +54,17 @@ const (
 // report within all single caps is still larger than MaxBytes: the record gives
 // way before the findings do.
 var shrinkSteps = []limits{
-	{effects: 16, outputs: 32, capabilities: MaxCapabilities, description: 128, items: MaxItems, findings: MaxFindings},
+	{effects: MaxEffects, outputs: MaxOutputs, capabilities: MaxCapabilities, description: 512, definition: 2048, items: MaxItems, findings: MaxFindings},
+	{effects: 16, outputs: 32, capabilities: MaxCapabilities, description: 128, definition: 512, items: MaxItems, findings: MaxFindings},
 	{effects: 8, outputs: 16, capabilities: 256, description: 32, items: MaxItems, findings: MaxFindings},
-	{effects: 4, outputs: 8, capabilities: 128, description: 0, items: 256, findings: MaxFindings},
-	{effects: 4, outputs: 4, capabilities: 64, description: 0, items: 128, findings: 128},
-	{effects: 2, outputs: 2, capabilities: 16, description: 0, items: 32, findings: 64},
-	{effects: 0, outputs: 0, capabilities: 0, description: 0, items: 0, findings: 20},
+	{effects: 4, outputs: 8, capabilities: 128, items: 256, findings: MaxFindings},
+	{effects: 4, outputs: 4, capabilities: 64, items: 128, findings: 128},
+	{effects: 2, outputs: 2, capabilities: 16, items: 32, findings: 64},
+	{findings: 20},
 }
 
 // limits are the caps that give way when a report is too large as a whole.
-type limits struct{ effects, outputs, capabilities, description, items, findings int }
+type limits struct{ effects, outputs, capabilities, description, definition, items, findings int }
 
 // Cap trims every list and text to its cap, and then the longest lists further
 // until the JSON has at most MaxBytes. What was left out is added to Truncated,
@@ -72,7 +73,7 @@ type limits struct{ effects, outputs, capabilities, description, items, findings
 func (r *Report) Cap() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return b.Severity.weight() - a.Severity.weight() })
 	t := &trimmer{dropped: map[string]int{}}
-	t.report(r, limits{MaxEffects, MaxOutputs, MaxCapabilities, MaxDescription, MaxItems, MaxFindings})
+	t.report(r, limits{MaxEffects, MaxOutputs, MaxCapabilities, MaxDescription, MaxDefinition, MaxItems, MaxFindings})
 	for _, step := range shrinkSteps {
 		if size(r) <= MaxBytes {
 			break
@@ -144,10 +145,11 @@ func (t *trimmer) report(r *Report, to limits) {
 	} {
 		*list.items = cut(t, list.field, *list.items, to.items)
 		for i := range *list.items {
-			t.item(&(*list.items)[i], to.description)
+			t.item(&(*list.items)[i], to)
 		}
 	}
 	t.excerpt(&r.Manifest.Instructions, MaxDescription)
+	fit(&r.Manifest.Definition, MaxDefinition)
 	t.record(r, to)
 	r.Profile.Capabilities = cut(t, "profile.capabilities", r.Profile.Capabilities, to.capabilities)
 	for i := range r.Profile.Capabilities {
@@ -199,7 +201,7 @@ func (t *trimmer) drift(d *Drift, to limits) {
 	for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed, &d.Renamed} {
 		t.names(names, min(MaxDrift, max(4, to.effects)), 2*MaxNameBytes)
 	}
-	d.Changes = d.Changes[:min(len(d.Changes), MaxChanges, max(4, to.effects))]
+	d.Changes = d.Changes[:min(len(d.Changes), MaxChanges, to.effects)]
 	for i := range d.Changes {
 		c := &d.Changes[i]
 		t.excerpt(&c.Capability, 2*MaxNameBytes)
@@ -211,8 +213,7 @@ func (t *trimmer) drift(d *Drift, to limits) {
 
 // judgement trims what says how the findings came to be.
 func (t *trimmer) judgement(r *Report, to limits) {
-	r.Behavior.Entries = r.Behavior.Entries[:min(len(r.Behavior.Entries), MaxBehavior, max(16, 8*to.effects))]
-	t.names(&r.Behavior.Entries, MaxBehavior, MaxPathBytes)
+	t.behavior(&r.Behavior, to)
 	r.Risk.Parts = r.Risk.Parts[:min(len(r.Risk.Parts), MaxRiskParts)]
 	for i := range r.Risk.Parts {
 		t.excerpt(&r.Risk.Parts[i].Because, MaxNameBytes)
@@ -233,6 +234,15 @@ func (t *trimmer) judgement(r *Report, to limits) {
 		t.drift(&b.Manifest, to)
 		t.names(&b.Behavior.Added, MaxDrift, MaxPathBytes)
 		t.names(&b.Behavior.Removed, MaxDrift, MaxPathBytes)
+	}
+}
+
+// behavior trims the entries. What was cut can be compared with nothing.
+func (t *trimmer) behavior(b *Behavior, to limits) {
+	whole := len(b.Entries)
+	t.names(&b.Entries, min(MaxBehavior, max(16, 8*to.effects)), MaxPathBytes)
+	if len(b.Entries) < whole {
+		b.Digest = ""
 	}
 }
 
@@ -286,12 +296,17 @@ func (t *trimmer) finding(f *Finding) {
 	}
 }
 
-func (t *trimmer) item(i *Item, description int) {
+func (t *trimmer) item(i *Item, to limits) {
 	t.text("manifest.name", &i.Name, MaxNameBytes)
 	t.excerpt(&i.Title, MaxNameBytes)
-	t.excerpt(&i.Description, description)
-	if len(i.Definition) > min(MaxDefinition, 16*description) {
-		i.Definition = "" // half of it could not be read
+	t.excerpt(&i.Description, to.description)
+	fit(&i.Definition, to.definition)
+}
+
+// fit leaves out a JSON text that is too long: half of it could not be read.
+func fit(text *string, limit int) {
+	if len(*text) > limit {
+		*text = ""
 	}
 }
 
@@ -338,13 +353,15 @@ func (t *trimmer) text(field string, s *string, limit int) {
 	}
 }
 
+// cutMark stands where a text was cut.
+const cutMark = "…"
+
 // excerpt cuts a text that is an excerpt by its nature and marks the cut. It
 // looks at no more of a text than it can keep.
 func (t *trimmer) excerpt(s *string, limit int) {
-	const mark = "…"
 	over := len(*s) > limit
 	if over {
-		end := max(limit-len(mark), 0)
+		end := max(limit-len(cutMark), 0)
 		for end > 0 && !utf8.RuneStart((*s)[end]) {
 			end--
 		}
@@ -352,7 +369,7 @@ func (t *trimmer) excerpt(s *string, limit int) {
 	}
 	*s = strings.ToValidUTF8(*s, "?")
 	if over && *s != "" {
-		*s += mark
+		*s += cutMark
 	}
 }
 

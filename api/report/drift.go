@@ -1,25 +1,144 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 )
 
-// RuleManifestChanged is the id of the finding of ManifestChanged.
-const RuleManifestChanged = "MCPA-MANIFEST-001"
+// The rules of the findings of Compare.
+const (
+	RuleManifestChanged = "MCPA-MANIFEST-001"
+	RuleBehaviorChanged = "MCPA-BEHAVIOR-001"
+)
 
-// ManifestChanged is the finding that a manifest is not the one of the
-// baseline. drift may be empty when only the digests are known.
-func ManifestChanged(baseline, digest string, drift Drift, at time.Time) Finding {
-	detail := fmt.Sprintf("manifest digest %s, baseline %s", digest, baseline)
-	message := "The manifest is not the one of the baseline."
+// Compare holds a report against that of the baseline. It returns nil where nothing
+// differs that both audits saw whole: a manifest that was not listed to its end, and
+// the behaviour of an audit that was cut short, are compared with nothing.
+func Compare(baseline, r Report) (*BaselineDrift, []Finding) {
+	drift := BaselineDrift{ManifestDigest: baseline.ManifestDigest, BehaviorDigest: baseline.Behavior.Digest}
+	var all []Finding
+	renewed := false
+	if was, is := baseline.ManifestDigest, r.ManifestDigest; was != "" && is != "" && was != is {
+		renewed = true
+		drift.Manifest = Diff(baseline.Manifest, r.Manifest)
+		all = append(all, manifestChanged(baseline, r, drift.Manifest))
+	}
+	if was, is := baseline.Behavior.Digest, r.Behavior.Digest; was != "" && is != "" && was != is {
+		drift.Behavior = DiffBehavior(baseline.Behavior, r.Behavior)
+		if len(drift.Behavior.Added) > 0 && alike(baseline, r) {
+			all = append(all, behaviorChanged(baseline, r, drift.Behavior, renewed))
+		}
+	}
+	if !renewed && drift.Behavior.Empty() {
+		return nil, nil
+	}
+	return &drift, all
+}
+
+// manifestChanged is the finding that a manifest is not the one of the baseline. What
+// changed may be beyond what the reports keep.
+func manifestChanged(baseline, r Report, drift Drift) Finding {
+	severity, message := SeverityHigh, "The manifest is not the one of the baseline"
+	if !drift.Empty() && DiffWords(baseline.Manifest, r.Manifest).Empty() {
+		severity = SeverityLow
+		message += ", in times, numbers, ids or the order of a list only"
+	}
 	if !drift.Empty() {
-		message = fmt.Sprintf("The manifest is not the one of the baseline: %s.", drift)
+		message += ": " + drift.brief()
 	}
+	message += "."
+	if c, ok := drift.telling(); ok {
+		message += fmt.Sprintf(" %s, %s: %s -> %s.", cutTo(c.Capability, 100), cutTo(c.Field, 100), quote(c.Before), quote(c.After))
+	}
+	return found(r, RuleManifestChanged, severity, "Manifest changed since the baseline", PhaseList, message,
+		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
+}
+
+// behaviorChanged is the finding that the server does what it did not. With another
+// manifest it may well have to.
+func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Finding {
+	severity, manifest := SeverityLow, "the manifest is the same"
+	if slices.ContainsFunc(drift.Added, grave) {
+		severity = SeverityMedium
+	}
+	if renewed {
+		severity, manifest = SeverityInfo, "the manifest has changed as well"
+	}
+	version := ""
+	if was, is := baseline.Server.Version, r.Server.Version; was != is {
+		version = fmt.Sprintf(", version %s was %s", quote(is), quote(was))
+	}
+	message := fmt.Sprintf("The server did what it had not done in the audit of the baseline (%s%s): %s.", manifest, version, few(drift.Added))
+	return found(r, RuleBehaviorChanged, severity, "Behaviour changed since the baseline", PhaseCall, message,
+		fmt.Sprintf("behaviour digest %s, baseline %s", r.Behavior.Digest, baseline.Behavior.Digest))
+}
+
+func found(r Report, rule string, severity Severity, title string, phase Phase, message, detail string) Finding {
 	return Finding{
-		Rule: RuleManifestChanged, Severity: SeverityHigh,
-		Title: "Manifest changed since the baseline", Message: message,
-		Phase: PhaseList, Capability: Capability{Kind: CapabilityServer},
-		Evidence: []Evidence{{Time: at, Detail: detail, Attribution: AttributionPhase}},
+		Rule: rule, Severity: severity, Title: title, Message: message,
+		Phase: phase, Capability: Capability{Kind: CapabilityServer},
+		Evidence: []Evidence{{Time: r.EndTime, Detail: detail, Attribution: AttributionPhase}},
 	}
+}
+
+// telling is the change that says most: a text that a model reads before a hint, and
+// a hint before the rest.
+func (d Drift) telling() (Change, bool) {
+	weight := func(c Change) int {
+		switch {
+		case c.Before == "" && c.After == "":
+			return -1
+		case c.Field == "description", c.Field == "instructions":
+			return 3
+		case strings.HasSuffix(c.Field, ".description"):
+			return 2
+		case strings.HasPrefix(c.Field, "annotations"):
+			return 1
+		}
+		return 0
+	}
+	if len(d.Changes) == 0 {
+		return Change{}, false
+	}
+	most := slices.MaxFunc(d.Changes, func(a, b Change) int { return cmp.Compare(weight(a), weight(b)) })
+	return most, weight(most) >= 0
+}
+
+// brief is String with no more than some names of each kind.
+func (d Drift) brief() string {
+	for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed, &d.Renamed} {
+		if len(*names) > 0 {
+			*names = []string{few(*names)}
+		}
+	}
+	return d.String()
+}
+
+// few lists some of many: "a, b, c and 7 more".
+func few(names []string) string {
+	const most = 5
+	var some []string
+	for _, name := range names[:min(len(names), most)] {
+		some = append(some, cutTo(name, 100))
+	}
+	text := strings.Join(some, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// quote is a text in quotes, without what could hide or reorder it; "none" is none.
+func quote(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%q", cutTo(text, 240))
+}
+
+func cutTo(text string, most int) string {
+	new(trimmer).excerpt(&text, most)
+	return text
 }

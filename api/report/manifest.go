@@ -2,7 +2,6 @@ package report
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 )
 
@@ -19,6 +18,10 @@ type Manifest struct {
 	// Envelope is the digest of what belongs to no item: the server's name, its
 	// instructions and its capabilities.
 	Envelope string `json:"envelope,omitempty"`
+	// Definition is the canonical JSON of the server's name and capabilities, Words
+	// the digest of the envelope's words: both as of an Item.
+	Definition string `json:"definition,omitempty"`
+	Words      string `json:"words,omitempty"`
 }
 
 // Item is one advertised tool, resource, resource template or prompt.
@@ -27,10 +30,15 @@ type Item struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Definition is the canonical JSON of what else belongs to the digest: schemas,
-	// arguments, hints that are not their defaults. Empty where it does not fit.
+	// arguments, hints that are not their defaults; "{}" where there is nothing, and
+	// empty where it does not fit.
 	Definition string `json:"definition,omitempty"`
 	// Digest is "sha256:" and 64 hex digits over the item's canonical JSON.
 	Digest string `json:"digest"`
+	// Words is the digest of the item without what differs by itself from one start
+	// of a server to the next: times, numbers, ids, the order of words in a list.
+	// Empty: it is Digest, or not known.
+	Words string `json:"words,omitempty"`
 }
 
 // Drift is what changed from one manifest to another. Entries read as
@@ -39,10 +47,10 @@ type Drift struct {
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`
 	Changed []string `json:"changed,omitempty"`
-	// Renamed are "tool a to tool b": the same under another name. They are in no
-	// other list.
+	// Renamed are "tool a to tool b": the same description and definition under
+	// another name. They are in no other list.
 	Renamed []string `json:"renamed,omitempty"`
-	// Changes are the texts of Changed, as far as they are known.
+	// Changes are the texts of Changed and Renamed, as far as they are known.
 	Changes []Change `json:"changes,omitempty"`
 }
 
@@ -54,7 +62,9 @@ type Change struct {
 	// Field is a path: "description", "inputSchema.properties.path.type",
 	// "annotations.readOnlyHint".
 	Field string `json:"field"`
-	// Before and After are the texts, or JSON; empty where there was, or is, none.
+	// Before and After are the texts, or JSON; empty where there was, or is, none. Of
+	// a long text they show what differs. Both are empty where the report does not
+	// have all of the field, so that more of it may differ than can be told.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
@@ -77,47 +87,6 @@ func (d Drift) String() string {
 		return "no change"
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Diff compares two manifests item by item, the envelope included. Both may be
-// in any order; the answer is sorted.
-func Diff(before, after Manifest) Drift {
-	was, is := before.digests(), after.digests()
-	var d Drift
-	for name, digest := range is {
-		switch old, ok := was[name]; {
-		case !ok:
-			d.Added = append(d.Added, name)
-		case old != digest:
-			d.Changed = append(d.Changed, name)
-		}
-	}
-	for name := range was {
-		if _, ok := is[name]; !ok {
-			d.Removed = append(d.Removed, name)
-		}
-	}
-	slices.Sort(d.Added)
-	slices.Sort(d.Removed)
-	slices.Sort(d.Changed)
-	return d
-}
-
-// digests maps each item's readable name to its digest.
-func (m Manifest) digests() map[string]string {
-	all := map[string]string{}
-	if m.Envelope != "" {
-		all[Capability{Kind: CapabilityServer}.String()] = m.Envelope
-	}
-	for kind, items := range map[CapabilityKind][]Item{
-		CapabilityTool: m.Tools, CapabilityResource: m.Resources,
-		CapabilityResourceTemplate: m.ResourceTemplates, CapabilityPrompt: m.Prompts,
-	} {
-		for _, item := range items {
-			all[Capability{Kind: kind, Name: item.Name}.String()] = item.Digest
-		}
-	}
-	return all
 }
 
 func isLoopback(address string) bool {

@@ -61,7 +61,8 @@ func TestDiff(t *testing.T) {
 		Prompts:   []Item{{Name: "kept", Digest: "9"}},
 		Resources: []Item{{Name: "file:///new", Digest: "5"}}}
 	got := Diff(before, after)
-	want := Drift{Added: []string{"resource file:///new"}, Removed: []string{"tool gone"}, Changed: []string{"server", "tool changed"}}
+	want := Drift{Added: []string{"resource file:///new"}, Removed: []string{"tool gone"}, Changed: []string{"server", "tool changed"},
+		Changes: []Change{{Capability: "server", Field: "definition"}, {Capability: "tool changed", Field: "definition"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -82,7 +83,7 @@ func hostile() Report {
 		f[0].Message, f[1].Message, f[1].Capability.Name = long, long, long
 		f[1].Evidence[0].Detail = long
 		r.Findings = append(r.Findings, f...)
-		r.Manifest.Tools = append(r.Manifest.Tools, Item{Name: long, Description: long, Digest: long[:64]})
+		r.Manifest.Tools = append(r.Manifest.Tools, Item{Name: long, Description: long, Digest: long[:64], Definition: long[:MaxDefinition]})
 		p := CapabilityProfile{Kind: CapabilityTool, Name: long}
 		for range 200 {
 			p.Reads = append(p.Reads, FileAccess{Path: long})
@@ -91,9 +92,12 @@ func hostile() Report {
 		r.Profile.Capabilities = append(r.Profile.Capabilities, p)
 	}
 	r.Errors = []string{long}
+	r.Baseline = &BaselineDrift{Manifest: Drift{Changes: slices.Repeat([]Change{{Capability: long, Field: long, Before: long, After: long}}, 100)}}
+	r.Behavior = BehaviorOf(slices.Repeat([]string{long}, 100), false)
 	for range 500 {
 		r.Outputs = append(r.Outputs, Output{Text: long, Arguments: long, Method: long, Origins: []string{long, long, long, long, long}})
-		r.Drifts = append(r.Drifts, ManifestDrift{Drift: Drift{Changed: slices.Repeat([]string{long}, 100)}})
+		r.Drifts = append(r.Drifts, ManifestDrift{Drift: Drift{Changed: slices.Repeat([]string{long}, 100),
+			Changes: slices.Repeat([]Change{{Capability: long, Field: long, Before: long, After: long}}, 100)}})
 		r.Exercise = append(r.Exercise, CapabilityCoverage{Name: long})
 	}
 	return r

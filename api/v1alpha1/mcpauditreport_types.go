@@ -271,7 +271,7 @@ type Manifest struct {
 	Digest string `json:"digest,omitempty"`
 	// instructions of the server to the model.
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=2048
 	Instructions string `json:"instructions,omitempty"`
 	// tools by name.
 	// +listType=atomic
@@ -293,6 +293,14 @@ type Manifest struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Envelope string `json:"envelope,omitempty"`
+	// definition is the canonical JSON of the server's name and capabilities.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8192
+	Definition string `json:"definition,omitempty"`
+	// words is the digest of the envelope without times, numbers and ids.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Words string `json:"words,omitempty"`
 }
 
 // ManifestItem is one advertised tool, resource, resource template or prompt.
@@ -306,7 +314,7 @@ type ManifestItem struct {
 	Title string `json:"title,omitempty"`
 	// description of the item.
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=2048
 	Description string `json:"description,omitempty"`
 	// definition is the canonical JSON of what else belongs to the digest; empty
 	// where it does not fit.
@@ -316,6 +324,11 @@ type ManifestItem struct {
 	// digest over the item's canonical JSON.
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest"`
+	// words is the digest without times, numbers, ids and the order of lists; empty
+	// where that is the same.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Words string `json:"words,omitempty"`
 }
 
 // Truncation counts what was left out of one list or text.

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/behavior"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -32,6 +33,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 			Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:   plan.FailOn,
+		EndTime:  now,
 		Runner:   report.Component{Name: "mcpaudit", Version: Build()},
 		Network:  plan.Network,
 		Profile:  seen.Report(),
@@ -56,6 +58,13 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.ManifestDigest = manifest.Digest
 	} else {
 		r.Manifest.Digest = ""
+	}
+	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command}
+	r.Behavior = behavior.Of(seen, server, incomplete(runs).Reason != "")
+	if plan.Baseline != nil {
+		var changed []report.Finding
+		r.Baseline, changed = report.Compare(*plan.Baseline, r)
+		r.Findings = append(r.Findings, changed...)
 	}
 	for _, o := range runs {
 		r.Captures = append(r.Captures, o.shown...)

@@ -11,8 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// findings judges what was seen by the rules, and the manifest by the baseline. The
-// conversation is that of the run in which the server was exercised.
+// findings judges what was seen by the rules. The conversation is that of the run in which the server was exercised.
 func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
@@ -25,11 +24,7 @@ func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
 	}
-	all := rules.Judge(in)
-	if changed, ok := compare(plan.Baseline, first, now); ok {
-		all = append(all, changed)
-	}
-	return all
+	return rules.Judge(in)
 }
 
 // readScope reads all that is declared of the server.
@@ -49,18 +44,4 @@ func pollution(runs []observation) probe.Pollution {
 		}
 	}
 	return bad
-}
-
-// compare holds the manifest against that of the baseline. A manifest that was
-// not listed whole is Inconclusive by itself.
-func compare(baseline *report.Report, o observation, now time.Time) (report.Finding, bool) {
-	if baseline == nil || !o.result.Listed {
-		return report.Finding{}, false
-	}
-	manifest := o.result.Manifest.Report()
-	if baseline.ManifestDigest == manifest.Digest {
-		return report.Finding{}, false
-	}
-	drift := report.Diff(baseline.Manifest, manifest)
-	return report.ManifestChanged(baseline.ManifestDigest, manifest.Digest, drift, now), true
 }

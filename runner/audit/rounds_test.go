@@ -189,7 +189,9 @@ func TestResourcesAreData(t *testing.T) {
 		return m
 	}
 	got := diff(show(with(`{"uri":"a:","name":"a"}`, `{"uri":"b:","description":"b"}`)), show(with(`{"uri":"b:","description":"c"}`, `{"uri":"d:"}`)))
-	if diff := cmp.Diff(report.Drift{Changed: []string{"resource b:"}}, got); diff != "" {
+	want := report.Drift{Changed: []string{"resource b:"},
+		Changes: []report.Change{{Capability: "resource b:", Field: "description", Before: "b", After: "c"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

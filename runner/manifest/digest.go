@@ -47,8 +47,31 @@ func digestItem(kind report.CapabilityKind, raw json.RawMessage, members map[str
 	if _, err := Canonical(raw); err != nil || members == nil {
 		return digestRaw(raw)
 	}
-	kept := make(map[string]json.RawMessage, len(members))
-	for _, key := range hashed(kind) {
+	return counting(members, hashed(kind)).digest()
+}
+
+// told are the members that a report has in fields of their own.
+var told = []string{"title", "description"}
+
+// definition is the canonical JSON of the members that count and that the report
+// does not tell otherwise; empty where there is none that fits.
+func (i Item) definition(kind report.CapabilityKind) string {
+	if _, err := Canonical(i.raw); err != nil || i.Members == nil {
+		return ""
+	}
+	keys := slices.DeleteFunc(hashed(kind), func(key string) bool {
+		return key == identifier(kind) || slices.Contains(told, key) && Text(i.Members[key]) != ""
+	})
+	return counting(i.Members, keys).definition()
+}
+
+// object is a JSON object by its keys.
+type object map[string]json.RawMessage
+
+// counting are the members by some keys that say something.
+func counting(members map[string]json.RawMessage, keys []string) object {
+	kept := make(object, len(keys))
+	for _, key := range keys {
 		value := members[key]
 		if key == "annotations" {
 			value = withoutDefaults(value)
@@ -57,39 +80,50 @@ func digestItem(kind report.CapabilityKind, raw json.RawMessage, members map[str
 			kept[key] = value
 		}
 	}
-	return digestMembers(kept)
+	return kept
 }
 
-func (m Manifest) digestEnvelope() string {
-	kept := map[string]json.RawMessage{}
-	for key, value := range map[string]json.RawMessage{
-		"name": m.ServerName, "instructions": m.Instructions, "capabilities": m.Capabilities,
-	} {
-		if !empty(value) {
-			kept[key] = value
-		}
+// envelope are the members of no item, with the instructions or without.
+func (m Manifest) envelope(instructions bool) object {
+	members := object{"name": m.ServerName, "capabilities": m.Capabilities}
+	keys := []string{"name", "capabilities"}
+	if instructions || Text(m.Instructions) == "" {
+		members["instructions"], keys = m.Instructions, append(keys, "instructions")
 	}
-	return digestMembers(kept)
+	return counting(members, keys)
 }
 
-// digestMembers hashes the canonical form of an object.
-func digestMembers(members map[string]json.RawMessage) string {
+// digest hashes the canonical form.
+func (o object) digest() string {
+	canonical, err := Canonical(o.text())
+	if err != nil {
+		return digestRaw(o.text())
+	}
+	return digest(canonical)
+}
+
+// definition is the canonical form as far as a report has room for it.
+func (o object) definition() string {
+	canonical, err := Canonical(o.text())
+	if err != nil || len(canonical) > report.MaxDefinition {
+		return ""
+	}
+	return string(canonical)
+}
+
+func (o object) text() []byte {
 	var text bytes.Buffer
 	text.WriteByte('{')
-	for i, key := range slices.Sorted(maps.Keys(members)) {
+	for i, key := range slices.Sorted(maps.Keys(o)) {
 		if i > 0 {
 			text.WriteByte(',')
 		}
 		writeString(&text, key)
 		text.WriteByte(':')
-		text.Write(members[key])
+		text.Write(o[key])
 	}
 	text.WriteByte('}')
-	canonical, err := Canonical(text.Bytes())
-	if err != nil {
-		return digestRaw(text.Bytes())
-	}
-	return digest(canonical)
+	return text.Bytes()
 }
 
 func digestRaw(raw []byte) string {

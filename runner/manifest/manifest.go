@@ -51,6 +51,8 @@ type Item struct {
 	Members map[string]json.RawMessage
 	// Digest is "sha256:" and 64 hex digits.
 	Digest string
+
+	raw json.RawMessage
 }
 
 // Items reads the items of one kind and sorts them by name and digest. Every
@@ -65,6 +67,7 @@ func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 			Description: Text(members["description"]),
 			Members:     members,
 			Digest:      digestItem(kind, r, members),
+			raw:         r,
 		}
 		items = append(items, item)
 	}
@@ -83,12 +86,15 @@ func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 func (m Manifest) Report() report.Manifest {
 	r := report.Manifest{
 		Instructions:      Text(m.Instructions),
-		Envelope:          m.digestEnvelope(),
-		Tools:             reportItems(Items(report.CapabilityTool, m.Tools)),
-		Resources:         reportItems(Items(report.CapabilityResource, m.Resources)),
-		ResourceTemplates: reportItems(Items(report.CapabilityResourceTemplate, m.ResourceTemplates)),
-		Prompts:           reportItems(Items(report.CapabilityPrompt, m.Prompts)),
+		Envelope:          m.envelope(true).digest(),
+		Definition:        m.envelope(false).definition(),
+		Tools:             reportItems(report.CapabilityTool, m.Tools),
+		Resources:         reportItems(report.CapabilityResource, m.Resources),
+		ResourceTemplates: reportItems(report.CapabilityResourceTemplate, m.ResourceTemplates),
+		Prompts:           reportItems(report.CapabilityPrompt, m.Prompts),
 	}
+	steady := Manifest{ServerName: m.ServerName, Instructions: steadyJSON(m.Instructions, true), Capabilities: m.Capabilities}
+	r.Words = other(steady.envelope(true).digest(), r.Envelope)
 	var text bytes.Buffer
 	text.WriteString(`{"envelope":`)
 	writeString(&text, r.Envelope)
@@ -112,7 +118,8 @@ func (m Manifest) Report() report.Manifest {
 
 // reportItems numbers items of the same name ("note", "note (2)"), because a
 // comparison by name would pass over all but one of them.
-func reportItems(items []Item) []report.Item {
+func reportItems(kind report.CapabilityKind, raw []json.RawMessage) []report.Item {
+	items := Items(kind, raw)
 	taken := make(map[string]bool, len(items))
 	for _, item := range items {
 		taken[item.Name] = true
@@ -128,10 +135,25 @@ func reportItems(items []Item) []report.Item {
 		}
 		out = append(out, report.Item{
 			Name: name, Title: item.Title, Description: item.Description, Digest: item.Digest,
+			Definition: item.definition(kind), Words: other(item.words(kind), item.Digest),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b report.Item) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// words is the digest of the item's steady form.
+func (i Item) words(kind report.CapabilityKind) string {
+	steady := steadyJSON(i.raw, false)
+	return digestItem(kind, steady, Object(steady))
+}
+
+// other is a digest where it is not the one that goes before it.
+func other(digest, first string) string {
+	if digest == first {
+		return ""
+	}
+	return digest
 }
 
 // Object decodes a JSON object by exact keys; nil when raw is none. (Structs

@@ -7,10 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// manifestRules are about what changes. MCPA-MANIFEST-001 is found where the
-// baseline is: by report.ManifestChanged.
+// manifestRules are about what changes. Those that have no function are found where
+// the baseline is: by report.Compare.
 var manifestRules = []family{
 	{manifestChanged, nil},
+	{behaviorChanged, nil},
 	{manifestUnsteady, drifted(report.MomentSession)},
 	{manifestRestart, drifted(report.MomentRestart)},
 	{manifestIdentity, drifted(report.MomentIdentity)},
@@ -19,9 +20,31 @@ var manifestRules = []family{
 
 var manifestChanged = Rule{
 	ID: report.RuleManifestChanged, Severity: report.SeverityHigh, Title: "Manifest changed since the baseline",
-	Description: "What the server advertises is not what was approved, or seen first: names, titles, descriptions, " +
-		"schemas, instructions or restrictive hints differ. `_meta`, order and default-valued hints do not count.",
-	Fix: "Review the difference and approve it by pinning the new digest.",
+	Description: "What the server advertises is not what was approved, or seen first: names, titles, descriptions, schemas, " +
+		"arguments, hints that are not their defaults, instructions, capabilities or the server's name differ. `_meta`, icons, " +
+		"sizes, versions, the order of items and default-valued hints do not count. Low where nothing but times, numbers, ids " +
+		"or the order of words in a list differ.",
+	Fix: "Announce what changes with a new version, and why, so that whoever runs the server can review it.",
+	Expected: "Every release that touches a description is found: it is a change that a model acts on, and the finding shows " +
+		"its text. A server whose lists come in the order of a hash, or whose texts hold a time or a port, gives Low.",
+	Mitigation: "Review the difference (mcpaudit diff) and approve it by pinning the new digest in spec.baseline, or keep to the " +
+		"approved image by its digest.",
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
+}
+
+var behaviorChanged = Rule{
+	ID: report.RuleBehaviorChanged, Severity: report.SeverityMedium, Title: "Behaviour changed since the baseline",
+	Description: "The server connected to a host, ran a program, listened, or used a place for files that it had not in the " +
+		"audit of the baseline. Medium for the same manifest; Low where it only read or listed files outside of the home directory, " +
+		"the temporary ones and its own; Info where the manifest has changed as well, which is a finding of its own. Both audits must have seen " +
+		"everything and exercised the server in the same way: with the same seed, rounds, choice of calls, transport and network. " +
+		"What it does no more is shown and is no finding.",
+	Fix: "Say with the new version what it does that the one before did not.",
+	Expected: "A server that does something only now and then (an update check once a day) can give one; names made up for a run, " +
+		"ports of the server's own and the markers of the audit are not compared.",
+	Mitigation: "Compare the two reports (mcpaudit diff), and hold the server to what it needs: an egress policy for hosts, " +
+		"a read-only root file system and mounts for places, an image without the programs.",
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 
 // What the rules about one audit's manifests have in common.

@@ -3,12 +3,10 @@ package rules
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
-	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -82,17 +80,12 @@ func broken(kind breach.Kind) []Input {
 	return altered(func(in *Input) { in.Breaches = []breach.Breach{{Kind: kind, Count: 1, Sample: "x"}} })
 }
 
-func drifting(moment report.Moment, d report.Drift) []Input {
-	return altered(func(in *Input) { in.Drifts = []Drift{{Moment: moment, Drift: d, Words: d}} })
-}
-
 var (
-	changedTool = report.Drift{Changed: []string{"tool a"}}
-	cloudy      = server{name: "ec2", tools: []string{"format_note: Fetches the list of EC2 instances from AWS."}}
-	webby       = server{name: "web", tools: []string{"format_note: Fetches a web page."}}
-	shelly      = server{name: "sh", tools: []string{"format_note: Runs a shell command."}}
-	dockery     = server{name: "docker", tools: []string{"format_note: Lists Docker containers."}}
-	gitty       = server{name: "git", tools: []string{"format_note: Clones a git repository."}}
+	cloudy  = server{name: "ec2", tools: []string{"format_note: Fetches the list of EC2 instances from AWS."}}
+	webby   = server{name: "web", tools: []string{"format_note: Fetches a web page."}}
+	shelly  = server{name: "sh", tools: []string{"format_note: Runs a shell command."}}
+	dockery = server{name: "docker", tools: []string{"format_note: Lists Docker containers."}}
+	gitty   = server{name: "git", tools: []string{"format_note: Clones a git repository."}}
 )
 
 var _ = prove(map[string]proof{
@@ -119,17 +112,6 @@ var _ = prove(map[string]proof{
 	},
 	"MCPA-EVADE-001": {finds: one(silent, evade(call, "ptrace", "EPERM", true)), spares: one(silent, evade(startup, "io_uring_setup", "ENOSYS", true))},
 
-	report.RuleManifestChanged: {finds: altered(sinceBaseline("sha256:0")), spares: altered(sinceBaseline("")), judge: againstBaseline},
-	"MCPA-MANIFEST-002":        {finds: drifting(report.MomentSession, changedTool), spares: drifting(report.MomentSession, report.Drift{})},
-	"MCPA-MANIFEST-003":        {finds: drifting(report.MomentRestart, changedTool), spares: drifting(report.MomentSession, changedTool)},
-	"MCPA-MANIFEST-004":        {finds: drifting(report.MomentIdentity, changedTool), spares: drifting(report.MomentRestart, changedTool)},
-	"MCPA-MANIFEST-005": {
-		finds: drifting(report.MomentClock, changedTool),
-		spares: altered(func(in *Input) { // a date in a text has to differ
-			in.Drifts = []Drift{{Moment: report.MomentClock, Drift: changedTool}}
-		}),
-	},
-
 	"MCPA-PROTOCOL-001": {
 		finds:  altered(func(in *Input) { in.Pollution = Pollution{Lines: 1, Sample: "hello"} }),
 		spares: altered(func(*Input) {}),
@@ -141,25 +123,3 @@ var _ = prove(map[string]proof{
 	"MCPA-PROTOCOL-006": {finds: broken(breach.SameName), spares: broken(breach.Nameless)},
 	"MCPA-PROTOCOL-007": {finds: broken(breach.Flood), spares: broken(breach.Twice)},
 })
-
-// sinceBaseline gives an input a baseline of that digest, of its own manifest's if
-// it is empty.
-func sinceBaseline(digest string) func(*Input) {
-	return func(in *Input) {
-		in.Manifest = manifest.Manifest{ServerName: []byte(`"notes"`)}
-		if digest == "" {
-			digest = in.Manifest.Report().Digest
-		}
-		in.Baseline = &report.Report{ManifestDigest: digest}
-	}
-}
-
-// againstBaseline finds what whoever holds the baseline finds.
-func againstBaseline(in Input) []report.Finding {
-	now := in.Manifest.Report()
-	if in.Baseline.ManifestDigest == now.Digest {
-		return nil
-	}
-	drift := report.Diff(in.Baseline.Manifest, now)
-	return []report.Finding{report.ManifestChanged(in.Baseline.ManifestDigest, now.Digest, drift, time.Time{})}
-}

@@ -406,8 +406,12 @@ func TestRegistry(t *testing.T) {
 		}
 		ids[r.ID] = true
 	}
-	changed := report.ManifestChanged("a", "b", report.Drift{}, time.Time{})
-	if !ids[changed.Rule] || changed.Title != manifestChanged.Title || changed.Severity != manifestChanged.Severity {
-		t.Errorf("%+v is not as documented", changed)
+	before := report.Report{ManifestDigest: "a", Behavior: report.BehaviorOf(nil, false)}
+	after := report.Report{ManifestDigest: "b", Behavior: report.BehaviorOf([]string{"execute git"}, false)}
+	_, found := report.Compare(before, after)
+	for i, rule := range []Rule{manifestChanged, behaviorChanged} {
+		if len(found) != 2 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Severity.Rank() > rule.Severity.Rank() {
+			t.Errorf("%+v is not as documented", found)
+		}
 	}
 }

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Diff compares two manifests item by item, the envelope included. Both may be
+// in any order; the answer is sorted. It takes time in proportion to the size of
+// the manifests, whatever is in them.
+func Diff(before, after Manifest) Drift {
+	was, is := before.all(), after.all()
+	var d Drift
+	var added, removed, changed []Capability
+	for of, item := range is {
+		switch old, ok := was[of]; {
+		case !ok:
+			added = append(added, of)
+		case old.Digest != item.Digest:
+			changed = append(changed, of)
+		}
+	}
+	for of := range was {
+		if _, ok := is[of]; !ok {
+			removed = append(removed, of)
+		}
+	}
+	var texts differ
+	for _, of := range sorted(changed) {
+		texts.item(of, of.String(), was[of], is[of])
+	}
+	pairs := renamed(was, is, removed, added)
+	for _, from := range sorted(slices.Collect(maps.Keys(pairs))) {
+		to := pairs[from]
+		both := from.String() + " to " + to.String()
+		d.Renamed = append(d.Renamed, both)
+		texts.item(to, both, was[from], is[to])
+		added = slices.DeleteFunc(added, func(of Capability) bool { return of == to })
+		removed = slices.DeleteFunc(removed, func(of Capability) bool { return of == from })
+	}
+	d.Added, d.Removed, d.Changed, d.Changes = names(added), names(removed), names(changed), texts.changes
+	return d
+}
+
+// DiffWords compares two manifests without what differs by itself from one start of
+// a server to the next: see Item.Words. It has no texts.
+func DiffWords(before, after Manifest) Drift {
+	d := Diff(before.spoken(), after.spoken())
+	d.Changes = nil
+	return d
+}
+
+// all are the items, with that of the envelope as the server's.
+func (m Manifest) all() map[Capability]Item {
+	all := map[Capability]Item{}
+	if m.Envelope != "" {
+		all[Capability{Kind: CapabilityServer}] = Item{
+			Description: m.Instructions, Definition: m.Definition, Digest: m.Envelope, Words: m.Words}
+	}
+	for kind, items := range map[CapabilityKind][]Item{
+		CapabilityTool: m.Tools, CapabilityResource: m.Resources,
+		CapabilityResourceTemplate: m.ResourceTemplates, CapabilityPrompt: m.Prompts,
+	} {
+		for _, item := range items {
+			all[Capability{Kind: kind, Name: item.Name}] = item
+		}
+	}
+	return all
+}
+
+// spoken is the manifest with the digests of the words in place of the others.
+func (m Manifest) spoken() Manifest {
+	each := func(items []Item) []Item {
+		words := make([]Item, len(items))
+		for i, item := range items {
+			words[i] = Item{Name: item.Name, Digest: cmp.Or(item.Words, item.Digest)}
+		}
+		return words
+	}
+	return Manifest{Envelope: cmp.Or(m.Words, m.Envelope), Tools: each(m.Tools), Resources: each(m.Resources),
+		ResourceTemplates: each(m.ResourceTemplates), Prompts: each(m.Prompts)}
+}
+
+// likeness is what two items that differ in their names must share to be the same.
+type likeness struct {
+	kind                    CapabilityKind
+	description, definition string
+}
+
+// renamed pairs what went with what came, where both have the same description and
+// definition, whole, and nothing else that went or came has them.
+func renamed(was, is map[Capability]Item, removed, added []Capability) map[Capability]Capability {
+	alike := func(items map[Capability]Item, names []Capability) map[likeness][]Capability {
+		by := map[likeness][]Capability{}
+		for _, of := range names {
+			item := items[of]
+			if item.Description == "" || strings.HasSuffix(item.Description, cutMark) || item.Definition == "" {
+				continue
+			}
+			like := likeness{of.Kind, item.Description, item.Definition}
+			by[like] = append(by[like], of)
+		}
+		return by
+	}
+	came := alike(is, added)
+	pairs := map[Capability]Capability{}
+	for like, from := range alike(was, removed) {
+		if to := came[like]; len(from) == 1 && len(to) == 1 {
+			pairs[from[0]] = to[0]
+		}
+	}
+	return pairs
+}
+
+func sorted(list []Capability) []Capability {
+	return slices.SortedFunc(slices.Values(list), func(a, b Capability) int { return strings.Compare(a.String(), b.String()) })
+}
+
+func names(list []Capability) []string {
+	var all []string
+	for _, of := range list {
+		all = append(all, of.String())
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// How much of two texts is shown of what differs.
+const (
+	// shortText is what is shown whole, in bytes.
+	shortText = 200
+	// around is how many words are shown on each side of a difference; two that are
+	// closer than both are one.
+	around = 4
+	// maxTable bounds the words of one text times those of the other that are told
+	// apart; what there is more of is one difference.
+	maxTable = 1 << 16
+	// context is how many bytes are shown before a difference within one word.
+	context = 40
+)
+
+// excerpts shows of two texts what differs, word by word, with some words around
+// it. Neither is longer than MaxChangeBytes.
+func excerpts(before, after string) (from, to string) {
+	if len(before) > shortText || len(after) > shortText {
+		was, is := words(before), words(after)
+		before, after = hunks(was, is)
+	}
+	if len(before) > MaxChangeBytes || len(after) > MaxChangeBytes {
+		skip := max(shared(before, after)-context, 0)
+		for skip > 0 && !utf8.RuneStart(before[skip]) {
+			skip--
+		}
+		if skip > 0 {
+			before, after = cutMark+before[skip:], cutMark+after[skip:]
+		}
+	}
+	t := trimmer{}
+	t.excerpt(&before, MaxChangeBytes)
+	t.excerpt(&after, MaxChangeBytes)
+	return before, after
+}
+
+// shared is how many bytes two texts begin with that are the same.
+func shared(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// words are the words of a text, each with the white space behind it.
+func words(text string) []string {
+	var all []string
+	begin, space := 0, false
+	for i, r := range text {
+		if space && !unicode.IsSpace(r) {
+			all, begin = append(all, text[begin:i]), i
+		}
+		space = unicode.IsSpace(r)
+	}
+	if begin < len(text) {
+		all = append(all, text[begin:])
+	}
+	return all
+}
+
+// hunk is a stretch of words that differ: [from, to) of either text.
+type hunk struct{ aFrom, aTo, bFrom, bTo int }
+
+// hunks writes what differs of either text.
+func hunks(a, b []string) (before, after string) {
+	var was, is strings.Builder
+	all := merged(differing(a, b))
+	for _, h := range all {
+		piece(&was, a, h.aFrom, h.aTo)
+		piece(&is, b, h.bFrom, h.bTo)
+	}
+	return was.String(), is.String()
+}
+
+// piece writes words with those around them, and marks what is left out.
+func piece(out *strings.Builder, of []string, from, to int) {
+	begin, end := max(from-around, 0), min(to+around, len(of))
+	if begin > 0 && out.Len() == 0 {
+		out.WriteString(cutMark)
+	}
+	for _, word := range of[begin:end] {
+		out.WriteString(word)
+	}
+	if end < len(of) {
+		out.WriteString(cutMark)
+	}
+}
+
+// merged joins the stretches that lie so close that the words around them meet.
+func merged(all []hunk) []hunk {
+	var out []hunk
+	for _, h := range all {
+		if n := len(out); n > 0 && h.aFrom-out[n-1].aTo <= 2*around {
+			out[n-1].aTo, out[n-1].bTo = h.aTo, h.bTo
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// differing are the stretches in which two texts differ, by their longest common
+// subsequence; one stretch where that would take too long.
+func differing(a, b []string) []hunk {
+	first := 0
+	for first < len(a) && first < len(b) && a[first] == b[first] {
+		first++
+	}
+	aEnd, bEnd := len(a), len(b)
+	for aEnd > first && bEnd > first && a[aEnd-1] == b[bEnd-1] {
+		aEnd, bEnd = aEnd-1, bEnd-1
+	}
+	n, m := aEnd-first, bEnd-first
+	if n == 0 && m == 0 {
+		return nil
+	}
+	if n == 0 || m == 0 || n > maxTable/m {
+		return []hunk{{first, aEnd, first, bEnd}}
+	}
+	// common[i][j] is how many words a[i:] and b[j:] have in common, in order.
+	common := make([][]uint16, n+1)
+	for i := range common {
+		common[i] = make([]uint16, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			common[i][j] = max(common[i+1][j], common[i][j+1])
+			if a[first+i] == b[first+j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	var all []hunk
+	for i, j := 0, 0; i < n || j < m; {
+		h := hunk{aFrom: first + i, bFrom: first + j}
+		for i < n || j < m {
+			if i < n && j < m && a[first+i] == b[first+j] {
+				break
+			}
+			if j == m || i < n && common[i+1][j] >= common[i][j+1] {
+				i++
+			} else {
+				j++
+			}
+		}
+		h.aTo, h.bTo = first+i, first+j
+		all = append(all, h)
+		for i < n && j < m && a[first+i] == b[first+j] {
+			i, j = i+1, j+1
+		}
+	}
+	return all
+}

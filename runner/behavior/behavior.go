@@ -1,0 +1,175 @@
+// Package behavior condenses what a server did into what can be compared from one
+// audit to the next: the hosts that it connects to, the programs that it runs, the
+// places of its files, what it listens on. It is pure; the audit calls Of once.
+//
+// An entry is a class, never one file or one port of many: two audits of the same
+// server with the same inputs must give the same entries. So counts, times, process
+// numbers and the capability in flight stay out, and so do ports that the kernel
+// gives (ip(7)), names that are made up for a run, and the marks of the probe. What
+// failed is left out as well, but for connections and programs, for in the sandbox
+// these may only fail because it is one.
+package behavior
+
+import (
+	"net/netip"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// Server is what of a server makes the same place another path elsewhere.
+type Server struct {
+	// Home is its home directory, absolute and clean; "" if it has none.
+	Home string
+	// Command is its program and the arguments.
+	Command []string
+}
+
+// Of is the behaviour in a profile; incomplete: of an audit that did not see all.
+func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
+	c := condenser{places: s.places(p), names: map[string]bool{}}
+	for _, e := range p.Effects {
+		c.effect(e)
+	}
+	for name := range c.names {
+		if !c.connected(name) {
+			c.entries = append(c.entries, "resolve "+disguise(name, "."))
+		}
+	}
+	return report.BehaviorOf(c.entries, incomplete)
+}
+
+// condenser makes the entries. names are those that were looked up, with false where
+// they were connected to as well.
+type condenser struct {
+	places
+	entries []string
+	names   map[string]bool
+	hosts   []string
+}
+
+func (c *condenser) add(verb, what string) { c.entries = append(c.entries, verb+" "+what) }
+
+func (c *condenser) effect(e profile.Effect) {
+	switch e.Kind {
+	case profile.KindRead:
+		c.add("read", c.class(e.Path, false))
+	case profile.KindList:
+		c.add("read", c.class(e.Path, true))
+	case profile.KindWrite:
+		c.add("write", c.class(e.Path, strings.HasPrefix(e.Operation, "mkdir")))
+	case profile.KindDelete:
+		c.add("delete", c.class(e.Path, e.Operation == "rmdir"))
+	case profile.KindExec:
+		c.add("execute", c.program(e.Path))
+	case profile.KindConnect:
+		c.connect(e)
+	case profile.KindListen:
+		c.listen(e)
+	}
+}
+
+// firstEphemeral is the first of the ports that the kernel gives by default
+// (ip_local_port_range, ip(7)).
+const firstEphemeral = 32768
+
+// portDNS is where names are looked up (RFC 1035, 4.2).
+const portDNS = 53
+
+func (c *condenser) connect(e profile.Effect) {
+	address, err := netip.ParseAddr(e.Address)
+	host := hostname(e.Host)
+	switch {
+	case e.Protocol == "unix":
+		c.add("connect", "unix "+c.file(e.Address))
+	case e.Protocol == "netlink", inputs.Named(host):
+	case e.Port == portDNS && host != "":
+		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".arpa") {
+			c.names[host] = true
+		}
+	case e.Port == portDNS && e.Protocol == "udp": // the beginning of a look-up
+	case err == nil && address.Unmap().IsLoopback() || err == nil && address.IsUnspecified():
+		c.add("connect", ported("localhost", e.Port))
+	case host != "":
+		c.hosts = append(c.hosts, host)
+		c.add("connect", disguise(host, ".")+":"+strconv.Itoa(e.Port))
+	case err == nil && sinkhole.Fake.Contains(address):
+		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // which, was not seen
+	case err == nil:
+		c.add("connect", netip.AddrPortFrom(address, uint16(e.Port)).String())
+	}
+}
+
+// connected tells whether a name that was looked up says no more than a connection or
+// another name: it is the same, or that with a search domain behind it (resolv.conf(5)).
+func (c *condenser) connected(name string) bool {
+	for _, host := range c.hosts {
+		if name == host || strings.HasPrefix(name, host+".") {
+			return true
+		}
+	}
+	for i, r := range name {
+		if r == '.' && (c.names[name[:i]] || inputs.Named(name[:i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostname is a host without the search domain of a cluster.
+func hostname(host string) string {
+	name := strings.TrimSuffix(strings.ToLower(host), ".")
+	inCluster, ok := strings.CutSuffix(name, ".cluster.local")
+	if !ok {
+		return name
+	}
+	if service, ok := strings.CutSuffix(inCluster, ".svc"); ok {
+		return service[:max(strings.LastIndexByte(service, '.'), 0)] // without the namespace
+	}
+	return inCluster
+}
+
+func (c *condenser) listen(e profile.Effect) {
+	address, err := netip.ParseAddr(e.Address)
+	switch {
+	case e.Protocol == "unix":
+		c.add("listen", "unix "+c.file(e.Address))
+	case err != nil:
+		c.add("listen", e.Protocol)
+	case address.Unmap().IsLoopback():
+		c.add("listen", e.Protocol+" "+ported("localhost", e.Port))
+	case address.IsUnspecified():
+		c.add("listen", e.Protocol+" "+ported("*", e.Port))
+	default:
+		c.add("listen", e.Protocol+" "+ported("an address", e.Port)) // of this machine
+	}
+}
+
+// ported is a host of the machine's own with its port, unless the kernel gave that.
+func ported(host string, port int) string {
+	if port == 0 || port >= firstEphemeral {
+		return host
+	}
+	return host + ":" + strconv.Itoa(port)
+}
+
+// runtimes are interpreters with a version behind their names.
+var runtimes = regexp.MustCompile(`^(python|pypy|perl|ruby|node|php|lua|java|pip)[-0-9.]+$`)
+
+// program is the name of one, with its place where programs are not usually kept.
+func (c *condenser) program(file string) string {
+	base := disguise(path.Base(file), "")
+	if runtime := runtimes.FindStringSubmatch(base); runtime != nil {
+		base = runtime[1]
+	}
+	if dir := path.Base(path.Dir(file)); dir == "bin" || dir == "sbin" || dir == ".bin" {
+		return base
+	}
+	return c.class(path.Dir(file), true) + base
+}

@@ -1,0 +1,179 @@
+package behavior
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// places are the directories that classes are told by.
+type places struct {
+	home string
+	// own are where the server itself is installed.
+	own []string
+}
+
+// shared are places in which everybody makes up names.
+var shared = []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/sys"}
+
+// places finds where a server lies: it opens, or is, what its command names.
+func (s Server) places(p profile.Profile) places {
+	at := places{home: strings.TrimSuffix(s.Home, "/")}
+	for _, arg := range s.Command {
+		name := strings.TrimPrefix(path.Clean(arg), "../")
+		if !strings.ContainsAny(name, "/.") || strings.HasPrefix(arg, "-") {
+			continue
+		}
+		for _, e := range p.Effects {
+			if e.Kind != profile.KindRead && e.Kind != profile.KindExec || e.Path != name && !strings.HasSuffix(e.Path, "/"+name) {
+				continue
+			}
+			dir := path.Dir(e.Path)
+			if base := path.Base(dir); base == "bin" || dir == "/" || dir == at.home || slices.Contains(shared, dir) {
+				break
+			}
+			at.own = append(at.own, dir)
+			break
+		}
+	}
+	return at
+}
+
+// grouping are the directories of which each has one for every program: where they
+// lie in a home, or from the root.
+var (
+	homeGroups = []string{".config", ".cache", ".local/share", ".local/state", ".local/lib", ".local"}
+	rootGroups = []string{"/var/lib", "/var/log", "/var/cache", "/var/run", "/usr/share", "/usr/local", "/usr/lib", "/var", "/usr", "/opt", "/home", "/root", "/etc", "/run", "/mnt", "/srv", "/dev"}
+)
+
+// class is the place of a file: a directory with a slash behind it, or a file whose
+// name is its own in a place that all programs share. dir: it is a directory itself.
+func (p places) class(name string, dir bool) string {
+	for _, own := range p.own {
+		if within(name, own) {
+			return "./"
+		}
+	}
+	if rest, ok := below(name, p.home); ok && p.home != "" {
+		return p.inHome(rest, dir)
+	}
+	for _, place := range shared {
+		if within(name, place) {
+			return place + "/"
+		}
+	}
+	if rest, ok := below(name, "/proc"); ok {
+		if first, _, _ := strings.Cut(rest, "/"); first != "" && strings.Trim(first, "0123456789") == "" {
+			return "/proc/PID/"
+		}
+		return "/proc/"
+	}
+	for _, group := range rootGroups {
+		if rest, ok := below(name, group); ok {
+			return group + "/" + first(rest, dir)
+		}
+	}
+	if rest, ok := below(name, "/"); ok && (dir || strings.Contains(rest, "/")) {
+		return "/" + first(rest, dir)
+	}
+	return "/"
+}
+
+func (p places) inHome(rest string, dir bool) string {
+	for _, group := range homeGroups {
+		if inside, ok := below(rest, group); ok {
+			return "~/" + group + "/" + first(inside, dir)
+		}
+	}
+	if !strings.HasPrefix(rest, ".") && !strings.Contains(rest, "/") && !dir {
+		return "~/" // a user's file, by any name
+	}
+	return "~/" + first(rest, dir)
+}
+
+// first is the first part of a path, as a directory where there is more to come.
+func first(rest string, dir bool) string {
+	name, _, more := strings.Cut(rest, "/")
+	if name == "" {
+		return ""
+	}
+	if name = disguise(name, ""); more || dir {
+		name += "/"
+	}
+	return name
+}
+
+// file is the path of a file that is an address: whole, with its made-up parts hidden.
+func (p places) file(name string) string {
+	if !strings.HasPrefix(name, "/") {
+		return disguise(name, "")
+	}
+	if within(name, "/run") || within(name, "/var/run") {
+		return disguise(name, "/")
+	}
+	return p.class(name, false)
+}
+
+// below is the rest of a path under a directory.
+func below(name, dir string) (string, bool) {
+	if name == dir {
+		return "", true
+	}
+	return strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func within(name, dir string) bool {
+	_, ok := below(name, dir)
+	return ok
+}
+
+// disguise puts a star for each part of a name, between separators ("" for none),
+// that was made up for the run or came from the probe.
+func disguise(name, separator string) string {
+	parts := []string{name}
+	if separator != "" {
+		parts = strings.Split(name, separator)
+	}
+	out := parts[:0]
+	for _, part := range parts {
+		if _, marked := inputs.Marked(part); marked || madeUp(part) {
+			part = "*"
+		}
+		if n := len(out); part == "*" && n > 0 && out[n-1] == "*" {
+			continue
+		}
+		out = append(out, part)
+	}
+	return strings.Join(out, separator)
+}
+
+// A name is made up where it is long and has digits, or has many: people write
+// "sha256sum" and "notes-2024", programs "tmp8x3k2q9f", "3f2a77b1" and "1714060800".
+const (
+	longName   = 16
+	manyDigits = 5
+)
+
+func madeUp(name string) bool {
+	digits, letters, hex := 0, 0, true
+	for _, r := range name {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+			hex = hex && strings.ContainsRune("abcdefABCDEF", r)
+		}
+	}
+	switch {
+	case digits == 0:
+		return false
+	case digits >= manyDigits, letters+digits >= longName && 4*digits >= letters:
+		return true
+	}
+	return hex && letters > 0 && letters+digits >= 8
+}
