@@ -120,7 +120,7 @@ type family struct {
 // in the file of its name.
 var families = slices.Concat(
 	egressRules, fileRules, processRules, secretRules, persistenceRules, annotationRules,
-	manifestRules, poisonRules, squatRules, protocolRules, evasionRules, privilegeRules, scopeRules,
+	manifestRules, poisonRules, hiddenRules, outputRules, squatRules, protocolRules, evasionRules, privilegeRules, scopeRules,
 )
 
 // All lists the rules.

@@ -1,0 +1,130 @@
+package poison
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Runs that may be an encoded text; shorter ones say too little to count.
+var (
+	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+	hexRun     = regexp.MustCompile(`(?:[0-9a-fA-F]{2}){16,}`)
+	escapeRun  = regexp.MustCompile(`(?:\\x[0-9a-fA-F]{2}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}`)
+	percentRun = regexp.MustCompile(`(?:%[0-9a-fA-F]{2}){12,}`)
+)
+
+// maxRuns and maxDecoded bound what is decoded of one text: runs, and bytes of each.
+const (
+	maxRuns    = 256
+	maxDecoded = 16 << 10
+)
+
+// encodings are how a run of each kind is decoded.
+var encodings = []struct {
+	name   string
+	run    *regexp.Regexp
+	decode func(string) string
+}{
+	{"base64", base64Run, fromBase64},
+	{"hexadecimal", hexRun, fromHex},
+	{"escape sequences", escapeRun, fromEscapes},
+	{"percent-encoding", percentRun, fromPercent},
+}
+
+// hiddenEncoded finds runs that decode to an instruction, and in a manifest to a
+// command or an address as well. Images, keys, tokens and ids decode to nothing of
+// the kind; documents and mails are often encoded as a whole, and count as they
+// would in the clear.
+func hiddenEncoded(text string, in Place) (Hidden, bool) {
+	for _, e := range encodings {
+		for _, at := range e.run.FindAllStringIndex(text, maxRuns) {
+			run := text[at[0]:at[1]]
+			if isToken(text, at[0], run) {
+				continue
+			}
+			decoded := strings.TrimSpace(e.decode(run[:min(len(run), maxDecoded)]))
+			if !readable(decoded) || isData(decoded) || !telling(decoded, in) {
+				continue
+			}
+			return Hidden{Way: WayEncoded, How: e.name, Says: decoded}, true
+		}
+	}
+	return Hidden{}, false
+}
+
+// telling tells whether a text that was decoded is one that somebody is to act on.
+func telling(text string, in Place) bool {
+	if in == Answered {
+		return len(Inject(text)) > 0
+	}
+	return imperative.MatchString(text) || command.MatchString(text) || address.MatchString(text) || len(Inject(text)) > 0
+}
+
+var (
+	// imperative is what instructions have in common that examples do not: "hello
+	// world" asks for nothing.
+	imperative = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override|bypass|send|forward|upload|transmit|exfiltrate|` +
+		`read|call|invoke|execute|run|include|append|pass|reveal|do not|don't|never|always|must|instead of|before (?:you|using|answering|calling))\b` +
+		`[\s\S]*\b(user|tool|tools|function|file|files|instructions?|prompt|secrets?|keys?|tokens?|passwords?|credentials|conversation|message|data|` +
+		`assistant|model|environment|output|response|everything|contents?|url|email)\b`)
+	command = regexp.MustCompile(`(?i)(?:^|[\s;&|(])(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|python3?|node|rm|cat|scp|ssh|chmod|base64|eval|sudo)\s+(?:-|/|~|https?:|\.|"|')`)
+	address = regexp.MustCompile(`(?i)^(?:https?|ftp|wss?)://[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
+)
+
+// isToken tells of a run whether it is part of a JSON Web Token (RFC 7519) or of an
+// image or font in a data URL (RFC 2397).
+func isToken(text string, at int, run string) bool {
+	if strings.HasPrefix(run, "eyJ") {
+		return true // {" in base64url: a token, or JSON
+	}
+	before := text[max(0, at-64):at]
+	if strings.HasSuffix(before, ".") && strings.Contains(text[max(0, at-4096):at], "eyJ") {
+		return true
+	}
+	scheme := strings.LastIndex(before, "data:")
+	return scheme >= 0 && strings.HasSuffix(before, ";base64,") && !strings.HasPrefix(before[scheme:], "data:text/")
+}
+
+// isData tells of a decoded text that a program reads it: JSON, XML and pictures in
+// it, PEM.
+func isData(text string) bool {
+	for _, prefix := range []string{`{"`, "{\n", `[{`, `["`, "<svg", "<?xml", "-----BEGIN", "%PDF"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func fromBase64(run string) string {
+	run = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
+	run = run[:len(run)-len(run)%4+[]int{0, 0, 2, 3}[len(run)%4]] // one character over says nothing
+	decoded, err := base64.RawStdEncoding.DecodeString(run)
+	if err != nil {
+		return ""
+	}
+	return string(decoded)
+}
+
+func fromHex(run string) string {
+	decoded, err := hex.DecodeString(run)
+	if err != nil {
+		return ""
+	}
+	return string(decoded)
+}
+
+func fromEscapes(run string) string {
+	return fromHex(strings.NewReplacer(`\x`, "", `\u00`, "").Replace(run))
+}
+
+func fromPercent(run string) string {
+	decoded, err := url.PathUnescape(run)
+	if err != nil {
+		return ""
+	}
+	return decoded
+}

@@ -1,0 +1,76 @@
+package poison
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var (
+	// comments are what neither HTML nor Markdown shows.
+	comments = []*regexp.Regexp{
+		regexp.MustCompile(`(?s)<!--(.*?)-->`),
+		regexp.MustCompile(`(?m)^\s*\[(?://|comment|_)\]:\s*(?:#|<>)\s*["'(](.+)["')]`),
+	}
+	// unseen is an element with a style that shows nothing of it.
+	unseen = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^<>]*?(?:\bhidden\b|style\s*=\s*["'](?:[^"'<>]*?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|` +
+		`font-size\s*:\s*0(?:px|pt|em|%|;|["'])|opacity\s*:\s*0(?:;|["'])|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\b))[^<>]*>([^<]+)`)
+	// carrier is a picture whose address is to be filled with what the model knows.
+	carrier = regexp.MustCompile(`(?i)!\[[^\]]{0,256}\]\(\s*(https?://[^\s)]{1,512}[?&/][^\s)=]{0,64}=?[{<\[$%]+[^)\s]{0,32}` +
+		`(?:data|secret|context|conversation|history|chat|message|prompt|token|key|env|content|summary|info|credential|password|file)[^)]{0,128})\)`)
+)
+
+// The whitespace behind which a text is out of view: so many lines, or so many
+// columns.
+const (
+	minLines   = 20
+	minColumns = 150
+)
+
+// hiddenMarkup finds what a rendered text leaves out. Only what instructs counts: of
+// comments and hidden elements the world is full.
+func hiddenMarkup(text string, in Place) (Hidden, bool) {
+	for _, form := range comments {
+		for _, m := range form.FindAllStringSubmatch(text, maxRuns) {
+			if directs(m[1], in) {
+				return Hidden{WayMarkup, "a comment that is not rendered", strings.TrimSpace(m[1])}, true
+			}
+		}
+	}
+	for _, m := range unseen.FindAllStringSubmatch(text, maxRuns) {
+		if directs(m[1], in) {
+			return Hidden{WayMarkup, "an element whose style shows nothing", strings.TrimSpace(m[1])}, true
+		}
+	}
+	if m := carrier.FindStringSubmatch(text); m != nil {
+		return Hidden{WayMarkup, "a picture whose address takes data along", m[1]}, true
+	}
+	if in == Declared {
+		return outOfView(text)
+	}
+	return Hidden{}, false
+}
+
+// directs tells whether a passage that is not shown instructs.
+func directs(passage string, in Place) bool {
+	return len(Inject(passage)) > 0 || in == Declared && imperative.MatchString(passage)
+}
+
+// outOfView finds a text behind so much whitespace that no window shows it.
+func outOfView(text string) (Hidden, bool) {
+	lines, columns := 0, 0
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			lines, columns = lines+1, 0
+		case unicode.IsSpace(r):
+			columns++
+		default:
+			if i > lines+columns && (lines >= minLines || columns >= minColumns) {
+				return Hidden{WayMarkup, "whitespace that puts it out of view", following(text[i:])}, true
+			}
+			lines, columns = 0, 0
+		}
+	}
+	return Hidden{}, false
+}

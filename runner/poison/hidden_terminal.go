@@ -1,0 +1,56 @@
+package poison
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Control sequences (ECMA-48). The C1 forms have to have a parameter: by themselves
+// they are quotation marks that were decoded as Latin-1.
+var (
+	control = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\u009b[0-9;?]+[ -/]*[@-~]" + // CSI
+		"|(?:\x1b\\]|\u009d[0-9]+;)[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)?" + // OSC
+		"|\x1b[PX^_][^\x07\x1b\u009c]*(?:\x1b\\\\|\u009c)?" + // DCS, SOS, PM, APC
+		"|\x1b[^\\[\\]PX^_]?")
+	// drawn are the sequences that programs colour and redraw their lines with: SGR,
+	// erase in line, show and hide the cursor.
+	drawn = regexp.MustCompile("^(?:\x1b\\[|\u009b)(?:[0-9;:]*m|[0-2]?K|\\?25[hl])$")
+	// concealing is SGR 8: what follows has no colour.
+	concealing = regexp.MustCompile("^(?:\x1b\\[|\u009b)(?:[0-9;]*;)?0?8m$")
+	extended   = regexp.MustCompile("[34]8[;:](?:5[;:][0-9]+|2[;:][0-9]*[;:][0-9]*[;:][0-9]+)")
+	hyperlink  = regexp.MustCompile("^(?:\x1b\\]|\u009d)8;[^;]*;(.*?)(?:\x07|\x1b\\\\|\u009c)?$")
+)
+
+// hiddenTerminal finds sequences that a terminal obeys. In a manifest there is no use
+// for any; in an output colours are ordinary, unless they are those of nothing.
+func hiddenTerminal(text string, in Place) (Hidden, bool) {
+	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
+		return Hidden{}, false
+	}
+	for _, at := range control.FindAllStringIndex(text, 4096) {
+		sequence := text[at[0]:at[1]]
+		conceals := concealing.MatchString(extended.ReplaceAllString(sequence, "39"))
+		if in == Answered && !conceals && drawn.MatchString(sequence) {
+			continue
+		}
+		h := Hidden{Way: WayTerminal, How: "an escape sequence for terminals"}
+		link := hyperlink.FindStringSubmatch(sequence)
+		switch {
+		case link != nil:
+			h.How, h.Says = "a terminal hyperlink (OSC 8)", link[1]
+		case conceals:
+			h.How = "a terminal colour that conceals (SGR 8)"
+			h.Says = control.ReplaceAllString(following(text[at[1]:]), "")
+		default:
+			h.Says = control.ReplaceAllString(following(text[at[1]:]), "")
+		}
+		return h, true
+	}
+	return Hidden{}, false
+}
+
+// following is the first line of what comes next.
+func following(text string) string {
+	line, _, _ := strings.Cut(text[:min(len(text), 400)], "\n")
+	return strings.TrimSpace(strings.ToValidUTF8(line, ""))
+}

@@ -1,0 +1,180 @@
+package poison
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An output is data. That it holds instructions is no sign of anything: manuals,
+// tickets and mails do, and a server may well say which of its tools comes next.
+// What no document has a reason for is to speak to the model over the head of the
+// user: to take back its instructions, to hide what it does, or to have it carry
+// secrets somewhere. Inject reads for these, each in a passage of its own, and two
+// of them together weigh more than one.
+
+// Means is one thing that an injected text does.
+type Means string
+
+// The means.
+const (
+	// MeansOverride: the instructions that the model has are to count no more.
+	MeansOverride Means = "Override"
+	// MeansConceal: the user is not to know.
+	MeansConceal Means = "Conceal"
+	// MeansAddress: the text names the model, or its dialogue, as its reader.
+	MeansAddress Means = "Address"
+	// MeansSecret: a secret is to be read, or sent somewhere.
+	MeansSecret Means = "Secret"
+	// MeansTool: a tool is to be called before, or in place of, what was asked.
+	MeansTool Means = "Tool"
+)
+
+// Injection is a passage that instructs the model.
+type Injection struct {
+	// Means are what it does, in the order of the constants.
+	Means []Means
+	// Quote is the passage, from its first means on.
+	Quote string
+	// Grave: the model is to do something with a secret or a tool.
+	Grave bool
+}
+
+// maxInject bounds the text that is read, in bytes, and passage how far apart in it
+// two means may be to belong together.
+const (
+	maxInject = 256 << 10
+	passage   = 500
+)
+
+// means are what each looks like. Go's regular expressions take linear time, but not
+// little: they are asked only where one of the words occurs.
+var means = []struct {
+	is    Means
+	words []string
+	form  *regexp.Regexp
+}{
+	{MeansOverride, []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede", "precedence"}, regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:(?:all|any|every|the|your|of|these|those|user'?s?|other)\s+)*` +
+		`(?:previous|prior|above|earlier|preceding)\s+(?:\w+\s+)?(?:instructions?|prompts?|rules|guidelines?|directives?|constraints|restrictions)\b` +
+		`|\b(?:ignore|disregard|forget)\s+all\s+(?:the\s+|your\s+|of\s+the\s+)?(?:previous|prior|earlier|preceding)\s+(?:messages|requests|context|conversations?)\b` +
+		`|\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+(?:above|you(?:'ve|\s+have|\s+were)\s+(?:been\s+)?(?:told|taught|instructed|learned))` +
+		`|\b(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+)?(?:of\s+)?(?:your|the\s+user's)\s+(?:\w+\s+)?(?:instructions?|system\s+prompt|prompt|guidelines|rules|training|request)\b` +
+		`|\b(?:these|this|the following)\s+instructions?\s+(?:override|overrides|supersede|supersedes|take\s+precedence|takes\s+precedence)\b`)},
+	{MeansConceal, []string{"user", "human", "customer", "operator", "silently", "secretly", "covertly"}, regexp.MustCompile(`(?i)\b(?:do\s+not|don't|never|must\s+not|should\s+not|without)\s+(?:\w+ly\s+)?` +
+		`(?:(?:tell|telling|inform|informing)\s+(?:this\s+to\s+)?(?:the\s+|your\s+)(?:user|human|customer|operator)\b` +
+		`|(?:notify|notifying|alert|alerting|warn|warning)\s+the\s+(?:user|human|customer|operator)\s+(?:of|about)\s+(?:this|it|that|these)\b` +
+		`|(?:mention|mentioning|reveal|revealing|disclose|disclosing|show|showing|report|reporting|say|saying|explain|explaining)\s+(?:any\s+of\s+)?(?:this|it|that|them|these)(?:\s+\w+)?\s+to\s+(?:the\s+|your\s+)?(?:user|human|customer|operator)\b` +
+		`|let\s+the\s+(?:user|human|customer|operator)\s+(?:know|see|notice|find\s+out))` +
+		`|\b(?:keep|hide|conceal)\s+(?:this|it|these(?:\s+\w+)?|that|the\s+fact[^.!?\n]{0,40})\s+(?:secret\s+|hidden\s+)?from\s+the\s+(?:user|human|customer|operator)\b` +
+		`|\bthe\s+(?:user|human|operator)\s+(?:must|should)\s+not\s+(?:know|notice|be\s+(?:told|informed|aware)|learn)\b` +
+		`|(?:^|[.:;,!]\s+|\band\s+|\bthen\s+)(?:silently|secretly|covertly)\s+(?:send|read|call|invoke|run|execute|forward|upload|include|append|copy|post|email|transmit)\b`)},
+	{MeansAddress, []string{"<", "[", "system", "admin", "developer", "ai", "llm", "assistant", "language model", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
+		`|<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|\[(?:SYSTEM|ADMIN|HIDDEN|SECRET|IMPORTANT)[^\]\n]{0,60}\]` +
+		`|\b(?:SYSTEM|ADMIN|DEVELOPER)\s+(?:OVERRIDE|INSTRUCTIONS?|DIRECTIVE|COMMAND|NOTICE|MESSAGE|NOTE)\b` +
+		`|(?:^|[\s>"(\[*])(?:hey\s+|dear\s+|attention,?\s+|note\s+to\s+(?:the\s+|any\s+)?|instructions?\s+(?:for|to)\s+(?:the\s+|any\s+|all\s+)?|important\s+for\s+(?:the\s+)?)?` +
+		`(?:ai|llm|ai\s+assistant|ai\s+agent|ai\s+model|assistant|language\s+model|chatbot|claude|chatgpt|copilot)s?\s*[:,!]\s` +
+		`|\b(?:note|instructions?|message|attention|notice)\s*(?:to|for|,)?\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|ai\s+assistant|ai\s+agent|assistant)s?\b` +
+		`|\b(?:as|if)\s+(?:you\s+are\s+)?an?\s+(?:ai|llm|ai\s+assistant|ai\s+agent|language\s+model)\b[^.\n]{0,40}\byou\s+(?:must|should|are\s+required|need)`)},
+	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, regexp.MustCompile(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
+		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
+		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)`)},
+	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, regexp.MustCompile(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
+		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w)` +
+		`|\b(?:curl|wget|nc|bash|sh|powershell)\s+(?:-\S+\s+)*(?:https?://|["'/~])|\brm\s+-rf?\b`)},
+}
+
+// discussed are the signs of a text that talks about injections, and is none.
+var discussed = regexp.MustCompile(`(?i)\b(?:prompt[- ]injections?|injection\s+attacks?|jailbreak\w*|attackers?|adversar\w+|malicious\s+(?:instructions?|prompts?|users?|inputs?)|` +
+	`guardrails?|red[- ]team\w*|such\s+as|for\s+example|e\.g\.|phrases?\s+like|examples?\s+of|detects?\s|attempts?\s+to|patterns?\b|untrusted)`)
+
+// hit is one means at its place.
+type hit struct {
+	means      Means
+	start, end int
+}
+
+// Inject finds the passages that instruct the model: at most one of each weight, the
+// grave one first.
+func Inject(text string) []Injection {
+	text = text[:min(len(text), maxInject)]
+	hits := findMeans(text)
+	var grave, slight *Injection
+	for i := range hits {
+		injection, ok := judgePassage(text, hits[i:])
+		switch {
+		case !ok:
+		case injection.Grave && grave == nil:
+			grave = &injection
+		case !injection.Grave && slight == nil:
+			slight = &injection
+		}
+	}
+	switch {
+	case grave != nil:
+		return []Injection{*grave}
+	case slight != nil:
+		return []Injection{*slight}
+	}
+	return nil
+}
+
+// findMeans are all means in the order of the text; of one kind at most so many. Where
+// nothing speaks to the model, what is done with secrets and tools does not matter.
+func findMeans(text string) []hit {
+	var hits []hit
+	lower := strings.ToLower(text)
+	for _, m := range means {
+		if m.is == MeansSecret && len(hits) == 0 {
+			return nil
+		}
+		if !slices.ContainsFunc(m.words, func(word string) bool { return strings.Contains(lower, word) }) {
+			continue
+		}
+		for _, at := range m.form.FindAllStringIndex(text, maxRuns) {
+			hits = append(hits, hit{m.is, at[0], at[1]})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return a.start - b.start })
+	return hits
+}
+
+// judgePassage judges the passage that begins with the first hit.
+func judgePassage(text string, hits []hit) (Injection, bool) {
+	start, end := hits[0].start, hits[0].end
+	has := map[Means]bool{}
+	for _, h := range hits {
+		if h.start > start+passage {
+			break
+		}
+		has[h.means] = true
+		end = max(end, h.end)
+	}
+	acts := has[MeansSecret] || has[MeansTool]
+	speaks := has[MeansOverride] || has[MeansConceal]
+	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])
+	injection := Injection{Quote: passageAt(text, start, end), Grave: acts && (speaks || has[MeansAddress] && has[MeansSecret]) && !about}
+	for _, m := range means {
+		if has[m.is] {
+			injection.Means = append(injection.Means, m.is)
+		}
+	}
+	quotedHere := start > 0 && strings.ContainsRune("\"'`“‘", lastRune(text[:start]))
+	found := injection.Grave || speaks && !about && !quotedHere
+	return injection, found
+}
+
+// passageAt is the text from the beginning of the sentence to that of the next.
+func passageAt(text string, start, end int) string {
+	for start > 0 && start > end-2*passage && !strings.ContainsRune(".!?\n", rune(text[start-1])) {
+		start--
+	}
+	for end < len(text) && end < start+2*passage && !strings.ContainsRune(".!?\n", rune(text[end])) {
+		end++
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text[start:end], ""))
+}
+
+func lastRune(text string) rune {
+	runes := []rune(text[max(0, len(text)-4):])
+	return runes[len(runes)-1]
+}
