@@ -114,6 +114,7 @@ func (o *judging) loadBaseline() (*report.Report, error) {
 // options are the flags of run.
 type options struct {
 	judging
+	declaring
 	probing
 	listening
 	env     []string
@@ -125,6 +126,7 @@ type options struct {
 func (o *options) flags() *pflag.FlagSet {
 	f := flagSet("run")
 	o.judging.flags(f)
+	o.declaring.flags(f)
 	f.StringVar(&o.network, "network", "sinkhole", "sinkhole (answer every connection, record what is sent), deny (refuse) or allow")
 	f.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for the environment of the server; may be repeated")
 	o.listening.flags(f)
@@ -155,7 +157,7 @@ func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err 
 		return p, "", errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")
 	}
 	p.ShowNoise = o.noise
-	for _, err := range []error{o.judging.plan(&p), o.listening.plan(&p), o.probing.plan(&p), variables(o.env)} {
+	for _, err := range []error{o.judging.plan(&p), o.declaring.plan(&p), o.listening.plan(&p), o.probing.plan(&p), variables(o.env)} {
 		if err != nil {
 			return p, "", err
 		}

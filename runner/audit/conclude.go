@@ -25,6 +25,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	first := exercised(runs)
 	seen, leaks := merge(runs)
 	manifest := first.result.Manifest.Report()
+	declared := readScope(plan, first)
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.Server{
@@ -41,8 +42,9 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Coverage: first.result.Coverage,
 		Exercise: first.result.Exercise,
 		Outputs:  first.result.Outputs,
-		Findings: findings(plan, runs, seen, leaks, now),
+		Findings: findings(plan, runs, declared, seen, leaks, now),
 	}
+	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 // findings judges what was seen by the rules. The conversation is that of the run in which the server was exercised.
-func findings(plan Plan, runs []observation, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
+func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
-		Profile: seen, Leaks: leaks, Scope: readScope(plan, first), Resolvers: plan.resolvers, End: now,
+		Profile: seen, Leaks: leaks, Scope: declared, Resolvers: plan.resolvers, End: now,
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Breaches:  first.result.Breaches,

@@ -32,6 +32,7 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 	for _, f := range r.Findings {
 		p.finding(f)
 	}
+	p.declared(r.Scope)
 	p.profile(r.Profile)
 	p.captures(r.Captures)
 	p.reached(r.Outputs)

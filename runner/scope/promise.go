@@ -72,7 +72,7 @@ func promisesNoNetwork(sentence string) bool {
 	if len(sentence) > maxSentence {
 		return false
 	}
-	plain := strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(sentence, "’", "'"))), " ")
+	plain := plainly(sentence)
 	if !slices.ContainsFunc(topics, func(topic string) bool { return strings.Contains(plain, topic) }) ||
 		conditions.MatchString(plain) {
 		return false

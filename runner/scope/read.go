@@ -16,29 +16,47 @@ const (
 	maxQuote = 160
 )
 
-// read reads the fields of one declaration, and no more bytes of them than
-// left has.
-func read(of report.Capability, all []field, left *int) Declaration {
+// reader reads texts, until it has read enough.
+type reader struct {
+	given Given
+	left  int // bytes
+}
+
+// read reads the fields of one declaration.
+func (r *reader) read(of report.Capability, source report.ScopeSource, all []field) Declaration {
 	d := Declaration{words: map[string]bool{}}
 	for _, f := range all {
-		text := f.text[:min(len(f.text), maxText, *left)]
-		*left -= len(text)
-		promised := false
+		text := f.text[:min(len(f.text), maxText, r.left)]
+		r.left -= len(text)
+		promised, kept := false, false
 		for _, sentence := range sentences(text) {
-			clause := Clause{Source: report.ScopeText, Capability: of, Field: f.name, Quote: quote(sentence)}
-			if f.promises && !promised && promisesNoNetwork(sentence) {
-				d.NoNetwork, promised = append(d.NoNetwork, clause), true
-			}
+			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
 			d.speak(words(sentence, f.identifier), clause)
+			if !f.promises {
+				continue
+			}
+			if !promised && promisesNoNetwork(sentence) {
+				d.NoNetwork, promised = append(d.NoNetwork, clause.meaning("keeps off the network")), true
+			}
+			if !kept && promisesReadOnly(sentence) {
+				d.readOnly, kept = append(d.readOnly, clause.meaning("changes nothing")), true
+			}
+			r.names(&d, sentence, clause)
 		}
 	}
 	return d
 }
 
+// meaning is the clause with what it was understood to say.
+func (c Clause) meaning(what string) Clause {
+	c.Means = what
+	return c
+}
+
 // speak enters the uses that a sentence speaks of.
 func (d *Declaration) speak(spoken []string, clause Clause) {
 	denied := 0
-	network, subprocess, files := false, false, false
+	network, subprocess, files, writing := false, false, false, false
 	for i, word := range spoken {
 		d.words[word] = true
 		if negations[word] {
@@ -54,15 +72,19 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 		network = network || networkWords[word] || networkWords[pair]
 		subprocess = subprocess || subprocessWords[word] || subprocessWords[pair]
 		files = files || fileWords[word] || fileWords[pair]
+		writing = writing || writeWords[word]
 	}
 	if network {
-		d.Network = append(d.Network, clause)
+		d.Network = append(d.Network, clause.meaning("may use the network"))
 	}
 	if subprocess {
-		d.Subprocess = append(d.Subprocess, clause)
+		d.Subprocess = append(d.Subprocess, clause.meaning("may run programs"))
 	}
 	if files {
-		d.Files = append(d.Files, clause)
+		d.Files = append(d.Files, clause.meaning("may use files"))
+	}
+	if writing {
+		d.writing = append(d.writing, clause)
 	}
 }
 

@@ -59,6 +59,12 @@ type Declaration struct {
 	words map[string]bool
 	// hints are the restrictive ones, by name.
 	hints map[string]Clause
+	// readOnly are promises to change nothing, writing clauses that speak of it.
+	readOnly, writing []Clause
+	// named are the places that it names.
+	named []named
+	// said is what else it says, for people.
+	said []Clause
 }
 
 // Mentions tells whether one of the words occurs. They are lower case.
@@ -81,11 +87,12 @@ type Scope struct {
 // Capabilities of the same name are one.
 func Read(m manifest.Manifest, given Given) Scope {
 	s := Scope{items: map[report.Capability]Declaration{}, rulings: given.rulings()}
-	left := maxManifest
-	s.server = read(ofServer, []field{
+	r := &reader{given: given, left: maxManifest}
+	s.server = r.read(ofServer, report.ScopeText, []field{
 		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
-	}, &left)
+	})
+	s.server.absorb(r.serverJSON(given.ServerJSON))
 	for _, list := range []struct {
 		kind  report.CapabilityKind
 		items []manifest.Item
@@ -97,7 +104,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 	} {
 		for _, item := range list.items {
 			of := report.Capability{Kind: list.kind, Name: item.Name}
-			d := read(of, fields(item), &left)
+			d := r.read(of, report.ScopeText, fields(item))
 			d.hints = hints(of, item)
 			if clause, ok := d.hints["openWorldHint"]; ok {
 				d.NoNetwork = append(d.NoNetwork, clause)
@@ -136,6 +143,10 @@ func (d *Declaration) absorb(other Declaration) {
 	d.Network = append(d.Network, other.Network...)
 	d.Subprocess = append(d.Subprocess, other.Subprocess...)
 	d.Files = append(d.Files, other.Files...)
+	d.readOnly = append(d.readOnly, other.readOnly...)
+	d.writing = append(d.writing, other.writing...)
+	d.named = append(d.named, other.named...)
+	d.said = append(d.said, other.said...)
 	if len(other.hints) > 0 {
 		hints := maps.Clone(other.hints)
 		maps.Copy(hints, d.hints)

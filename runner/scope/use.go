@@ -61,6 +61,19 @@ func (s Scope) Answer(of report.Capability, use Use) (Answer, Clause) {
 	if list, ok := s.rulings[use.Kind]; ok {
 		return list.answer(use)
 	}
+	if stance, _ := s.Network(of); use.Kind == UseEgress && (stance == Denied || stance == Unclear) {
+		return Unsaid, Clause{} // what it names does not take back what it promises
+	}
+	for _, d := range []Declaration{s.items[of], s.server} {
+		if clause, ok := d.answer(use); ok {
+			return Allowed, clause
+		}
+	}
+	if of.Kind == report.CapabilityServer {
+		if clause, ok := s.whole.answer(use); ok {
+			return Allowed, clause
+		}
+	}
 	return Unsaid, Clause{}
 }
 

@@ -1,0 +1,86 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// maxClauses and maxOwners are how many lines of the declared scope, and how many
+// capabilities in one of them, are shown; the JSON has all.
+const (
+	maxClauses = 12
+	maxOwners  = 3
+)
+
+// sources are those of a scope for people.
+var sources = map[report.ScopeSource]string{
+	report.ScopeSpec: "operator", report.ScopeServerJSON: "server.json",
+	report.ScopeAnnotation: "hint", report.ScopeText: "text",
+}
+
+// meaning is what one or more capabilities declare in the same words.
+type meaning struct {
+	source report.ScopeSource
+	means  string
+	of     []report.Capability
+	quote  string
+}
+
+// declared shows what the server was held against: each thing once, with who says it.
+func (p *page) declared(clauses []report.ScopeClause) {
+	var all []*meaning
+	for _, c := range clauses {
+		var same *meaning
+		for _, m := range all {
+			if m.source == c.Source && m.means == c.Means {
+				same = m
+			}
+		}
+		if same == nil {
+			same = &meaning{source: c.Source, means: c.Means, quote: c.Quote}
+			all = append(all, same)
+		}
+		same.of = append(same.of, c.Capability)
+	}
+	if len(all) == 0 {
+		return
+	}
+	p.line("")
+	p.line("Declared scope (with each sentence: -o json)")
+	for _, m := range all[:min(len(all), maxClauses)] {
+		p.line("  %-12s %s", sources[m.source], Escape(m.String()))
+	}
+	if more := len(all) - maxClauses; more > 0 {
+		p.line("  and %d more", more)
+	}
+}
+
+// String is "may use the network: tool fetch, tool search and 4 more". Where one
+// alone says it, the sentence is quoted.
+func (m *meaning) String() string {
+	text := shorten(m.means, 160)
+	if m.source == report.ScopeSpec {
+		return text
+	}
+	var owners []string
+	for _, of := range m.of[:min(len(m.of), maxOwners)] {
+		owners = append(owners, shorten(owner(of), 60))
+	}
+	text += ": " + strings.Join(owners, ", ")
+	if more := len(m.of) - maxOwners; more > 0 {
+		return text + fmt.Sprintf(" and %d more", more)
+	}
+	if len(m.of) == 1 && m.source == report.ScopeText && m.quote != "" {
+		return text + fmt.Sprintf(" (%q)", shorten(m.quote, 100))
+	}
+	return text
+}
+
+func owner(of report.Capability) string {
+	if of.Kind == report.CapabilityServer {
+		return "the server"
+	}
+	return of.String()
+}

@@ -1,0 +1,80 @@
+package scope
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// readOnlyPromises are ways to promise that nothing is changed, over a part of a
+// sentence in lower case. The object has to be everything: "does not modify the
+// original" says that a copy is made.
+var readOnlyPromises = []*regexp.Regexp{
+	// "read-only", "a read-only tool", "read-only access to the database"; not "read-only files"
+	regexp.MustCompile(`^(?:(?:this|the|it|all|both|a|an|is|are|tool|tools|operation|operations|server|strictly|purely|entirely|completely|fully|100%|only|performs?|provides?)\s+)*` +
+		`read[- ]?only(?: (?:tool|tools|operation|operations|server|access|query|queries|and safe|safe|action|call|function|view|search|lookup|inspection)\b.*)?$`),
+	regexp.MustCompile(`\b(?:is|are) (?:strictly |purely |entirely |completely |fully )?read[- ]?only$`),
+	// "does not modify any files", "never writes to disk", "makes no changes"
+	regexp.MustCompile(`\b(?:does not|doesn't|do not|will not|won't|cannot|can't|never|without)(?: ever)?(?: (?:` + changing + `)(?:,| or| and|/)?)+` +
+		`(?:$| anything\b| any(?: \w+)?$| files?$| data$| state$| (?:to |on )?(?:the |your |its |any )?(?:disk|file ?system|system|files|data|state|database|repository|repo|workspace|environment|cluster|machine|project)$)`),
+	regexp.MustCompile(`\b(?:makes?|making|with|has|have) no (?:changes|modifications|writes|side[- ]effects)$`),
+	regexp.MustCompile(`^(?:has |with )?no (?:writes|side[- ]effects|modifications)$|\bside[- ]effect[- ]free$|\bwithout (?:any )?side[- ]effects$`),
+	regexp.MustCompile(`\bno (?:files?|data) (?:is|are) (?:ever )?(?:written|modified|changed|created|deleted)$`),
+}
+
+const changing = `modify|modifies|modifying|write|writes|writing|change|changes|changing|alter|alters|altering|edit|edits|editing|` +
+	`delete|deletes|deleting|create|creates|creating|mutate|mutates|mutating|update|updates|updating`
+
+// partly makes "read-only" something else than a promise.
+var partly = regexp.MustCompile(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
+
+// promisesReadOnly tells whether a sentence promises that nothing is changed.
+func promisesReadOnly(sentence string) bool {
+	if len(sentence) > maxSentence {
+		return false
+	}
+	plain := plainly(sentence)
+	if conditions.MatchString(plain) || partly.MatchString(plain) {
+		return false
+	}
+	for _, part := range append(strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(",()[]", r) }), plain) {
+		part = strings.Trim(part, " .!?:;()*_[]`")
+		if slices.ContainsFunc(readOnlyPromises, func(p *regexp.Regexp) bool { return p.MatchString(part) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainly is a sentence in lower case, with single spaces and plain apostrophes.
+func plainly(sentence string) string {
+	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(sentence, "’", "'"))), " ")
+}
+
+// writeWords speak of changing something; a declaration with one of them, not
+// denied, does not plainly promise to be read-only.
+var writeWords = set("write", "writes", "writing", "save", "saves", "saving", "create", "creates", "creating", "delete", "deletes",
+	"deleting", "update", "updates", "modify", "modifies", "edit", "edits", "insert", "inserts", "remove", "removes", "append",
+	"appends", "store", "stores", "export", "exports", "download", "downloads", "rename", "renames", "upload", "uploads",
+	"install", "installs", "cache", "caches", "cached", "persist", "persists", "overwrite", "overwrites", "commit", "commits", "push", "pushes")
+
+// ReadOnly finds the promise of a text that a capability changes nothing ("read-only",
+// "does not modify any files"): in its own declaration, or else in the server's
+// instructions, and only where neither speaks of changing anything. The hint that
+// says the same is Hint(of, "readOnlyHint"); it counts whatever the texts say. For
+// Kind Server it is what the server says of itself.
+func (s Scope) ReadOnly(of report.Capability) (Clause, bool) {
+	own := s.server
+	if of.Kind != report.CapabilityServer {
+		own = s.items[of]
+		if len(own.readOnly) == 0 && len(own.writing) == 0 {
+			own = s.server
+		}
+	}
+	if len(own.readOnly) == 0 || len(own.writing) > 0 {
+		return Clause{}, false
+	}
+	return own.readOnly[0], true
+}

@@ -1,0 +1,126 @@
+package scope
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+var errServerJSON = errors.New(`it is no server.json of the MCP registry: that is an object with "name" ("io.github.someone/something") and "description"`)
+
+// CheckServerJSON tells whether a text is an entry for the MCP registry
+// (https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json,
+// and the earlier ones, whose keys have underscores).
+func CheckServerJSON(text []byte) error {
+	if !json.Valid(text) {
+		return errServerJSON
+	}
+	members := manifest.Object(text)
+	space, name, ok := strings.Cut(manifest.Text(members["name"]), "/")
+	if !ok || space == "" || name == "" || manifest.Text(members["description"]) == "" {
+		return errServerJSON
+	}
+	return nil
+}
+
+// The bounds of what is read of a server.json.
+const (
+	maxPackages  = 16
+	maxVariables = 64 // of one package, and remotes
+)
+
+// serverJSON reads what the entry says of the server. Where a package is got from,
+// and who made it, says nothing about what it does.
+func (r *reader) serverJSON(text json.RawMessage) Declaration {
+	if CheckServerJSON(text) != nil {
+		return Declaration{}
+	}
+	members := manifest.Object(text)
+	d := r.read(ofServer, report.ScopeServerJSON, []field{
+		{name: "title", text: manifest.Text(members["title"]), promises: true},
+		{name: "description", text: manifest.Text(members["description"]), promises: true},
+	})
+	for i, remote := range array(members["remotes"], maxVariables) {
+		at := fmt.Sprintf("remotes[%d].url", i)
+		r.nameURL(&d, at, manifest.Text(manifest.Object(remote)["url"]))
+	}
+	for i, raw := range array(members["packages"], maxPackages) {
+		r.serverPackage(&d, fmt.Sprintf("packages[%d]", i), manifest.Object(raw))
+	}
+	return d
+}
+
+// serverPackage reads one way to install the server: the port on which it will
+// listen, and how it is configured.
+func (r *reader) serverPackage(d *Declaration, at string, of map[string]json.RawMessage) {
+	transport := manifest.Object(of["transport"])
+	if address := manifest.Text(transport["url"]); address != "" {
+		if u, err := url.Parse(address); err == nil && u.Port() != "" {
+			if port, err := strconv.Atoi(u.Port()); err == nil {
+				d.name(UseListen, func(use Use) bool { return use.Port == port }, Clause{
+					Source: report.ScopeServerJSON, Capability: ofServer, Field: at + ".transport.url",
+					Means: "may listen on port " + u.Port(), Quote: quote(address),
+				})
+			}
+		}
+	}
+	for _, key := range []struct{ key, old string }{
+		{"environmentVariables", "environment_variables"}, {"packageArguments", "package_arguments"},
+	} {
+		raw := of[key.key]
+		if raw == nil {
+			raw = of[key.old]
+		}
+		for i, input := range array(raw, maxVariables) {
+			r.serverInput(d, fmt.Sprintf("%s.%s[%d]", at, key.key, i), manifest.Object(input))
+		}
+	}
+}
+
+// serverInput reads a variable or an argument by which the server is configured: its
+// name and description speak of what it is for, and a URL that it has by default
+// names a host.
+func (r *reader) serverInput(d *Declaration, at string, of map[string]json.RawMessage) {
+	name, description := manifest.Text(of["name"]), manifest.Text(of["description"])
+	d.absorb(r.read(ofServer, report.ScopeServerJSON, []field{
+		{name: at, text: name, identifier: true}, {name: at, text: description}, {name: at, text: manifest.Text(of["format"])},
+	}))
+	for _, key := range []string{"default", "value"} {
+		r.nameURL(d, at+"."+key, manifest.Text(of[key]))
+	}
+	secret := string(of["isSecret"]) == "true" || string(of["is_secret"]) == "true"
+	if name != "" && secret {
+		d.said = append(d.said, Clause{
+			Source: report.ScopeServerJSON, Capability: ofServer, Field: at,
+			Means: "is given the secret " + quote(name), Quote: quote(description),
+		})
+	}
+}
+
+// nameURL enters the host of a URL as one that is named.
+func (r *reader) nameURL(d *Declaration, at, address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || len(address) > maxText {
+		return
+	}
+	host := strings.ToLower(u.Hostname())
+	if checkHost(host) != nil || strings.Contains(host, "*") || host == "localhost" {
+		return
+	}
+	r.nameHost(d, host, Clause{Source: report.ScopeServerJSON, Capability: ofServer, Field: at, Quote: quote(address)})
+}
+
+// array is a JSON array, up to so many elements; nil for anything else.
+func array(raw json.RawMessage, most int) []json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	return all[:min(len(all), most)]
+}
