@@ -13,6 +13,7 @@ const (
 	// Possible reasons for this condition to be False are:
 	//
 	// * "FindingsAboveThreshold"
+	// * "ScopeExceeded"
 	// * "ManifestDrifted"
 	// * "AuditInconclusive"
 	// * "ImageUnresolvable"
@@ -58,6 +59,23 @@ const (
 	//
 	// * "NotYetAudited"
 	ConditionAudited = "Audited"
+
+	// ConditionScopeConformant says whether the server kept to spec.declaredScope.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "WithinScope"
+	// * "NoScopeDeclared"
+	//
+	// Possible reasons for this condition to be False are:
+	//
+	// * "ScopeExceeded"
+	//
+	// Possible reasons for this condition to be Unknown are:
+	//
+	// * "AuditIncomplete"
+	// * "NotYetAudited"
+	ConditionScopeConformant = "ScopeConformant"
 
 	// ConditionManifestStable says whether what the server advertises is its baseline.
 	//
@@ -109,6 +127,9 @@ const (
 	ReasonPassed = "Passed"
 	// ReasonFindingsAboveThreshold: findings reached spec.failOn.
 	ReasonFindingsAboveThreshold = "FindingsAboveThreshold"
+	// ReasonScopeExceeded: all that reached spec.failOn is outside of
+	// spec.declaredScope. Also the reason of ScopeConformant, whatever the severity.
+	ReasonScopeExceeded = "ScopeExceeded"
 	// ReasonManifestDrifted: the manifest is not the baseline's. Also a reason of
 	// ManifestStable, for a baseline that was trusted on first use.
 	ReasonManifestDrifted = "ManifestDrifted"
@@ -175,6 +196,16 @@ const (
 	// ReasonReportLost: the runner finished, but its report could not be read,
 	// verified or stored.
 	ReasonReportLost = "ReportLost"
+)
+
+// The reasons of ScopeConformant, besides ReasonScopeExceeded.
+const (
+	// ReasonWithinScope: nothing was seen that spec.declaredScope does not allow.
+	ReasonWithinScope = "WithinScope"
+	// ReasonNoScopeDeclared: spec.declaredScope is absent.
+	ReasonNoScopeDeclared = "NoScopeDeclared"
+	// ReasonAuditIncomplete: nothing was seen outside of it, and not all was seen.
+	ReasonAuditIncomplete = "AuditIncomplete"
 )
 
 // The reasons of ManifestStable and Auditing.

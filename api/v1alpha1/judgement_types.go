@@ -1,5 +1,33 @@
 package v1alpha1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Suppression says that a finding is known and accepted for a time.
+type Suppression struct {
+	// rule is the id of the rule, such as MCPA-EGRESS-001.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^MCPA-[A-Z]+-[0-9]{3}$`
+	// +kubebuilder:validation:XValidation:rule="self != 'MCPA-MANIFEST-001'",message="a changed manifest is approved by spec.baseline: mode Pinned with its manifestDigest"
+	Rule string `json:"rule"`
+	// match is a text that the finding's message or capability has as a whole word,
+	// host or path; "*" matches every finding of the rule that is not Critical.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self == '*' || size(self) >= 3",message="match needs at least 3 characters of the finding's message or capability, or \"*\""
+	Match string `json:"match"`
+	// reason says to whoever reads it why this is acceptable.
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=512
+	Reason string `json:"reason"`
+	// until is when it ends, as in 2026-12-31T00:00:00Z, at most a year ahead. From
+	// then on the finding counts again.
+	Until metav1.Time `json:"until"`
+}
+
+// MaxScopeBytes is the most bytes that the entries of declaredScope take together:
+// they go to the runner in an environment variable, see execve(2).
+const MaxScopeBytes = 32 << 10
+
 // DeclaredScope is what the server may do. A list that is absent says nothing, so
 // that what the manifest declares counts; one that is there is all that is allowed,
 // and an empty one allows nothing.

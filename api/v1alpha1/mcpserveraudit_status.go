@@ -18,7 +18,7 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Audited, ManifestStable, Auditing, and while they are
+	// conditions: Ready, Audited, ScopeConformant, ManifestStable, Auditing, and while they are
 	// true Reconciling and Stalled.
 	// +optional
 	// +listType=map
@@ -48,7 +48,25 @@ type MCPServerAuditStatus struct {
 	// +optional
 	BaselineDigest Digest `json:"baselineDigest,omitempty"`
 
-	// findings counts the findings of the last audit by severity.
+	// behaviorDigest is over what the server did in the last audit: hosts, classes
+	// of paths, programs. Empty if the audit could not observe everything.
+	// +optional
+	BehaviorDigest Digest `json:"behaviorDigest,omitempty"`
+
+	// riskScore is 0 (nothing was found) to 100, made of the findings of the last
+	// audit that are not suppressed. No verdict depends on it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	RiskScore *int32 `json:"riskScore,omitempty"`
+
+	// riskLevel is riskScore in a word: None, Low, Medium, High or Critical.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	RiskLevel string `json:"riskLevel,omitempty"`
+
+	// findings counts the findings of the last audit by severity, those that are
+	// suppressed as well.
 	// +optional
 	Findings *FindingCounts `json:"findings,omitempty"`
 
@@ -141,7 +159,7 @@ type FindingCounts struct {
 	// info findings.
 	// +optional
 	Info int32 `json:"info"`
-	// suppressed is how many of all these are suppressed at present.
+	// suppressed findings; they are counted by their severities, too.
 	// +optional
 	Suppressed int32 `json:"suppressed,omitempty"`
 }
@@ -165,6 +183,15 @@ type TopFinding struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Evidence string `json:"evidence,omitempty"`
+	// mitigation names the control that takes the risk away.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Mitigation string `json:"mitigation,omitempty"`
+	// suppressed says until when the finding is suppressed, and why; or since when
+	// it is not any more.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Suppressed string `json:"suppressed,omitempty"`
 }
 
 // ToolDigest is one advertised tool.
@@ -196,6 +223,12 @@ type Drift struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=96
 	Changed []string `json:"changed,omitempty"`
+	// renamed since the baseline: "tool a to tool b". They are in no other list.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=192
+	Renamed []string `json:"renamed,omitempty"`
 }
 
 // ReportReference names the MCPAuditReport of an audit, in its namespace.
@@ -206,7 +239,7 @@ type ReportReference struct {
 }
 
 // TriggerReason says in a word why an audit was made.
-// +kubebuilder:validation:Enum=NeverAudited;SpecChanged;Requested
+// +kubebuilder:validation:Enum=NeverAudited;SpecChanged;Requested;SuppressionExpired
 type TriggerReason string
 
 // The reasons of a trigger.
@@ -218,6 +251,8 @@ const (
 	TriggerSpecChanged TriggerReason = "SpecChanged"
 	// TriggerRequested: the annotation mcpaudit.dev/requestedAt has a new value.
 	TriggerRequested TriggerReason = "Requested"
+	// TriggerSuppressionExpired: a suppression that the verdict may rest on has ended.
+	TriggerSuppressionExpired TriggerReason = "SuppressionExpired"
 )
 
 // Trigger is why an audit was made, and what identifies it.
@@ -247,4 +282,8 @@ type Runner struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Tracer string `json:"tracer,omitempty"`
+	// rulesetDigest is over the rules that judged.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	RulesetDigest string `json:"rulesetDigest,omitempty"`
 }

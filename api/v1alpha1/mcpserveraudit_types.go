@@ -18,6 +18,20 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:default={mode: TrustOnFirstUse}
 	Baseline Baseline `json:"baseline,omitzero"`
 
+	// declaredScope is what the server may do. Without it, what the manifest
+	// declares is what counts.
+	// +optional
+	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
+
+	// suppressions are findings that are known and accepted for a time. They stay
+	// in the report and in the counts, and do not fail the audit. When one ends, the
+	// server is audited again. A changed manifest is not suppressed but approved: see
+	// baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Suppressions []Suppression `json:"suppressions,omitempty"`
+
 	// failOn is the lowest severity of a finding that makes the verdict Fail.
 	// Never only records. A manifest that differs from its baseline fails the
 	// audit whatever the threshold: baseline.mode None turns that off.
@@ -169,6 +183,7 @@ type SandboxResources struct {
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Critical",type=integer,JSONPath=`.status.findings.critical`
 // +kubebuilder:printcolumn:name="High",type=integer,JSONPath=`.status.findings.high`
+// +kubebuilder:printcolumn:name="Risk",type=integer,JSONPath=`.status.riskScore`
 // +kubebuilder:printcolumn:name="Tools",type=integer,JSONPath=`.status.coverage.tools.listed`
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.server.image`
 // +kubebuilder:printcolumn:name="Audited",type=date,JSONPath=`.status.lastAuditTime`

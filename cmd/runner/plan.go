@@ -30,7 +30,10 @@ type plan struct {
 	Port      uint16           `json:"port"`
 	Path      string           `json:"path"`
 	URL       string           `json:"url"`
-	Probe     struct {
+	// Scope is what the operator allows; absent: what the manifest declares.
+	Scope        *report.DeclaredScope `json:"declaredScope"`
+	Suppressions []report.Suppression  `json:"suppressions"`
+	Probe        struct {
 		Calls           report.Calls               `json:"calls"`
 		Rounds          int                        `json:"rounds"`
 		MaxCallsPerTool int                        `json:"maxCallsPerTool"`
@@ -61,6 +64,7 @@ func readPlan(text string) (assignment, error) {
 	return assignment{tracer: p.Tracer, url: p.URL, audit: audit.Plan{
 		Network: cmp.Or(p.Network, report.NetworkSinkhole), Command: p.Command, FailOn: p.FailOn, Timeout: timeout,
 		Transport: cmp.Or(p.Transport, report.TransportStdio), Port: p.Port, Path: p.Path, Probe: probe,
+		Scope: p.Scope, Suppressions: p.Suppressions,
 	}}, nil
 }
 

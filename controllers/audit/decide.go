@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -59,15 +62,17 @@ func (r *Reconciler) decide(_ context.Context, s *session) error {
 		return nil
 	}
 	status := s.audit.Status
-	due, isDue := trigger.Due(trigger.Input{
+	in := trigger.Input{
 		Generation: s.audit.Generation, SpecDigest: s.specDigest,
 		Requested: s.requested, Handled: status.LastHandledReconcileAt, Last: status.Trigger,
-		Held: conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended && !s.audit.Spec.Suspend,
-	})
+		Held:   conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended && !s.audit.Spec.Suspend,
+		Untils: untils(s.audit.Spec.Suppressions), Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time, Now: time.Now(),
+	}
+	due, isDue := trigger.Due(in)
 	switch {
 	case !isDue:
 		s.idle()
-		s.resting = true
+		s.resting, s.next = true, trigger.Next(in)
 		return errRest
 	case s.audit.Spec.Suspend && due.Reason == v1alpha1.TriggerRequested:
 		s.idle() // the verdict stands, it is only not renewed
@@ -87,4 +92,12 @@ func (r *Reconciler) decide(_ context.Context, s *session) error {
 		s.progress(v1alpha1.ReasonPending, "The audit begins: "+due.Message+".")
 	}
 	return nil
+}
+
+func untils(suppressions []v1alpha1.Suppression) []time.Time {
+	var all []time.Time
+	for _, s := range suppressions {
+		all = append(all, s.Until.Time)
+	}
+	return all
 }

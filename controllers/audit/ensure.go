@@ -53,7 +53,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
 		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
 	})
-	if errors.Is(err, podspec.ErrInputs) {
+	if errors.Is(err, podspec.ErrTooLarge) {
 		s.fail(report.ReasonSandboxFailed, "The audit cannot be made: %s", err)
 		return nil
 	}

@@ -24,7 +24,7 @@ func (r *Reconciler) judge(ctx context.Context, s *session) error {
 		return err
 	}
 	in := verdict.Input{
-		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline,
+		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
 		Known: s.audit.Status.BaselineDigest, KnownManifest: known,
 		Report: s.report, Summary: s.summary, Failure: s.failure,
 	}

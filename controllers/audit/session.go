@@ -46,6 +46,8 @@ type session struct {
 	outcome verdict.Outcome
 	// decided is set once the outcome is in the status, resting if none is due.
 	decided, resting bool
+	// next is how long it takes until an audit is due by itself; 0 if none will be.
+	next time.Duration
 
 	notes []note
 }
@@ -70,7 +72,7 @@ func (s *session) conclude(err error) (ctrl.Result, error) {
 	var wait waiting
 	switch {
 	case err == nil, errors.Is(err, errRest):
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: s.next}, nil
 	case errors.As(err, &wait):
 		return ctrl.Result{RequeueAfter: wait.after}, nil
 	case errors.Is(err, errStale):
@@ -102,7 +104,7 @@ func (s *session) progress(reason, message string) {
 		}
 	}
 	if first {
-		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionManifestStable} {
+		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionScopeConformant, v1alpha1.ConditionManifestStable} {
 			conditions.Set(s.audit, condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -23,6 +25,9 @@ const (
 	maxToolName       = 80
 	maxDriftItem      = 96
 	maxTriggerMessage = 512
+	maxDigest         = 71
+	maxMitigation     = 256
+	maxSuppressed     = 256
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -41,6 +46,7 @@ func (s *session) record(now metav1.Time) {
 	}
 	status.Findings, status.Coverage, status.Runner = nil, nil, nil
 	status.TopFindings, status.Tools, status.ReportRef = nil, nil, nil
+	status.BehaviorDigest, status.RiskScore, status.RiskLevel = "", nil, ""
 	if s.summary != nil {
 		status.Findings = counts(s.summary.Counts)
 		status.Coverage = coverage(s.summary.Coverage)
@@ -53,12 +59,16 @@ func (s *session) record(now metav1.Time) {
 		status.Findings = counts(report.Count(s.report.Findings))
 		status.TopFindings = topFindings(s.report.Findings)
 		status.Tools = tools(s.report.Manifest.Tools)
+		status.BehaviorDigest = v1alpha1.Digest(s.report.Behavior.Digest)
+		status.RiskScore, status.RiskLevel = ptr.To(int32(s.report.Risk.Score)), excerpt.Line(string(s.report.Risk.Level), maxWord)
+		status.Runner.RulesetDigest = excerpt.Line(s.report.RulesetDigest, maxDigest)
 	}
 	if s.report != nil && !s.unstored {
 		status.ReportRef = &v1alpha1.ReportReference{Name: s.run.Name}
 	}
 	conditions.Set(s.audit, v1alpha1.ConditionReady, s.outcome.Ready)
 	conditions.Set(s.audit, v1alpha1.ConditionAudited, s.outcome.Audited)
+	conditions.Set(s.audit, v1alpha1.ConditionScopeConformant, s.outcome.ScopeConformant)
 	conditions.Set(s.audit, v1alpha1.ConditionManifestStable, s.outcome.ManifestStable)
 	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
 	if s.outcome.Ready.Status == metav1.ConditionFalse {
@@ -106,10 +116,21 @@ func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 		top = append(top, v1alpha1.TopFinding{
 			Rule: excerpt.Line(f.Rule, maxWord), Severity: excerpt.Line(string(f.Severity), maxWord),
 			Capability: excerpt.Line(f.Capability.String(), maxCapability), Message: excerpt.Line(f.Message, maxFindingMessage),
-			Evidence: evidence(f.Evidence),
+			Evidence: evidence(f.Evidence), Mitigation: excerpt.Line(f.Mitigation, maxMitigation), Suppressed: suppressed(f.Suppressed),
 		})
 	}
 	return top
+}
+
+// suppressed says until when a finding is suppressed and why, or that it is no more.
+func suppressed(by *report.Suppressed) string {
+	switch {
+	case by == nil:
+		return ""
+	case by.Expired:
+		return excerpt.Line(fmt.Sprintf("expired %s: %s", by.Until.UTC().Format(time.RFC3339), by.Reason), maxSuppressed)
+	}
+	return excerpt.Line(fmt.Sprintf("until %s: %s", by.Until.UTC().Format(time.RFC3339), by.Reason), maxSuppressed)
 }
 
 // evidence tells the first of the evidence in one line. What no process did, a
@@ -144,7 +165,7 @@ func drift(d *report.Drift) *v1alpha1.Drift {
 		}
 		return cut
 	}
-	return &v1alpha1.Drift{Added: names(d.Added), Removed: names(d.Removed), Changed: names(d.Changed)}
+	return &v1alpha1.Drift{Added: names(d.Added), Removed: names(d.Removed), Changed: names(d.Changed), Renamed: names(d.Renamed)}
 }
 
 func cutMessage(message string) string { return excerpt.Line(message, report.MaxMessageBytes) }

@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrInputs says that spec.probe.inputs do not fit into the plan, which is an
+// ErrTooLarge says that a part of the spec does not fit into the plan, which is an
 // environment variable: the kernel takes no more than 128 KiB for one (execve(2)).
-var ErrInputs = errors.New("spec.probe.inputs are too large")
+var ErrTooLarge = errors.New("the spec is too large for the Pod")
+
+// maxPlan leaves room for the name of the variable.
+const maxPlan = 127 << 10
 
 // plan is what the runner is told; cmd/runner reads it.
 type plan struct {
@@ -29,7 +33,10 @@ type plan struct {
 	Port      int32              `json:"port,omitempty"`
 	Path      string             `json:"path,omitempty"`
 	URL       string             `json:"url,omitempty"`
-	Probe     probe              `json:"probe,omitzero"`
+	// Scope is what the server may do; a list that is there and empty allows nothing.
+	Scope        *v1alpha1.DeclaredScope `json:"declaredScope,omitempty"`
+	Suppressions []v1alpha1.Suppression  `json:"suppressions,omitempty"`
+	Probe        probe                   `json:"probe,omitzero"`
 }
 
 // probe is spec.probe; what is not set has the runner's default.
@@ -49,6 +56,7 @@ func encodePlan(in Input) (string, error) {
 	p := plan{
 		Timeout:   spec.Timeout.Duration.String(),
 		Transport: spec.Server.Speaks(), Port: spec.Server.Port, Path: spec.Server.Endpoint(), URL: spec.Server.URL,
+		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions,
 	}
 	if spec.FailOn != v1alpha1.FailOnNever {
 		p.FailOn = string(spec.FailOn)
@@ -64,9 +72,15 @@ func encodePlan(in Input) (string, error) {
 	if spec.Server.URL != "" {
 		p.Probe.Calls = cmp.Or(p.Probe.Calls, v1alpha1.ProbeCallsReadOnlyHinted)
 	}
+	if size := size(spec.DeclaredScope); size > v1alpha1.MaxScopeBytes {
+		return "", tooLarge("spec.declaredScope", size, v1alpha1.MaxScopeBytes)
+	}
 	encoded, err := json.Marshal(p)
 	if err != nil {
 		return "", fmt.Errorf("encode plan: %w", err)
+	}
+	if len(encoded) > maxPlan {
+		return "", tooLarge("what the runner has to know", len(encoded), maxPlan)
 	}
 	return string(encoded), nil
 }
@@ -85,9 +99,25 @@ func probeOf(spec v1alpha1.Probe) (probe, error) {
 		size += len(input.Arguments.Raw)
 	}
 	if size > v1alpha1.MaxInputBytes {
-		return probe{}, fmt.Errorf("%w: they have %d bytes, and at most %d are possible", ErrInputs, size, v1alpha1.MaxInputBytes)
+		return probe{}, tooLarge("spec.probe.inputs", size, v1alpha1.MaxInputBytes)
 	}
 	return p, nil
+}
+
+func tooLarge(field string, bytes, most int) error {
+	return fmt.Errorf("%w: %s has %d bytes, and at most %d are possible", ErrTooLarge, field, bytes, most)
+}
+
+// size is that of all entries of a scope, in bytes.
+func size(scope *v1alpha1.DeclaredScope) int {
+	if scope == nil {
+		return 0
+	}
+	n := 0
+	for _, entry := range slices.Concat(scope.Egress, scope.ReadPaths, scope.WritePaths, scope.Exec, scope.Listen) {
+		n += len(entry)
+	}
+	return n
 }
 
 // duration is empty for none.

@@ -63,7 +63,7 @@ type Input struct {
 	Margin time.Duration
 }
 
-// Build makes the Pod. The error is ErrInputs if spec.probe has too many.
+// Build makes the Pod. The error is ErrTooLarge if spec.probe has too many.
 func Build(in Input) (*corev1.Pod, error) {
 	record, err := json.Marshal(in.Run)
 	if err != nil {

@@ -135,8 +135,8 @@ func TestBuildRefusesLargeInputs(t *testing.T) {
 		t.Errorf("Build with inputs of %d bytes: %v", v1alpha1.MaxInputBytes, err)
 	}
 	audit.Spec.Probe.Inputs = append(audit.Spec.Probe.Inputs, v1alpha1.ToolInput{Tool: "c", Arguments: runtime.RawExtension{Raw: []byte(`{}`)}})
-	if _, err := podspec.Build(newInput(audit)); !errors.Is(err, podspec.ErrInputs) {
-		t.Errorf("Build with more = %v, want ErrInputs", err)
+	if _, err := podspec.Build(newInput(audit)); !errors.Is(err, podspec.ErrTooLarge) {
+		t.Errorf("Build with more = %v, want ErrTooLarge", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
@@ -29,6 +30,10 @@ type Input struct {
 	// Held says that a suspension held back an audit, so that the conditions
 	// speak of the suspension and not of a verdict.
 	Held bool
+	// Untils are the ends of the suppressions of the spec, Audited when the last
+	// verdict was decided, Now the time.
+	Untils       []time.Time
+	Audited, Now time.Time
 }
 
 // Trigger is why an audit is due.
@@ -38,7 +43,7 @@ type Trigger struct {
 }
 
 // chain is in the order of importance: what comes first is shown.
-var chain = []func(Input) (Trigger, bool){neverAudited, specChanged, requested}
+var chain = []func(Input) (Trigger, bool){neverAudited, specChanged, requested, suppressionExpired}
 
 // Due tells whether an audit is due, and why.
 func Due(in Input) (Trigger, bool) {
@@ -68,6 +73,27 @@ func requested(in Input) (Trigger, bool) {
 	}
 	return Trigger{v1alpha1.TriggerRequested, fmt.Sprintf(
 		"the annotation %s was set to %q", v1alpha1.RequestedAtAnnotation, in.Requested)}, true
+}
+
+func suppressionExpired(in Input) (Trigger, bool) {
+	for _, until := range in.Untils {
+		if until.After(in.Audited) && !until.After(in.Now) {
+			return Trigger{v1alpha1.TriggerSuppressionExpired, fmt.Sprintf(
+				"a suppression of the spec ended at %s", until.UTC().Format(time.RFC3339))}, true
+		}
+	}
+	return Trigger{}, false
+}
+
+// Next is how long it takes until an audit will be due by itself; 0 if none will.
+func Next(in Input) time.Duration {
+	var next time.Duration
+	for _, until := range in.Untils {
+		if wait := until.Sub(in.Now); wait > 0 && (next == 0 || wait < next) {
+			next = wait
+		}
+	}
+	return next
 }
 
 // Requested reads the annotation, cut to what the status can hold.

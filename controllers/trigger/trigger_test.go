@@ -30,12 +30,35 @@ func TestDue(t *testing.T) {
 		{"changed and changed back while suspended", trigger.Input{Last: last, Generation: 6, SpecDigest: "sha256:a", Held: true}, v1alpha1.TriggerSpecChanged, ""},
 		{"asked", trigger.Input{Last: last, SpecDigest: "sha256:a", Requested: "2", Handled: "1"}, v1alpha1.TriggerRequested, `set to "2"`},
 		{"asked and answered", trigger.Input{Last: last, SpecDigest: "sha256:a", Requested: "2", Handled: "2"}, "", ""},
+		{"a suppression ended since", trigger.Input{Last: last, SpecDigest: "sha256:a", Audited: noon, Now: noon.Add(2 * time.Hour),
+			Untils: []time.Time{noon.Add(time.Hour)}}, v1alpha1.TriggerSuppressionExpired, "ended at 2026-01-02T13:00:00Z"},
+		{"a suppression had ended before", trigger.Input{Last: last, SpecDigest: "sha256:a", Audited: noon, Now: noon.Add(2 * time.Hour),
+			Untils: []time.Time{noon, noon.Add(3 * time.Hour)}}, "", ""},
 		{"no longer asked", trigger.Input{Last: last, SpecDigest: "sha256:a", Handled: "2"}, "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, due := trigger.Due(test.in)
 			if due != (test.reason != "") || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
 				t.Errorf("Due = %+v, %t; want reason %q saying %q", got, due, test.reason, test.says)
+			}
+		})
+	}
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestNext(t *testing.T) {
+	for name, test := range map[string]struct {
+		untils []time.Time
+		want   time.Duration
+	}{
+		"none":      {nil, 0},
+		"all ended": {[]time.Time{noon.Add(-time.Hour), noon}, 0},
+		"the next":  {[]time.Time{noon.Add(3 * time.Hour), noon.Add(-time.Hour), noon.Add(time.Hour)}, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := trigger.Next(trigger.Input{Untils: test.untils, Now: noon}); got != test.want {
+				t.Errorf("Next = %s, want %s", got, test.want)
 			}
 		})
 	}

@@ -17,6 +17,8 @@ type Input struct {
 	// FailOn and Baseline are those of the spec.
 	FailOn   v1alpha1.FailOn
 	Baseline v1alpha1.Baseline
+	// Scoped: the spec has a declaredScope.
+	Scoped bool
 	// Known is the baseline that the status holds; empty if there is none yet.
 	Known v1alpha1.Digest
 	// KnownManifest is the manifest behind the baseline, if a report with it is
@@ -41,9 +43,10 @@ type Outcome struct {
 	Reason  report.Reason
 	Message string
 
-	Ready          conditions.Condition
-	Audited        conditions.Condition
-	ManifestStable conditions.Condition
+	Ready           conditions.Condition
+	Audited         conditions.Condition
+	ScopeConformant conditions.Condition
+	ManifestStable  conditions.Condition
 
 	ManifestDigest v1alpha1.Digest
 	BaselineDigest v1alpha1.Digest
@@ -59,13 +62,13 @@ func Judge(in Input) Outcome {
 	manifest := in.manifestDigest()
 	held := compare(in, manifest)
 	outcome := Outcome{
-		Audited: audited(in, incomplete), ManifestStable: held.stable,
+		Audited: audited(in, incomplete), ScopeConformant: conformant(in, incomplete), ManifestStable: held.stable,
 		ManifestDigest: manifest, BaselineDigest: held.baseline, Drift: held.drift,
 	}
 	verdict, reason, message := judge(in, incomplete)
 	switch {
 	case verdict == report.VerdictFail:
-		outcome.Ready = conditions.False(v1alpha1.ReasonFindingsAboveThreshold, failMessage(in, message, held))
+		outcome.Ready = conditions.False(failReason(in), failMessage(in, message, held))
 	case held.drift != nil:
 		verdict, reason, message = report.VerdictFail, report.ReasonManifestDrifted, held.stable.Message
 		outcome.Ready = conditions.False(v1alpha1.ReasonManifestDrifted, message)
@@ -110,12 +113,12 @@ func (in Input) incomplete() report.Incomplete {
 		return in.Failure
 	case r == nil:
 		return report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
-	case r.Incomplete != nil:
-		return *r.Incomplete
 	case r.Verdict == report.VerdictInconclusive:
 		return report.Incomplete{Reason: r.Reason, Message: r.Message}
 	case r.Server.URL != "": // findings or not: what it did, nobody saw
 		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "the server runs elsewhere, so that only what it says was seen"}
+	case r.Incomplete != nil: // the findings that failed it may be suppressed
+		return *r.Incomplete
 	case len(r.Truncated) > 0:
 		return report.Incomplete{Reason: report.ReasonReportTruncated,
 			Message: fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)}

@@ -19,6 +19,7 @@ func redact(r *report.Report, without func(string) string) {
 		for i := range items {
 			hide(&items[i].Title)
 			hide(&items[i].Description)
+			hide(&items[i].Definition)
 		}
 	}
 	for i := range r.Errors {
@@ -26,9 +27,19 @@ func redact(r *report.Report, without func(string) string) {
 	}
 	for i := range r.Findings {
 		hide(&r.Findings[i].Message)
+		hide(&r.Findings[i].Mitigation)
 		for j := range r.Findings[i].Evidence {
 			hide(&r.Findings[i].Evidence[j].Detail)
 		}
+	}
+	for i := range r.Scope {
+		hide(&r.Scope[i].Quote)
+	}
+	for i := range r.Drifts {
+		redactDrift(&r.Drifts[i].Drift, hide)
+	}
+	if r.Baseline != nil {
+		redactDrift(&r.Baseline.Manifest, hide)
 	}
 	for i := range r.Outputs {
 		o := &r.Outputs[i]
@@ -47,5 +58,12 @@ func redact(r *report.Report, without func(string) string) {
 		for i := range c.Connects {
 			hide(&c.Connects[i].Host)
 		}
+	}
+}
+
+func redactDrift(d *report.Drift, hide func(*string)) {
+	for i := range d.Changes {
+		hide(&d.Changes[i].Before)
+		hide(&d.Changes[i].After)
 	}
 }
