@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 )
 
@@ -31,9 +32,11 @@ const usage = `mcpaudit runs an MCP server in a sandbox and reports what it does
 Usage:
   mcpaudit run [flags] -- COMMAND [ARGUMENT...]
   mcpaudit connect [flags] URL
+  mcpaudit rules [ID]
   mcpaudit version
   mcpaudit help
 
+rules lists what is looked for, or explains the rule of a finding.
 connect is for a server that runs elsewhere. Nothing of it is traced: only its
 manifest and its answers are judged, and it is never passed.
 
@@ -78,13 +81,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		return run(ctx, args[1:], stdout, stderr)
 	case "connect":
 		return connect(ctx, args[1:], stdout, stderr)
+	case "rules":
+		return rulesCommand(args[1:], stdout)
 	case "version", "--version":
-		_, err := fmt.Fprintf(stdout, "mcpaudit %s %s %s/%s\n", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintf(stdout, "mcpaudit %s %s %s/%s\nrules %s\n", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, rules.Digest())
 		return status(err), err
 	case "help", "--help", "-h":
 		return 0, help(stdout)
 	default:
-		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, version, help", args[0])
+		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, rules, version, help", args[0])
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -44,6 +45,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Outputs:  first.result.Outputs,
 		Findings: findings(plan, runs, declared, seen, leaks, now),
 	}
+	r.RulesetDigest = rules.Digest()
 	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})

@@ -44,6 +44,11 @@ type Rule struct {
 	References []string
 }
 
+// WhoRuns is what helps whoever runs the server, without a finding at hand.
+func (r Rule) WhoRuns() string {
+	return strings.ReplaceAll(r.Mitigation, "{object}", "what the finding names")
+}
+
 // Input is all that rules judge by.
 type Input struct {
 	Profile profile.Profile
