@@ -16,6 +16,14 @@ var programWords = []string{"command", "commands", "cmd", "code", "script", "she
 // isProgram tells whether what is handed in at a place is run.
 func isProgram(n *node) bool { return has(split(n.name), programWords) }
 
+// Commands tells whether a field of arguments ("cmd", "options.args[0]") asks for what
+// is run.
+func Commands(field string) bool {
+	name := field[strings.LastIndexByte(field, '.')+1:]
+	name, _, _ = strings.Cut(name, "[")
+	return has(split(name), programWords)
+}
+
 // isPID tells whether a place asks for a process by its number, ends whether it is
 // one to be ended.
 func isPID(n *node) bool { return has(split(n.name), []string{"pid", "pids"}) }

@@ -39,6 +39,8 @@ type Exchange struct {
 	// Restless: the server was still doing things then, or had a timer set, so that
 	// what it does during the next exchange may belong to this one.
 	Restless bool
+	// Again: the request before was a call with the same arguments, which was accepted.
+	Again bool
 	// Due is before when a Restless server does nothing by itself; zero if it may
 	// at once.
 	Due time.Time
@@ -78,6 +80,8 @@ type Where struct {
 	// call, with AttributionBackground the one that it came after. With the others
 	// it is zero unless the server was restless; of Kind Server if it was before any call.
 	Behind report.Capability
+	// Again is that of the exchange that it belongs to.
+	Again bool
 }
 
 // Late tells whether it is work that a call did when it had been answered, or
@@ -164,7 +168,7 @@ func (l Ledger) At(m Moment) Where {
 		return l.flight(current, m)
 	}
 	e := l[current]
-	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionAfter}
+	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionAfter, Again: e.Again}
 	switch {
 	case !e.Settled.IsZero() && !m.Time.After(e.Settled):
 		where.Attribution = report.AttributionSettle
@@ -246,7 +250,7 @@ func (l Ledger) call(p trace.Position) int {
 // flight is the place of what is done during an exchange.
 func (l Ledger) flight(current int, m Moment) Where {
 	e := l[current]
-	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
+	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight, Again: e.Again}
 	earlier := l.call(m.Thread)
 	if earlier < 0 {
 		earlier = l.unfinished(current, m.Time)

@@ -289,3 +289,20 @@ func TestNote(t *testing.T) {
 		t.Error("what the server does between the handshake and the first list is late")
 	}
 }
+
+// What belongs to a call that repeats another is told from what belongs to that.
+func TestAgain(t *testing.T) {
+	tool := report.Capability{Kind: report.CapabilityTool, Name: "a"}
+	l := ledger.Ledger{
+		{Phase: report.PhaseCall, Capability: tool, SentStart: 0, SentEnd: 10, Received: 10},
+		{Phase: report.PhaseCall, Capability: tool, SentStart: 10, SentEnd: 20, Received: 20, Again: true},
+		{Phase: report.PhaseCall, Capability: tool, SentStart: 20, SentEnd: 30, Received: 30},
+	}
+	for at, want := range map[trace.Position]bool{
+		{In: 10, Out: 5}: false, {In: 20, Out: 15}: true, {In: 20, Out: 20}: true, {In: 30, Out: 25}: false,
+	} {
+		if got := l.At(ledger.Moment{At: at}); got.Again != want || got.Capability != tool {
+			t.Errorf("at %+v: %+v, want again %t", at, got, want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ type reply struct {
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (reply, error) {
 	q := query{
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
-		arguments: c, limit: s.patience(),
+		arguments: c, limit: s.patience(), again: t.twice,
 	}
 	q.lenient = q.limit < s.options.CallTimeout
 	for range maxInputRounds {

@@ -157,6 +157,11 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	s.heard.answered(report.OutputResult, said(got.result))
 	s.pool.Result(t.source(), got.result)
 	s.pool.Taken(t.source(), c.Arguments)
+	if t.idempotent && c.Shape != inputs.ShapeInvalid && t.sent < s.options.MaxCalls && !t.slow() {
+		t.idempotent, t.twice = false, true
+		defer func() { t.twice = false }()
+		return s.visit(ctx, t, c)
+	}
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
@@ -342,5 +344,47 @@ func TestPlainSentences(t *testing.T) {
 	calls := f.saw("tools/call")
 	if text := fmt.Sprint(calls); len(calls) == 0 || !strings.Contains(text, "A short note") || strings.Contains(text, "mcpaudit") {
 		t.Errorf("calls %s", text)
+	}
+}
+
+// What is said to be idempotent is called twice with the same, once it has been
+// accepted; the ledger says so.
+func TestAgain(t *testing.T) {
+	tool := func(name, hints string) string {
+		return fmt.Sprintf(`{"name":%q,"annotations":{%s},"inputSchema":{"properties":{"title":{"type":"string"}},"required":["title"]}}`, name, hints)
+	}
+	calls := 0
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any {
+			return tools(tool("put", `"idempotentHint":true`), tool("read", `"idempotentHint":true,"readOnlyHint":true`), tool("add", ``))
+		},
+		"tools/call": func(_ *fake, params map[string]any) any {
+			if calls++; params["name"] == "put" && calls == 1 {
+				return failure("not yet")
+			}
+			return content("done")
+		},
+	}}
+	o := thorough()
+	o.Rounds = 2
+	result := f.probe(t, o)
+	sent := f.saw("tools/call")
+	var got []string
+	i := 0
+	for _, e := range result.Ledger {
+		if e.Method != "tools/call" {
+			continue
+		}
+		if e.Again {
+			arguments := func(m map[string]any) any { return m["params"].(map[string]any)["arguments"] }
+			if diff := cmp.Diff(arguments(sent[i-1]), arguments(sent[i])); diff != "" {
+				t.Errorf("arguments of call %d (-before +got):\n%s", i, diff)
+			}
+			got = append(got, e.Capability.Name)
+		}
+		i++
+	}
+	if diff := cmp.Diff([]string{"put"}, got); diff != "" {
+		t.Errorf("called again (-want +got):\n%s", diff)
 	}
 }

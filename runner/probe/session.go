@@ -77,6 +77,8 @@ type query struct {
 	// when that was too short.
 	limit   time.Duration
 	lenient bool
+	// again is that of ledger.Exchange.
+	again bool
 }
 
 // request sends one request that is no call: see ask.
@@ -109,7 +111,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 		return nil, err
 	}
 	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
-		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end,
+		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end, Again: q.again,
 	})
 	got := s.await(ctx, response, q.limit)
 	if got.err != nil {

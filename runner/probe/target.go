@@ -23,6 +23,10 @@ type target struct {
 	// parameters are the names of what completion/complete can be asked for.
 	parameters []string
 
+	// idempotent: it says that another call of the same changes nothing more, which is
+	// still to be tried. twice: it is being tried.
+	idempotent, twice bool
+
 	// out: it is not called any more. skipped is the reason, one of the constants of
 	// report.CapabilityCoverage, which it may have without being out.
 	out     bool
@@ -91,6 +95,7 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 			t.schema = manifest.Object(item.Members["inputSchema"])
 		}
 		t.form = inputs.NewForm(item.Members["inputSchema"], o)
+		t.idempotent = hinted(item, "idempotentHint") && !readOnlyHinted(item)
 		t.task = manifest.Text(manifest.Object(item.Members["execution"])["taskSupport"]) == "required"
 	case report.CapabilityPrompt:
 		t.form = inputs.NewPromptForm(item.Members["arguments"], o)
@@ -131,6 +136,8 @@ func (s *session) excluded(of report.Capability, item manifest.Item) string {
 }
 
 // readOnlyHinted tells whether a tool says of itself that it only reads.
-func readOnlyHinted(item manifest.Item) bool {
-	return string(manifest.Object(item.Members["annotations"])["readOnlyHint"]) == "true"
+func readOnlyHinted(item manifest.Item) bool { return hinted(item, "readOnlyHint") }
+
+func hinted(item manifest.Item, hint string) bool {
+	return string(manifest.Object(item.Members["annotations"])[hint]) == "true"
 }

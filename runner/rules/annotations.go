@@ -1,4 +1,281 @@
 package rules
 
-// annotationRules are about hints that do not hold.
-var annotationRules = []family{}
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// annotationRules are about hints that do not hold. Only the values that promise
+// something count, and only where they are not the default (schema 2025-06-18,
+// ToolAnnotations).
+var annotationRules = []family{
+	{readOnlyChanged, findChanges},
+	{additiveDestroyed, findDestruction},
+	{idempotentDiffered, findRepetition},
+	{closedReached, findReach},
+}
+
+const hintFix = "Leave the hint out, or give it the value that is true; clients decide by it what to ask the user about."
+
+var hintReferences = []string{"OWASP MCP02:2025", "SAFE-T1406"}
+
+var readOnlyChanged = Rule{
+	ID: "MCPA-HINT-001", Severity: report.SeverityHigh, Title: "Read-only tool changed files",
+	Description: "A tool with readOnlyHint: true wrote to, created, emptied, renamed, linked or deleted files, with success. High where they " +
+		"are files that the audit had put there or named in an argument, or were deleted and not the server's own; else Medium. That a file " +
+		"was opened for writing is not enough, for databases are so in order to be read. No findings are temporary files, caches, logs, " +
+		"locks, the journals of databases, and the index that git refreshes. What others run or obey unasked is MCPA-PERSIST-001.",
+	Fix: hintFix,
+	Expected: "A server that keeps statistics or a history of its own outside of caches and logs: it does change something, and the finding " +
+		"is Medium. A file that is changed only through a shared mapping is not noticed.",
+	Mitigation: "Do not let the client run the tool unasked because of its hint. Run the server with a read-only root file system " +
+		"(readOnlyRootFilesystem: true), or mount {object} read-only.",
+	References: hintReferences,
+}
+
+var additiveDestroyed = Rule{
+	ID: "MCPA-HINT-002", Severity: report.SeverityHigh, Title: "Additive tool destroyed files",
+	Description: "A tool with destructiveHint: false, which promises to add only, deleted a file that the server had not made in this audit " +
+		"(High where the audit had put it there, else Medium); or it overwrote, without having read it, a file that the audit had put there " +
+		"(Medium). Renaming a file does not destroy it. Temporary files, caches, logs, locks and the journals of databases do not count.",
+	Fix:        hintFix,
+	Expected:   "A tool that replaces a whole file by one that has all of the old content in it, from a copy that it keeps in memory. It is Medium.",
+	Mitigation: "Have the client ask before each call of the tool, whatever its hint says. Mount {object} read-only, or keep versions of it.",
+	References: []string{"OWASP MCP02:2025", "SAFE-T1406", "SAFE-T2101"},
+}
+
+var idempotentDiffered = Rule{
+	ID: "MCPA-HINT-003", Severity: report.SeverityMedium, Title: "Idempotent tool did more when it was repeated",
+	Description: "A tool with idempotentHint: true accepted a call and was at once called again with the same arguments, and that second " +
+		"call created, wrote to or deleted a file that the first had not touched, or appended to a file that the audit had put there or " +
+		"named in an argument. Temporary files, caches, logs, locks, what the call itself removed again, and what lies in hidden " +
+		"directories do not count, nor does a difference in the answers.",
+	Fix:        hintFix,
+	Expected:   "A store that gives each version of its content a file of a new name, outside of hidden directories.",
+	Mitigation: "Do not let the client repeat calls of the tool by itself, after a timeout for instance. Limit the size of the volume that {object} is on.",
+	References: hintReferences,
+}
+
+var closedReached = Rule{
+	ID: "MCPA-HINT-004", Severity: report.SeverityHigh, Title: "Closed-world tool reached out",
+	Description: "A tool with openWorldHint: false connected or sent to an address outside the machine, or looked up a name. High where nothing else in " +
+		"its declaration speaks of the network; Medium where that does (the tool is called fetch_url), where another capability, or the server " +
+		"outside of calls, talks to the same host, and where an argument of the call named the host. A text that promises the same is MCPA-EGRESS-001.",
+	Fix: hintFix,
+	Expected: "None are known: the hint says that the domain of the tool's interaction is closed, and its author has set it. Some authors " +
+		"take it to be about one known service; that is the Medium case.",
+	Mitigation: "Treat the tool's results as what strangers wrote. Deny {object} to the server by a NetworkPolicy, or allow it in egress of the declared scope.",
+	References: []string{"OWASP MCP02:2025", "OWASP MCP10:2025", "SAFE-T1406"},
+}
+
+// promised is the hint that a tool gives, where an effect is its own doing beyond
+// doubt.
+func (in Input) promised(e profile.Effect, hint string) (scope.Clause, bool) {
+	if e.Capability.Kind != report.CapabilityTool || e.Phase != report.PhaseCall || e.Behind != (report.Capability{}) {
+		return scope.Clause{}, false
+	}
+	return in.Scope.Hint(e.Capability, hint)
+}
+
+func findChanges(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		clause, ok := in.promised(e, "readOnlyHint")
+		did := alters(e)
+		_, lasts := lastingAt(e.Path)
+		if !ok || did == "" || passing(e.Path) || lasts {
+			return false
+		}
+		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
+		if handed(e.Path) || e.Kind == profile.KindDelete && !in.made(e.Path) {
+			d.severity = report.SeverityHigh
+		}
+		d.message = sentence("%s %s %s; %s", subject(e), did, clean(e.Path, 256), whose(clause, e.Capability))
+		return true
+	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
+}
+
+// alters says what was done to a file that is changed now; "" where it was only opened,
+// and where its mode or times were set.
+func alters(e profile.Effect) string {
+	switch {
+	case e.Kind == profile.KindStore:
+		return "wrote to"
+	case e.Kind == profile.KindDelete:
+		return "deleted"
+	case e.Opening == "O_TRUNC", strings.HasSuffix(e.Operation, "truncate"):
+		return "created or emptied"
+	}
+	for prefix, did := range map[string]string{"mk": "created", "rename": "renamed, or replaced,", "link": "linked", "symlink": "linked"} {
+		if strings.HasPrefix(e.Operation, prefix) {
+			return did
+		}
+	}
+	return ""
+}
+
+func findDestruction(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		clause, ok := in.promised(e, "destructiveHint")
+		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || passing(e.Path) {
+			return false
+		}
+		did := "deleted"
+		d.severity, d.object = report.SeverityMedium, e.Path
+		switch {
+		case e.Kind == profile.KindDelete && planted(e.Path):
+			d.severity = report.SeverityHigh
+		case e.Kind == profile.KindDelete:
+			if in.made(e.Path) {
+				return false
+			}
+		case !planted(e.Path) || !in.overwrote(e):
+			return false
+		default:
+			did = "overwrote"
+		}
+		d.message = sentence("%s %s %s; %s", subject(e), did, clean(e.Path, 256), whose(clause, e.Capability))
+		return true
+	}, profile.KindWrite, profile.KindDelete)
+}
+
+// overwrote tells whether a write left nothing of what a file held, by a capability
+// that had never read it.
+func (in Input) overwrote(e profile.Effect) bool {
+	replaced := strings.HasPrefix(e.Operation, "rename")
+	return (replaced || e.Opening == "O_TRUNC") &&
+		!slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+			return other.Path == e.Path && (other.Kind == profile.KindRead && other.Capability == e.Capability || // its old name, or its content
+				other.Kind == profile.KindDelete)
+		})
+}
+
+// made tells whether the server has written a file, or made the directory, in this
+// audit: it may do away with it.
+func (in Input) made(name string) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		return e.Path == name && (e.Kind == profile.KindWrite || e.Kind == profile.KindStore)
+	})
+}
+
+func findRepetition(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		clause, ok := in.promised(e, "idempotentHint")
+		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || !e.Again || passing(e.Path) {
+			return false
+		}
+		did := alters(e)
+		switch {
+		case e.Opening == "O_APPEND" && handed(e.Path) && in.stored(e):
+			did = "appended to"
+		case did == "" || strings.Contains(e.Path, "/.") && !handed(e.Path) || in.usual(e):
+			return false
+		}
+		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
+		d.message = sentence("%s, called again with the same arguments, %s %s; %s", name(e.Capability), did, clean(e.Path, 256), whose(clause, e.Capability))
+		d.message = strings.ToUpper(d.message[:1]) + d.message[1:]
+		return true
+	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
+}
+
+// stored tells whether bytes were written to the same file in the same place of the
+// session.
+func (in Input) stored(e profile.Effect) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		return other.Kind == profile.KindStore && other.Path == e.Path && other.Capability == e.Capability && other.Again == e.Again
+	})
+}
+
+// usual tells whether the first of two calls, or any other of the capability, has
+// changed the file as well, or it was gone again when the second was over.
+func (in Input) usual(e profile.Effect) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		if other.Path != e.Path || other.Capability != e.Capability {
+			return false
+		}
+		gone := other.Kind == profile.KindDelete || other.Kind == profile.KindRead && strings.HasPrefix(other.Operation, "rename")
+		return !other.Again && alters(other) != "" || gone && e.Kind != profile.KindDelete
+	})
+}
+
+func findReach(in Input) []draft {
+	drafts := each(in, func(e profile.Effect, d *draft) bool {
+		clause, ok := in.hintOnly(e.Capability)
+		if !ok || !outward(e) || in.ofMetadata(e) {
+			return false
+		}
+		if answer, _ := in.Scope.Answer(e.Capability, egressUse(e)); answer != scope.Unsaid {
+			return false // an operator's list is the last word
+		}
+		d.severity, d.object = report.SeverityHigh, destination(e)
+		if stance, _ := in.Scope.Network(e.Capability); stance != scope.Denied || askedFor(e) || resolving(e) || in.shared(e) {
+			d.severity = report.SeverityMedium
+		}
+		d.message = sentence("%s %s; %s", subject(e), action(e)+in.elsewhere(e), whose(clause, e.Capability))
+		return true
+	}, profile.KindConnect)
+	return unexplained(drafts)
+}
+
+// hintOnly is the hint of a tool to stay in a closed world, where no text of its
+// declaration promises the same.
+func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
+	hint, ok := in.Scope.Hint(of, "openWorldHint")
+	if !ok {
+		return hint, false
+	}
+	_, clause := in.Scope.Network(of)
+	return hint, clause.Field == hint.Field && clause.Capability == hint.Capability
+}
+
+// egressUse is the question to a scope that a connect stands for.
+func egressUse(e profile.Effect) scope.Use {
+	return scope.Use{Kind: scope.UseEgress, Host: canonicalName(e.Host), Address: e.Address, Port: e.Port}
+}
+
+// shared tells whether the server goes to the same place for others as well.
+func (in Input) shared(e profile.Effect) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		return other.Kind == profile.KindConnect && other.Capability != e.Capability && outward(other) && destination(other) == destination(e)
+	})
+}
+
+// ofAudit finds the files of the audit: those that it plants, and what an argument
+// names.
+var ofAudit = regexp.MustCompile(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|mcpaudit-c\d+)(?:[/.-]|$)`)
+
+// handed tells whether a path is one that the audit has put before the server.
+func handed(name string) bool { return ofAudit.MatchString(name) }
+
+// planted tells whether the audit has put a file there before the server started.
+func planted(name string) bool {
+	return slices.ContainsFunc(inputs.Files, func(f inputs.File) bool { return strings.HasSuffix(name, "/"+f.Path) })
+}
+
+// fleeting are the directories, and fleetingEnds the ends of the names, of what comes
+// and goes with a program that runs at all.
+var (
+	fleeting = []string{"/tmp/", "/var/tmp/", "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/var/log/", "/var/cache/", "/memfd:",
+		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
+	fleetingEnds = []string{".log", ".lock", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/logs", "/__pycache__"}
+)
+
+// passing tells whether a path is that of a temporary file, a cache, a log, a lock, a
+// journal, or of no file at all; what the audit handed in is none, though it lies in a
+// directory for temporary files.
+func passing(name string) bool {
+	for _, dir := range fleeting {
+		at := strings.Index(name, dir)
+		if at >= 0 && (at == 0 || strings.HasPrefix(dir, "/.") || strings.HasPrefix(dir, "/_") || dir == "/logs/") &&
+			!(handed(name) && strings.HasSuffix(dir, "tmp/")) {
+			return true
+		}
+	}
+	return !path.IsAbs(name) || slices.ContainsFunc(fleetingEnds, func(end string) bool { return strings.HasSuffix(name, end) })
+}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"path"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -21,8 +22,15 @@ var evasion = Rule{
 		"namespaces, prctl that makes the process unreadable, bpf, sockets that see other traffic, kernel modules, " +
 		"a program run from memory. " +
 		"What runtimes try at every start is no finding: io_uring and clone3, which the sandbox refuses as if the kernel " +
-		"had none, calls that are newer than the tracer, signal 0, and signals that a tool is declared to send.",
+		"had none, calls that are newer than the tracer, signal 0, signals that a tool is declared to send, and the " +
+		"namespaces in which a browser shuts its own processes, where the declaration speaks of pages or browsers.",
 	Fix: "Do without; if the server needs it, say so in its description and suppress the finding with that reason.",
+	Expected: "A browser or a container tool sandboxes itself by namespaces, a debugger traces, a profiler reads another's memory: " +
+		"each does what the rule says. A browser that the server starts as a program of its own is known and left out. That /proc/self/status " +
+		"is read, where the number of a tracer stands, is no finding at all: libnuma, psutil and .NET read it for other reasons.",
+	Mitigation: "Run the server with seccompProfile RuntimeDefault or a narrower one that refuses {object}, with all capabilities dropped and " +
+		"allowPrivilegeEscalation: false; with hostPID: false and no shareProcessNamespace it sees no process but its own.",
+	References: []string{"OWASP MCP08:2025", "SAFE-T1303"},
 }
 
 // way is what a call is good for, in a sentence behind "called NAME".
@@ -77,6 +85,21 @@ func (in Input) signals(e profile.Effect) bool {
 		in.Scope.Covering(e.Capability).Mentions("process", "processes", "pid", "pids")
 }
 
+// browsers are the programs of browsers by their names, and confinement are the calls
+// by which those shut their own processes in.
+var (
+	browsers = map[string]bool{"chrome": true, "google-chrome": true, "google-chrome-stable": true, "chromium": true, "chromium-browser": true,
+		"headless_shell": true, "chrome-headless-shell": true, "msedge": true, "microsoft-edge": true, "firefox": true, "MiniBrowser": true, "brave": true}
+	confinement = map[string]bool{"unshare": true, "clone": true, "clone3": true, "chroot": true, "prctl": true}
+	browsing    = []string{"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "headless",
+		"webpage", "page", "pages", "screenshot", "screenshots", "url", "website", "web"}
+)
+
+// confines tells whether a browser, which the declaration speaks of, shuts in itself.
+func (in Input) confines(e profile.Effect) bool {
+	return confinement[e.Operation] && browsers[path.Base(e.Within)] && in.Scope.Covering(e.Capability).Mentions(browsing...)
+}
+
 func findEvasion(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		d.severity, d.object = report.SeverityMedium, e.Operation
@@ -86,7 +109,7 @@ func findEvasion(in Input) []draft {
 			d.object = e.Path
 			d.message = sentence("%s ran a program that has no file: %s", subject(e), program(e))
 			return e.Error == "" && fromMemory(e.Path)
-		case runtime(e), in.signals(e):
+		case runtime(e), in.signals(e), in.confines(e):
 			return false
 		case e.Blinded:
 			d.severity, d.object = report.SeverityHigh, "blinded"

@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 var processRules = []family{
@@ -15,12 +18,20 @@ var processRules = []family{
 }
 
 var undeclaredSubprocess = Rule{
-	ID: "MCPA-EXEC-001", Severity: report.SeverityMedium, Title: "Undeclared subprocess",
+	ID: "MCPA-EXEC-001", Severity: report.SeverityHigh, Title: "Undeclared subprocess",
 	Description: "A program was started after start-up, with success, and nothing in the declaration speaks of running " +
-		"anything, or of what the program is for (kubectl for Kubernetes). What a launcher starts until the server reads " +
+		"anything, or of what the program is for (kubectl for Kubernetes): Medium. High where the declared scope has a list " +
+		"of programs without it. What a started program starts is part of it: a shell's pipeline, or a browser with its " +
+		"helpers, is one finding. What a launcher starts until the server reads " +
 		"its first request is no finding, nor are the programs by which runtimes ask about the system they are on (uname, " +
-		"ldconfig), the question whether a program is installed (which), and the server's own code in a process of its own.",
+		"ldconfig), the question whether a program is installed (which), the server's own code in a process of its own, " +
+		"and a command that came as the value of an argument for commands.",
 	Fix: "Say in the description which programs the capability runs; or do without them.",
+	Expected: "A tool whose description says what it is for and not how (\"converts a video\") and that runs a program for it. " +
+		"It is Medium, and one finding for each program that the server itself starts.",
+	Mitigation: "Allow {object} in exec of the declared scope if the server needs it. Otherwise run the server in an image without it, " +
+		"such as a distroless one, or under an AppArmor or Landlock profile that lets it execute nothing else.",
+	References: []string{"OWASP MCP05:2025", "SAFE-T1101"},
 }
 
 // inquiries are programs that language runtimes start by themselves: Python's
@@ -51,8 +62,8 @@ var purposes = map[string][]string{
 }
 
 // serves tells whether the declaration speaks of what a program is for.
-func (in Input) serves(e profile.Effect) bool {
-	return in.Scope.Covering(e.Capability).Mentions(purposes[path.Base(e.Path)]...)
+func (in Input) serves(of report.Capability, program string) bool {
+	return in.Scope.Covering(of).Mentions(purposes[path.Base(program)]...)
 }
 
 // itself tells whether a program is the server's own code, which was started with
@@ -98,15 +109,58 @@ func script(argv []string) string {
 }
 
 func findSubprocesses(in Input) []draft {
+	own := in.workers()
 	return each(in, func(e profile.Effect, d *draft) bool {
-		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) ||
-			len(in.Scope.Covering(e.Capability).Subprocess) > 0 || in.serves(e) || in.itself(e) {
+		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) || in.itself(e) {
 			return false
 		}
 		d.severity, d.object = report.SeverityMedium, e.Path
+		if e.Within != "" && !own[e.Within] {
+			d.object = e.Within
+		}
+		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseExec, Path: d.object})
+		switch {
+		case answer == scope.Exceeded:
+			d.severity = report.SeverityHigh
+			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
+			return true
+		case answer == scope.Allowed, len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), in.told(e, d.object):
+			return false
+		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
 		return true
 	}, profile.KindExec)
+}
+
+// workers are the programs of which every start was one of the server's own code:
+// what those start, the server does.
+func (in Input) workers() map[string]bool {
+	own := map[string]bool{}
+	for _, e := range in.Profile.Effects {
+		if e.Kind == profile.KindExec && e.Error == "" && e.Within == "" && asked(e.Phase) {
+			name := e.Path[:min(len(e.Path), trace.MaxWithin)]
+			before, known := own[name]
+			own[name] = in.itself(e) && (before || !known)
+		}
+	}
+	return own
+}
+
+// told tells whether a program, or the outermost one that it is part of, was started
+// because an argument for a command said so: alone, with arguments of its own, or as
+// all that a shell was given.
+func (in Input) told(e profile.Effect, outermost string) bool {
+	said := func(e profile.Effect) bool {
+		return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
+			first, _, _ := strings.Cut(a.Value, " ")
+			return a.Value != "" && inputs.Commands(a.Field) &&
+				(slices.Contains(e.Argv, a.Value) || path.Base(first) == path.Base(e.Path))
+		})
+	}
+	return said(e) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		return e.Within == outermost && other.Kind == profile.KindExec && other.Capability == e.Capability &&
+			other.Path == outermost && other.Within == "" && said(other)
+	})
 }
 
 // program is a program with its arguments: `/bin/sh (sh -c "id")`.

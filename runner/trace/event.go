@@ -108,7 +108,7 @@ type Event struct {
 	Daemon bool
 	// Within is the outermost program that the server itself has started, after the
 	// first request, of those that this process runs in: the shell whose pipeline it
-	// is part of. Its first 256 bytes; "" for the server itself, and for the start of
+	// is part of. At most MaxWithin bytes of its path; "" for the server itself, and for the start of
 	// that program. All that such a program starts is told by it.
 	Within string
 	// Syscall is the name of man 2, or Forbidden.

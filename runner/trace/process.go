@@ -30,17 +30,17 @@ type process struct {
 	within string
 }
 
-// maxForebears bounds process.forebears, maxWithin Event.Within.
+// maxForebears bounds process.forebears, MaxWithin Event.Within in bytes.
 const (
 	maxForebears = 16
-	maxWithin    = 256
+	MaxWithin    = 256
 )
 
 // launched records that a process runs a program now. What runs before the first
 // request is the server, and so is what the main process becomes.
 func (p *process) launched(program string, at Position, root int) {
 	if p.within == "" && at.In > 0 && p.pid != root {
-		p.within = strings.Clone(program[:min(len(program), maxWithin)])
+		p.within = strings.Clone(program[:min(len(program), MaxWithin)])
 	}
 }
 

@@ -181,7 +181,7 @@ func TestWithin(t *testing.T) {
 	run := func(pid int, program, result string) string {
 		return fmt.Sprintf(`%d 2.000000 execve("%s", ["x"], 0x1 /* 0 vars */) = %s <0.000001>`, pid, program, result)
 	}
-	long := "/" + strings.Repeat("x", 2*maxWithin)
+	long := "/" + strings.Repeat("x", 2*MaxWithin)
 	for name, tc := range map[string]struct {
 		lines []string
 		want  string
@@ -196,7 +196,7 @@ func TestWithin(t *testing.T) {
 		"started before all":         {[]string{fork(5, 6), run(6, "/bin/node", "0"), request, "6" + touch}, ""},
 		"a program before its fork is heard of": {[]string{request,
 			`5 2.000000 vfork( <unfinished ...>`, run(6, "/bin/sh", "0"), `5 2.000000 <... vfork resumed>) = 6 <0.000001>`, "6" + touch}, "/bin/sh"},
-		"a long name": {[]string{request, fork(5, 6), run(6, long, "0"), "6" + touch}, long[:maxWithin]},
+		"a long name": {[]string{request, fork(5, 6), run(6, long, "0"), "6" + touch}, long[:MaxWithin]},
 	} {
 		var last Event
 		d := newDecoder(Config{Stdin: inode, Stdout: output}, func(e Event) { last = e })

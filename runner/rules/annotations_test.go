@@ -1,0 +1,138 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// hinting is an input of the tool format_note with annotations.
+func hinting(description, annotations string, effects ...profile.Effect) Input {
+	in := input(silent, effects...)
+	tool := fmt.Sprintf(`{"name":"format_note","description":%q,"annotations":{%s}}`, description, annotations)
+	in.Scope = scope.Read(manifest.Manifest{Tools: []json.RawMessage{json.RawMessage(tool)}}, scope.Given{})
+	return in
+}
+
+func stored(path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindStore, Where: call, Path: path}
+}
+
+func deleted(path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindDelete, Where: call, Path: path, Operation: "unlink"}
+}
+
+func changed(operation, path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindWrite, Where: call, Path: path, Operation: operation}
+}
+
+func emptied(path string) profile.Effect {
+	return with(changed("openat", path), func(e *profile.Effect) { e.Opening = "O_TRUNC" })
+}
+
+func again(e profile.Effect) profile.Effect { e.Again = true; return e }
+
+const (
+	note       = "/tmp/mcpaudit-files/note.txt"
+	readOnly   = `"readOnlyHint":true`
+	additive   = `"destructiveHint":false`
+	idempotent = `"idempotentHint":true`
+	closed     = `"openWorldHint":false`
+)
+
+func TestHints(t *testing.T) {
+	outside := connect(call, "tcp", "93.184.216.34", 80)
+	appending := with(changed("openat", note), func(e *profile.Effect) { e.Opening = "O_APPEND" })
+	overlap := func(e *profile.Effect) { e.Behind = report.Capability{Kind: report.CapabilityTool, Name: "other"} }
+	for name, tc := range map[string]struct {
+		hints   string
+		effects []profile.Effect
+		want    string // the beginning of the only line; "" for none
+	}{
+		"wrote":                      {readOnly, []profile.Effect{stored("/srv/notes.db")}, `HINT-001 Medium: Tool format_note wrote to /srv/notes.db; its annotations say "readOnlyHint: true".`},
+		"wrote what it was given":    {readOnly, []profile.Effect{emptied(note), stored(note)}, "HINT-001 High: Tool format_note created or emptied " + note},
+		"wrote where it was told":    {readOnly, []profile.Effect{stored("/tmp/mcpaudit-c12-note.txt")}, "HINT-001 High"},
+		"made a directory":           {readOnly, []profile.Effect{changed("mkdirat", "/srv/notes")}, "HINT-001 Medium: Tool format_note created /srv/notes"},
+		"deleted":                    {readOnly, []profile.Effect{deleted("/srv/notes.db")}, "HINT-001 High: Tool format_note deleted"},
+		"renamed":                    {readOnly, []profile.Effect{changed("renameat2", "/srv/notes.db")}, "HINT-001 Medium: Tool format_note renamed"},
+		"only opened for writing":    {readOnly, []profile.Effect{changed("openat", "/srv/notes.db"), read(call, "/srv/notes.db")}, ""},
+		"set times":                  {readOnly, []profile.Effect{changed("utimensat", "/srv/notes.db")}, ""},
+		"a temporary file":           {readOnly, []profile.Effect{stored("/tmp/x1"), deleted("/tmp/x1")}, ""},
+		"a cache":                    {readOnly, []profile.Effect{stored(home + "/.cache/x/y"), changed("mkdir", home+"/.cache")}, ""},
+		"a log":                      {readOnly, []profile.Effect{stored("/srv/server.log")}, ""},
+		"a journal":                  {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
+		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/index.lock"), changed("rename", "/tmp/mcpaudit-repository/.git/index")}, ""},
+		"a commit":                   {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/objects/ab/cd")}, "HINT-001 High"},
+		"or another's doing":         {readOnly, []profile.Effect{with(stored(note), overlap)}, ""},
+		"before any call":            {readOnly, []profile.Effect{with(stored("/srv/notes.db"), func(e *profile.Effect) { e.Where = startup })}, ""},
+		"what is the default":        {`"readOnlyHint":false`, []profile.Effect{stored(note)}, ""},
+		"read-only and additive":     {readOnly + "," + additive + "," + idempotent, []profile.Effect{deleted(note)}, "HINT-001 High"},
+		"deleted a planted file":     {additive, []profile.Effect{deleted(note)}, `HINT-002 High: Tool format_note deleted ` + note + `; its annotations say "destructiveHint: false".`},
+		"deleted what was there":     {additive, []profile.Effect{deleted("/srv/notes.db")}, "HINT-002 Medium"},
+		"deleted its own":            {additive, []profile.Effect{stored("/srv/notes.new"), deleted("/srv/notes.new")}, ""},
+		"overwrote":                  {additive, []profile.Effect{emptied(note), stored(note)}, "HINT-002 Medium: Tool format_note overwrote"},
+		"replaced":                   {additive, []profile.Effect{changed("rename", note)}, "HINT-002 Medium: Tool format_note overwrote"},
+		"moved away":                 {additive, []profile.Effect{changed("rename", note), moved(call, note)}, ""},
+		"read and wrote":             {additive, []profile.Effect{read(call, note), emptied(note), stored(note)}, ""},
+		"appended":                   {additive, []profile.Effect{appending, stored(note)}, ""},
+		"its own store":              {additive, []profile.Effect{emptied("/srv/memory.json"), stored("/srv/memory.json")}, ""},
+		"destroys by default":        {``, []profile.Effect{deleted(note)}, ""},
+		"another file each time":     {idempotent, []profile.Effect{stored("/srv/n/1"), again(stored("/srv/n/2"))}, `HINT-003 Medium: Tool format_note, called again with the same arguments, wrote to /srv/n/2; its annotations say "idempotentHint: true".`},
+		"the same file each time":    {idempotent, []profile.Effect{emptied("/srv/n/1"), stored("/srv/n/1"), again(emptied("/srv/n/1")), again(stored("/srv/n/1"))}, ""},
+		"appended each time":         {idempotent, []profile.Effect{appending, stored(note), again(appending), again(stored(note))}, "HINT-003 Medium: Tool format_note, called again with the same arguments, appended to"},
+		"opened to append each time": {idempotent, []profile.Effect{appending, stored(note), again(appending)}, ""},
+		"a file that is moved":       {idempotent, []profile.Effect{stored("/srv/n"), again(stored("/srv/n.77")), again(changed("rename", "/srv/n.77")), again(moved(call, "/srv/n.77")), again(changed("rename", "/srv/n"))}, ""},
+		"an object of its own":       {idempotent, []profile.Effect{again(stored("/srv/.store/77"))}, ""},
+		"in two other calls":         {idempotent, []profile.Effect{stored("/srv/n/1"), stored("/srv/n/2")}, ""},
+		"reached out":                {closed, []profile.Effect{outside}, `HINT-004 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); its annotations say "openWorldHint: false".`},
+		"reached what others reach":  {closed, []profile.Effect{outside, with(outside, func(e *profile.Effect) { e.Where = startup })}, "HINT-004 Medium"},
+		"reached what it was told":   {closed, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, "HINT-004 Medium"},
+		"stayed on the machine":      {closed, []profile.Effect{connect(call, "tcp", "127.0.0.1", 80)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := hinting("Formats a note.", tc.hints, tc.effects...)
+			var got []string
+			for _, line := range lines(Judge(in)) {
+				if strings.HasPrefix(line, "HINT") || strings.HasPrefix(tc.want, "HINT-004") && !strings.Contains(line, "At start-up") {
+					got = append(got, line)
+				}
+			}
+			if tc.want == "" && len(got) > 0 || tc.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tc.want)) {
+				t.Errorf("findings %q, want one that begins %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// One reach is one finding: the text's promise goes before the hint's.
+func TestHintAndText(t *testing.T) {
+	outside := connect(call, "tcp", "93.184.216.34", 80)
+	expect(t, hinting("Purely local.", closed, outside), "EGRESS-001 High")
+	expect(t, hinting("Fetches a web page.", closed, outside), "HINT-004 Medium")
+	expect(t, hinting("Fetches a web page.", `"openWorldHint":true`, outside), "")
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-HINT-001": {
+		finds:  []Input{hinting("", readOnly, stored(note))},
+		spares: []Input{hinting("", readOnly, changed("openat", note)), hinting("", additive, stored(note))},
+	},
+	"MCPA-HINT-002": {
+		finds:  []Input{hinting("", additive, deleted(note))},
+		spares: []Input{hinting("", additive, stored(note), read(call, note))},
+	},
+	"MCPA-HINT-003": {
+		finds:  []Input{hinting("", idempotent, stored("/srv/1"), again(stored("/srv/2")))},
+		spares: []Input{hinting("", idempotent, stored("/srv/1"), again(stored("/srv/1")))},
+	},
+	"MCPA-HINT-004": {
+		finds:  []Input{hinting("", closed, connect(call, "tcp", "93.184.216.34", 80))},
+		spares: []Input{hinting("", closed, connect(call, "tcp", "127.0.0.1", 80))},
+	},
+})

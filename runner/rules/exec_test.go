@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+func within(program string, e profile.Effect) profile.Effect { e.Within = program; return e }
+
+// What one program starts is one finding.
+func TestPrograms(t *testing.T) {
+	worker := run(call, "/usr/bin/python3", "-c", "from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5)")
+	asks := func(field, value string) func(*Input) {
+		return func(in *Input) {
+			in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: field, Value: value}}}
+		}
+	}
+	allow := func(programs ...string) func(*Input) {
+		return func(in *Input) {
+			in.Scope = scope.Read(manifest.Manifest{}, scope.Given{Allow: &report.DeclaredScope{Exec: programs}})
+		}
+	}
+	as := func(*Input) {}
+	for name, tc := range map[string]struct {
+		server  server
+		change  func(*Input)
+		effects []profile.Effect
+		want    string
+	}{
+		"a pipeline": {silent, as, []profile.Effect{
+			run(call, "/bin/sh", "-c", "ls | wc"), within("/bin/sh", run(call, "/bin/ls")), within("/bin/sh", run(call, "/usr/bin/wc")),
+		}, "EXEC-001 Medium: Tool format_note started /bin/sh (/bin/sh -c ls | wc)"},
+		"a browser": {silent, as, []profile.Effect{
+			run(call, "/opt/chrome"), within("/opt/chrome", run(call, "/opt/chrome", "--type=zygote")), within("/opt/chrome", run(call, "/bin/cat")),
+		}, "EXEC-001 Medium: Tool format_note started /opt/chrome (/opt/chrome)"},
+		"what a declared program starts": {gitty, as, []profile.Effect{run(call, "/usr/bin/git", "fetch"), within("/usr/bin/git", run(call, "/usr/bin/ssh"))}, ""},
+		"what a question starts":         {silent, as, []profile.Effect{run(call, "/bin/sh", "-c", "which git"), within("/bin/sh", run(call, "/usr/bin/which", "git"))}, ""},
+		"a worker":                       {silent, as, []profile.Effect{worker}, ""},
+		"what a worker starts":           {silent, as, []profile.Effect{worker, within("/usr/bin/python3", run(call, "/bin/ls"))}, "EXEC-001 Medium: Tool format_note started /bin/ls"},
+		"a command that it was given":    {silent, asks("command", "ls -la"), []profile.Effect{run(call, "/bin/sh", "-c", "ls -la"), within("/bin/sh", run(call, "/bin/ls", "-la"))}, ""},
+		"what a command starts":          {silent, asks("command", "make test"), []profile.Effect{run(call, "/bin/sh", "-c", "make test"), within("/bin/sh", run(call, "/usr/bin/gcc", "x.c"))}, ""},
+		"its first word":                 {silent, asks("options.argv[0]", "ls"), []profile.Effect{run(call, "/bin/ls", "-la")}, ""},
+		"a text that it was given":       {silent, asks("text", "ls -la"), []profile.Effect{run(call, "/bin/sh", "-c", "ls -la")}, "EXEC-001 Medium"},
+		"another command":                {silent, asks("command", "ls -la"), []profile.Effect{run(call, "/usr/bin/curl", "x")}, "EXEC-001 Medium"},
+		"in the list":                    {silent, allow("sh"), []profile.Effect{run(call, "/bin/sh", "-c", "ls"), within("/bin/sh", run(call, "/bin/ls"))}, ""},
+		"not in the list":                {shelly, allow("git"), []profile.Effect{run(call, "/bin/sh", "-c", "ls")}, "EXEC-001 High: Tool format_note started /bin/sh (/bin/sh -c ls); by the declared scope it may run only"},
+		"an empty list":                  {silent, allow([]string{}...), []profile.Effect{run(call, "/bin/sh")}, "EXEC-001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(tc.server, tc.effects...)
+			tc.change(&in)
+			expect(t, in, tc.want)
+		})
+	}
+}
+
+// A browser shuts its own processes in; whoever else does so is seen.
+func TestConfinement(t *testing.T) {
+	const chrome = "/opt/google/chrome/chrome"
+	pages := server{name: "web", tools: []string{"format_note: Takes a screenshot of a page with headless Chrome. Runs a browser."}}
+	expect(t, input(pages, within(chrome, evade(call, "unshare", "", false))), "")
+	expect(t, input(pages, evade(call, "unshare", "", false)), "EVADE-001 Medium")
+	expect(t, input(pages, within("/bin/sh", evade(call, "unshare", "", false))), "EVADE-001 Medium")
+	expect(t, input(pages, within(chrome, evade(call, "ptrace", "", false))), "EVADE-001 High")
+	expect(t, input(silent, within(chrome, evade(call, "unshare", "", false))), "EVADE-001 Medium")
+}
