@@ -19,7 +19,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Breaches:  first.result.Breaches,
-		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline,
+		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})

@@ -66,6 +66,8 @@ type Input struct {
 	// said in answer.
 	Manifest manifest.Manifest
 	Outputs  []report.Output
+	// Command is how the server was started; nil where it runs elsewhere.
+	Command []string
 	// Arguments are the values that a capability was called with.
 	Arguments map[report.Capability][]Argument
 	// Baseline is an earlier report; nil if there is none.

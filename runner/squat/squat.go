@@ -1,0 +1,144 @@
+// Package squat tells of a name whether somebody may take it for a well-known one.
+//
+// What is compared is the distinctive part of a name, without "mcp", "server" and
+// the scope: half of all servers are called after a service, and that is what they
+// are for. Only the ways of a typing error and of a deception count: a letter twice,
+// left out, swapped, mistyped for its neighbour; a letter of another alphabet or a
+// digit that looks like one; a scope that became a prefix. A name that is itself
+// known is never taken for another. The package is pure.
+package squat
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Likeness is a well-known name and how another comes to look like it.
+type Likeness struct {
+	// Known is the name as it is known.
+	Known string
+	// How is in words: "a letter is doubled".
+	How string
+}
+
+const (
+	// minCore is the shortest word that is compared; of shorter ones too many are near.
+	minCore = 5
+	// minTwice is the shortest word in which two errors count.
+	minTwice = 10
+	// maxName bounds a name in bytes: longer ones are none.
+	maxName = 214 // as npm has it
+)
+
+// alike says of characters that they look like others.
+const alike = "there are characters that look like others"
+
+// Server compares the name that a server gives itself.
+func Server(name string) (Likeness, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" || len(name) > maxName || known.names[name] {
+		return Likeness{}, false
+	}
+	return compare(core(name))
+}
+
+// Package compares the name of a package of npm, PyPI or an image.
+func Package(name string) (Likeness, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" || len(name) > maxName || known.names[name] {
+		return Likeness{}, false
+	}
+	if l, ok := rescoped(name); ok {
+		return l, true
+	}
+	if scope, rest, ok := strings.Cut(strings.TrimPrefix(name, "@"), "/"); ok && name[0] == '@' && !known.scopes[scope] {
+		if l, ok := nearScope(scope, rest); ok {
+			return l, true
+		}
+	}
+	return compare(core(name))
+}
+
+// rescoped finds a name that differs from a known one with a scope only in where the
+// marks are: modelcontextprotocol-server-memory.
+func rescoped(name string) (Likeness, bool) {
+	of := known.squeezed[squeeze(name)]
+	if of == "" || !strings.HasPrefix(of, "@") || of == name {
+		return Likeness{}, false
+	}
+	if _, rest, _ := strings.Cut(of, "/"); distinctive(rest) == "" {
+		return Likeness{}, false // netlify-mcp is what anybody calls a server for @netlify/mcp's service
+	}
+	return Likeness{of, "its scope is another, or part of the name"}, true
+}
+
+// nearScope finds a scope that looks like a known one.
+func nearScope(scope, rest string) (Likeness, bool) {
+	for of := range known.scopes {
+		if len(of) < 8 || !known.names["@"+of+"/"+rest] {
+			continue
+		}
+		how := near(scope, of)
+		if skeleton(scope) == skeleton(of) {
+			how = alike
+		}
+		if how != "" {
+			return Likeness{"@" + of + "/" + rest, "in the scope " + how}, true
+		}
+	}
+	return Likeness{}, false
+}
+
+// compare finds the known word that another looks like.
+func compare(word string) (Likeness, bool) {
+	if utf8.RuneCountInString(word) < minCore || known.names[word] {
+		return Likeness{}, false
+	}
+	if of := known.skeletons[skeleton(word)]; of != "" {
+		return Likeness{of, alike}, true
+	}
+	for length := len(word) - 2; length <= len(word)+2; length++ {
+		for _, of := range known.byLength[length] {
+			if how := near(word, of); how != "" {
+				return Likeness{known.cores[of], how}, true
+			}
+		}
+	}
+	return Likeness{}, false
+}
+
+// common are words of names that tell nothing apart.
+var common = map[string]bool{
+	"mcp": true, "server": true, "servers": true, "the": true, "official": true, "example": true, "api": true, "client": true,
+	"modelcontextprotocol": true, "awslabs": true, "developer": true, "mcpserver": true,
+}
+
+// core is the distinctive part of a name: without scope and version, common words
+// and what stands between words.
+func core(name string) string {
+	name = strings.ToLower(name)
+	if strings.HasPrefix(name, "@") {
+		if _, rest, ok := strings.Cut(name, "/"); ok && distinctive(rest) != "" {
+			name = rest
+		}
+	}
+	return distinctive(name)
+}
+
+func distinctive(name string) string {
+	var b strings.Builder
+	for _, word := range words(name) {
+		if !common[word] {
+			b.WriteString(word)
+		}
+	}
+	return b.String()
+}
+
+func words(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// squeeze is a name without what stands between its words.
+func squeeze(name string) string { return strings.Join(words(name), "") }
