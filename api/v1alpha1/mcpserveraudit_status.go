@@ -181,16 +181,12 @@ type TopFinding struct {
 	// evidence is the first observation behind the finding: when, by which
 	// process, and the system call. The report has the others.
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:MaxLength=176
 	Evidence string `json:"evidence,omitempty"`
-	// mitigation names the control that takes the risk away.
-	// +optional
-	// +kubebuilder:validation:MaxLength=256
-	Mitigation string `json:"mitigation,omitempty"`
 	// suppressed says until when the finding is suppressed, and why; or since when
 	// it is not any more.
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:MaxLength=80
 	Suppressed string `json:"suppressed,omitempty"`
 }
 

@@ -36,6 +36,12 @@ func elsewhere(url string) func(*v1alpha1.MCPServerAuditSpec) {
 	return func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{URL: url} }
 }
 
+func suppresses(change func(*v1alpha1.Suppression)) func(*v1alpha1.MCPServerAuditSpec) {
+	one := v1alpha1.Suppression{Rule: "MCPA-EGRESS-001", Match: "api.example.com", Reason: "Its own telemetry.", Until: metav1.Now()}
+	change(&one)
+	return func(s *v1alpha1.MCPServerAuditSpec) { s.Suppressions = []v1alpha1.Suppression{one} }
+}
+
 var _ = Describe("MCPServerAudit", func() {
 	It("fills in the defaults", func(ctx SpecContext) {
 		audit := newAudit()
@@ -119,6 +125,11 @@ var _ = Describe("MCPServerAudit", func() {
 				SkipTools: []string{"reset"}, Seed: -1,
 			}
 		}),
+		Entry("a scope", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.DeclaredScope = &v1alpha1.DeclaredScope{Egress: []string{"*.example.com:443"}, Exec: []string{}}
+		}),
+		Entry("a suppression", suppresses(func(*v1alpha1.Suppression) {})),
+		Entry("a suppression of all of a rule", suppresses(func(s *v1alpha1.Suppression) { s.Match = "*" })),
 		Entry("limits", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		}),
@@ -131,6 +142,11 @@ var _ = Describe("MCPServerAudit", func() {
 		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(message)))
 	},
+		Entry("a suppression of what is no rule", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-*" }), "spec.suppressions[0].rule"),
+		Entry("a suppression of another manifest", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-MANIFEST-001" }), "approved by spec.baseline"),
+		Entry("a suppression without a reason", suppresses(func(s *v1alpha1.Suppression) { s.Reason = "" }), "spec.suppressions[0].reason"),
+		Entry("a suppression of nearly everything", suppresses(func(s *v1alpha1.Suppression) { s.Match = "a" }), "at least 3 characters"),
+		Entry("a suppression without an end", suppresses(func(s *v1alpha1.Suppression) { s.Until = metav1.Time{} }), "spec.suppressions[0].until"),
 		Entry("no server", func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{} }, "give image, to have the server run and traced, or url"),
 		Entry("an image and a URL", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.URL = "http://a/" }, "not both"),
 		Entry("an image with a space", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "a b" }, "spec.server.image"),

@@ -169,7 +169,7 @@ var _ = Describe("an audit", func() {
 		})
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(And(haveCondition("Audited", "SandboxFailed"), haveCondition("Ready", "AuditInconclusive")))
-		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("spec.probe.inputs are too large"))
+		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("spec.probe.inputs has"))
 		Expect(b.pods(ctx)).To(BeEmpty())
 	})
 

@@ -19,15 +19,14 @@ import (
 // lists they keep it below 80 KB; the maxLengths of the CRD are the same numbers.
 const (
 	maxFindingMessage = 320
-	maxEvidence       = 256
+	maxEvidence       = 176
 	maxCapability     = 96
 	maxWord           = 64
 	maxToolName       = 80
 	maxDriftItem      = 96
 	maxTriggerMessage = 512
 	maxDigest         = 71
-	maxMitigation     = 256
-	maxSuppressed     = 256
+	maxSuppressed     = 80
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -116,7 +115,7 @@ func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 		top = append(top, v1alpha1.TopFinding{
 			Rule: excerpt.Line(f.Rule, maxWord), Severity: excerpt.Line(string(f.Severity), maxWord),
 			Capability: excerpt.Line(f.Capability.String(), maxCapability), Message: excerpt.Line(f.Message, maxFindingMessage),
-			Evidence: evidence(f.Evidence), Mitigation: excerpt.Line(f.Mitigation, maxMitigation), Suppressed: suppressed(f.Suppressed),
+			Evidence: evidence(f.Evidence), Suppressed: suppressed(f.Suppressed),
 		})
 	}
 	return top
@@ -128,9 +127,9 @@ func suppressed(by *report.Suppressed) string {
 	case by == nil:
 		return ""
 	case by.Expired:
-		return excerpt.Line(fmt.Sprintf("expired %s: %s", by.Until.UTC().Format(time.RFC3339), by.Reason), maxSuppressed)
+		return excerpt.Line(fmt.Sprintf("expired %s: %s", by.Until.UTC().Format(time.DateOnly), by.Reason), maxSuppressed)
 	}
-	return excerpt.Line(fmt.Sprintf("until %s: %s", by.Until.UTC().Format(time.RFC3339), by.Reason), maxSuppressed)
+	return excerpt.Line(fmt.Sprintf("until %s: %s", by.Until.UTC().Format(time.DateOnly), by.Reason), maxSuppressed)
 }
 
 // evidence tells the first of the evidence in one line. What no process did, a

@@ -24,12 +24,14 @@ func full(text string) *session {
 	digest := "sha256:" + strings.Repeat("f", 64)
 	r := &report.Report{
 		Verdict: report.VerdictFail, ManifestDigest: digest, Manifest: report.Manifest{Digest: digest},
+		Risk: report.Risk{Score: 100, Level: report.RiskLevel(text)}, RulesetDigest: text, Behavior: report.Behavior{Digest: digest},
 		Runner: report.Component{Version: text}, Tracer: report.Component{Name: text, Version: text},
 	}
 	before := report.Manifest{Digest: "sha256:" + strings.Repeat("e", 64)}
 	for i := range 600 {
 		capability := report.Capability{Kind: report.CapabilityResourceTemplate, Name: text}
 		r.Findings = append(r.Findings, report.Finding{Rule: text, Severity: report.Severity(text), Message: text, Capability: capability,
+			Mitigation: text, Suppressed: &report.Suppressed{Reason: text, Expired: true}, ExceedsScope: true,
 			Evidence: []report.Evidence{{PID: 1 << 22, Detail: text}}})
 		r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i%400) + text, Digest: digest})
 		before.Tools = append(before.Tools, report.Item{Name: fmt.Sprint(i%400+200) + text, Digest: before.Digest})
@@ -43,7 +45,7 @@ func full(text string) *session {
 	}
 	s.summary = &report.Summary{Runner: r.Runner, Tracer: r.Tracer, Counts: report.Count(r.Findings)}
 	s.outcome = verdict.Judge(verdict.Input{
-		FailOn: audit.Spec.FailOn, Known: v1alpha1.Digest(before.Digest), KnownManifest: &before, Report: r,
+		FailOn: audit.Spec.FailOn, Scoped: true, Known: v1alpha1.Digest(before.Digest), KnownManifest: &before, Report: r,
 		Failure: report.Incomplete{Reason: report.ReasonTimeout, Message: text}, ReportName: s.run.Name,
 	})
 	return s
