@@ -36,7 +36,7 @@ const (
 	MaxScope         = 128
 	MaxAllowed       = 64
 	MaxBehavior      = 512
-	MaxRiskParts     = 16
+	MaxRiskParts     = 24
 	MaxDefinition    = 8192
 	MaxChangeBytes   = 1024
 	MaxNameBytes     = 256

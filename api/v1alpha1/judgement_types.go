@@ -98,7 +98,7 @@ type Risk struct {
 	// parts are what the score is made of.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=24
 	Parts []RiskPart `json:"parts,omitempty"`
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/score"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -75,6 +76,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Errors = append(r.Errors, o.problems()...)
 	}
 	suppress(&r, plan.Suppressions, now)
+	r.Risk = score.Of(r.Findings)
 	unseen := incomplete(runs)
 	if unseen.Reason != "" {
 		r.Incomplete = &unseen

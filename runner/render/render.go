@@ -78,6 +78,7 @@ func (p *page) header(r report.Report) {
 	}
 	p.line("%s: %s  [%s]", of, p.paint(verdictColour[r.Verdict], verdict), Escape(strings.Join(with, ", ")))
 	p.line("%s", Escape(r.Message))
+	p.risk(r)
 	if r.ManifestDigest != "" {
 		p.line("manifest %s", Escape(r.ManifestDigest))
 	}
@@ -107,15 +108,6 @@ func (p *page) finding(f report.Finding) {
 	if f.Mitigation != "" {
 		p.line("%smitigation: %s", indent, Escape(shorten(f.Mitigation, 300)))
 	}
-}
-
-// suppressed says until when a finding is accepted, or was, and why.
-func suppressed(s report.Suppressed) string {
-	until := s.Until.UTC().Format("2006-01-02 15:04 UTC")
-	if s.Expired {
-		return fmt.Sprintf("was suppressed until %s and counts again: %s", until, s.Reason)
-	}
-	return fmt.Sprintf("suppressed until %s: %s", until, s.Reason)
 }
 
 // where says in the course of what a finding was seen.

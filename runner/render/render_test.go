@@ -27,15 +27,21 @@ func fail() report.Report {
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
 		Message: "1 finding at or above High", Tracer: report.Component{Name: "strace", Version: "6.1"},
 		ManifestDigest: "sha256:00",
+		Risk: report.Risk{Score: 46, Level: report.RiskHigh, Parts: []report.RiskPart{
+			{Family: "NetworkOutbound", Points: 45}, {Family: "FileRead", Points: 1}, {Family: "ProtocolViolation"},
+		}},
 		Findings: []report.Finding{{
 			Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
 			Message: "Tool format_note tried to connect to 93.184.216.34:80 (tcp).", Phase: report.PhaseCall, Capability: tool,
-			Evidence: []report.Evidence{{Time: at, PID: 7, Syscall: "connect", Detail: "connect(5, ...) = 0", Attribution: report.AttributionInFlight}},
+			Mitigation: "Deny egress to 93.184.216.34:80\x1b[2J.",
+			Evidence:   []report.Evidence{{Time: at, PID: 7, Syscall: "connect", Detail: "connect(5, ...) = 0", Attribution: report.AttributionInFlight}},
 		}, {
 			Rule: "MCPA-FILE-001", Severity: report.SeverityLow, Title: "Later", Message: "Late.", Phase: report.PhaseCall,
+			Suppressed: &report.Suppressed{Reason: "known", Until: at, Expired: true},
 			Capability: tool, Evidence: []report.Evidence{{Time: at, Detail: "read", Attribution: report.AttributionAfter}},
 		}, {
 			Rule: "MCPA-PROTOCOL-001", Severity: report.SeverityInfo, Title: "Text", Message: "Text.", Phase: report.PhaseStartup,
+			Suppressed: &report.Suppressed{Reason: "a banner, see\x1b SEC-12", Until: at.AddDate(0, 1, 0)},
 			Capability: report.Capability{Kind: report.CapabilityServer},
 		}},
 		Profile: report.Profile{Capabilities: []report.CapabilityProfile{{
@@ -97,6 +103,7 @@ func inconclusive() report.Report {
 	return report.Report{
 		Server:  report.Server{Command: []string{"node", "server.js"}, Stderr: "first\nError: no \x1b[31mtoken\n"},
 		Verdict: report.VerdictInconclusive, Reason: report.ReasonServerExited, Message: "the server exited",
+		Risk:   report.Risk{Level: report.RiskNone},
 		Tracer: report.Component{Name: "strace", Version: "6.1"},
 	}
 }
