@@ -74,6 +74,8 @@ type Input struct {
 	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
 	Resolvers []netip.Addr
+	// directives are what the manifest's texts direct; Judge reads them once.
+	directives []directive
 	// End is the time of evidence that no system call gives.
 	End time.Time
 }
@@ -162,6 +164,7 @@ type draft struct {
 // Judge applies all rules. The findings are sorted by severity and then by
 // when they were first seen.
 func Judge(in Input) []report.Finding {
+	in.directives = directives(in.Manifest)
 	type key struct {
 		rule       string
 		capability report.Capability

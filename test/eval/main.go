@@ -37,6 +37,7 @@ var sections = []section{
 	{"behaviour", behaviour},
 	{"reference", reference},
 	{"benign", benign},
+	{"mcptox", mcptox},
 }
 
 // The sandbox's and the tracer's stages are this same program.

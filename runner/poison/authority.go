@@ -1,0 +1,133 @@
+package poison
+
+import (
+	"slices"
+	"strings"
+)
+
+// conceals: the model is not to tell the user what it does.
+func (r *reader) conceals(all []sentence, i int) verdict {
+	s := &all[i]
+	for j, t := range s.tokens {
+		if t.kind != word {
+			continue
+		}
+		switch {
+		case silence[t.text] && s.negated(j) && s.keepsFromUser(j):
+			return verdict{confidence: 0.9}
+		case hide[t.text] && s.from(j, "from") && s.ordersAt(j):
+			return verdict{confidence: 0.9}
+		case secretly[t.text] && s.ordersAt(j+1):
+			return verdict{confidence: 0.75}
+		}
+	}
+	return verdict{}
+}
+
+// negated: "do not tell", "without telling", "never mention".
+func (s *sentence) negated(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-3; j-- {
+		if negations[s.tokens[j].text] {
+			return true
+		}
+		if !adverbs[s.tokens[j].text] && s.tokens[j].text != "do" {
+			return false
+		}
+	}
+	return false
+}
+
+// keepsFromUser: what is kept from the user is a deed, and no form of an answer.
+func (s *sentence) keepsFromUser(i int) bool {
+	user := false
+	for j := i + 1; j < len(s.tokens) && j <= i+9; j++ {
+		user = user || users[s.tokens[j].text]
+	}
+	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
+		if !deed[s.tokens[j].text] {
+			continue
+		}
+		return user || !presentation[s.tokens[i].text] && s.text(i+1) == s.text(j)
+	}
+	return user && !presentation[s.tokens[i].text]
+}
+
+func (s *sentence) from(i int, preposition string) bool {
+	for j := i + 1; j+1 < len(s.tokens) && j <= i+7; j++ {
+		if s.text(j) == preposition && (users[s.text(j+1)] || users[s.text(j+2)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) ordersAt(i int) bool {
+	return slices.ContainsFunc(s.orders, func(o order) bool { return o.at == i && !o.negated })
+}
+
+// injects: the text claims to stand above the user or other instructions, or
+// speaks in the name of the system.
+func (r *reader) injects(all []sentence, i int) verdict {
+	s := &all[i]
+	for j, t := range s.tokens {
+		switch {
+		case t.kind != word:
+		case precedes[t.text] && s.above(j):
+			return verdict{confidence: 0.85}
+		case ignores[t.text] && !s.negated(j) && s.setsAside(j):
+			return verdict{confidence: 0.9}
+		}
+	}
+	return verdict{}
+}
+
+// above: "priority is higher than the user's request".
+func (s *sentence) above(i int) bool {
+	over := false
+	for j := i + 1; j < len(s.tokens) && j <= i+8; j++ {
+		t := s.text(j)
+		over = over || t == "over" || t == "than" || s.text(i) != "priority" && s.text(i) != "precedence" && s.text(i) != "higher"
+		if over && overruled[t] && (users[t] || ofUser[t] || t != "query" && t != "request") && !argumentNouns[s.text(j+1)] {
+			return true
+		}
+	}
+	return false
+}
+
+// setsAside: "ignore all previous instructions".
+func (s *sentence) setsAside(i int) bool {
+	whose := false
+	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
+		t := s.text(j)
+		if rules[t] && whose {
+			return true
+		}
+		whose = whose || earlier[t] && t != "all" && t != "any" || t == "all" && rules[s.text(j+1)] && t != "request"
+	}
+	return false
+}
+
+// speaksAsSystem finds a mark of the model's own dialogue.
+func speaksAsSystem(text string) (Finding, bool) {
+	low := lowerASCII(text)
+	for _, mark := range roles {
+		at := strings.Index(low, mark)
+		if at < 0 {
+			continue
+		}
+		end := min(len(text), at+200)
+		return Finding{Technique: Injection, Quote: cut(strings.ToValidUTF8(text[at:end], "")), Start: at, End: end, Confidence: 0.95}, true
+	}
+	return Finding{}, false
+}
+
+// lowerASCII keeps every offset, which strings.ToLower does not.
+func lowerASCII(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,141 @@
+package poison
+
+import (
+	"slices"
+	"strings"
+)
+
+// secret tells whether the sentence names what holds keys or accounts.
+func (s *sentence) secret() bool { return s.secretAt() >= 0 }
+
+func (s *sentence) secretAt() int {
+	for i, t := range s.tokens {
+		switch t.kind {
+		case place, quoted:
+			if slices.ContainsFunc(secretPlaces, func(p string) bool { return strings.Contains(t.text, p) }) {
+				return i
+			}
+		case word:
+			pair := t.text + " " + s.text(i+1)
+			if slices.Contains(secretWords, pair) || slices.Contains(secretWords, t.text) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// asksForSecrets: the model is to read a secret, or a file, and pass it on.
+func (r *reader) asksForSecrets(all []sentence, i int) verdict {
+	s := &all[i]
+	at := s.secretAt()
+	if at >= 0 && s.contentsOf(at) {
+		return verdict{confidence: 0.8}
+	}
+	pressed := s.precedes() || len(s.triggers) > 0
+	for _, o := range s.orders {
+		verb := s.tokens[o.at].text
+		if o.negated || !reads[verb] || o.at > at && at >= 0 {
+			continue
+		}
+		if at >= 0 && s.tokens[at].kind != word && (o.firm || pressed) && at-o.at < 10 {
+			return verdict{confidence: 0.85}
+		}
+		if at >= 0 && o.firm && pressed && at-o.at < 8 && passes[verb] {
+			return verdict{confidence: 0.7}
+		}
+		if file := s.fileAfter(o.at); file && (o.firm || pressed) && s.passesOn(o.at) {
+			return verdict{confidence: 0.8}
+		}
+	}
+	return verdict{}
+}
+
+// contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa".
+func (s *sentence) contentsOf(at int) bool {
+	if s.tokens[at].kind == word && !slices.Contains([]string{"ssh", "private", "id", "bash", "shell", "environment"}, s.tokens[at].text) {
+		return false
+	}
+	for j := at - 1; j >= 0 && j >= at-5; j-- {
+		t := s.text(j)
+		if (t == "content" || t == "contents") && slices.Contains([]string{"of", "from", "in"}, s.text(j+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileAfter: the verb's object is a file that the text names by its path.
+func (s *sentence) fileAfter(i int) bool {
+	for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
+		t := s.tokens[j]
+		if (t.kind == place || t.kind == quoted && isPlace(t.text)) && !strings.Contains(t.text, "://") && !strings.Contains(t.text, "@") {
+			return true
+		}
+	}
+	return false
+}
+
+// passesOn: a verb behind it hands the contents on.
+func (s *sentence) passesOn(i int) bool {
+	for j := i + 1; j < len(s.tokens); j++ {
+		if !passes[s.tokens[j].text] {
+			continue
+		}
+		for k := j + 1; k < len(s.tokens) && k <= j+4; k++ {
+			switch s.tokens[k].text {
+			case "content", "contents", "it", "them", "data", "result", "output", "everything":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// redirects: data go to an address that the text chose.
+func (r *reader) redirects(all []sentence, i int) verdict {
+	s := &all[i]
+	for _, o := range s.orders {
+		if o.negated || !moves[s.tokens[o.at].text] || !o.firm && !s.precedes() {
+			continue
+		}
+		for j := o.at + 1; j < len(s.tokens) && j <= o.at+16; j++ {
+			t := s.tokens[j]
+			if users[t.text] && j <= o.at+3 || t.text == "e" || t.text == "example" || t.text == "bug" || t.text == "bugs" || t.text == "feedback" {
+				break
+			}
+			if (t.kind == place || t.kind == quoted) && isPlace(t.text) && (strings.Contains(t.text, "@") || strings.Contains(t.text, "://")) && s.bound(j) {
+				return verdict{confidence: 0.8}
+			}
+		}
+	}
+	return verdict{}
+}
+
+// bound: "to", "at" or "cc" stands before the address.
+func (s *sentence) bound(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-3; j-- {
+		switch s.text(j) {
+		case "to", "at", "bcc", "cc", "into":
+			return true
+		}
+	}
+	return false
+}
+
+// asksForContext: the model is to hand over its prompt or the conversation.
+func (r *reader) asksForContext(all []sentence, i int) verdict {
+	s := &all[i]
+	for _, o := range s.orders {
+		if o.negated || !reads[s.tokens[o.at].text] && !passes[s.tokens[o.at].text] {
+			continue
+		}
+		for j := o.at + 1; j+1 < len(s.tokens) && j <= o.at+8; j++ {
+			pair := s.text(j) + " " + s.text(j+1)
+			if slices.Contains(contexts, pair) && (o.firm || s.precedes() || s.text(j-1) == "your" || r.of.Kind == KindParameter) {
+				return verdict{confidence: 0.7}
+			}
+		}
+	}
+	return verdict{}
+}

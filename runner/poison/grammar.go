@@ -1,0 +1,242 @@
+package poison
+
+import (
+	"strings"
+	"unicode"
+)
+
+// reader knows whose text it reads.
+type reader struct {
+	of         Context
+	own        set
+	parameters set
+	known      set
+}
+
+func newReader(of Context) *reader {
+	r := &reader{of: of, own: set{}, parameters: set{}, known: set{}}
+	r.own[strings.ToLower(of.Own)] = of.Own != ""
+	for _, p := range of.Parameters {
+		r.parameters[strings.ToLower(p)] = true
+	}
+	for _, t := range of.Tools {
+		r.known[strings.ToLower(t)] = true
+	}
+	return r
+}
+
+// reference is a tool as a sentence names it.
+type reference struct {
+	name string
+	// own: the tool whose text it is; known: the server has it.
+	own, known bool
+	at         int // the token of the name
+}
+
+// other tells whether it is another tool than the text's own.
+func (t reference) other() bool { return t.name != "" && !t.own }
+
+// order is a verb that the model is told to obey.
+type order struct {
+	at int
+	// firm: by "must" and the like, and not only in the form of a command.
+	firm    bool
+	negated bool
+	// tool is what it is to call.
+	tool reference
+}
+
+// trigger is an occasion: "before using `x`", "when the user asks".
+type trigger struct {
+	at   int
+	tool reference
+	// ofUser: the occasion is what the user wants; ofAny: any call.
+	ofUser bool
+	ofAny  bool
+	// action: the occasion is something done ("before listing channels").
+	action bool
+}
+
+// parse finds the occasions and orders of a sentence.
+func (r *reader) parse(s *sentence) {
+	for i, t := range s.tokens {
+		if t.kind != word {
+			continue
+		}
+		if occasions[t.text] {
+			if of, ok := r.occasion(s, i); ok {
+				s.triggers = append(s.triggers, of)
+			}
+		}
+		if !callVerbs[t.text] && !alterations[t.text] && !irregular[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] {
+			continue
+		}
+		if o, ok := s.ordered(i); ok {
+			if callVerbs[t.text] {
+				o.tool = r.called(s, i)
+			}
+			s.orders = append(s.orders, o)
+		}
+	}
+}
+
+// ordered tells whether the verb at i is a command.
+func (s *sentence) ordered(i int) (order, bool) {
+	o := order{at: i}
+	j := i - 1
+	for ; j >= 0 && (adverbs[s.tokens[j].text] || negations[s.tokens[j].text] || s.tokens[j].text == "be"); j-- {
+		o.negated = o.negated || negations[s.tokens[j].text]
+	}
+	if j < 0 {
+		return o, !gerund(s.tokens[i].text)
+	}
+	before := s.tokens[j]
+	switch {
+	case modals[before.text]:
+		o.firm = true
+		return o, true
+	case before.text == "to" && j > 0 && demands[s.tokens[j-1].text], demands[before.text] && before.text != "have" && before.text != "has":
+		o.firm = true
+		return o, true
+	case before.text == "you" && j > 0 && (s.tokens[j-1].text == "that" || demands[s.tokens[j-1].text]):
+		o.firm = true
+		return o, true
+	case gerund(s.tokens[i].text):
+		// "you must log the interest by calling x", "requires the calling of x"
+		o.firm = before.text == "by" && s.firmBefore(j)
+		return o, o.firm
+	case before.kind == mark && before.text != "(", before.text == "please":
+		return o, true
+	case before.text == "and" || before.text == "then" || before.text == "or":
+		if n := len(s.orders); n > 0 {
+			o.firm = s.orders[n-1].firm
+			return o, true
+		}
+		return o, false
+	case before.text == "do" && j > 0 && modals[s.tokens[j-1].text]:
+		return o, true
+	}
+	return o, j < i-1 && j >= 0 && before.kind != word && s.tokens[i-1].text != "be" // after a quote: "..., always set"
+}
+
+func (s *sentence) firmBefore(i int) bool {
+	for j := i - 1; j >= 0 && j > i-12; j-- {
+		if modals[s.tokens[j].text] {
+			return true
+		}
+	}
+	return false
+}
+
+func gerund(verb string) bool { return strings.HasSuffix(verb, "ing") && verb != "bring" }
+
+// called is the tool that stands behind a verb.
+func (r *reader) called(s *sentence, i int) reference {
+	for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
+		t := s.tokens[j]
+		if ref := r.refAt(s, j); ref.name != "" {
+			return ref
+		}
+		if t.kind == mark && t.text != "<" || t.kind == word && !articles[t.text] && !adverbs[t.text] && !callVerbs[t.text] && !noTool[t.text] {
+			if t.kind == word && j+1 < len(s.tokens) && s.tokens[j+1].kind == word && tools[s.tokens[j+1].text] {
+				continue
+			}
+			break
+		}
+	}
+	return reference{}
+}
+
+// refAt is the tool that the token at i names, if it names one.
+func (r *reader) refAt(s *sentence, i int) reference {
+	t := s.tokens[i]
+	if (t.text == "this" || t.text == "it") && (t.text == "it" || i+1 < len(s.tokens) && tools[s.tokens[i+1].text]) {
+		return reference{name: t.text, own: true, known: true, at: i}
+	}
+	if t.kind != quoted && t.kind != word || r.parameters[t.text] {
+		return reference{}
+	}
+	name, _, _ := strings.Cut(t.text, "(")
+	ref := reference{name: t.raw, own: r.own[name], known: r.known[name], at: i}
+	before, after := s.text(i-1), s.text(i+1)
+	called := tools[after] || tools[before]
+	switch {
+	case ref.own && (t.kind == quoted || called || compound(t.raw)):
+		return ref
+	case ref.known && (t.kind == quoted || called || compound(t.raw) || strictCalls[before]):
+		return ref
+	case compound(strings.TrimSuffix(t.raw, "()")) && (t.kind == quoted || strings.ContainsAny(t.raw, "_-") || called || strictCalls[before]):
+		if t.kind == word && !strings.Contains(t.raw, "_") && strings.Contains(t.raw, "-") && !called && !strictCalls[before] {
+			return reference{}
+		}
+		return ref
+	case t.kind == quoted && identifier(t.raw) && t.raw != strings.ToUpper(t.raw) && (called || strictCalls[before] || strictCalls[s.text(i-2)] && articles[before]):
+		return ref
+	case t.kind == word && called && !noTool[t.text] && !tools[t.text] && identifier(t.text) && (strictCalls[before] || before == "the" || tools[before]) &&
+		!modals[t.text] && t.text != "to" && t.text != "is" && !occasions[t.text] && !demands[t.text] && !callVerbs[t.text] && !negations[t.text]:
+		return ref
+	case name == "" || !strings.Contains(t.raw, "("):
+		return reference{}
+	case t.kind == quoted && compound(t.raw[:strings.IndexByte(t.raw, '(')]):
+		return ref
+	}
+	return reference{}
+}
+
+func (s *sentence) text(i int) string {
+	if i < 0 || i >= len(s.tokens) {
+		return ""
+	}
+	return s.tokens[i].text
+}
+
+// identifier tells a name from a phrase, a path or a number.
+func identifier(text string) bool {
+	if text == "" || len(text) > 64 || !unicode.IsLetter(rune(text[0])) {
+		return false
+	}
+	return strings.IndexFunc(text, func(c rune) bool {
+		return c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-'
+	}) < 0
+}
+
+// compound tells an identifier of several words: snake_case, camelCase, kebab-case.
+func compound(text string) bool {
+	if !identifier(text) {
+		return false
+	}
+	if i := strings.IndexAny(text, "_-"); i > 0 && i < len(text)-1 {
+		return strings.ToUpper(text) != text
+	}
+	lower := false
+	for _, c := range text {
+		if unicode.IsUpper(c) && lower && unicode.IsLower(rune(text[0])) {
+			return true
+		}
+		lower = lower || unicode.IsLower(c)
+	}
+	return false
+}
+
+// occasion reads what stands behind "before", "when" or "for any".
+func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
+	of := trigger{at: i}
+	head := s.tokens[i].text
+	firm := firmOccasions[head]
+	for j := i + 1; j < len(s.tokens) && j <= i+14; j++ {
+		t := s.tokens[j]
+		if t.kind == mark && t.text != "(" && t.text != "/" && t.text != "'" || t.kind == word && (modals[t.text] || firmOccasions[t.text]) {
+			break
+		}
+		if ref := r.refAt(s, j); ref.name != "" && (of.tool.name == "" || of.tool.own && ref.name != "") && (firm || strictCalls[s.text(j+1)] || tools[s.text(j+1)] || wishes[s.text(j+1)]) {
+			of.tool = ref
+		}
+		of.ofUser = of.ofUser || t.kind == word && users[t.text] && firm
+		of.ofAny = of.ofAny || (t.text == "any" || t.text == "every" || t.text == "all") && j <= i+3
+		of.action = of.action || firm && j <= i+3 && t.kind == word && gerund(t.text)
+	}
+	if head == "any" || head == "all" || head == "every" || head == "each" {
+		of.ofAny = true
+	}
+	return of, of.tool.name != "" || of.ofUser && firm || of.ofAny || of.action
+}

@@ -1,0 +1,179 @@
+// Package poison reads the texts of a manifest for what they tell the model to
+// do, as opposed to what they say about the thing that they describe.
+//
+// A description is poisoned when it governs something else: it makes an action of
+// another tool a condition, changes another tool's arguments, overrules the user,
+// asks for secrets or for silence. No word of it is forbidden: honest tools say
+// "IMPORTANT", "you must call list_x first" and "always use absolute paths". So a
+// text is split into sentences, each sentence into what it ties together (an
+// occasion, an order, the tool or argument that it is about, the values that it
+// dictates), and the decision is about the tie.
+//
+// The lexer knows no words, the lexicon holds nothing but words, the grammar finds
+// the parts of a sentence, and one file for each group of techniques decides. It
+// reads English. The package is pure, and its time is linear in the text.
+package poison
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Technique is what a sentence does to the model.
+type Technique string
+
+// The techniques, the most specific first: of one sentence the first counts.
+const (
+	// ParameterOverride changes what another tool, or the user, passes.
+	ParameterOverride Technique = "ParameterOverride"
+	// ToolSequence makes the call of another tool a condition or a consequence.
+	ToolSequence Technique = "ToolSequence"
+	// SensitiveData has the model read a secret, or pass it on.
+	SensitiveData Technique = "SensitiveData"
+	// Redirection sends data to an address that the text chose.
+	Redirection Technique = "Redirection"
+	// Concealment hides from the user what is done.
+	Concealment Technique = "Concealment"
+	// ContextRequest asks for the model's own prompt or conversation.
+	ContextRequest Technique = "ContextRequest"
+	// Shadowing puts this tool, or another, in the place of one that the server
+	// does not have.
+	Shadowing Technique = "Shadowing"
+	// Injection speaks with an authority that a manifest has not: over the user,
+	// over other instructions, or in the name of the system.
+	Injection Technique = "Injection"
+)
+
+var techniques = []Technique{
+	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Injection,
+}
+
+// Kind is what a text is in its manifest.
+type Kind string
+
+// The kinds.
+const (
+	KindDescription  Kind = "Description"
+	KindTitle        Kind = "Title"
+	KindName         Kind = "Name" // of a tool, a property, an argument
+	KindParameter    Kind = "Parameter"
+	KindValue        Kind = "Value" // an enum, default, const or example
+	KindOutputSchema Kind = "OutputSchema"
+	KindInstructions Kind = "Instructions" // of the server, about its own tools
+	KindContent      Kind = "Content"      // of a resource, a prompt or an answer
+)
+
+// Context is what has to be known of the manifest to judge one of its texts.
+type Context struct {
+	Kind Kind
+	// Own is the name of the tool (or prompt, or resource) whose text it is.
+	Own string
+	// Parameters are the names and fixed values of its own arguments.
+	Parameters []string
+	// Tools are the names of all tools of the server.
+	Tools []string
+}
+
+// Finding is one technique, with the sentence that uses it.
+type Finding struct {
+	Technique Technique
+	// Quote is the sentence as it is written; at most 600 bytes.
+	Quote string
+	// Start and End are its offsets in the text, in bytes.
+	Start, End int
+	// Confidence is between 0 and 1.
+	Confidence float64
+	// Tools are those that the sentence governs and that are not its own.
+	Tools []string
+}
+
+// The bounds of what is read. A text that is longer is read up to there.
+const (
+	maxText  = 1 << 20 // bytes
+	maxQuote = 600     // bytes
+)
+
+// Read finds the techniques of a text: of each at most one, the clearest, in the
+// order of the text.
+func Read(text string, of Context) []Finding {
+	text = text[:min(len(text), maxText)]
+	if of.Kind == KindName {
+		text = spell(text)
+	}
+	r := newReader(of)
+	best := map[Technique]Finding{}
+	if f, ok := speaksAsSystem(text); ok {
+		best[f.Technique] = f
+	}
+	sentences := split(text)
+	for i := range sentences {
+		s := &sentences[i]
+		r.parse(s)
+		technique, v := r.judge(sentences, i)
+		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
+			continue
+		}
+		best[technique] = Finding{
+			Technique: technique, Quote: cut(text[s.start:s.end]), Start: s.start, End: s.end,
+			Confidence: v.confidence, Tools: v.tools,
+		}
+	}
+	var all []Finding
+	for _, technique := range techniques {
+		if f, ok := best[technique]; ok {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
+	return all
+}
+
+// verdict is what a technique's test says of a sentence; confidence 0: not used.
+type verdict struct {
+	confidence float64
+	tools      []string
+}
+
+// judge names the most specific technique of sentence i.
+func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
+	for _, test := range []struct {
+		technique Technique
+		of        func([]sentence, int) verdict
+	}{
+		{ParameterOverride, r.overrides}, {ToolSequence, r.sequences}, {SensitiveData, r.asksForSecrets},
+		{Redirection, r.redirects}, {Concealment, r.conceals}, {ContextRequest, r.asksForContext},
+		{Shadowing, r.shadows}, {Injection, r.injects},
+	} {
+		if v := test.of(all, i); v.confidence > 0 {
+			return test.technique, v
+		}
+	}
+	return "", verdict{}
+}
+
+// spell turns a name into words: "contentOf_ssh-key" is "content Of ssh key".
+func spell(name string) string {
+	var b strings.Builder
+	var before rune
+	for _, c := range name {
+		if c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z' {
+			b.WriteByte(' ')
+		}
+		before = c
+		if c == '_' || c == '-' || c == '.' {
+			c = ' '
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// cut shortens a quote at a whole rune.
+func cut(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) <= maxQuote {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxQuote], "") + "..."
+}

@@ -1,0 +1,163 @@
+package poison
+
+import "strings"
+
+// sequences tells whether the sentence makes a call of another tool a condition
+// or a consequence of something. Honest tools name the tool that gives their own
+// inputs; what tells them apart is what the order is for, and what it dictates.
+func (r *reader) sequences(all []sentence, i int) verdict {
+	s := &all[i]
+	for _, o := range s.orders {
+		if o.negated || !o.tool.other() {
+			continue
+		}
+		occasion, third := r.occasionOf(all, i, ofOther)
+		if third && occasion.tool.at == o.tool.at && occasion.tool.name == o.tool.name {
+			third = false
+		}
+		w := r.weigh(all, i, o, third)
+		if w >= 2 {
+			return verdict{confidence: min(0.99, 0.5+0.12*float64(w)), tools: named(o.tool)}
+		}
+	}
+	return verdict{}
+}
+
+// weigh sums up what speaks for a hijack, and against it.
+func (r *reader) weigh(all []sentence, i int, o order, third bool) int {
+	s := &all[i]
+	precondition := s.precedes() || third
+	if !precondition && !o.firm {
+		return 0
+	}
+	w := 0
+	if precondition {
+		w++
+	}
+	if o.firm {
+		w++
+	}
+	if third {
+		w += 2
+	}
+	if !o.tool.known {
+		w++
+	}
+	if r.dictates(s, o) {
+		w += 2
+	}
+	if s.secret() {
+		w += 2
+	}
+	if mutating[head(o.tool.name)] && !mutating[head(r.of.Own)] {
+		w++
+	}
+	if s.has(pretexts) || i+1 < len(all) && all[i+1].has(pretexts) {
+		w++
+	}
+	if s.has(threats) || i+1 < len(all) && all[i+1].has(threats) {
+		w++
+	}
+	if s.gains(o) {
+		w -= 3
+	}
+	if r.of.Kind == KindInstructions && o.tool.known {
+		w -= 3
+	}
+	return w - 2
+}
+
+// precedes: the call has to come first, or always.
+func (s *sentence) precedes() bool { return s.has(first) }
+
+func (s *sentence) has(of set) bool {
+	for _, t := range s.tokens {
+		if t.kind == word && of[t.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// dictates tells whether the call's arguments are in the text.
+func (r *reader) dictates(s *sentence, o order) bool {
+	for j := o.tool.at + 1; j < len(s.tokens); j++ {
+		t := s.tokens[j]
+		if t.text == "unless" || t.text == "if" || t.text == "e" || t.text == "example" {
+			return false
+		}
+		if r.literal(s, j) && !r.gaining(s, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// gaining: the value is what the call gives ("to get the 'id'").
+func (r *reader) gaining(s *sentence, i int) bool {
+	for j := i - 1; j >= 0 && j >= i-4; j-- {
+		if gains[s.text(j)] {
+			return true
+		}
+	}
+	return false
+}
+
+// gains: the call is to give what a later one needs: "to get the id".
+func (s *sentence) gains(o order) bool {
+	for j := o.tool.at + 1; j < len(s.tokens); j++ {
+		if !gains[s.tokens[j].text] {
+			continue
+		}
+		for k := j + 1; k < len(s.tokens) && k <= j+8; k++ {
+			if s.tokens[k].kind == word && gained[s.tokens[k].text] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// head is the verb in a tool's name: that of "slack_post_message" is "post".
+func head(name string) string {
+	parts := strings.Fields(strings.ToLower(spell(name)))
+	for _, p := range parts {
+		if mutating[p] || gains[p] {
+			return p
+		}
+	}
+	if len(parts) > 0 {
+		return parts[0]
+	}
+	return ""
+}
+
+// shadows tells whether the sentence puts a tool in the place of another that the
+// server does not have.
+func (r *reader) shadows(all []sentence, i int) verdict {
+	s := &all[i]
+	var absent reference
+	for j := range s.tokens {
+		if ref := r.refAt(s, j); ref.other() && !ref.known {
+			absent = ref
+			break
+		}
+	}
+	if absent.name == "" {
+		return verdict{}
+	}
+	for _, t := range s.triggers {
+		if t.tool.name != absent.name || !s.has(negations) && !s.has(words("instead")) {
+			continue
+		}
+		for _, o := range s.orders {
+			if o.tool.own || o.tool.known {
+				return verdict{confidence: 0.7, tools: named(absent)}
+			}
+		}
+	}
+	if s.has(replaced) && s.text(absent.at+1) != "(" {
+		return verdict{confidence: 0.6, tools: named(absent)}
+	}
+	return verdict{}
+}
