@@ -62,7 +62,7 @@ func (s *sentence) from(i int, preposition string) bool {
 }
 
 func (s *sentence) ordersAt(i int) bool {
-	return slices.ContainsFunc(s.orders, func(o order) bool { return o.at == i && !o.negated })
+	return slices.ContainsFunc(s.orders, func(o demand) bool { return o.at == i && !o.negated })
 }
 
 // injects: the text claims to stand above the user or other instructions, or
@@ -116,7 +116,7 @@ func speaksAsSystem(text string) (Finding, bool) {
 			continue
 		}
 		end := min(len(text), at+200)
-		return Finding{Technique: Injection, Quote: cut(strings.ToValidUTF8(text[at:end], "")), Start: at, End: end, Confidence: 0.95}, true
+		return Finding{Technique: Authority, Quote: cut(strings.ToValidUTF8(text[at:end], "")), Start: at, End: end, Confidence: 0.95}, true
 	}
 	return Finding{}, false
 }

@@ -29,7 +29,7 @@ func (s *sentence) secretAt() int {
 func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	s := &all[i]
 	at := s.secretAt()
-	if at >= 0 && s.contentsOf(at) {
+	if at >= 0 && r.contentsOf(s, at) {
 		return verdict{confidence: 0.8}
 	}
 	pressed := s.precedes() || len(s.triggers) > 0
@@ -52,8 +52,8 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 }
 
 // contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa".
-func (s *sentence) contentsOf(at int) bool {
-	if s.tokens[at].kind == word && !slices.Contains([]string{"ssh", "private", "id", "bash", "shell", "environment"}, s.tokens[at].text) {
+func (r *reader) contentsOf(s *sentence, at int) bool {
+	if s.tokens[at].kind == word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.tokens[at].text)) {
 		return false
 	}
 	for j := at - 1; j >= 0 && j >= at-5; j-- {

@@ -25,36 +25,49 @@ func ofOther(t trigger) bool { return t.tool.other() }
 // passes: an order to alter an argument, and whose argument that is.
 func (r *reader) overrides(all []sentence, i int) verdict {
 	s := &all[i]
-	change, ok := r.alteration(s)
+	c, ok := r.alteration(s)
 	if !ok {
 		return verdict{}
 	}
-	elsewhere, hasOther := r.occasionOf(all, i, ofOther)
-	foreign := r.otherTool(s)
-	hasOther = hasOther || foreign.name != ""
-	if elsewhere.tool.name == "" {
-		elsewhere.tool = foreign
+	occasion, elsewhere := r.occasionOf(all, i, ofOther)
+	tool := occasion.tool
+	if foreign := r.scope(s); !elsewhere && foreign.name != "" {
+		tool, elsewhere = foreign, true
 	}
-	if r.of.Kind == KindInstructions && elsewhere.tool.known {
-		hasOther = false // the server explains its own tools
+	if r.of.Kind == KindInstructions && tool.known {
+		elsewhere = false // the server explains its own tools
 	}
-	v := verdict{tools: named(elsewhere.tool)}
-	user := s.overrulesUser()
+	v := verdict{tools: named(tool)}
 	switch {
-	case user && (hasOther || change.argument || change.dictates):
+	case s.overrulesUser() && (elsewhere || c.argument || c.dictates):
 		v.confidence = 0.95
-	case hasOther && (change.argument || change.dictates || change.ofUser):
+	case elsewhere && c.altering && (c.argument || c.dictates || c.ofUser):
 		v.confidence = 0.9
-	case change.foreign && change.altering && (change.dictates || change.firm) && s.wish():
+	case elsewhere && c.argument && c.dictates && (c.firm || !tool.known):
+		v.confidence = 0.85
+	case c.firm && c.altering && c.foreign && (c.dictates || c.ofUser || s.wish()):
 		v.confidence = 0.8
-	case change.foreign && change.altering && change.firm && (change.dictates || change.ofUser):
-		v.confidence = 0.75
-	case change.ofUser && change.altering && change.firm && change.dictates:
+	case c.firm && c.altering && c.dictates && (c.ofUser || s.wish()):
 		v.confidence = 0.7
-	case change.routed && change.firm && (change.dictates || s.wish()) && change.every:
+	case c.firm && c.routed && c.every && (c.dictates || s.wish()):
 		v.confidence = 0.7
 	}
 	return v
+}
+
+// scope is the other tool whose calls the sentence is about: "all `x` requests",
+// "passed to the `x` tool".
+func (r *reader) scope(s *sentence) reference {
+	for i := range s.tokens {
+		before, after := s.text(i-1), s.text(i+1)
+		if argumentNouns[after] || argumentNouns[before] {
+			continue
+		}
+		if ref := r.refAt(s, i); ref.other() && (wishes[after] || tools[after] || tools[before] || before == "via" || before == "using" || before == "calls") {
+			return ref
+		}
+	}
+	return reference{}
 }
 
 // change is an order to alter what is passed to a call.
@@ -78,13 +91,10 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 	found := false
 	for _, o := range s.orders {
 		verb := s.tokens[o.at].text
-		if o.negated || !alterations[verb] && !irregular[verb] && !assignments[verb] {
+		if o.negated || !alterations[verb] && !participles[verb] && !assignments[verb] {
 			continue
 		}
 		c := change{firm: o.firm, altering: alterations[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
-		if !c.altering && !irregular[verb] && !assignments[verb] || verb == "use" && !s.replacing(o.at) {
-			continue
-		}
 		if !r.object(s, o.at, &c) {
 			continue
 		}
@@ -105,16 +115,6 @@ func score(c change) int {
 	return n
 }
 
-// replacing tells "use the new id for all lookups" from "use x".
-func (s *sentence) replacing(i int) bool {
-	for j := i + 1; j < len(s.tokens) && j < i+8; j++ {
-		if arguments[s.tokens[j].text] {
-			return true
-		}
-	}
-	return false
-}
-
 // object reads what the verb at i alters: forwards, and backwards when it is passive
 // ("the id must be replaced").
 func (r *reader) object(s *sentence, i int, c *change) bool {
@@ -131,7 +131,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		t := s.tokens[j]
 		switch {
 		case j == i:
-		case t.kind == word && (t.text == "unless" || t.text == "if"):
+		case j > i && t.kind == word && (t.text == "unless" || t.text == "if"):
 			to = j
 		case t.kind == word && argumentNouns[t.text] && j < i+14:
 			c.argument = true
@@ -222,16 +222,6 @@ func (s *sentence) wish() bool {
 		}
 	}
 	return false
-}
-
-// otherTool is the first other tool that the sentence names anywhere.
-func (r *reader) otherTool(s *sentence) reference {
-	for i := range s.tokens {
-		if ref := r.refAt(s, i); ref.other() && (strictCalls[s.text(i-1)] || wishes[s.text(i+1)] || tools[s.text(i+1)] || tools[s.text(i-1)] || s.text(i-1) == "via" || s.text(i-1) == "using" || s.text(i-1) == "to") && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] {
-			return ref
-		}
-	}
-	return reference{}
 }
 
 func named(tools ...reference) []string {

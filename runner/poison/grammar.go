@@ -36,8 +36,8 @@ type reference struct {
 // other tells whether it is another tool than the text's own.
 func (t reference) other() bool { return t.name != "" && !t.own }
 
-// order is a verb that the model is told to obey.
-type order struct {
+// demand is a verb that the model is told to obey.
+type demand struct {
 	at int
 	// firm: by "must" and the like, and not only in the form of a command.
 	firm    bool
@@ -68,7 +68,7 @@ func (r *reader) parse(s *sentence) {
 				s.triggers = append(s.triggers, of)
 			}
 		}
-		if !callVerbs[t.text] && !alterations[t.text] && !irregular[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] {
+		if !callVerbs[t.text] && !alterations[t.text] && !participles[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] {
 			continue
 		}
 		if o, ok := s.ordered(i); ok {
@@ -81,14 +81,19 @@ func (r *reader) parse(s *sentence) {
 }
 
 // ordered tells whether the verb at i is a command.
-func (s *sentence) ordered(i int) (order, bool) {
-	o := order{at: i}
+func (s *sentence) ordered(i int) (demand, bool) {
+	o := demand{at: i}
+	switch verb := s.tokens[i].text; {
+	case s.text(i-1) == "be", gerund(verb):
+	case strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss"), strings.HasSuffix(verb, "ed") && verb != "embed" && verb != "feed":
+		return o, false // what something does, and not what is to be done
+	}
 	j := i - 1
 	for ; j >= 0 && (adverbs[s.tokens[j].text] || negations[s.tokens[j].text] || s.tokens[j].text == "be"); j-- {
 		o.negated = o.negated || negations[s.tokens[j].text]
 	}
-	if j < 0 {
-		return o, !gerund(s.tokens[i].text)
+	if j < 0 || gerund(s.tokens[i].text) && s.text(j) != "by" && !demands[s.text(j)] {
+		return o, j < 0 && !gerund(s.tokens[i].text)
 	}
 	before := s.tokens[j]
 	switch {
@@ -105,7 +110,7 @@ func (s *sentence) ordered(i int) (order, bool) {
 		// "you must log the interest by calling x", "requires the calling of x"
 		o.firm = before.text == "by" && s.firmBefore(j)
 		return o, o.firm
-	case before.kind == mark && before.text != "(", before.text == "please":
+	case before.kind == mark && strings.Contains(",;:-–—*>•", before.text), before.text == "please":
 		return o, true
 	case before.text == "and" || before.text == "then" || before.text == "or":
 		if n := len(s.orders); n > 0 {
@@ -172,8 +177,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 		return ref
 	case t.kind == quoted && identifier(t.raw) && t.raw != strings.ToUpper(t.raw) && (called || strictCalls[before] || strictCalls[s.text(i-2)] && articles[before]):
 		return ref
-	case t.kind == word && called && !noTool[t.text] && !tools[t.text] && identifier(t.text) && (strictCalls[before] || before == "the" || tools[before]) &&
-		!modals[t.text] && t.text != "to" && t.text != "is" && !occasions[t.text] && !demands[t.text] && !callVerbs[t.text] && !negations[t.text]:
+	case t.kind == word && r.plainly(s, i):
 		return ref
 	case name == "" || !strings.Contains(t.raw, "("):
 		return reference{}
@@ -181,6 +185,19 @@ func (r *reader) refAt(s *sentence, i int) reference {
 		return ref
 	}
 	return reference{}
+}
+
+// plainly tells whether a word like any other is a tool's name: "the search tool",
+// "the tool sendmail,".
+func (r *reader) plainly(s *sentence, i int) bool {
+	t, before, after := s.tokens[i].text, s.text(i-1), s.text(i+1)
+	if noTool[t] || tools[t] || !identifier(t) || modals[t] || occasions[t] || demands[t] || adverbs[t] || callVerbs[t] || negations[t] {
+		return false
+	}
+	if plainTools[after] {
+		return r.known[t] || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
+	}
+	return plainTools[before] && s.text(i-2) == "the" && (after == "" || after == ",")
 }
 
 func (s *sentence) text(i int) string {

@@ -30,7 +30,7 @@ type sentence struct {
 	tokens     []token
 	start, end int
 	// parts of speech, found by parse.
-	orders   []order
+	orders   []demand
 	triggers []trigger
 }
 

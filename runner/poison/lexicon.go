@@ -52,8 +52,7 @@ var (
 	adverbs = words("first always also then automatically instead immediately only silently now again simply please " +
 		"additionally firstly secretly quietly just directly explicitly subsequently afterwards thus therefore still next" +
 		" transparently proactively internally initially instantly unconditionally")
-	negations  = words("not never don't doesn't cannot can't mustn't shouldn't without avoid no")
-	politeness = words("please kindly always first then automatically and next also instead finally you additionally afterwards subsequently now immediately secondly therefore")
+	negations = words("not never don't cannot can't mustn't shouldn't without avoid")
 )
 
 // What tools are used by, and how an occasion begins.
@@ -65,7 +64,8 @@ var (
 	occasions   = words("before when whenever while after if once upon prior during until unless where every each any for in on all with as by alongside following via at")
 	// firmOccasions name an occasion in which the model is to do something.
 	firmOccasions = words("before when whenever while after once upon prior during if following")
-	tools         = words("tool tools function command endpoint method operation action capability tool. plugin")
+	tools         = words("tool tools function command endpoint plugin")
+	plainTools    = words("tool tools function") // what makes a name of any word before it
 	noTool        = words("other another any appropriate right same following corresponding relevant such each every available first next previous " +
 		"new specific single external mcp best correct all this that these those our the a an of to for your my its and or with which what one" +
 		" in on by search-based dedicated separate suitable necessary required original specialized optional multiple different particular underlying given" +
@@ -85,13 +85,14 @@ var (
 	ofUser        = words("user user's user’s users users' original originally requested provided user-provided user-supplied user-specified supplied given intended " +
 		"their they specified submitted actual caller caller's client customer's existing")
 	// wishes are what a user has, or a tool gets.
-	wishes      = words("request requests call calls lookup lookups search searches query queries invocation invocations")
-	users       = words("user users user's caller human person customer operator customers anyone anybody someone owner client")
+	wishes = words("request requests call calls lookup lookups search searches query queries invocation invocations")
+	users  = words("user users user's caller human person customer operator customers anyone anybody someone owner client")
+	// alterations presuppose a value that was there.
 	alterations = verbs("modify change replace override overwrite rewrite append prepend add alter redirect route reroute convert swap substitute " +
-		"adjust switch transform truncate strip insert inject mutate tamper remove upgrade downgrade round multiply increase decrease reduce wrap upgrade enhance update " +
-		"map translate alias fix rename extend expand widen attach restrict limit include exclude omit cap force point forward divert hardcode enforce augment suffix prefix randomize")
-	irregular   = words("set sets setting overridden overwritten rewritten overrode rewrote use pass put")
-	assignments = verbs("set use pass specify put assign default supply provide fill enter populate")
+		"adjust switch strip insert inject mutate tamper remove upgrade downgrade divert hardcode augment suffix prefix randomize multiply increase decrease restrict")
+	assignments = verbs("set pass specify put assign supply provide fill populate limit cap force enforce include exclude omit truncate extend expand widen enhance update fix round reduce wrap forward point")
+	// participles are irregular ones, of both.
+	participles = words("set put overridden overwritten rewritten sent read hidden kept made")
 )
 
 // What secrets and addresses are, and what is done with them.
@@ -158,9 +159,11 @@ var roles = []string{
 // contexts are what the model knows and a tool needs not.
 var contexts = []string{
 	"system prompt", "system message", "conversation history", "chat history", "entire conversation", "full conversation", "whole conversation",
-	"previous messages", "all messages", "chain of thought", "your instructions", "your reasoning", "initial instructions", "your full prompt",
+	"previous messages", "chain of thought", "your instructions", "your reasoning", "initial instructions", "your full prompt",
 	"available tools", "list of tools", "complete conversation", "all prior messages", "conversation so far",
 }
+
+var alternatives = words("instead alternatively rather otherwise")
 
 // replaced says of a tool that it is not to be used any more.
 var replaced = words("deprecated aliased replaced superseded disabled unsafe compromised insecure outdated obsolete retired broken unavailable forbidden vulnerable")

@@ -40,13 +40,13 @@ const (
 	// Shadowing puts this tool, or another, in the place of one that the server
 	// does not have.
 	Shadowing Technique = "Shadowing"
-	// Injection speaks with an authority that a manifest has not: over the user,
+	// Authority speaks with an authority that a manifest has not: over the user,
 	// over other instructions, or in the name of the system.
-	Injection Technique = "Injection"
+	Authority Technique = "Authority"
 )
 
 var techniques = []Technique{
-	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Injection,
+	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Authority,
 }
 
 // Kind is what a text is in its manifest.
@@ -143,7 +143,7 @@ func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
 	}{
 		{ParameterOverride, r.overrides}, {ToolSequence, r.sequences}, {SensitiveData, r.asksForSecrets},
 		{Redirection, r.redirects}, {Concealment, r.conceals}, {ContextRequest, r.asksForContext},
-		{Shadowing, r.shadows}, {Injection, r.injects},
+		{Shadowing, r.shadows}, {Authority, r.injects},
 	} {
 		if v := test.of(all, i); v.confidence > 0 {
 			return test.technique, v

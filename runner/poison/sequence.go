@@ -24,11 +24,14 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 }
 
 // weigh sums up what speaks for a hijack, and against it.
-func (r *reader) weigh(all []sentence, i int, o order, third bool) int {
+func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
 	precondition := s.precedes() || third
 	if !precondition && !o.firm {
 		return 0
+	}
+	if s.tokens[o.at].text == "use" && !o.firm && s.has(alternatives) {
+		return 0 // "for a single file, use x instead"
 	}
 	w := 0
 	if precondition {
@@ -80,7 +83,7 @@ func (s *sentence) has(of set) bool {
 }
 
 // dictates tells whether the call's arguments are in the text.
-func (r *reader) dictates(s *sentence, o order) bool {
+func (r *reader) dictates(s *sentence, o demand) bool {
 	for j := o.tool.at + 1; j < len(s.tokens); j++ {
 		t := s.tokens[j]
 		if t.text == "unless" || t.text == "if" || t.text == "e" || t.text == "example" {
@@ -104,7 +107,7 @@ func (r *reader) gaining(s *sentence, i int) bool {
 }
 
 // gains: the call is to give what a later one needs: "to get the id".
-func (s *sentence) gains(o order) bool {
+func (s *sentence) gains(o demand) bool {
 	for j := o.tool.at + 1; j < len(s.tokens); j++ {
 		if !gains[s.tokens[j].text] {
 			continue
@@ -138,7 +141,7 @@ func (r *reader) shadows(all []sentence, i int) verdict {
 	s := &all[i]
 	var absent reference
 	for j := range s.tokens {
-		if ref := r.refAt(s, j); ref.other() && !ref.known {
+		if ref := r.refAt(s, j); ref.other() && !ref.known && (tools[s.text(j-1)] || tools[s.text(j+1)]) {
 			absent = ref
 			break
 		}
@@ -147,7 +150,7 @@ func (r *reader) shadows(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	for _, t := range s.triggers {
-		if t.tool.name != absent.name || !s.has(negations) && !s.has(words("instead")) {
+		if t.tool.name != absent.name || !s.has(negations) && !s.has(alternatives) {
 			continue
 		}
 		for _, o := range s.orders {

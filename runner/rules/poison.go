@@ -12,7 +12,7 @@ import (
 // poisonRules are about texts that govern what the model does elsewhere. What
 // makes one so is package poison's to say.
 var poisonRules = []family{
-	{injected, directed(poison.Injection, injected.Severity)},
+	{injected, directed(poison.Authority, injected.Severity)},
 	{hijacked, directed(poison.ToolSequence, hijacked.Severity)},
 	{overridden, directed(poison.ParameterOverride, overridden.Severity)},
 	{shadowed, directed(poison.Shadowing, shadowed.Severity)},
@@ -187,7 +187,7 @@ func directed(technique poison.Technique, severity report.Severity) func(Input) 
 
 // doings say what a passage does, for the middle of a sentence.
 var doings = map[poison.Technique]string{
-	poison.Injection:         "claims authority over the model's other instructions",
+	poison.Authority:         "claims authority over the model's other instructions",
 	poison.ToolSequence:      "orders a call of another tool",
 	poison.ParameterOverride: "changes what is passed to a call that is not its own",
 	poison.Shadowing:         "puts another tool in the place of one that the server does not have",
