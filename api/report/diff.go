@@ -10,7 +10,15 @@ import (
 // Diff compares two manifests item by item, the envelope included. Both may be
 // in any order; the answer is sorted. It takes time in proportion to the size of
 // the manifests, whatever is in them.
-func Diff(before, after Manifest) Drift {
+func Diff(before, after Manifest) Drift { return compare(before, after, renamed) }
+
+// DiffByName is Diff for which an item of another name is another item: what of
+// several comparisons is in all of them can be told by the names alone.
+func DiffByName(before, after Manifest) Drift {
+	return compare(before, after, func(_, _ map[Capability]Item, _, _ []Capability) map[Capability]Capability { return nil })
+}
+
+func compare(before, after Manifest, pair func(was, is map[Capability]Item, removed, added []Capability) map[Capability]Capability) Drift {
 	was, is := before.all(), after.all()
 	var d Drift
 	var added, removed, changed []Capability
@@ -31,7 +39,7 @@ func Diff(before, after Manifest) Drift {
 	for _, of := range sorted(changed) {
 		texts.item(of, of.String(), was[of], is[of])
 	}
-	pairs := renamed(was, is, removed, added)
+	pairs := pair(was, is, removed, added)
 	for _, from := range sorted(slices.Collect(maps.Keys(pairs))) {
 		to := pairs[from]
 		both := from.String() + " to " + to.String()
@@ -47,7 +55,7 @@ func Diff(before, after Manifest) Drift {
 // DiffWords compares two manifests without what differs by itself from one start of
 // a server to the next: see Item.Words. It has no texts.
 func DiffWords(before, after Manifest) Drift {
-	d := Diff(before.spoken(), after.spoken())
+	d := DiffByName(before.spoken(), after.spoken())
 	d.Changes = nil
 	return d
 }

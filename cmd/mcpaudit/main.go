@@ -32,6 +32,7 @@ const usage = `mcpaudit runs an MCP server in a sandbox and reports what it does
 Usage:
   mcpaudit run [flags] -- COMMAND [ARGUMENT...]
   mcpaudit connect [flags] URL
+  mcpaudit diff [-o json] EARLIER.json LATER.json
   mcpaudit rules [ID]
   mcpaudit version
   mcpaudit help
@@ -39,6 +40,9 @@ Usage:
 rules lists what is looked for, or explains the rule of a finding.
 connect is for a server that runs elsewhere. Nothing of it is traced: only its
 manifest and its answers are judged, and it is never passed.
+
+diff shows how the server of one report differs from that of an earlier one, in what
+it advertises and in what it did. The reports are those of --out-dir or -o json.
 
 Flags of run:
 `
@@ -48,7 +52,7 @@ Exit codes:
   0  nothing at or above the threshold was found
   1  the audit could not be done, or not to its end (Inconclusive)
   2  the tracer was refused; the message says what to do
-  3  findings at or above the threshold
+  3  findings at or above the threshold; diff: the two differ
   4  connect: no such findings, and nothing was traced (NotTraced)
 `
 
@@ -81,6 +85,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		return run(ctx, args[1:], stdout, stderr)
 	case "connect":
 		return connect(ctx, args[1:], stdout, stderr)
+	case "diff":
+		return diff(args[1:], stdout)
 	case "rules":
 		return rulesCommand(args[1:], stdout)
 	case "version", "--version":
@@ -89,7 +95,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	case "help", "--help", "-h":
 		return 0, help(stdout)
 	default:
-		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, rules, version, help", args[0])
+		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, diff, rules, version, help", args[0])
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func (o *judging) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.output, "output", "o", "table", "table or json")
 	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
-	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest must not have changed since")
+	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest and what the server does must not have changed since")
 	f.StringVar(&o.suppressions, "suppressions", "", "YAML or JSON: findings that are known and accepted for a time (docs/suppressions.md)")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in, and trace.txt of run")
 	f.BoolVarP(&o.help, "help", "h", false, "show this help")
@@ -97,16 +96,9 @@ func (o *judging) loadBaseline() (*report.Report, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(o.baseline)
+	r, err := readReport(o.baseline)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
-	}
-	r, err := report.Decode(b)
-	if err != nil {
-		return nil, fmt.Errorf("--baseline %s: %w: give the report.json of an earlier run", o.baseline, err)
-	}
-	if r.ManifestDigest == "" {
-		return nil, fmt.Errorf("--baseline %s: that audit could not list the manifest: give the report.json of one that could", o.baseline)
 	}
 	return &r, nil
 }

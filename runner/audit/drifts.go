@@ -109,7 +109,7 @@ func diff(before, after *shown) report.Drift {
 	}
 	was, is := before.report(), after.report()
 	was.Resources, is.Resources = common(was.Resources, is.Resources), common(is.Resources, was.Resources)
-	return report.Diff(was, is)
+	return report.DiffByName(was, is)
 }
 
 // common are the items of which other has one of the same name.
@@ -159,7 +159,20 @@ func join(d, other rules.Drift) rules.Drift {
 	return d
 }
 
-// each applies a function to the parts of two drifts.
+// each applies a function to the parts of two drifts. The texts of what is changed
+// then are those of the first that has some.
 func each(a, b report.Drift, f func(a, b []string) []string) report.Drift {
-	return report.Drift{Added: f(a.Added, b.Added), Removed: f(a.Removed, b.Removed), Changed: f(a.Changed, b.Changed)}
+	d := report.Drift{Added: f(a.Added, b.Added), Removed: f(a.Removed, b.Removed), Changed: f(a.Changed, b.Changed)}
+	told := map[string]bool{}
+	for _, changes := range [][]report.Change{a.Changes, b.Changes} {
+		for _, c := range changes {
+			if !told[c.Capability] && slices.Contains(d.Changed, c.Capability) {
+				d.Changes = append(d.Changes, c)
+			}
+		}
+		for _, c := range d.Changes {
+			told[c.Capability] = true
+		}
+	}
+	return d
 }

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,9 @@ type Server struct {
 func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	c := condenser{places: s.places(p), names: map[string]bool{}}
 	for _, e := range p.Effects {
-		c.effect(e)
+		if !s.started(e) {
+			c.effect(e)
+		}
 	}
 	for name := range c.names {
 		if !c.connected(name) {
@@ -43,6 +46,14 @@ func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 		}
 	}
 	return report.BehaviorOf(c.entries, incomplete)
+}
+
+// started tells whether an effect is no more than the start of the server: a program
+// that its command names.
+func (s Server) started(e profile.Effect) bool {
+	return e.Kind == profile.KindExec && e.Phase == report.PhaseStartup && slices.ContainsFunc(s.Command, func(arg string) bool {
+		return path.Base(arg) == path.Base(e.Path)
+	})
 }
 
 // condenser makes the entries. names are those that were looked up, with false where

@@ -17,30 +17,49 @@ type places struct {
 	own []string
 }
 
+// scripts are the extensions of what a runtime is given to run.
+var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".php", ".jar", ".sh"}
+
 // shared are places in which everybody makes up names.
 var shared = []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/sys"}
 
-// places finds where a server lies: it opens, or is, what its command names.
+// places finds where a server lies: in the directory of what its command names.
 func (s Server) places(p profile.Profile) places {
 	at := places{home: strings.TrimSuffix(s.Home, "/")}
-	for _, arg := range s.Command {
-		name := strings.TrimPrefix(path.Clean(arg), "../")
-		if !strings.ContainsAny(name, "/.") || strings.HasPrefix(arg, "-") {
-			continue
+	for i, arg := range s.Command {
+		if i > 0 && !slices.Contains(scripts, path.Ext(arg)) {
+			continue // a directory that it is given is not where it lies
 		}
-		for _, e := range p.Effects {
-			if e.Kind != profile.KindRead && e.Kind != profile.KindExec || e.Path != name && !strings.HasSuffix(e.Path, "/"+name) {
-				continue
-			}
-			dir := path.Dir(e.Path)
-			if base := path.Base(dir); base == "bin" || dir == "/" || dir == at.home || slices.Contains(shared, dir) {
-				break
-			}
+		if dir := installed(arg, p); dir != "" && dir != at.home && path.Base(dir) != "bin" && !slices.Contains(shared, dir) {
 			at.own = append(at.own, dir)
-			break
 		}
 	}
 	return at
+}
+
+// installed is the directory of a program or script that a command names; empty where
+// no effect shows it. A name without a directory has to be seen itself.
+func installed(arg string, p profile.Profile) string {
+	name := path.Clean(arg)
+	dir := path.Dir(name)
+	if path.IsAbs(name) {
+		return strings.TrimSuffix(dir, "/")
+	}
+	if strings.HasPrefix(arg, "-") || !strings.ContainsAny(name, "/.") {
+		return ""
+	}
+	for _, e := range p.Effects {
+		if e.Kind == profile.KindConnect || e.Kind == profile.KindListen {
+			continue
+		}
+		if before, _, ok := strings.Cut(e.Path, "/"+dir+"/"); ok && dir != "." {
+			return before + "/" + dir
+		}
+		if before, ok := strings.CutSuffix(e.Path, "/"+name); ok && dir == "." {
+			return before
+		}
+	}
+	return ""
 }
 
 // grouping are the directories of which each has one for every program: where they

@@ -172,13 +172,14 @@ func (s *session) compare(is *Later) {
 		if k.of == report.CapabilityResource {
 			continue
 		}
-		d := report.Diff(only(k.of, before), only(k.of, after))
+		d := report.DiffByName(only(k.of, before), only(k.of, after))
 		if !d.Empty() {
 			is.Announced = is.Announced && s.announced[k.changed]
 		}
 		is.Drift.Added = append(is.Drift.Added, d.Added...)
 		is.Drift.Removed = append(is.Drift.Removed, d.Removed...)
 		is.Drift.Changed = append(is.Drift.Changed, d.Changed...)
+		is.Drift.Changes = append(is.Drift.Changes, d.Changes...)
 	}
 }
 

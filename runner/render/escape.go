@@ -62,7 +62,7 @@ var severityColour = map[report.Severity]string{
 	report.SeverityLow: cyan, report.SeverityInfo: cyan,
 }
 
-// paint colours a text of ours; one of the server's is never painted.
+// paint colours a text, which it escapes.
 func (p *page) paint(colour, text string) string {
 	if !p.colour || colour == "" {
 		return Escape(text)

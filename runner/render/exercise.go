@@ -122,6 +122,7 @@ func (p *page) drifts(all []report.ManifestDrift) {
 			announced = ", as announced"
 		}
 		p.line("Changed   %s%s: %s", moments[d.Moment], announced, Escape(shorten(d.String(), 240)))
+		p.manifest(report.Drift{Changes: d.Changes, Renamed: d.Renamed})
 	}
 }
 

@@ -33,6 +33,7 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 		p.finding(f)
 	}
 	p.declared(r.Scope)
+	p.baseline(r.Baseline)
 	p.profile(r.Profile)
 	p.captures(r.Captures)
 	p.reached(r.Outputs)

@@ -1,0 +1,175 @@
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Difference is how one report differs from an earlier one.
+type Difference struct {
+	Before   Side                 `json:"before"`
+	After    Side                 `json:"after"`
+	Manifest report.Drift         `json:"manifest"`
+	Behavior report.BehaviorDrift `json:"behavior"`
+}
+
+// Side is one of two reports that are compared.
+type Side struct {
+	Name           string `json:"name,omitempty"`
+	Version        string `json:"version,omitempty"`
+	ManifestDigest string `json:"manifestDigest,omitempty"`
+	// BehaviorDigest is empty where the audit did not see everything.
+	BehaviorDigest string `json:"behaviorDigest,omitempty"`
+}
+
+// Differ compares two reports as far as both go.
+func Differ(before, after report.Report) Difference {
+	side := func(r report.Report) Side {
+		return Side{Name: r.Server.Name, Version: r.Server.Version, ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest}
+	}
+	d := Difference{Before: side(before), After: side(after), Manifest: report.Diff(before.Manifest, after.Manifest)}
+	if d.Before.BehaviorDigest != d.After.BehaviorDigest {
+		d.Behavior = report.DiffBehavior(before.Behavior, after.Behavior)
+	}
+	return d
+}
+
+// Same tells whether the two say and do the same; known is false where one of the
+// audits did not see everything, and what both saw is the same.
+func (d Difference) Same() (same, known bool) {
+	if d.Before.ManifestDigest != d.After.ManifestDigest || !d.Behavior.Empty() {
+		return false, true
+	}
+	return true, d.Before.ManifestDigest != "" && d.Before.BehaviorDigest != "" && d.After.BehaviorDigest != ""
+}
+
+// DifferenceJSON writes a difference for programs.
+func DifferenceJSON(w io.Writer, d Difference) error {
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode difference: %w", err)
+	}
+	if _, err := w.Write(append(b, '\n')); err != nil {
+		return fmt.Errorf("write difference: %w", err)
+	}
+	return nil
+}
+
+// DifferenceTable writes a difference for people. colour adds ANSI colours.
+func DifferenceTable(w io.Writer, d Difference, colour bool) error {
+	p := &page{colour: colour}
+	called := func(s Side) string {
+		return strings.TrimSpace(cmp.Or(s.Name, "a server without a name") + " " + s.Version)
+	}
+	p.line("%s -> %s", Escape(called(d.Before)), Escape(called(d.After)))
+	p.digests("manifest", d.Before.ManifestDigest, d.After.ManifestDigest)
+	p.manifest(d.Manifest)
+	p.digests("behaviour", d.Before.BehaviorDigest, d.After.BehaviorDigest)
+	p.behavior(d.Behavior)
+	if _, err := io.WriteString(w, p.text.String()); err != nil {
+		return fmt.Errorf("write difference: %w", err)
+	}
+	return nil
+}
+
+func (p *page) digests(what, before, after string) {
+	switch {
+	case before == "" || after == "":
+		p.line("%-9s  not compared to its end: one of the audits did not see everything", what)
+	case before == after:
+		p.line("%-9s  the same, %s", what, Escape(after))
+	default:
+		p.line("%-9s  %s -> %s", what, Escape(before), Escape(after))
+	}
+}
+
+// baseline shows how an audit differs from that of its baseline.
+func (p *page) baseline(d *report.BaselineDrift) {
+	if d == nil {
+		return
+	}
+	p.line("")
+	p.line("Since the baseline (manifest %s)", Escape(d.ManifestDigest))
+	p.manifest(d.Manifest)
+	p.behavior(d.Behavior)
+}
+
+// manifest shows a drift: what came and went, and then each change with its texts.
+func (p *page) manifest(d report.Drift) {
+	p.each(green, "+ ", d.Added)
+	p.each(red, "- ", d.Removed)
+	renamed := map[string]bool{}
+	for _, both := range d.Renamed {
+		renamed[both] = true
+	}
+	told := map[string]bool{}
+	for _, c := range d.Changes {
+		if !told[c.Capability] {
+			p.heading(c.Capability, renamed[c.Capability])
+			told[c.Capability] = true
+		}
+		p.change(c)
+	}
+	for _, of := range d.Renamed {
+		if !told[of] {
+			p.heading(of, true)
+		}
+	}
+	for _, of := range d.Changed {
+		if !told[of] {
+			p.heading(of, false)
+			p.line("      differs beyond what the report keeps")
+		}
+	}
+}
+
+func (p *page) heading(of string, renamed bool) {
+	how := ""
+	if renamed {
+		how = " (renamed)"
+	}
+	p.line("  %s%s%s", p.paint(yellow, "~ "), Escape(of), how)
+}
+
+func (p *page) change(c report.Change) {
+	if c.Before == "" && c.After == "" {
+		p.line("      %s: may differ beyond what the report keeps", Escape(c.Field))
+		return
+	}
+	p.line("      %s", Escape(c.Field))
+	p.told(red, "- ", c.Before)
+	p.told(green, "+ ", c.After)
+}
+
+// maxLines is how many lines of one text are shown.
+const maxLines = 12
+
+// told shows a text, line by line, each behind a sign.
+func (p *page) told(colour, sign, text string) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for _, l := range lines[:min(len(lines), maxLines)] {
+		p.line("      %s", p.paint(colour, sign+l))
+	}
+	if more := len(lines) - maxLines; more > 0 {
+		p.line("      %s", p.paint(colour, fmt.Sprintf("%sand %s more", sign, count(more, "line"))))
+	}
+}
+
+func (p *page) behavior(d report.BehaviorDrift) {
+	p.each(green, "+ ", d.Added)
+	p.each(red, "- ", d.Removed)
+}
+
+func (p *page) each(colour, sign string, names []string) {
+	for _, name := range names {
+		p.line("  %s", p.paint(colour, sign+name))
+	}
+}
