@@ -17,7 +17,7 @@ var readOnlyPromises = []*regexp.Regexp{
 		`read[- ]?only(?: (?:tool|tools|operation|operations|server|access|query|queries|and safe|safe|action|call|function|view|search|lookup|inspection)\b.*)?$`),
 	regexp.MustCompile(`\b(?:is|are) (?:strictly |purely |entirely |completely |fully )?read[- ]?only$`),
 	// "does not modify any files", "never writes to disk", "makes no changes"
-	regexp.MustCompile(`\b(?:does not|doesn't|do not|will not|won't|cannot|can't|never|without)(?: ever)?(?: (?:` + changing + `)(?:,| or| and|/)?)+` +
+	regexp.MustCompile(`^(?:(?:and|but|or|it|that|which|this|the|tool|tools|server|command|call|operation|query|safe|only|just|ever|will|purely|reads|looks) )*(?:does not|doesn't|do not|will not|won't|cannot|can't|never|without)(?: ever)?(?: (?:` + changing + `)(?:,| or| and|/)?)+` +
 		`(?:$| anything\b| any(?: \w+)?$| files?$| data$| state$| (?:to |on )?(?:the |your |its |any )?(?:disk|file ?system|system|files|data|state|database|repository|repo|workspace|environment|cluster|machine|project)$)`),
 	regexp.MustCompile(`\b(?:makes?|making|with|has|have) no (?:changes|modifications|writes|side[- ]effects)$`),
 	regexp.MustCompile(`^(?:has |with )?no (?:writes|side[- ]effects|modifications)$|\bside[- ]effect[- ]free$|\bwithout (?:any )?side[- ]effects$`),
@@ -26,6 +26,9 @@ var readOnlyPromises = []*regexp.Regexp{
 
 const changing = `modify|modifies|modifying|write|writes|writing|change|changes|changing|alter|alters|altering|edit|edits|editing|` +
 	`delete|deletes|deleting|create|creates|creating|mutate|mutates|mutating|update|updates|updating`
+
+// keeping is what every such promise has. Looking for that first is much faster.
+var keeping = regexp.MustCompile(`read[- ]?only|n't|not|no |never|without`)
 
 // partly makes "read-only" something else than a promise.
 var partly = regexp.MustCompile(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
@@ -36,6 +39,9 @@ func promisesReadOnly(sentence string) bool {
 		return false
 	}
 	plain := plainly(sentence)
+	if !keeping.MatchString(plain) {
+		return false
+	}
 	if conditions.MatchString(plain) || partly.MatchString(plain) {
 		return false
 	}
