@@ -15,6 +15,8 @@ type draft struct {
 	// ShapeOne.
 	aim  int
 	only string
+	// loaded: a text of ShapeInjection has one.
+	loaded bool
 	// lead are the objects that the value was in that a call of ShapeHarvested is
 	// made for.
 	lead []int
@@ -220,6 +222,8 @@ func (d *draft) include(n *node, f field, depth int) bool {
 		return n.at == "" && f.name == d.only
 	case ShapeHarvested:
 		return d.hasUntried(f.node)
+	case ShapeInjection: // what is required will do, if that has a text
+		return f.node.textual() && !d.form.requiresText
 	case ShapeAll:
 		return d.fresh(here) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
 	}
@@ -273,7 +277,7 @@ func (d *draft) lengths(n *node) (least, most int, ok bool) {
 		return least, max(least, most), true
 	case most == 0, d.aim >= 0 && d.aim == n.empty, len(n.prefix) == 0 && (n.items == nil || n.items.end):
 		return 0, 0, false
-	case d.aims(filled), d.shape == ShapeHarvested:
+	case d.aims(filled), d.shape == ShapeHarvested, d.shape == ShapeInjection:
 		return 0, most, true
 	case d.random != nil:
 		return 0, most, d.random.IntN(2) == 0

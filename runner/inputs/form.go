@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // Shape is what a set of arguments was made for.
@@ -16,7 +17,11 @@ const (
 	ShapeOne       Shape = "One"       // a single optional one
 	ShapeInvalid   Shape = "Invalid"   // slightly against the schema
 	ShapeHarvested Shape = "Harvested" // a value that the server itself named
+	ShapeInjection Shape = "Injection" // texts that a shell would run
 )
+
+// Proper tells whether arguments are such as a server should accept.
+func (s Shape) Proper() bool { return s != ShapeInvalid && s != ShapeInjection }
 
 // Origin says where a value came from that was not made up.
 type Origin struct{ Argument, Value, Source string }
@@ -66,6 +71,9 @@ type Form struct {
 	started bool
 	ones    []string
 	invalid []damage
+	probed  bool // by an injection
+	// requiresText: a property that has to be given is, or has, a text.
+	requiresText bool
 }
 
 // NewForm is for a tool's inputSchema. What is no object schema has no branches,
@@ -87,6 +95,7 @@ func newForm(root map[string]any, o Options) *Form {
 	f.cut = b.branches.cut
 	f.explore()
 	f.ones = f.tree.optional()
+	f.requiresText = slices.ContainsFunc(f.outermost(), func(each field) bool { return each.required && each.node.textual() })
 	f.invalid = damages
 	return f
 }
@@ -190,7 +199,7 @@ func (d *draft) fits() verdict {
 // Next makes the next arguments that are worth sending; false when there is
 // nothing new with what the pool has, which may have changed by the next time.
 // What it makes is first what covers the branches and tries what was harvested, then
-// each optional property by itself, and last what is slightly invalid. The pool may
+// each optional property by itself, and last what is slightly invalid. One call in between, or at the end, holds an Injection. The pool may
 // be nil.
 func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	f.effort = 4 * budget
@@ -201,6 +210,11 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 			d.taken = set{}
 		}
 		return f.send(d), true
+	}
+	if f.made >= maxHonest {
+		if c, ok := f.injecting(pool, mark); ok {
+			return c, true
+		}
 	}
 	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
 		if f.turn++; f.turn%3 == 0 { // neither has to wait for all of the other
@@ -220,7 +234,10 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	if c, ok := f.one(pool, mark); ok {
 		return c, true
 	}
-	return f.damaged(pool, mark)
+	if c, ok := f.damaged(pool, mark); ok {
+		return c, true
+	}
+	return f.injecting(pool, mark)
 }
 
 // harvested hands in a value that nothing has tried, and takes a branch with it.
@@ -286,7 +303,7 @@ func (d *draft) novel() bool {
 // a result that is no error.
 func (f *Form) Answered(c Case, accepted bool) {
 	f.done.join(c.taken)
-	if !accepted || c.Shape == ShapeInvalid {
+	if !accepted || !c.Shape.Proper() {
 		return
 	}
 	f.accepted.join(c.taken)

@@ -107,7 +107,7 @@ func TestPrompt(t *testing.T) {
 	list := `[{"name":"city","required":true},{"name":"tone","description":"e.g. formal"},{"required":true},7]`
 	var got []string
 	for _, c := range run(t, NewPromptForm(json.RawMessage(list), home), nil) {
-		if c.Shape != ShapeInvalid {
+		if c.Shape.Proper() {
 			got = append(got, string(c.Arguments))
 		}
 	}

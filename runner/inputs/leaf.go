@@ -37,6 +37,9 @@ const maxCandidates = 12
 
 // leaf makes a text or a number.
 func (d *draft) leaf(n *node) any {
+	if loaded, ok := d.load(n); ok {
+		return loaded
+	}
 	c, ok := d.candidate(n)
 	if !ok {
 		return d.madeUp(n)

@@ -151,13 +151,16 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	}
 	t.accepted++
 	s.tally.Done++
-	if c.Shape != inputs.ShapeInvalid {
+	if c.Shape.Proper() {
 		t.again, t.marked = c, number
 	}
 	s.heard.answered(report.OutputResult, said(got.result))
+	if c.Shape == inputs.ShapeInjection {
+		return nil // other tools are not to be called with what comes of it
+	}
 	s.pool.Result(t.source(), got.result)
 	s.pool.Taken(t.source(), c.Arguments)
-	if t.idempotent && c.Shape != inputs.ShapeInvalid && t.sent < s.options.MaxCalls && !t.slow() {
+	if t.idempotent && c.Shape.Proper() && t.sent < s.options.MaxCalls && !t.slow() {
 		t.idempotent, t.twice = false, true
 		defer func() { t.twice = false }()
 		return s.visit(ctx, t, c)

@@ -15,6 +15,7 @@ import (
 
 var processRules = []family{
 	{undeclaredSubprocess, findSubprocesses},
+	{injectedCommand, findInjections},
 }
 
 var undeclaredSubprocess = Rule{

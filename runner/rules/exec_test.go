@@ -68,3 +68,32 @@ func TestConfinement(t *testing.T) {
 	expect(t, input(pages, within(chrome, evade(call, "ptrace", "", false))), "EVADE-001 High")
 	expect(t, input(silent, within(chrome, evade(call, "unshare", "", false))), "EVADE-001 Medium")
 }
+
+// A marker that a shell ran out of an argument is proof.
+func TestInjections(t *testing.T) {
+	marker := within("/bin/sh", run(call, "./x"))
+	marker.Path, marker.Error = "/app/mcpaudit-injected-c9", "ENOENT"
+	const value = "mcpaudit-c9$(./mcpaudit-injected-c9)';./mcpaudit-injected-c9;:'"
+	runner := server{name: "x", tools: []string{"format_note: Runs a program."}}
+	terminal := server{name: "x", tools: []string{"format_note: Types into the terminal."}}
+	given := func(of server, command string) Input {
+		in := input(of, run(call, "/bin/sh", "-c", command), marker)
+		in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: "input", Value: value}}}
+		return in
+	}
+	const want = "EXEC-002 High: Tool format_note ran a command that stood in the text of an argument in /bin/sh: it tried to start mcpaudit-injected-c9."
+	expect(t, given(runner, "git log "+value), want)
+	expect(t, given(gitty, "git log "+value), want)
+	expect(t, given(runner, value), "")
+	expect(t, given(terminal, "cd /app && "+value), "")
+	before := marker
+	before.Where = startup
+	expect(t, input(runner, before), "")
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-EXEC-002": {
+		finds:  one(silent, with(run(call, "/app/mcpaudit-injected-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
+		spares: one(silent, with(run(call, "/app/mcpaudit-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
+	},
+})

@@ -1,0 +1,74 @@
+package inputs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// injected is the program that Injection has a shell run.
+func (m Mark) injected() string { return "mcpaudit-injected-" + m.label() }
+
+// Injection puts a command behind a value: whoever gives it to a shell, bare, in
+// double or in single quotes, has it run a program that does not exist. Escaped, or
+// handed over as an argument of its own, it is an odd text and no more.
+func (m Mark) Injection(value string) string {
+	command := "./" + m.injected()
+	return value + "$(" + command + ")';" + command + ";:'"
+}
+
+// injections finds the program in a path.
+var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c\d{1,9}$`)
+
+// Injected tells whether a program is that of an Injection.
+func Injected(program string) bool { return injections.MatchString(program) }
+
+// plainly are the values that a shell takes for one word.
+var plainly = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
+
+// maxHonest is how many calls come before the one with an Injection, unless there is
+// nothing else to call with.
+const maxHonest = 6
+
+// injecting makes the one call in which each text, of those that are not to be run
+// anyway, holds a command.
+func (f *Form) injecting(pool *Pool, mark Mark) (Case, bool) {
+	if f.probed || mark.Plain || len(f.given) > 0 {
+		return Case{}, false
+	}
+	f.probed = true
+	d, ok := f.aimed(ShapeInjection, -1, pool, mark)
+	if !ok || !d.loaded {
+		return Case{}, false
+	}
+	d.taken = set{} // what a server refuses for its texts, it has not tried
+	return f.send(d), true
+}
+
+// load is a text with an injection for a place; false where the place cannot hold it.
+func (d *draft) load(n *node) (string, bool) {
+	if d.shape != ShapeInjection || n.kind != "" && n.kind != "string" || isProgram(n) || isPID(n) {
+		return "", false
+	}
+	value, _ := d.madeUp(n).(string)
+	if known := d.form.leaf(n, d.pool); known.best != nil {
+		if text, is := known.best.value.(string); is {
+			value = d.place().relocate(text, pointing(n))
+		}
+	}
+	if !plainly.MatchString(value) {
+		value = d.mark.ID()
+	}
+	value = d.mark.Injection(value)
+	c := checker{resolver: resolver{root: d.form.root, budget: budget}, short: no}
+	if strings.Contains(pointing(n), "mail") || c.check(n.s, value, 0) == no {
+		return "", false
+	}
+	d.loaded = true
+	return value, true
+}
+
+// textual tells whether there is a place for a text at a node, or below.
+func (n *node) textual() bool {
+	return n.isLeaf() && (n.kind == "string" || n.kind == "") || slices.ContainsFunc(n.parts(), (*node).textual)
+}
