@@ -102,7 +102,7 @@ func saying(h poison.Hidden) string {
 	if h.Says == "" {
 		return ""
 	}
-	return ", which say: " + quoted(h.Says)
+	return ", behind which is: " + quoted(h.Says)
 }
 
 // eachText calls visit with every text of a manifest, keys of objects included, in

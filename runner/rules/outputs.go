@@ -101,8 +101,11 @@ func findUnseen(way poison.Way) func(Input) []draft {
 
 func outputDraft(in Input, out report.Output, severity report.Severity, what, detail string) draft {
 	how := ""
-	if len(out.Origins) > 0 {
+	switch {
+	case len(out.Origins) > 0:
 		how = " (called with " + clean(out.Origins[0], 120) + ")"
+	case out.Arguments != "" && out.Arguments != "{}":
+		how = " (called with " + clean(out.Arguments, 120) + ")"
 	}
 	message := sentence("%s sent %s%s %s", strings.ToUpper(name(out.Capability)[:1])+name(out.Capability)[1:], kindOf(out), how, what)
 	return draft{

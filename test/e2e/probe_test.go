@@ -44,6 +44,14 @@ func said(tool, value, source, text string) OmegaMatcher {
 	})
 }
 
+// instructs is the finding that an output of a tool tells the model what to do.
+func instructs(tool string) OmegaMatcher {
+	return MatchFields(IgnoreExtras, Fields{
+		"Rule": Equal("MCPA-OUTPUT-001"), "Severity": BeEquivalentTo("High"),
+		"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: tool}),
+	})
+}
+
 var _ = Describe("The probe in a Pod", func() {
 	for _, how := range []struct {
 		transport v1alpha1.Transport
@@ -90,6 +98,8 @@ var _ = Describe("The probe in a Pod", func() {
 			said("get_ticket", "TICK-3", "list_tickets", "<IMPORTANT>"),
 			said("service_status", "ledger-sync", "error of tool service_status", "Ignore all previous instructions"),
 		), conditions(audit))
+		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
+		Expect(reportOf(ctx, audit).Spec.Findings).To(ConsistOf(instructs("get_ticket"), instructs("service_status")))
 	})
 
 	It("says which port a server listens on when it is another", func(ctx context.Context) {
@@ -110,7 +120,7 @@ var _ = Describe("The probe in a Pod", func() {
 	})
 
 	It("leaves out a tool that is to be skipped, and says so", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("tickets:dev", probed(v1alpha1.Probe{SkipTools: []string{"get_ticket"}})))
+		audit := settled(ctx, newAudit("tickets:dev", probed(v1alpha1.Probe{SkipTools: []string{"get_ticket", "service_status"}})))
 		expectInconclusive(audit, v1alpha1.ReasonNotExercised, "get_ticket")
 		Expect(reportOf(ctx, audit).Spec.Exercise).To(ContainElement(MatchFields(IgnoreExtras, Fields{
 			"Name": Equal("get_ticket"), "Skipped": Equal("SkipTools"), "Calls": BeZero(),

@@ -170,6 +170,7 @@ func list(ctx context.Context, command, env []string) (manifest.Manifest, error)
 	if err != nil {
 		return manifest.Manifest{}, err
 	}
+	defer func() { _ = launcher.Close() }()
 	launcher.Env = env
 	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {

@@ -37,5 +37,8 @@ var specimens = []specimen{
 	fails("go/rugpull third", "MCPA-MANIFEST-003 High"),
 	fails("go/rugpull identity", "MCPA-MANIFEST-004 High"),
 	fails("go/rugpull conduct", "MCPA-SECRET-001 High"),
-	passes("go/tickets"),
+
+	// What they answer tells the model what to do.
+	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),
+	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
 }
