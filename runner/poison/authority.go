@@ -86,6 +86,9 @@ func (s *sentence) above(i int) bool {
 	over := false
 	for j := i + 1; j < len(s.tokens) && j <= i+8; j++ {
 		t := s.text(j)
+		if t == "if" || t == "only" || t == "unless" {
+			return false // an exception that the user makes
+		}
 		over = over || t == "over" || t == "than" || s.text(i) != "priority" && s.text(i) != "precedence" && s.text(i) != "higher"
 		if over && overruled[t] && (users[t] || ofUser[t] || t != "query" && t != "request") && !argumentNouns[s.text(j+1)] {
 			return true
@@ -99,6 +102,9 @@ func (s *sentence) setsAside(i int) bool {
 	whose := false
 	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
 		t := s.text(j)
+		if t == "if" || t == "only" || t == "unless" {
+			return false
+		}
 		if rules[t] && whose {
 			return true
 		}

@@ -41,7 +41,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	switch {
 	case s.overrulesUser() && (elsewhere || c.argument || c.dictates):
 		v.confidence = 0.95
-	case elsewhere && c.altering && (c.argument || c.dictates || c.ofUser):
+	case elsewhere && c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
 		v.confidence = 0.9
 	case elsewhere && c.argument && c.dictates && (c.firm || !tool.known):
 		v.confidence = 0.85
@@ -91,10 +91,10 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 	found := false
 	for _, o := range s.orders {
 		verb := s.tokens[o.at].text
-		if o.negated || !alterations[verb] && !participles[verb] && !assignments[verb] {
+		if o.negated || !alterations[verb] && !participles[verb] && !assignments[verb] && !ignores[verb] {
 			continue
 		}
-		c := change{firm: o.firm, altering: alterations[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
+		c := change{firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
 		if !r.object(s, o.at, &c) {
 			continue
 		}
@@ -118,7 +118,7 @@ func score(c change) int {
 // object reads what the verb at i alters: forwards, and backwards when it is passive
 // ("the id must be replaced").
 func (r *reader) object(s *sentence, i int, c *change) bool {
-	passive := s.text(i-1) == "be" || s.text(i-2) == "be"
+	passive := s.text(i-1) == "be" || s.text(i-2) == "be" || s.toHave(i)
 	verb := s.tokens[i].text
 	c.routed = passive && (strings.HasPrefix(verb, "rout") || strings.HasPrefix(verb, "redirect") || strings.HasPrefix(verb, "chang") ||
 		strings.HasPrefix(verb, "forward") || strings.HasPrefix(verb, "convert") || strings.HasPrefix(verb, "restrict") || strings.HasPrefix(verb, "upgrad") || strings.HasPrefix(verb, "append"))
@@ -135,7 +135,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 			to = j
 		case t.kind == word && argumentNouns[t.text] && j < i+14:
 			c.argument = true
-			if name := s.argumentName(j); name != "" && !r.parameters[name] {
+			if name := s.argumentName(j); name != "" && !r.of.Parameters[name] {
 				c.foreign = true
 			}
 		case t.kind == word && arguments[t.text] && j < i+14:
@@ -145,7 +145,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		}
 		c.ofUser = c.ofUser || t.kind == word && ofUser[t.text] && j < i+10
 		c.dictates = c.dictates || j > i && r.literal(s, j)
-		if j > i && j < i+4 && (t.kind == quoted || t.kind == word && compound(t.raw)) && identifier(t.raw) && !r.parameters[t.text] && c.altering && r.preposition(s, j+1) {
+		if j > i && j < i+4 && (t.kind == quoted || t.kind == word && compound(t.raw)) && identifier(t.raw) && !r.of.Parameters[t.text] && binds[s.text(j+1)] {
 			c.argument, c.foreign = true, true
 		}
 	}
@@ -156,15 +156,6 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 	}
 	c.argument = c.argument || values && c.dictates
 	return c.argument || values || c.ofUser || c.dictates || c.routed
-}
-
-// preposition tells whether the token binds a value to what stands before it.
-func (r *reader) preposition(s *sentence, i int) bool {
-	switch s.text(i) {
-	case "to", "with", "by", "as", "=", "from", "into":
-		return true
-	}
-	return false
 }
 
 // argumentName is the name beside the word "parameter".
@@ -185,7 +176,7 @@ func (r *reader) literal(s *sentence, i int) bool {
 	case place, number:
 		return true
 	case quoted:
-		return t.text != "" && !r.parameters[t.text] && !r.known[t.text] && !r.own[t.text] && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
+		return t.text != "" && !r.of.Parameters[t.text] && !r.of.Tools[t.text] && !r.isOwn(t.text) && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
 	case word:
 		return (t.text == "true" || t.text == "false" || t.text == "null" || t.text == "empty") && i > 0 || t.text == "["
 	}

@@ -7,22 +7,8 @@ import (
 
 // reader knows whose text it reads.
 type reader struct {
-	of         Context
-	own        set
-	parameters set
-	known      set
-}
-
-func newReader(of Context) *reader {
-	r := &reader{of: of, own: set{}, parameters: set{}, known: set{}}
-	r.own[strings.ToLower(of.Own)] = of.Own != ""
-	for _, p := range of.Parameters {
-		r.parameters[strings.ToLower(p)] = true
-	}
-	for _, t := range of.Tools {
-		r.known[strings.ToLower(t)] = true
-	}
-	return r
+	of  Context
+	own string
 }
 
 // reference is a tool as a sentence names it.
@@ -68,12 +54,15 @@ func (r *reader) parse(s *sentence) {
 				s.triggers = append(s.triggers, of)
 			}
 		}
-		if !callVerbs[t.text] && !alterations[t.text] && !participles[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] {
+		if !callVerbs[t.text] && !alterations[t.text] && !participles[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] && !ignores[t.text] {
 			continue
 		}
 		if o, ok := s.ordered(i); ok {
 			if callVerbs[t.text] {
 				o.tool = r.called(s, i)
+			}
+			if o.tool.name == "" {
+				o.tool = r.means(s, i)
 			}
 			s.orders = append(s.orders, o)
 		}
@@ -85,6 +74,9 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	o := demand{at: i}
 	switch verb := s.tokens[i].text; {
 	case s.text(i-1) == "be", gerund(verb):
+	case strings.HasSuffix(verb, "ed") && s.toHave(i):
+		o.firm = true
+		return o, true
 	case strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss"), strings.HasSuffix(verb, "ed") && verb != "embed" && verb != "feed":
 		return o, false // what something does, and not what is to be done
 	}
@@ -124,6 +116,16 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	return o, j < i-1 && j >= 0 && before.kind != word && s.tokens[i-1].text != "be" // after a quote: "..., always set"
 }
 
+// toHave: "must have the phrase 'x' appended".
+func (s *sentence) toHave(i int) bool {
+	for j := i - 1; j > 0 && j > i-12; j-- {
+		if s.tokens[j].text == "have" {
+			return modals[s.text(j-1)]
+		}
+	}
+	return false
+}
+
 func (s *sentence) firmBefore(i int) bool {
 	for j := i - 1; j >= 0 && j > i-12; j-- {
 		if modals[s.tokens[j].text] {
@@ -152,17 +154,32 @@ func (r *reader) called(s *sentence, i int) reference {
 	return reference{}
 }
 
+// means is the tool that a verb of its own is done with: "read the graph via `x`".
+func (r *reader) means(s *sentence, i int) reference {
+	for j := i + 1; j < len(s.tokens) && j <= i+12; j++ {
+		switch t := s.tokens[j]; {
+		case t.kind == mark || t.kind == word && occasions[t.text] && t.text != "via" && t.text != "with" && t.text != "for" && t.text != "on" && t.text != "in":
+			return reference{}
+		case t.text == "via" || t.text == "using" || t.text == "with" || t.text == "through":
+			if ref := r.called(s, j); ref.name != "" {
+				return ref
+			}
+		}
+	}
+	return reference{}
+}
+
 // refAt is the tool that the token at i names, if it names one.
 func (r *reader) refAt(s *sentence, i int) reference {
 	t := s.tokens[i]
 	if (t.text == "this" || t.text == "it") && (t.text == "it" || i+1 < len(s.tokens) && tools[s.tokens[i+1].text]) {
 		return reference{name: t.text, own: true, known: true, at: i}
 	}
-	if t.kind != quoted && t.kind != word || r.parameters[t.text] {
+	if t.kind != quoted && t.kind != word || r.of.Parameters[t.text] {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.text, "(")
-	ref := reference{name: t.raw, own: r.own[name], known: r.known[name], at: i}
+	ref := reference{name: t.raw, own: r.isOwn(name), known: r.of.Tools[name], at: i}
 	before, after := s.text(i-1), s.text(i+1)
 	called := tools[after] || tools[before]
 	switch {
@@ -187,6 +204,8 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	return reference{}
 }
 
+func (r *reader) isOwn(name string) bool { return r.own != "" && name == r.own }
+
 // plainly tells whether a word like any other is a tool's name: "the search tool",
 // "the tool sendmail,".
 func (r *reader) plainly(s *sentence, i int) bool {
@@ -195,7 +214,7 @@ func (r *reader) plainly(s *sentence, i int) bool {
 		return false
 	}
 	if plainTools[after] {
-		return r.known[t] || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
+		return r.of.Tools[t] || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
 	}
 	return plainTools[before] && s.text(i-2) == "the" && (after == "" || after == ",")
 }

@@ -57,8 +57,8 @@ var (
 
 // What tools are used by, and how an occasion begins.
 var (
-	callVerbs = verbs("call use invoke run execute trigger query fetch request launch activate perform consult contact employ start leverage initiate " +
-		"utilize utilise access issue apply send make retrieve visit do engage schedule kick")
+	callVerbs = verbs("call use invoke run execute trigger query fetch request launch activate perform consult employ leverage initiate " +
+		"utilize utilise access issue apply send make retrieve visit")
 	// strictCalls need no "tool" behind the name.
 	strictCalls = verbs("call use invoke run execute trigger launch activate consult employ utilize utilise leverage query fetch request initiate")
 	occasions   = words("before when whenever while after if once upon prior during until unless where every each any for in on all with as by alongside following via at")
@@ -80,6 +80,8 @@ var (
 		"input inputs body content recipient recipients url path request requests id message text keyword keywords key setting settings payload destination " +
 		"location address search queries name amount arg args params param target header headers plan subject branch description limit title price date " +
 		"range code script file files command output results result")
+	// binds a value to the argument before it.
+	binds = words("to with by as = from into")
 	// argumentNouns are those that can only be one of a call.
 	argumentNouns = words("argument arguments parameter parameters field fields option options arg args params param flag property")
 	ofUser        = words("user user's user’s users users' original originally requested provided user-provided user-supplied user-specified supplied given intended " +
@@ -162,6 +164,9 @@ var contexts = []string{
 	"previous messages", "chain of thought", "your instructions", "your reasoning", "initial instructions", "your full prompt",
 	"available tools", "list of tools", "complete conversation", "all prior messages", "conversation so far",
 }
+
+// preceding words put a call before something, whatever else the sentence says.
+var preceding = words("first before prior beforehand prerequisite precondition")
 
 var alternatives = words("instead alternatively rather otherwise")
 

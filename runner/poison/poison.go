@@ -70,9 +70,22 @@ type Context struct {
 	// Own is the name of the tool (or prompt, or resource) whose text it is.
 	Own string
 	// Parameters are the names and fixed values of its own arguments.
-	Parameters []string
+	Parameters Names
 	// Tools are the names of all tools of the server.
-	Tools []string
+	Tools Names
+}
+
+// Names is a set of names without regard to case. It is made once for all texts of a
+// manifest.
+type Names map[string]bool
+
+// NamesOf makes a set.
+func NamesOf(names ...string) Names {
+	n := make(Names, len(names))
+	for _, name := range names {
+		n[strings.ToLower(name)] = true
+	}
+	return n
 }
 
 // Finding is one technique, with the sentence that uses it.
@@ -92,16 +105,20 @@ type Finding struct {
 const (
 	maxText  = 1 << 20 // bytes
 	maxQuote = 600     // bytes
+	minText  = 12      // bytes; what is shorter orders nothing
 )
 
 // Read finds the techniques of a text: of each at most one, the clearest, in the
 // order of the text.
 func Read(text string, of Context) []Finding {
+	if len(text) < minText {
+		return nil
+	}
 	text = text[:min(len(text), maxText)]
 	if of.Kind == KindName {
 		text = spell(text)
 	}
-	r := newReader(of)
+	r := &reader{of: of, own: strings.ToLower(of.Own)}
 	best := map[Technique]Finding{}
 	if f, ok := speaksAsSystem(text); ok {
 		best[f.Technique] = f

@@ -9,7 +9,7 @@ import (
 
 // clock is a tool of a server that has three.
 var clock = Context{
-	Kind: KindDescription, Own: "tell_time", Parameters: []string{"zone", "format"}, Tools: []string{"tell_time", "list_zones", "set_alarm"},
+	Kind: KindDescription, Own: "tell_time", Parameters: NamesOf("zone", "format"), Tools: NamesOf("tell_time", "list_zones", "set_alarm"),
 }
 
 // FuzzRead holds that any text is read, and that what is found lies in it.

@@ -8,7 +8,7 @@ import "strings"
 func (r *reader) sequences(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
-		if o.negated || !o.tool.other() {
+		if o.negated || !o.tool.other() && !r.runs(s, o) {
 			continue
 		}
 		occasion, third := r.occasionOf(all, i, ofOther)
@@ -16,11 +16,32 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 			third = false
 		}
 		w := r.weigh(all, i, o, third)
-		if w >= 2 {
-			return verdict{confidence: min(0.99, 0.5+0.12*float64(w)), tools: named(o.tool)}
+		if w >= 2 || r.runs(s, o) {
+			return verdict{confidence: max(0.6, min(0.99, 0.5+0.1*float64(w))), tools: named(o.tool)}
 		}
 	}
 	return verdict{}
+}
+
+// runs: a command that the text dictates is to be run on an occasion of any kind:
+// "always run `x -y` before any command".
+func (r *reader) runs(s *sentence, o demand) bool {
+	if verb := s.tokens[o.at].text; verb != "run" && verb != "execute" || !s.precedes() {
+		return false
+	}
+	next := o.at + 1
+	for articles[s.text(next)] {
+		next++
+	}
+	if next >= len(s.tokens) || s.tokens[next].kind != quoted || !strings.Contains(s.tokens[next].text, " ") {
+		return false
+	}
+	for _, t := range s.triggers {
+		if t.ofAny || t.tool.other() {
+			return true
+		}
+	}
+	return false
 }
 
 // weigh sums up what speaks for a hijack, and against it.
@@ -30,8 +51,8 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	if !precondition && !o.firm {
 		return 0
 	}
-	if s.tokens[o.at].text == "use" && !o.firm && s.has(alternatives) {
-		return 0 // "for a single file, use x instead"
+	if advice := s.tokens[o.at].text == "use" && !o.firm; advice && (s.has(alternatives) || s.occasionAfter(o.at)) {
+		return 0 // "for a single file, use x instead", "use x when the id is known"
 	}
 	w := 0
 	if precondition {
@@ -44,7 +65,7 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 		w += 2
 	}
 	if !o.tool.known {
-		w++
+		w += 2
 	}
 	if r.dictates(s, o) {
 		w += 2
@@ -61,13 +82,21 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	if s.has(threats) || i+1 < len(all) && all[i+1].has(threats) {
 		w++
 	}
-	if s.gains(o) {
+	switch {
+	case s.gains(o) && o.tool.known:
 		w -= 3
+	case s.gains(o):
+		w--
 	}
 	if r.of.Kind == KindInstructions && o.tool.known {
 		w -= 3
 	}
 	return w - 2
+}
+
+// occasionAfter: the first occasion of the sentence stands behind the order.
+func (s *sentence) occasionAfter(i int) bool {
+	return len(s.triggers) > 0 && s.triggers[0].at > i && !s.has(preceding)
 }
 
 // precedes: the call has to come first, or always.
@@ -89,7 +118,7 @@ func (r *reader) dictates(s *sentence, o demand) bool {
 		if t.text == "unless" || t.text == "if" || t.text == "e" || t.text == "example" {
 			return false
 		}
-		if r.literal(s, j) && !r.gaining(s, j) {
+		if t.kind != word && r.literal(s, j) && !r.gaining(s, j) {
 			return true
 		}
 	}

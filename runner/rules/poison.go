@@ -118,14 +118,16 @@ const maxDirecting = 4 << 20
 
 // directives reads all texts of a manifest.
 func directives(m manifest.Manifest) []directive {
-	var names []string
-	for _, tool := range manifest.Items(report.CapabilityTool, m.Tools) {
-		names = append(names, tool.Name)
-	}
-	arguments := map[report.Capability][]string{}
+	tools, arguments := poison.Names{}, map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
-		if ownWord(field, text) {
-			arguments[of] = append(arguments[of], text)
+		switch {
+		case field == "name" && of.Kind == report.CapabilityTool:
+			tools[strings.ToLower(text)] = true
+		case ownWord(field, text):
+			if arguments[of] == nil {
+				arguments[of] = poison.Names{}
+			}
+			arguments[of][strings.ToLower(text)] = true
 		}
 	})
 	var all []directive
@@ -134,7 +136,7 @@ func directives(m manifest.Manifest) []directive {
 		if left -= len(text); left < 0 || text == "" {
 			return
 		}
-		found := poison.Read(text, poison.Context{Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Tools: names})
+		found := poison.Read(text, poison.Context{Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Tools: tools})
 		for _, f := range found {
 			all = append(all, directive{of, field, f})
 		}
