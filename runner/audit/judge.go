@@ -18,6 +18,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		Profile: seen, Leaks: leaks, Scope: declared, Resolvers: plan.resolvers, End: now,
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
+		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
 	}
@@ -25,6 +26,17 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
 	}
 	return rules.Judge(in)
+}
+
+// complete tells whether every launch was watched to its end, and each capability
+// accepted a call.
+func complete(runs []observation) bool {
+	for _, row := range exercised(runs).result.Exercise {
+		if row.Skipped != "" || row.Calls.Done == 0 {
+			return false
+		}
+	}
+	return incomplete(runs).Reason == ""
 }
 
 // readScope reads all that is declared of the server.

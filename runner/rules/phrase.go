@@ -48,8 +48,15 @@ func name(c report.Capability) string {
 	return clean(c.String(), 100)
 }
 
-// whose is where a clause stands: "its description", "the server's instructions".
+// whose is where a clause stands, and what it says: "its description says ...", "the
+// server's instructions say ...", "the declared scope says that it may write nothing".
 func whose(clause scope.Clause, of report.Capability) string {
+	switch clause.Source {
+	case report.ScopeSpec:
+		return "the declared scope says that it " + clean(clause.Means, 200)
+	case report.ScopeServerJSON:
+		return "its server.json says " + quoted(clause.Quote)
+	}
 	field := clause.Field
 	if strings.HasPrefix(field, "annotations") {
 		field = "annotations"

@@ -74,6 +74,9 @@ type Input struct {
 	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
 	Resolvers []netip.Addr
+	// Complete: the server was watched to its end, and all that it advertises was
+	// exercised with success. Only then does it say something that nothing was seen.
+	Complete bool
 	// directives are what the manifest's texts direct; Judge reads them once.
 	directives []directive
 	// End is the time of evidence that no system call gives.

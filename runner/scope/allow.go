@@ -3,6 +3,7 @@ package scope
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -122,6 +123,27 @@ func (r ruling) answer(use Use) (Answer, Clause) {
 		}
 	}
 	return Exceeded, r.whole
+}
+
+// Unused are the entries of one list of the operator's that none of the uses needs.
+// An address or a block is not among them while a name was used: it may stand for that.
+func (s Scope) Unused(kind UseKind, uses []Use) []string {
+	byName := slices.ContainsFunc(uses, func(u Use) bool { return u.Host != "" })
+	var unused []string
+	for _, entry := range s.rulings[kind].entries {
+		if slices.ContainsFunc(uses, entry.allows) || kind == UseEgress && byName && isAddress(entry.clause.Quote) {
+			continue
+		}
+		unused = append(unused, entry.clause.Quote)
+	}
+	return unused
+}
+
+// isAddress tells whether an entry of egress is no name.
+func isAddress(entry string) bool {
+	to, _, err := cutPort(entry)
+	_, ok := parseBlock(to)
+	return err == nil && ok
 }
 
 // shorten keeps an entry to one line of an error.
