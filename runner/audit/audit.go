@@ -55,8 +55,8 @@ type Plan struct {
 	// Progress, when set, is told what happens, in a few words. It must not block.
 	Progress func(step string)
 
-	// resolvers are the machine's name servers.
-	resolvers []netip.Addr
+	// resolvers are how the machine looks names up.
+	resolvers resolving
 }
 
 // listens tells whether the server is talked to over HTTP.

@@ -15,12 +15,14 @@ import (
 func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
-		Profile: seen, Leaks: leaks, Scope: declared, Resolvers: plan.resolvers, End: now,
+		Profile: seen, Leaks: leaks, Scope: declared, End: now,
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
+		Arguments: arguments(runs), Home: plan.Canaries.Home,
+		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
@@ -42,8 +44,29 @@ func complete(runs []observation) bool {
 // readScope reads all that is declared of the server.
 func readScope(plan Plan, o observation) scope.Scope {
 	return scope.Read(o.result.Manifest, scope.Given{
-		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Canaries.Home, Resolvers: plan.resolvers,
+		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Canaries.Home, Resolvers: plan.resolvers.servers,
 	})
+}
+
+// arguments are the values that each capability was called with in any run: each run
+// has marks of its own.
+func arguments(runs []observation) map[report.Capability][]rules.Argument {
+	all := map[report.Capability][]rules.Argument{}
+	known := map[report.Capability]map[rules.Argument]bool{}
+	for _, o := range runs {
+		for of, called := range o.result.Arguments {
+			if known[of] == nil {
+				known[of] = map[rules.Argument]bool{}
+			}
+			for _, a := range called {
+				if argument := rules.Argument(a); !known[of][argument] {
+					known[of][argument] = true
+					all[of] = append(all[of], argument)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // pollution is that of the run in which the server was exercised, or else of the

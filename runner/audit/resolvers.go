@@ -4,29 +4,45 @@ import (
 	"bytes"
 	"net/netip"
 	"os"
+	"strings"
 )
 
-// resolvers are the name servers of this machine; the server has the same: that
-// of the Pod, or of whoever runs the command.
-func resolvers() []netip.Addr {
+// resolving is how this machine looks names up; the server has the same: that of the
+// Pod, or of whoever runs the command. The zero value is not known.
+type resolving struct {
+	servers []netip.Addr
+	// search are the domains that are put behind a name, in lower case.
+	search []string
+}
+
+func resolvers() resolving {
 	text, err := os.ReadFile("/etc/resolv.conf")
 	if err != nil {
-		return nil // not known
+		return resolving{}
 	}
 	return nameservers(text)
 }
 
-// nameservers reads a resolv.conf(5).
-func nameservers(text []byte) []netip.Addr {
-	var all []netip.Addr
+// nameservers reads a resolv.conf(5). The last of "search" and "domain" counts.
+func nameservers(text []byte) (r resolving) {
 	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
-		if len(fields) < 2 || string(fields[0]) != "nameserver" {
+		if len(fields) < 2 {
 			continue
 		}
-		if address, err := netip.ParseAddr(string(fields[1])); err == nil {
-			all = append(all, address.WithZone("").Unmap())
+		switch string(fields[0]) {
+		case "nameserver":
+			if address, err := netip.ParseAddr(string(fields[1])); err == nil {
+				r.servers = append(r.servers, address.WithZone("").Unmap())
+			}
+		case "search", "domain":
+			r.search = nil
+			for _, domain := range fields[1:] {
+				if name := strings.Trim(strings.ToLower(string(domain)), "."); name != "" {
+					r.search = append(r.search, name)
+				}
+			}
 		}
 	}
-	return all
+	return r
 }

@@ -16,16 +16,26 @@ var capabilities = map[string]any{
 	"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 }
 
-// answerRequest makes the response to a request of the server, with the marks of the
-// call that it came with.
-func answerRequest(m message, o inputs.Options, mark inputs.Mark) any {
+// answerRequest makes the response to a request of the server.
+func answerRequest(m message, answer func(method string, params json.RawMessage) any) any {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.id}
-	if result := answer(m.method, m.params, o, mark); result != nil {
+	if result := answer(m.method, m.params); result != nil {
 		response["result"] = result
 	} else {
 		response["error"] = map[string]any{"code": codeMethodNotFound, "message": "method not found"}
 	}
 	return response
+}
+
+// answer answers a request with the marks of the call that it came with. What a user
+// fills in is as good as an argument of that call.
+func (s *session) answer(method string, params json.RawMessage) any {
+	result := answer(method, params, s.options.Inputs, s.heard.mark(s.options.Seed))
+	said, _ := result.(map[string]any)
+	if filled, ok := said["content"].(json.RawMessage); ok {
+		s.used.add(s.heard.asking(), filled, nil)
+	}
+	return result
 }
 
 // answer is what a user and a model at the other end might say; nil for what

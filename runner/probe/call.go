@@ -89,7 +89,7 @@ func (s *session) withInput(params map[string]any, result map[string]json.RawMes
 	for id, raw := range manifest.Object(result["inputRequests"]) {
 		request := manifest.Object(raw)
 		s.heard.add(report.OutputRequest, manifest.Text(request["method"]), said(request["params"]))
-		if response := answer(manifest.Text(request["method"]), request["params"], s.options.Inputs, s.heard.mark(s.options.Seed)); response != nil {
+		if response := s.answer(manifest.Text(request["method"]), request["params"]); response != nil {
 			responses[id] = response
 		}
 	}

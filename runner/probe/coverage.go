@@ -27,7 +27,7 @@ func (s *session) account() {
 		}
 		count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
 	}
-	s.result.Outputs = s.heard.all()
+	s.result.Outputs, s.result.Arguments = s.heard.all(), s.used.all()
 	if !s.options.ListOnly {
 		s.leftOut()
 	}

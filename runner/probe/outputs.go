@@ -53,6 +53,13 @@ func (o *outputs) mark(seed int64) inputs.Mark {
 	return inputs.Mark{Seed: seed, Call: o.id}
 }
 
+// asking is what the request in flight is for.
+func (o *outputs) asking() report.Capability {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.of
+}
+
 // answered keeps what a call was answered with.
 func (o *outputs) answered(kind report.OutputKind, text string) {
 	o.mu.Lock()

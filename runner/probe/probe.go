@@ -167,7 +167,10 @@ type Result struct {
 	Exercise []report.CapabilityCoverage
 	// Outputs are what the server said, the most telling first, without what came
 	// before: texts have at most 8 KiB and all together 2 MiB.
-	Outputs   []report.Output
+	Outputs []report.Output
+	// Arguments are the values that each capability was called with, and those that
+	// its questions to the user were answered with.
+	Arguments map[report.Capability][]Argument
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach

@@ -278,7 +278,7 @@ func TestBudget(t *testing.T) {
 
 // Who has had no call when the time is up makes the session incomplete.
 func TestLeftOut(t *testing.T) {
-	s := &session{options: quick.withDefaults(), heard: newOutputs()}
+	s := &session{options: quick.withDefaults(), heard: newOutputs(), used: newArguments()}
 	of := func(name string) report.Capability { return report.Capability{Kind: report.CapabilityTool, Name: name} }
 	s.targets = []*target{
 		{of: of("a"), sent: 1, answered: 1, skipped: report.SkippedBudget}, {of: of("b"), skipped: report.SkippedBudget},

@@ -40,6 +40,7 @@ type session struct {
 	skip       map[string]bool            // Options.Skip
 	pool       *inputs.Pool
 	heard      *outputs
+	used       *arguments
 	budget     budget
 	tally      report.Share
 	announced  map[string]bool // the list_changed notifications since the first lists
@@ -50,7 +51,7 @@ type session struct {
 func newSession(conn Conn, o Options) *session {
 	s := &session{
 		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{},
-		pool: inputs.NewPool(), heard: newOutputs(), announced: map[string]bool{},
+		pool: inputs.NewPool(), heard: newOutputs(), used: newArguments(), announced: map[string]bool{},
 	}
 	s.pool.Refuse = o.Refuse
 	for _, name := range o.Skip {
@@ -58,7 +59,7 @@ func newSession(conn Conn, o Options) *session {
 	}
 	s.wire = newWire(conn, func(m message) any {
 		s.heard.add(report.OutputRequest, m.method, said(m.params))
-		return answerRequest(m, s.options.Inputs, s.heard.mark(s.options.Seed))
+		return answerRequest(m, s.answer)
 	}, func(m message) {
 		s.heard.add(report.OutputNotification, m.method, said(m.params))
 	})

@@ -70,6 +70,8 @@ type Input struct {
 	Command []string
 	// Arguments are the values that a capability was called with.
 	Arguments map[report.Capability][]Argument
+	// Home is the server's home directory: absolute and clean; "" if not known.
+	Home string
 	// Baseline is an earlier report; nil if there is none.
 	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
@@ -79,16 +81,24 @@ type Input struct {
 	Complete bool
 	// directives are what the manifest's texts direct; Judge reads them once.
 	directives []directive
+	// Search are the domains that the machine puts behind names that it looks up.
+	Search []string
 	// End is the time of evidence that no system call gives.
 	End time.Time
+
+	// explained is made of Arguments, once.
+	explained map[report.Capability]*explained
 }
 
 // Argument is one value that a capability was called with.
 type Argument struct {
-	// Field is the path in the arguments: "url", "options.paths[0]".
+	// Field is the path in the arguments: "url", "options.paths[0]"; "uri" for what is
+	// read.
 	Field string
-	// Value is the text, or the JSON of what is none; at most 4 KiB.
+	// Value is a text, or a number as it was written; at most 4 KiB.
 	Value string
+	// Given: the operator has chosen it.
+	Given bool
 }
 
 // Canary is one planted file.
@@ -177,6 +187,7 @@ func Judge(in Input) []report.Finding {
 		report.Finding
 		order int
 	}
+	in.explained = explanations(in)
 	var all []*entry
 	found := map[key]*entry{}
 	for _, f := range families {

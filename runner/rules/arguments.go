@@ -1,0 +1,269 @@
+package rules
+
+import (
+	"encoding/json"
+	"net/netip"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+)
+
+// explained is what the arguments of one capability explain, by what they name.
+type explained struct {
+	// hosts are names and addresses, paths absolute and clean; above are the
+	// directories that paths lie in.
+	hosts, paths, above map[string]Argument
+	// longest is the length of the longest path, search the domains that are put behind
+	// names.
+	longest int
+	search  []string
+	// commands are whole texts, programs the names that begin a command in one.
+	commands, programs map[string]Argument
+}
+
+// scratch is the directory that the audit tells servers as the root, and that all
+// paths lie in that it makes up (inputs.Options.Dir).
+const scratch = "/tmp"
+
+// maxNames bounds how many things one capability's arguments name.
+const maxNames = 8192
+
+// explanations reads all arguments.
+func explanations(in Input) map[report.Capability]*explained {
+	all := map[report.Capability]*explained{}
+	said := parameters(in.Manifest)
+	for of, arguments := range in.Arguments {
+		x := &explained{hosts: map[string]Argument{}, paths: map[string]Argument{}, above: map[string]Argument{},
+			commands: map[string]Argument{}, programs: map[string]Argument{}, search: in.Search}
+		for _, a := range arguments {
+			if len(x.hosts)+len(x.paths)+len(x.programs) < maxNames {
+				x.read(a, said.of(of, a.Field), in.Home)
+			}
+		}
+		all[of] = x
+	}
+	return all
+}
+
+// read takes in one argument; said is what its declaration says.
+func (x *explained) read(a Argument, said, home string) {
+	if !fetchesNothing.MatchString(said) {
+		for _, host := range hosts(a.Value) {
+			if address, err := netip.ParseAddr(host); a.Given || inputs.Named(host) || err == nil && documentation(address) {
+				enter(x.hosts, host, a)
+			}
+		}
+	}
+	if !opensNothing.MatchString(said) {
+		for _, name := range pathsIn(a.Value, home) {
+			if !a.Given && !below(name, scratch) {
+				continue
+			}
+			enter(x.paths, name, a)
+			x.longest = max(x.longest, len(name))
+			for dir := path.Dir(name); dir != "/" && (a.Given || below(dir, scratch)); dir = path.Dir(dir) {
+				enter(x.above, dir, a)
+			}
+		}
+	}
+	if !runsNothing.MatchString(said) && len(a.Value) < maxCommand {
+		enter(x.commands, spaced(a.Value), a)
+		if !takesCommand(a.Field) {
+			return
+		}
+		for _, name := range programsIn(a.Value) {
+			enter(x.programs, name, a)
+		}
+	}
+}
+
+// maxCommand is the longest text that is read as a command, in bytes.
+const maxCommand = 1024
+
+func enter(known map[string]Argument, name string, a Argument) {
+	if _, has := known[name]; !has {
+		known[name] = a
+	}
+}
+
+// below tells whether a clean path is a directory or lies below it.
+func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// documentation tells of addresses that no host has, which the audit makes up (RFC
+// 5737, RFC 3849).
+func documentation(address netip.Addr) bool {
+	for _, reserved := range reservedAddresses {
+		if reserved.Contains(address) {
+			return true
+		}
+	}
+	return false
+}
+
+var reservedAddresses = []netip.Prefix{
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
+}
+
+// pieces of a text are what stands between blanks, quotes and brackets.
+var pieces = regexp.MustCompile("[^\\s'\"`<>(){},;|&=]+")
+
+// hosts are the names and addresses in a text: a host, one with a port, that of a URL
+// or of an e-mail address; a command may have several.
+func hosts(text string) (found []string) {
+	for _, piece := range pieces.FindAllString(text, maxPieces) {
+		piece = strings.ToLower(piece)
+		if _, rest, isURL := strings.Cut(piece, "://"); isURL {
+			piece = rest
+		}
+		piece, _, _ = strings.Cut(piece, "/")
+		piece, _, _ = strings.Cut(piece, "?")
+		piece = piece[strings.LastIndexByte(piece, '@')+1:]
+		if address, err := netip.ParseAddr(strings.Trim(piece, "[]")); err == nil {
+			found = append(found, address.WithZone("").Unmap().String())
+			continue
+		}
+		if at, err := netip.ParseAddrPort(piece); err == nil {
+			found = append(found, at.Addr().WithZone("").Unmap().String())
+			continue
+		}
+		name, _, _ := strings.Cut(piece, ":")
+		if name = strings.TrimSuffix(name, "."); hostname.MatchString(name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// maxPieces is how many pieces of one argument are looked at.
+const maxPieces = 256
+
+var hostname = regexp.MustCompile(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z][a-z0-9-]{0,62}$`)
+
+// pathsIn are the paths in a text: absolute, below the home ("~"), of a file: URL, or
+// relative to the directory that the audit offers. One that leads upwards out of it
+// ("../x") names nothing that is explained.
+func pathsIn(text, home string) (found []string) {
+	add := func(name string) {
+		if rest, isURL := strings.CutPrefix(name, "file://"); isURL {
+			name = rest
+		}
+		if rest, ofHome := strings.CutPrefix(name, "~"); ofHome && home != "" && (rest == "" || rest[0] == '/') {
+			name = home + rest
+		}
+		switch {
+		case name == "" || strings.Contains(name, "://"):
+		case name[0] != '/':
+			if joined := path.Join(scratch, name); joined != scratch && below(joined, scratch) {
+				found = append(found, joined)
+			}
+		case path.Clean(name) != "/":
+			found = append(found, path.Clean(name))
+		}
+	}
+	if !strings.ContainsAny(text, "\n\x00") {
+		add(strings.TrimSpace(text)) // with blanks in it
+	}
+	for _, piece := range pieces.FindAllString(text, maxPieces) {
+		if piece != text {
+			add(strings.TrimRight(piece, ".:!?"))
+		}
+	}
+	return found
+}
+
+// takesCommand tells whether an argument is there to be run, by its name.
+func takesCommand(field string) bool { return commandField.MatchString(field) }
+
+var commandField = regexp.MustCompile(`(?i)(?:command|cmd|code|script|shell|program|argv|args|exec)[a-z]{0,12}(?:\[\d+\])*$`)
+
+// commandStarts finds the first word of a command: at the beginning of a text, and
+// behind what separates commands in a shell.
+var commandStarts = regexp.MustCompile(`(?:^|[;&|(\n` + "`" + `])\s*(?:(?:sudo|exec|env|nohup|time)\s+)*([A-Za-z0-9_./+-]{1,255})`)
+
+// programsIn are the names of the programs in a command.
+func programsIn(text string) (found []string) {
+	for _, match := range commandStarts.FindAllStringSubmatch(text, 32) {
+		if name := path.Base(match[1]); name != "." && name != "/" && name != ".." {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// What a parameter's declaration says when its value leads to nothing. Plain words
+// only, and narrow: a false one makes a finding of what was asked for.
+var (
+	fetchesNothing = regexp.MustCompile(`(?i)\bno (?:urls (?:is|are)|network access|network requests?|remote (?:urls|files|access))\b|` +
+		`\b(?:is|are|will be) (?:not|never) (?:fetched|downloaded|contacted|connected to|resolved|requested|loaded)\b|` +
+		`\b(?:does not|doesn't|will not|never) (?:fetch|download|contact|connect to|resolve)(?:es|s)? (?:it|the|any|them|urls)\b|` +
+		`\b(?:urls?|links?) (?:is|are) (?:only|just) (?:stored|kept|shown)\b`)
+	opensNothing = regexp.MustCompile(`(?i)\b(?:is|are|will be) (?:not|never) (?:read|opened|written|touched|accessed|created)\b`)
+	runsNothing  = regexp.MustCompile(`(?i)\b(?:is|are|will be) (?:not|never) (?:run|executed|evaluated|interpreted)\b`)
+)
+
+// declared are the schemas, or the descriptions, of the arguments of capabilities.
+type declared map[report.Capability]map[string]json.RawMessage
+
+// parameters reads what a manifest says about arguments.
+func parameters(m manifest.Manifest) declared {
+	all := declared{}
+	for _, tool := range manifest.Items(report.CapabilityTool, m.Tools) {
+		all[report.Capability{Kind: report.CapabilityTool, Name: tool.Name}] =
+			manifest.Object(manifest.Object(tool.Members["inputSchema"])["properties"])
+	}
+	for _, prompt := range manifest.Items(report.CapabilityPrompt, m.Prompts) {
+		var arguments []json.RawMessage
+		if json.Unmarshal(prompt.Members["arguments"], &arguments) != nil {
+			continue
+		}
+		named := map[string]json.RawMessage{}
+		for _, argument := range arguments {
+			named[manifest.Text(manifest.Object(argument)["name"])] = argument
+		}
+		all[report.Capability{Kind: report.CapabilityPrompt, Name: prompt.Name}] = named
+	}
+	return all
+}
+
+// of is what is said about an argument: that of the innermost schema that says
+// something on the way to it.
+func (d declared) of(capability report.Capability, field string) (said string) {
+	properties := d[capability]
+	for step := range strings.SplitSeq(field, ".") {
+		name, index, isItem := strings.Cut(step, "[")
+		if len(properties[name]) > maxSchema {
+			break
+		}
+		schema := manifest.Object(properties[name])
+		for isItem && schema != nil {
+			said = describing(schema, said)
+			schema = manifest.Object(schema["items"])
+			_, index, isItem = strings.Cut(index, "[")
+		}
+		if schema == nil {
+			break
+		}
+		said = describing(schema, said)
+		properties = manifest.Object(schema["properties"])
+	}
+	return said
+}
+
+func describing(schema map[string]json.RawMessage, otherwise string) string {
+	if text := manifest.Text(schema["description"]); text != "" {
+		return text[:min(len(text), maxDescription)]
+	}
+	return otherwise
+}
+
+// maxDescription is how much of a description is read, maxSchema how long the schema
+// of an argument is that is looked into, in bytes.
+const (
+	maxDescription = 4 << 10
+	maxSchema      = 64 << 10
+)

@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"net/netip"
+	"path"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// Explains finds the argument by which an effect is explained: the host that was
+// contacted, the path that was touched or the command that was run came in with a
+// call of the same capability. All families ask it; that the capability may do such
+// a thing at all is another question, which they ask the Scope.
+//
+// An argument explains what the capability did that it was an argument of, or what a
+// call left behind (Effect.Behind), and nothing else: not the same at idle, nor by
+// another capability, nor what its own declaration denies ("a local file; URLs are
+// not fetched").
+//
+// It explains only what the audit has made up, or its operator given: a host below
+// inputs.Host or an address reserved for documentation, a path below the directory
+// that the audit offers, a command. The audit also hands back what a server has
+// named, in a schema, a result or an error. Such a host explains nothing, for a
+// server could have its own confirmed by naming it: then the words of the
+// declaration count, as if there were no argument.
+func (in Input) Explains(e profile.Effect) (Argument, bool) {
+	if in.explained == nil {
+		in.explained = explanations(in)
+	}
+	for _, of := range []report.Capability{e.Capability, e.Behind} {
+		x := in.explained[of]
+		if x == nil || of.Kind == report.CapabilityServer {
+			continue
+		}
+		if a, ok := x.explains(e); ok {
+			return a, true
+		}
+	}
+	return Argument{}, false
+}
+
+func (x *explained) explains(e profile.Effect) (Argument, bool) {
+	switch e.Kind {
+	case profile.KindConnect, profile.KindSend:
+		return x.contact(e)
+	case profile.KindExec:
+		return x.command(e)
+	case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+		return x.file(e.Kind, e.Path)
+	}
+	return Argument{}, false
+}
+
+// contact explains a look-up of a host and a connection to the address that the
+// sinkhole gave for it. (Elsewhere the name has no address: whoever seems to connect
+// there has made one up.) A name is asked for with a search domain behind it, too.
+func (x *explained) contact(e profile.Effect) (Argument, bool) {
+	address, err := netip.ParseAddr(e.Address)
+	if e.Host == "" {
+		a, ok := x.hosts[address.WithZone("").Unmap().String()]
+		return a, ok && err == nil
+	}
+	if !lookup(e) && (err != nil || !sinkhole.Fake.Contains(address)) {
+		return Argument{}, false
+	}
+	name := canonicalName(e.Host)
+	for _, domain := range x.search {
+		if plain, ok := strings.CutSuffix(name, "."+domain); ok && lookup(e) {
+			name = plain
+			break
+		}
+	}
+	for range maxLabels {
+		if a, ok := x.hosts[name]; ok {
+			return a, true
+		}
+		_, above, ok := strings.Cut(name, ".")
+		if !ok || !inputs.Named(above) { // a given host is that host, and none below it
+			break
+		}
+		name = above
+	}
+	return Argument{}, false
+}
+
+// maxLabels is how many labels a host name has at most (RFC 1035, 2.3.4).
+const maxLabels = 128
+
+// file explains a path: one that was given, or lies below one, or is a directory on
+// the way to one; and what is put beside one to be renamed to it, such as
+// "note.txt.8f3a.tmp", "note.txt~" and ".note.txt.swp".
+func (x *explained) file(kind profile.Kind, name string) (Argument, bool) {
+	if a, ok := x.above[name]; ok && kind != profile.KindDelete {
+		return a, true
+	}
+	for i := range min(len(name), x.longest) { // every path that the name begins with
+		if a, ok := x.paths[name[:i+1]]; ok && goesOn(name[i+1:]) {
+			return a, true
+		}
+	}
+	dir, base := path.Split(name)
+	if hidden, ok := strings.CutPrefix(base, "."); ok {
+		for i := range min(len(hidden), maxBase) {
+			if a, ok := x.paths[dir+hidden[:i+1]]; ok && goesOn(hidden[i+1:]) {
+				return a, true
+			}
+		}
+	}
+	return Argument{}, false
+}
+
+// goesOn tells whether what stands behind a path leads below it, or makes it the name
+// of another file for the same thing.
+func goesOn(rest string) bool {
+	return rest == "" || rest[0] == '/' || strings.ContainsRune(".~-_#", rune(rest[0])) && !strings.Contains(rest, "/")
+}
+
+// maxBase is how long the name of a file is at most, without its directory (NAME_MAX).
+const maxBase = 255
+
+// command explains a program: the arguments of the exec are a command that was given,
+// or a shell was started with it; or it is a program that begins a command in one.
+func (x *explained) command(e profile.Effect) (Argument, bool) {
+	for _, text := range []string{strings.Join(e.Argv, " "), shellCommand(e.Argv), e.Path} {
+		if a, ok := x.commands[spaced(text)]; ok && text != "" {
+			return a, true
+		}
+	}
+	a, ok := x.programs[path.Base(e.Path)]
+	return a, ok
+}
+
+// shellCommand is the text that a shell was started with: sh -c TEXT.
+func shellCommand(argv []string) string {
+	if len(argv) < 3 || !shells[path.Base(argv[0])] {
+		return ""
+	}
+	for i, option := range argv[1 : len(argv)-1] {
+		if strings.HasPrefix(option, "-") && strings.HasSuffix(option, "c") {
+			return argv[i+2]
+		}
+	}
+	return ""
+}
+
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "zsh": true, "ksh": true, "fish": true}
+
+// spaced is a text with single blanks.
+func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
