@@ -11,8 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// called is an Input whose tool format_note was called with some values: "url=https://...".
-func called(in Input, arguments ...string) Input {
+// calledWith is an Input whose tool format_note was called with some values: "url=https://...".
+func calledWith(in Input, arguments ...string) Input {
 	of := call.Capability
 	in.Arguments = map[report.Capability][]Argument{}
 	for _, a := range arguments {
@@ -85,7 +85,7 @@ func TestExplains(t *testing.T) {
 		"a word of a text":       {"text=sh is a shell", run(call, "/bin/sh", "sh", "-c", "id"), false},
 		"an argument of another": {"path=/tmp/x", run(call, "/bin/sh", "sh", "-c", "convert /tmp/x"), false},
 	} {
-		in := called(input(silent, tc.effect), tc.argument)
+		in := calledWith(input(silent, tc.effect), tc.argument)
 		in.Search = []string{"corp.example"}
 		if a, got := in.Explains(tc.effect); got != tc.want {
 			t.Errorf("%s: explained %v by %+v, want %v", name, got, a, tc.want)
@@ -111,7 +111,7 @@ func TestDeniedByParameter(t *testing.T) {
 		{"The code to show; it is never executed and is not run.", "in.src=ls -la", ran, false},
 		{"The code to run.", "in.src=ls -la", ran, true},
 	} {
-		in := called(input(silent, tc.effect), tc.argument)
+		in := calledWith(input(silent, tc.effect), tc.argument)
 		text, err := json.Marshal(tc.says)
 		if err != nil {
 			t.Fatal(err)
