@@ -87,6 +87,32 @@ var _ = Describe("a baseline", func() {
 		Expect(b.audit(ctx)).To(haveCondition("ManifestStable", "FirstUse"))
 	})
 
+	It("is told apart from a change of what the server does", func(ctx SpecContext) {
+		does := func(entries ...string) func(*report.Report) {
+			return func(r *report.Report) { r.Behavior = report.BehaviorOf(entries, false) }
+		}
+		b := newBench(ctx)
+		b.audited(ctx, clean(does("execute git")))
+		Expect(b.audit(ctx).Status.BehaviorDigest).NotTo(BeEmpty())
+
+		b.request(ctx, "1")
+		b.audited(ctx, clean(does("execute git", "connect c2.example:443")))
+		a := b.audit(ctx)
+		Expect(a).To(haveCondition("ManifestStable", "MatchesBaseline"))
+		Expect(a.Status.TopFindings).To(ConsistOf(And(
+			HaveField("Rule", "MCPA-BEHAVIOR-001"), HaveField("Severity", "Medium"), HaveField("Message", ContainSubstring("c2.example:443")))))
+		Expect(b.events.list()).To(ContainElement(ContainSubstring("BehaviorDrifted: ")))
+		Expect(a.Status.Verdict).To(Equal(v1alpha1.VerdictPass), "which is below the threshold")
+
+		By("failing by it, again and again, where the threshold says so")
+		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.FailOn = "Medium" })
+		for i := range 2 {
+			b.request(ctx, fmt.Sprint("again", i))
+			b.audited(ctx, clean(does("execute git", "connect other.example:443")))
+			Expect(b.audit(ctx).Status.Verdict).To(Equal(v1alpha1.VerdictFail))
+		}
+	})
+
 	It("keeps its report when the history is pruned", func(ctx SpecContext) {
 		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](1) })
 		b.audited(ctx, clean())

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
@@ -63,32 +61,12 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 		return err
 	default:
 		s.summary, s.report = &collected.Summary, &collected.Report
-		s.suppress(time.Now())
 	}
 	s.identify()
 	if !s.failed() && result.ServerOutOfMemory(s.pod) {
 		s.fail(report.ReasonOOMKilled, "The server ran out of memory. Raise spec.sandbox.resources.limits.memory if it honestly needs more")
 	}
 	return nil
-}
-
-// suppress marks what the spec accepts at this time, whatever the runner has marked.
-func (s *session) suppress(now time.Time) {
-	var by []report.Suppression
-	for _, one := range s.audit.Spec.Suppressions {
-		suppression := report.Suppression{Rule: one.Rule, Match: one.Match, Reason: one.Reason, Until: one.Until.Time}
-		if err := suppression.Check(now); err != nil {
-			s.notice(corev1.EventTypeWarning, "SuppressionIgnored", fmt.Sprintf("A suppression of the spec does not count: %s.", err))
-			continue
-		}
-		by = append(by, suppression)
-	}
-	marked, unused := report.Suppress(s.report.Findings, by, now)
-	s.report.Findings = marked
-	for _, one := range unused {
-		s.notice(corev1.EventTypeNormal, "SuppressionUnused",
-			fmt.Sprintf("No finding of %s matches the suppression %q of the spec: it can be removed.", one.Rule, one.Match))
-	}
 }
 
 // identify finds out which image was run. The kubelet pulled by digest, so that

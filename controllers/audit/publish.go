@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
@@ -18,14 +17,10 @@ import (
 )
 
 // judge finds the verdict.
-func (r *Reconciler) judge(ctx context.Context, s *session) error {
-	known, err := r.baselineManifest(ctx, s)
-	if err != nil {
-		return err
-	}
+func (r *Reconciler) judge(_ context.Context, s *session) error {
 	in := verdict.Input{
 		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
-		Known: s.audit.Status.BaselineDigest, KnownManifest: known,
+		Known: s.audit.Status.BaselineDigest, KnownManifest: s.known, Change: s.change,
 		Report: s.report, Summary: s.summary, Failure: s.failure,
 	}
 	if s.report != nil && !s.unstored {
@@ -90,7 +85,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	stored := &v1alpha1.MCPAuditReport{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.audit.Namespace, Name: s.run.Name, Labels: podspec.Labels(s.audit),
-			Annotations: map[string]string{annotationManifest: s.report.ManifestDigest},
+			Annotations: map[string]string{annotationManifest: s.report.ManifestDigest, annotationVerdict: string(s.outcome.Verdict)},
 		},
 		Spec: v1alpha1.MCPAuditReportSpec{
 			Audit: v1alpha1.AuditInputs{
@@ -127,35 +122,4 @@ func (r *Reconciler) same(ctx context.Context, want *v1alpha1.MCPAuditReport) er
 		return fmt.Errorf("replace report: %w", err)
 	}
 	return fmt.Errorf("store report: %s was another run's and is replaced", want.Name)
-}
-
-// baselineManifest reads the manifest of the baseline from the report that was
-// kept for it; nil if there is none, or no need.
-func (r *Reconciler) baselineManifest(ctx context.Context, s *session) (*report.Manifest, error) {
-	baseline := s.audit.Status.BaselineDigest
-	switch s.audit.Spec.Baseline.Mode {
-	case v1alpha1.BaselinePinned:
-		baseline = s.audit.Spec.Baseline.ManifestDigest
-	case v1alpha1.BaselineNone:
-		return nil, nil
-	}
-	if s.report == nil || baseline == "" || s.report.ManifestDigest == "" || s.report.ManifestDigest == string(baseline) {
-		return nil, nil
-	}
-	reports, err := r.reports(ctx, s.audit)
-	if err != nil {
-		return nil, err
-	}
-	for _, candidate := range reports {
-		if candidate.Annotations[annotationManifest] != string(baseline) {
-			continue
-		}
-		var stored v1alpha1.MCPAuditReport
-		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(&candidate), &stored); err != nil {
-			return nil, fmt.Errorf("read report of the baseline: %w", err)
-		}
-		manifest, err := result.Manifest(stored.Spec.AuditResult)
-		return &manifest, err
-	}
-	return nil, nil
 }

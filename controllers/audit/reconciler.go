@@ -9,6 +9,7 @@
 //	resolve  the image to a digest and an entrypoint     (controllers/imageref)
 //	ensure   that the audit Pod exists                   (controllers/podspec)
 //	collect  summary and report, or the failure          (controllers/result)
+//	compare  with the report of the baseline, and mark what the spec accepts
 //	judge    threshold and baseline                      (controllers/verdict)
 //	publish  the report object and the status
 //
@@ -25,6 +26,7 @@
 //	condition       while the first audit runs    when it is decided
 //	Ready           Unknown, see Auditing           True, or False with the reason
 //	Audited         Unknown NotYetAudited           True Completed, or False
+//	ScopeConformant Unknown NotYetAudited           by spec.declaredScope
 //	ManifestStable  Unknown NotYetAudited           by the baseline
 //	Auditing        True Pending|Queued|Running|    False Idle
 //	                Collecting
@@ -108,7 +110,7 @@ func (r *Reconciler) advance(ctx context.Context, s *session) error {
 		take func(context.Context, *session) error
 	}{
 		{"observe", r.observe}, {"decide", r.decide}, {"resolve", r.resolve}, {"ensure", r.ensure},
-		{"collect", r.collect}, {"judge", r.judge}, {"publish", r.publish},
+		{"collect", r.collect}, {"compare", r.compare}, {"judge", r.judge}, {"publish", r.publish},
 	} {
 		if err := step.take(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

@@ -42,6 +42,10 @@ type session struct {
 	// unstored is set once the API server has refused the report for good.
 	unstored bool
 
+	// compare
+	known  *report.Manifest // of the baseline; nil if it is not kept
+	change string           // how the manifest differs from it, in words
+
 	// judge
 	outcome verdict.Outcome
 	// decided is set once the outcome is in the status, resting if none is due.

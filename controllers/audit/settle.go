@@ -19,10 +19,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// annotationManifest is on a report, so that the one of the baseline is found
-// without reading all of them.
-const annotationManifest = "mcpaudit.dev/manifest-digest"
-
 // maxNote is the most characters of an event's note that events.k8s.io accepts.
 const maxNote = 1024
 
@@ -102,20 +98,21 @@ func (r *Reconciler) runNamespaceGone(ctx context.Context) bool {
 }
 
 // prune deletes the reports beyond the history limit. The latest is kept in any
-// case, and so is the latest with the manifest of the baseline: without it, the
-// next drift could not be named.
+// case, and so is the one that stands for the baseline: without it, the next drift
+// could not be named.
 func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
 	reports, err := r.reports(ctx, audit)
 	if err != nil {
 		return err
 	}
 	keep := 1 + int(ptr.Deref(audit.Spec.HistoryLimit, 0))
-	baselineKept := false
+	baseline := -1
+	if audit.Status.BaselineDigest != "" {
+		baseline = baselineOf(reports, audit.Status.BaselineDigest)
+	}
 	var problems []error
 	for i, stored := range reports {
-		isBaseline := audit.Status.BaselineDigest != "" && stored.Annotations[annotationManifest] == string(audit.Status.BaselineDigest)
-		if i < keep || isBaseline && !baselineKept {
-			baselineKept = baselineKept || isBaseline
+		if i < keep || i == baseline {
 			continue
 		}
 		problems = append(problems, wrap("prune reports", client.IgnoreNotFound(r.Client.Delete(ctx, &stored))))

@@ -159,12 +159,12 @@ func TestConvertKeepsEverything(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the round trip changed the report (-want +got):\n%s", diff)
 			}
-			manifest, err := result.Manifest(converted)
+			read, err := result.Report(converted)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want.Manifest, manifest); diff != "" {
-				t.Errorf("the round trip changed the manifest (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, read); diff != "" {
+				t.Errorf("reading it back changed the report (-want +got):\n%s", diff)
 			}
 		})
 	}

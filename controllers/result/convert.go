@@ -20,13 +20,13 @@ func Convert(r report.Report) (v1alpha1.AuditResult, error) {
 	return converted, nil
 }
 
-// Manifest reads the manifest of a stored report, to compare another with it.
-func Manifest(stored v1alpha1.AuditResult) (report.Manifest, error) {
-	var manifest report.Manifest
-	if err := strictly(stored.Manifest, &manifest); err != nil {
-		return report.Manifest{}, fmt.Errorf("read manifest of report: %w", err)
+// Report reads a stored report, to compare another with it.
+func Report(stored v1alpha1.AuditResult) (report.Report, error) {
+	var r report.Report
+	if err := strictly(stored, &r); err != nil {
+		return report.Report{}, fmt.Errorf("read report: %w", err)
 	}
-	return manifest, nil
+	return r, nil
 }
 
 func strictly(from, to any) error {

@@ -46,7 +46,7 @@ func compare(in Input, manifest v1alpha1.Digest) comparison {
 			"The manifest is the one of the baseline, %s.", baseline))}
 	}
 	drift := in.drift(baseline)
-	return comparison{baseline: baseline, drift: &drift, stable: conditions.False(mismatch, driftMessage(manifest, baseline, drift))}
+	return comparison{baseline: baseline, drift: &drift, stable: conditions.False(mismatch, in.driftMessage(manifest, baseline, drift))}
 }
 
 // drift is what changed, item by item; empty if the baseline's own manifest is
@@ -58,12 +58,14 @@ func (in Input) drift(baseline v1alpha1.Digest) report.Drift {
 	return report.Diff(*in.KnownManifest, in.Report.Manifest)
 }
 
-func driftMessage(manifest, baseline v1alpha1.Digest, drift report.Drift) string {
-	what := drift.String()
-	if drift.Empty() {
-		what = "no report of the baseline is kept to tell what changed"
+func (in Input) driftMessage(manifest, baseline v1alpha1.Digest, drift report.Drift) string {
+	what := in.Change
+	switch {
+	case drift.Empty():
+		what = "The manifest is not the one of the baseline: no report of the baseline is kept to tell what changed."
+	case what == "":
+		what = fmt.Sprintf("The manifest is not the one of the baseline: %s.", drift)
 	}
-	return fmt.Sprintf("The manifest is not the one of the baseline: %s. "+
-		"The baseline is %s, the manifest is %s. To approve the change after a review, set spec.baseline to mode Pinned with that manifestDigest.",
+	return fmt.Sprintf("%s The baseline is %s, the manifest is %s. To approve the change after a review, set spec.baseline to mode Pinned with that manifestDigest.",
 		what, baseline, manifest)
 }

@@ -24,6 +24,9 @@ type Input struct {
 	// KnownManifest is the manifest behind the baseline, if a report with it is
 	// kept; nil otherwise.
 	KnownManifest *report.Manifest
+	// Change says how the manifest differs from that one; empty if it does not, or
+	// if that is not known.
+	Change string
 
 	// Report is what the runner found; nil if it could not be had.
 	Report *report.Report

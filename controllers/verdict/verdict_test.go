@@ -116,7 +116,7 @@ func TestJudgeBaseline(t *testing.T) {
 	known := manifest(manifestA, "1")
 	pinned := v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: manifestA}
 	none := v1alpha1.Baseline{Mode: v1alpha1.BaselineNone}
-	changed := &report.Drift{Changed: []string{"tool format_note"}}
+	changed := &report.Drift{Changed: []string{"tool format_note"}, Changes: []report.Change{{Capability: "tool format_note", Field: "definition"}}}
 	for _, test := range []struct {
 		name     string
 		in       verdict.Input

@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+)
+
+// The annotations of a report by which the one of the baseline is found without
+// reading all of them.
+const (
+	annotationManifest = "mcpaudit.dev/manifest-digest"
+	annotationVerdict  = "mcpaudit.dev/verdict"
+)
+
+// compare holds the report against the one of the baseline, and marks the findings
+// that the spec accepts.
+func (r *Reconciler) compare(ctx context.Context, s *session) error {
+	if s.report == nil {
+		return nil
+	}
+	known, err := r.baselineReport(ctx, s.audit)
+	if err != nil {
+		return err
+	}
+	if known != nil {
+		s.known = &known.Manifest
+		drift, found := report.Compare(*known, *s.report)
+		s.report.Baseline = drift
+		for _, f := range found {
+			if f.Rule == report.RuleManifestChanged { // which has a condition of its own
+				s.change = f.Message
+				continue
+			}
+			s.report.Findings = append(s.report.Findings, f)
+			s.notice(corev1.EventTypeWarning, "BehaviorDrifted", f.Message)
+		}
+		s.report.Cap()
+	}
+	s.suppress(time.Now())
+	return nil
+}
+
+// suppress marks what the spec accepts at this time, whatever the runner has marked.
+func (s *session) suppress(now time.Time) {
+	var by []report.Suppression
+	for _, one := range s.audit.Spec.Suppressions {
+		suppression := report.Suppression{Rule: one.Rule, Match: one.Match, Reason: one.Reason, Until: one.Until.Time}
+		if err := suppression.Check(now); err != nil {
+			s.notice(corev1.EventTypeWarning, "SuppressionIgnored", fmt.Sprintf("A suppression of the spec does not count: %s.", err))
+			continue
+		}
+		by = append(by, suppression)
+	}
+	marked, unused := report.Suppress(s.report.Findings, by, now)
+	s.report.Findings = marked
+	for _, one := range unused {
+		s.notice(corev1.EventTypeNormal, "SuppressionUnused",
+			fmt.Sprintf("No finding of %s matches the suppression %q of the spec: it can be removed.", one.Rule, one.Match))
+	}
+}
+
+// baselineReport reads the report that was kept for the baseline; nil if there is
+// none, or nothing to hold to it.
+func (r *Reconciler) baselineReport(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*report.Report, error) {
+	digest := audit.Status.BaselineDigest
+	switch audit.Spec.Baseline.Mode {
+	case v1alpha1.BaselinePinned:
+		digest = audit.Spec.Baseline.ManifestDigest
+	case v1alpha1.BaselineNone:
+		return nil, nil
+	}
+	if digest == "" {
+		return nil, nil
+	}
+	reports, err := r.reports(ctx, audit)
+	if err != nil {
+		return nil, err
+	}
+	i := baselineOf(reports, digest)
+	if i < 0 {
+		return nil, nil
+	}
+	var stored v1alpha1.MCPAuditReport
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(&reports[i]), &stored); err != nil {
+		return nil, fmt.Errorf("read report of the baseline: %w", err)
+	}
+	known, err := result.Report(stored.Spec.AuditResult)
+	return &known, err
+}
+
+// baselineOf finds, in reports with the latest first, the one that stands for a
+// manifest: the latest that passed, so that what was done in one that failed is not
+// approved by being there; else the latest. It is -1 if there is none.
+func baselineOf(reports []metav1.PartialObjectMetadata, digest v1alpha1.Digest) int {
+	latest := -1
+	for i, candidate := range reports {
+		switch {
+		case candidate.Annotations[annotationManifest] != string(digest):
+		case candidate.Annotations[annotationVerdict] == string(v1alpha1.VerdictPass):
+			return i
+		case latest < 0:
+			latest = i
+		}
+	}
+	return latest
+}
