@@ -109,3 +109,13 @@ var references = []Reference{
 	{"SAFE-T2105", "Disinformation Output", ""},
 	{"SAFE-T2106", "Context Memory Poisoning via Vector Store Contamination", ""},
 }
+
+// References lists them all, with their addresses.
+func References() []Reference {
+	all := make([]Reference, 0, len(references))
+	for _, r := range references {
+		found, _ := LookUp(r.ID)
+		all = append(all, found)
+	}
+	return all
+}
