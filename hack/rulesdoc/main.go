@@ -55,9 +55,7 @@ func document(all []rules.Rule) (string, error) {
 			}
 		}
 	}
-	if err := catalogues(&text, all); err != nil {
-		return "", err
-	}
+	catalogues(&text, all)
 	return text.String(), nil
 }
 
@@ -122,7 +120,7 @@ func severity(r rules.Rule) string {
 }
 
 // catalogues lists what other catalogues have, and by which rules.
-func catalogues(text *strings.Builder, all []rules.Rule) error {
+func catalogues(text *strings.Builder, all []rules.Rule) {
 	by := map[string][]string{}
 	for _, r := range all {
 		for _, id := range r.References {
@@ -135,7 +133,6 @@ func catalogues(text *strings.Builder, all []rules.Rule) error {
 			fmt.Fprintf(text, "| [%s](%s) %s | %s |\n", ref.ID, ref.URL, plain(ref.Title), strings.Join(rules, ", "))
 		}
 	}
-	return nil
 }
 
 // plain keeps Markdown from reading more into a text than is there, outside of

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpaudit/mcpaudit/runner/behavior"
+	"github.com/mcpaudit/mcpaudit/runner/poison"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/squat"
 )
 
 //go:embed *.go
@@ -19,7 +22,9 @@ var source embed.FS
 
 // sources are the packages that judge: what a rule finds is decided there, and
 // nowhere else.
-var sources = map[string]fs.FS{"rules": source, "scope": scope.Source}
+var sources = map[string]fs.FS{
+	"rules": source, "scope": scope.Source, "poison": poison.Source, "squat": squat.Source, "behavior": behavior.Source,
+}
 
 // Digest identifies the rules: "sha256:" and 64 hex digits over the source of all
 // that judges, tests excepted. Two programs with the same digest find the same in

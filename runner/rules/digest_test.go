@@ -2,8 +2,9 @@ package rules
 
 import (
 	"io/fs"
-	"maps"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -46,9 +47,35 @@ func TestDigest(t *testing.T) {
 	if !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(Digest()) {
 		t.Errorf("the rules' own digest is %q", Digest())
 	}
-	for name := range maps.Keys(sources) {
+	for name := range sources {
 		if files, err := fs.Glob(sources[name], "*.go"); err != nil || len(files) == 0 {
 			t.Errorf("there is nothing of package %s: %v", name, err)
+		}
+	}
+}
+
+// observers say what was seen; everything else that the rules import judges, and has
+// to be in their digest.
+var observers = []string{"breach", "canary", "inputs", "leak", "manifest", "profile", "sinkhole", "trace"}
+
+func TestDigestHasAllThatJudges(t *testing.T) {
+	imported := regexp.MustCompile(`(?m)^\t"github.com/mcpaudit/mcpaudit/runner/([a-z]+)"$`)
+	files, err := fs.Glob(source, "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(source, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, match := range imported.FindAllSubmatch(text, -1) {
+			if name := string(match[1]); sources[name] == nil && !slices.Contains(observers, name) {
+				t.Errorf("%s imports runner/%s, which is neither in sources nor an observer", file, name)
+			}
 		}
 	}
 }

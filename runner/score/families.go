@@ -11,25 +11,28 @@ type family struct {
 }
 
 // The families. Those that mcp-sec-audit knows have its weights times two and a
-// half, so that one serious finding is a high risk by itself; the others are set
-// beside them. A server that runs commands, or something that is left behind to
+// half (in the comment), so that one serious finding is a high risk by itself; the
+// others are set beside them. Who runs commands, or leaves something behind to
 // run, can do all that the rest can.
 var (
-	exfiltration         = family{"Exfiltration", 0.75}
-	commandExecution     = family{"CommandExecution", 0.625} // command_exec 25
-	persistence          = family{"Persistence", 0.625}
-	privilege            = family{"Privilege", 0.625}
-	evasion              = family{"Evasion", 0.5}
-	networkOutbound      = family{"NetworkOutbound", 0.5} // network_outbound 20
-	networkInbound       = family{"NetworkInbound", 0.5}  // network_inbound 20
-	credentialAccess     = family{"CredentialAccess", 0.5}
-	promptInjection      = family{"PromptInjection", 0.45} // prompt_injection 18
-	impersonation        = family{"Impersonation", 0.45}
-	manifestDrift        = family{"ManifestDrift", 0.45}
-	fileAccess           = family{"FileAccess", 0.375}     // file_read, file_write 15
-	behaviourDrift       = family{"BehaviourDrift", 0.375} // new conduct behind the same manifest
-	misleadingAnnotation = family{"MisleadingAnnotation", 0.3}
-	protocolViolation    = family{"ProtocolViolation", 0.1}
+	exfiltration      = family{"Exfiltration", 0.75}
+	commandExecution  = family{"CommandExecution", 0.625} // command_exec 25
+	persistence       = family{"Persistence", 0.625}
+	privilege         = family{"Privilege", 0.625}
+	networkOutbound   = family{"NetworkOutbound", 0.5} // network_outbound 20
+	networkInbound    = family{"NetworkInbound", 0.5}  // network_inbound 20
+	credentialAccess  = family{"CredentialAccess", 0.5}
+	evasion           = family{"Evasion", 0.5}
+	promptInjection   = family{"PromptInjection", 0.45} // prompt_injection 18
+	impersonation     = family{"Impersonation", 0.45}
+	manifestDrift     = family{"ManifestDrift", 0.45}
+	fileRead          = family{"FileRead", 0.375}  // file_read 15
+	fileWrite         = family{"FileWrite", 0.375} // file_write 15
+	behaviourDrift    = family{"BehaviourDrift", 0.375}
+	parameterOverride = family{"ParameterOverride", 0.3}  // param_override 12
+	toolSequence      = family{"ToolSequenceHijack", 0.3} // tool_sequence_hijack 12
+	brokenHint        = family{"BrokenHint", 0.3}
+	protocolViolation = family{"ProtocolViolation", 0.1}
 	// other is what a newer rule finds.
 	other = family{"Other", 0.375}
 )
@@ -47,17 +50,24 @@ var families = []struct {
 	{"MCPA-EXEC-", commandExecution},
 	{"MCPA-PERSIST-", persistence},
 	{"MCPA-SOCKET-", privilege},
-	{"MCPA-LISTEN-", networkInbound},
 	{"MCPA-PRIV-", privilege},
-	{"MCPA-FILE-001", credentialAccess},
-	{"MCPA-FILE-", fileAccess},
+	{"MCPA-LISTEN-", networkInbound},
+	{"MCPA-FILE-001", credentialAccess}, // what usually holds secrets
+	{"MCPA-FILE-002", fileWrite},
+	{"MCPA-FILE-", fileRead},
 	{"MCPA-EVADE-", evasion},
+	{"MCPA-POISON-002", toolSequence},
+	{"MCPA-POISON-003", parameterOverride},
+	{"MCPA-POISON-004", impersonation}, // of a tool of another server
 	{"MCPA-POISON-", promptInjection},
 	{"MCPA-OUTPUT-", promptInjection},
 	{"MCPA-SQUAT-", impersonation},
 	{"MCPA-MANIFEST-", manifestDrift},
 	{"MCPA-BEHAVIOR-", behaviourDrift},
-	{"MCPA-ANNOTATION-", misleadingAnnotation},
+	{"MCPA-HINT-001", fileWrite}, // what a broken hint is about is what was done
+	{"MCPA-HINT-002", fileWrite},
+	{"MCPA-HINT-004", networkOutbound},
+	{"MCPA-HINT-", brokenHint},
 	{"MCPA-PROTOCOL-", protocolViolation},
 }
 
