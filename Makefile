@@ -70,7 +70,7 @@ test-unit: ## Run the tests that need no cluster.
 .PHONY: test-fuzz
 test-fuzz: ## Fuzz the parsers of the trace and the search for secrets for a minute each, those of the probe for 10 seconds.
 	@hack/fuzz.sh 60s runner/trace runner/canary
-	@hack/fuzz.sh 10s runner/inputs runner/transport runner/probe
+	@hack/fuzz.sh 10s runner/inputs runner/transport runner/probe runner/poison runner/squat
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.

@@ -40,14 +40,17 @@ func hiddenTerminal(text string, in Place) (Hidden, bool) {
 			h.How, h.Says = "a terminal hyperlink (OSC 8)", link[1]
 		case conceals:
 			h.How = "a terminal colour that conceals (SGR 8)"
-			h.Says = control.ReplaceAllString(following(text[at[1]:]), "")
+			h.Says = Plain(following(text[at[1]:]))
 		default:
-			h.Says = control.ReplaceAllString(following(text[at[1]:]), "")
+			h.Says = Plain(following(text[at[1]:]))
 		}
 		return h, true
 	}
 	return Hidden{}, false
 }
+
+// Plain is a text without the sequences that a terminal obeys.
+func Plain(text string) string { return control.ReplaceAllString(text, "") }
 
 // following is the first line of what comes next.
 func following(text string) string {

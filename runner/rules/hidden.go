@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
@@ -91,6 +92,33 @@ func hiddenDraft(in Input, of report.Capability, field string, h poison.Hidden) 
 		d.severity = report.SeverityHigh
 	}
 	return d
+}
+
+// alsoHidden tells of a passage of a text whether it is found because it is hidden,
+// which says more than that it directs.
+func alsoHidden(text string, in poison.Place, quote string) bool {
+	passage := letters(poison.Plain(quote))
+	for _, way := range poison.Ways {
+		if in == poison.Answered && way == poison.WayMarkup {
+			continue // the rule is that of what directs
+		}
+		for _, h := range poison.Hide(text, in, way) {
+			if says := letters(h.Says); says != "" && (strings.Contains(says, passage) || strings.Contains(passage, says)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// letters are those of a text, and nothing that could stand between them.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // spelled tells of characters that spell a text, whatever it says: nobody does so by

@@ -138,7 +138,9 @@ func directives(m manifest.Manifest) []directive {
 		}
 		found := poison.Read(text, poison.Context{Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Tools: tools})
 		for _, f := range found {
-			all = append(all, directive{of, field, f})
+			if !alsoHidden(text, poison.Declared, f.Quote) {
+				all = append(all, directive{of, field, f})
+			}
 		}
 	})
 	return all
