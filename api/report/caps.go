@@ -199,7 +199,7 @@ func (t *trimmer) record(r *Report, to limits) {
 
 func (t *trimmer) drift(d *Drift, to limits) {
 	for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed, &d.Renamed} {
-		t.names(names, min(MaxDrift, max(4, to.effects)), 2*MaxNameBytes)
+		t.names(names, min(MaxDrift, max(4, to.effects)))
 	}
 	d.Changes = d.Changes[:min(len(d.Changes), MaxChanges, to.effects)]
 	for i := range d.Changes {
@@ -220,7 +220,7 @@ func (t *trimmer) judgement(r *Report, to limits) {
 	}
 	if d := r.DeclaredScope; d != nil {
 		for _, list := range []*[]string{&d.Egress, &d.ReadPaths, &d.WritePaths, &d.Exec, &d.Listen} {
-			t.names(list, MaxAllowed, MaxPathBytes)
+			t.names(list, MaxAllowed)
 		}
 	}
 	r.Scope = r.Scope[:min(len(r.Scope), MaxScope, max(16, 2*to.effects))]
@@ -232,25 +232,25 @@ func (t *trimmer) judgement(r *Report, to limits) {
 	}
 	if b := r.Baseline; b != nil {
 		t.drift(&b.Manifest, to)
-		t.names(&b.Behavior.Added, MaxDrift, MaxPathBytes)
-		t.names(&b.Behavior.Removed, MaxDrift, MaxPathBytes)
+		t.names(&b.Behavior.Added, MaxDrift)
+		t.names(&b.Behavior.Removed, MaxDrift)
 	}
 }
 
 // behavior trims the entries. What was cut can be compared with nothing.
 func (t *trimmer) behavior(b *Behavior, to limits) {
 	whole := len(b.Entries)
-	t.names(&b.Entries, min(MaxBehavior, max(16, 8*to.effects)), MaxPathBytes)
+	t.names(&b.Entries, min(MaxBehavior, max(16, 8*to.effects)))
 	if len(b.Entries) < whole {
 		b.Digest = ""
 	}
 }
 
 // names trims a list of short texts that is a sample by design.
-func (t *trimmer) names(list *[]string, most, bytes int) {
+func (t *trimmer) names(list *[]string, most int) {
 	*list = (*list)[:min(len(*list), most)]
 	for i := range *list {
-		t.excerpt(&(*list)[i], bytes)
+		t.excerpt(&(*list)[i], MaxPathBytes)
 	}
 }
 

@@ -42,6 +42,9 @@ func (d *differ) item(of Capability, name string, before, after Item) {
 // text compares two texts as far as the report has them, and says where it has not
 // all of them.
 func (d *differ) text(name, field, before, after string) {
+	if d.full() {
+		return
+	}
 	was, wasCut := strings.CutSuffix(before, cutMark)
 	is, isCut := strings.CutSuffix(after, cutMark)
 	switch {

@@ -40,13 +40,18 @@ func compare(before, after Manifest, pair func(was, is map[Capability]Item, remo
 		texts.item(of, of.String(), was[of], is[of])
 	}
 	pairs := pair(was, is, removed, added)
+	paired := map[Capability]bool{}
 	for _, from := range sorted(slices.Collect(maps.Keys(pairs))) {
 		to := pairs[from]
 		both := from.String() + " to " + to.String()
 		d.Renamed = append(d.Renamed, both)
 		texts.item(to, both, was[from], is[to])
-		added = slices.DeleteFunc(added, func(of Capability) bool { return of == to })
-		removed = slices.DeleteFunc(removed, func(of Capability) bool { return of == from })
+		paired[from], paired[to] = true, true // no name is among both
+	}
+	isPaired := func(of Capability) bool { return paired[of] }
+	added, removed = slices.DeleteFunc(added, isPaired), slices.DeleteFunc(removed, isPaired)
+	for _, of := range sorted(added) {
+		texts.text(of.String(), "description", "", is[of].Description)
 	}
 	d.Added, d.Removed, d.Changed, d.Changes = names(added), names(removed), names(changed), texts.changes
 	return d

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func manifestChanged(baseline, r Report, drift Drift) Finding {
 	}
 	message += "."
 	if c, ok := drift.telling(); ok {
-		message += fmt.Sprintf(" %s, %s: %s -> %s.", cutTo(c.Capability, 100), cutTo(c.Field, 100), quote(c.Before), quote(c.After))
+		message += fmt.Sprintf(" In %s, %s: %s -> %s.", cutTo(c.Capability, 100), cutTo(c.Field, 100), quote(c.Before), quote(c.After))
 	}
 	return found(r, RuleManifestChanged, severity, "Manifest changed since the baseline", PhaseList, message,
 		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
@@ -135,7 +136,11 @@ func quote(text string) string {
 	if text == "" {
 		return "none"
 	}
-	return fmt.Sprintf("%q", cutTo(text, 240))
+	quoted := strconv.Quote(cutTo(text, 240))
+	if strings.ContainsRune("{[", rune(text[0])) { // JSON has quotes of its own
+		quoted = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+	}
+	return quoted
 }
 
 func cutTo(text string, most int) string {

@@ -120,43 +120,56 @@ func differing(a, b []string) []hunk {
 		aEnd, bEnd = aEnd-1, bEnd-1
 	}
 	n, m := aEnd-first, bEnd-first
-	if n == 0 && m == 0 {
-		return nil
-	}
 	if n == 0 || m == 0 || n > maxTable/m {
 		return []hunk{{first, aEnd, first, bEnd}}
 	}
-	// common[i][j] is how many words a[i:] and b[j:] have in common, in order.
-	common := make([][]uint16, n+1)
-	for i := range common {
-		common[i] = make([]uint16, m+1)
+	all := subsequence(a[first:aEnd], b[first:bEnd])
+	for i := range all {
+		h := &all[i]
+		h.aFrom, h.aTo, h.bFrom, h.bTo = h.aFrom+first, h.aTo+first, h.bFrom+first, h.bTo+first
 	}
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			common[i][j] = max(common[i+1][j], common[i][j+1])
-			if a[first+i] == b[first+j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
+	return all
+}
+
+// subsequence are the stretches between the words of the longest common subsequence.
+func subsequence(a, b []string) []hunk {
+	common := inCommon(a, b)
 	var all []hunk
-	for i, j := 0, 0; i < n || j < m; {
-		h := hunk{aFrom: first + i, bFrom: first + j}
-		for i < n || j < m {
-			if i < n && j < m && a[first+i] == b[first+j] {
-				break
-			}
-			if j == m || i < n && common[i+1][j] >= common[i][j+1] {
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		h := hunk{aFrom: i, bFrom: j}
+		for (i < len(a) || j < len(b)) && !begin(a[i:], b[j:]) {
+			if j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1] {
 				i++
 			} else {
 				j++
 			}
 		}
-		h.aTo, h.bTo = first+i, first+j
+		h.aTo, h.bTo = i, j
 		all = append(all, h)
-		for i < n && j < m && a[first+i] == b[first+j] {
+		for begin(a[i:], b[j:]) {
 			i, j = i+1, j+1
 		}
 	}
 	return all
+}
+
+// begin tells whether two texts begin with the same word.
+func begin(a, b []string) bool { return len(a) > 0 && len(b) > 0 && a[0] == b[0] }
+
+// inCommon counts how many words a[i:] and b[j:] have in common, in order, at [i][j].
+func inCommon(a, b []string) [][]uint16 {
+	common := make([][]uint16, len(a)+1)
+	for i := range common {
+		common[i] = make([]uint16, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			common[i][j] = max(common[i+1][j], common[i][j+1])
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	return common
 }

@@ -50,7 +50,8 @@ type Drift struct {
 	// Renamed are "tool a to tool b": the same description and definition under
 	// another name. They are in no other list.
 	Renamed []string `json:"renamed,omitempty"`
-	// Changes are the texts of Changed and Renamed, as far as they are known.
+	// Changes are the texts of Changed and Renamed, and the descriptions of Added, as
+	// far as they are known.
 	Changes []Change `json:"changes,omitempty"`
 }
 

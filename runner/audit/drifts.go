@@ -159,14 +159,14 @@ func join(d, other rules.Drift) rules.Drift {
 	return d
 }
 
-// each applies a function to the parts of two drifts. The texts of what is changed
-// then are those of the first that has some.
+// each applies a function to the parts of two drifts. The texts of what is in the
+// result are those of the first that has some.
 func each(a, b report.Drift, f func(a, b []string) []string) report.Drift {
 	d := report.Drift{Added: f(a.Added, b.Added), Removed: f(a.Removed, b.Removed), Changed: f(a.Changed, b.Changed)}
 	told := map[string]bool{}
 	for _, changes := range [][]report.Change{a.Changes, b.Changes} {
 		for _, c := range changes {
-			if !told[c.Capability] && slices.Contains(d.Changed, c.Capability) {
+			if !told[c.Capability] && (slices.Contains(d.Changed, c.Capability) || slices.Contains(d.Added, c.Capability)) {
 				d.Changes = append(d.Changes, c)
 			}
 		}

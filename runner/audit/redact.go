@@ -12,16 +12,10 @@ func secretsOf(set canary.Set) (without func(string) string) { return canary.New
 // redact hides secrets wherever the report quotes the server.
 func redact(r *report.Report, without func(string) string) {
 	hide := func(s *string) { *s = without(*s) }
-	for _, s := range []*string{&r.Server.Name, &r.Server.Version, &r.Server.Stderr, &r.Message, &r.Manifest.Instructions} {
+	for _, s := range []*string{&r.Server.Name, &r.Server.Version, &r.Server.Stderr, &r.Message} {
 		hide(s)
 	}
-	for _, items := range [][]report.Item{r.Manifest.Tools, r.Manifest.Resources, r.Manifest.ResourceTemplates, r.Manifest.Prompts} {
-		for i := range items {
-			hide(&items[i].Title)
-			hide(&items[i].Description)
-			hide(&items[i].Definition)
-		}
-	}
+	redactManifest(&r.Manifest, hide)
 	for i := range r.Errors {
 		hide(&r.Errors[i])
 	}
@@ -35,12 +29,7 @@ func redact(r *report.Report, without func(string) string) {
 	for i := range r.Scope {
 		hide(&r.Scope[i].Quote)
 	}
-	for i := range r.Drifts {
-		redactDrift(&r.Drifts[i].Drift, hide)
-	}
-	if r.Baseline != nil {
-		redactDrift(&r.Baseline.Manifest, hide)
-	}
+	redactDrifts(r, hide)
 	for i := range r.Outputs {
 		o := &r.Outputs[i]
 		hide(&o.Text)
@@ -61,9 +50,37 @@ func redact(r *report.Report, without func(string) string) {
 	}
 }
 
-func redactDrift(d *report.Drift, hide func(*string)) {
-	for i := range d.Changes {
-		hide(&d.Changes[i].Before)
-		hide(&d.Changes[i].After)
+func redactManifest(m *report.Manifest, hide func(*string)) {
+	hide(&m.Instructions)
+	hide(&m.Definition)
+	for _, items := range [][]report.Item{m.Tools, m.Resources, m.ResourceTemplates, m.Prompts} {
+		for i := range items {
+			hide(&items[i].Title)
+			hide(&items[i].Description)
+			hide(&items[i].Definition)
+		}
+	}
+}
+
+// redactDrifts does so with what is told of changes, and with names of hosts.
+func redactDrifts(r *report.Report, hide func(*string)) {
+	lists, all := [][]string{r.Behavior.Entries}, []report.Drift{}
+	for _, d := range r.Drifts {
+		all = append(all, d.Drift)
+	}
+	if r.Baseline != nil {
+		all = append(all, r.Baseline.Manifest)
+		lists = append(lists, r.Baseline.Behavior.Added, r.Baseline.Behavior.Removed)
+	}
+	for _, d := range all {
+		for i := range d.Changes {
+			hide(&d.Changes[i].Before)
+			hide(&d.Changes[i].After)
+		}
+	}
+	for _, list := range lists {
+		for i := range list {
+			hide(&list[i])
+		}
 	}
 }

@@ -94,7 +94,6 @@ const firstEphemeral = 32768
 const portDNS = 53
 
 func (c *condenser) connect(e profile.Effect) {
-	address, err := netip.ParseAddr(e.Address)
 	host := hostname(e.Host)
 	switch {
 	case e.Protocol == "unix":
@@ -105,7 +104,16 @@ func (c *condenser) connect(e profile.Effect) {
 			c.names[host] = true
 		}
 	case e.Port == portDNS && e.Protocol == "udp": // the beginning of a look-up
-	case err == nil && address.Unmap().IsLoopback() || err == nil && address.IsUnspecified():
+	default:
+		c.reach(e, host)
+	}
+}
+
+// reach is a connection to a machine.
+func (c *condenser) reach(e profile.Effect, host string) {
+	address, err := netip.ParseAddr(e.Address)
+	switch {
+	case err == nil && (address.Unmap().IsLoopback() || address.IsUnspecified()):
 		c.add("connect", ported("localhost", e.Port))
 	case host != "":
 		c.hosts = append(c.hosts, host)

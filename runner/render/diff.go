@@ -99,41 +99,33 @@ func (p *page) baseline(d *report.BaselineDrift) {
 	p.behavior(d.Behavior)
 }
 
-// manifest shows a drift: what came and went, and then each change with its texts.
+// manifest shows a drift: what came and went, and each change with its texts.
 func (p *page) manifest(d report.Drift) {
-	p.each(green, "+ ", d.Added)
-	p.each(red, "- ", d.Removed)
-	renamed := map[string]bool{}
-	for _, both := range d.Renamed {
-		renamed[both] = true
-	}
-	told := map[string]bool{}
+	texts := map[string][]report.Change{}
 	for _, c := range d.Changes {
-		if !told[c.Capability] {
-			p.heading(c.Capability, renamed[c.Capability])
-			told[c.Capability] = true
-		}
-		p.change(c)
+		texts[c.Capability] = append(texts[c.Capability], c)
 	}
+	for _, of := range d.Added {
+		p.line("  %s", p.paint(green, "+ "+of))
+		p.changes(texts[of])
+	}
+	p.each(red, "- ", d.Removed)
 	for _, of := range d.Renamed {
-		if !told[of] {
-			p.heading(of, true)
-		}
+		p.line("  %s%s (renamed)", p.paint(yellow, "~ "), Escape(of))
+		p.changes(texts[of])
 	}
 	for _, of := range d.Changed {
-		if !told[of] {
-			p.heading(of, false)
+		p.line("  %s%s", p.paint(yellow, "~ "), Escape(of))
+		if p.changes(texts[of]); len(texts[of]) == 0 {
 			p.line("      differs beyond what the report keeps")
 		}
 	}
 }
 
-func (p *page) heading(of string, renamed bool) {
-	how := ""
-	if renamed {
-		how = " (renamed)"
+func (p *page) changes(all []report.Change) {
+	for _, c := range all {
+		p.change(c)
 	}
-	p.line("  %s%s%s", p.paint(yellow, "~ "), Escape(of), how)
 }
 
 func (p *page) change(c report.Change) {

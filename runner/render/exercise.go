@@ -121,8 +121,8 @@ func (p *page) drifts(all []report.ManifestDrift) {
 		if d.Announced {
 			announced = ", as announced"
 		}
-		p.line("Changed   %s%s: %s", moments[d.Moment], announced, Escape(shorten(d.String(), 240)))
-		p.manifest(report.Drift{Changes: d.Changes, Renamed: d.Renamed})
+		p.line("Changed   %s%s", moments[d.Moment], announced)
+		p.manifest(d.Drift)
 	}
 }
 
