@@ -127,7 +127,7 @@ func findDestruction(in Input) []draft {
 			return false
 		}
 		did := "deleted"
-		d.severity, d.object = report.SeverityMedium, e.Path
+		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
 		switch {
 		case e.Kind == profile.KindDelete && planted(e.Path):
 			d.severity = report.SeverityHigh

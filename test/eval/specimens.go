@@ -41,4 +41,8 @@ var specimens = []specimen{
 	// What they answer tells the model what to do.
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
+
+	// What their hints say.
+	passes("go/hints keep"),
+	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),
 }
