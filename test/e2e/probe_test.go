@@ -146,7 +146,7 @@ var _ = Describe("A server that turns on its user", func() {
 			audit := settled(ctx, newAudit("rugpull:dev", arguments(mode)))
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(MatchFields(IgnoreExtras, Fields{
-				"Moment": Equal(moment), "Drift": HaveField("Changed", ContainElement("tool format_note")),
+				"Moment": Equal(moment), "ReportedDrift": HaveField("Changed", ContainElement("tool format_note")),
 			})))
 		})
 	}
