@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
-	plan.Canaries = launcher.Canaries()
+	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
 	progress := newProgress(stderr)
 	plan.Progress = progress.step
 	r, err := audit.Run(ctx, plan, launcher)

@@ -58,6 +58,7 @@ func runAll(m *testing.M) int {
 		for _, planted := range []string{inputs.FilesDir, inputs.RepositoryDir} { // there is no container around the server
 			_ = os.RemoveAll(filepath.Join("/tmp", planted))
 		}
+		_ = os.RemoveAll(inputs.OutsideDir)
 	}()
 	build := exec.Command("go", "build", "-o", dir+"/",
 		"./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")

@@ -27,6 +27,8 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
+	// Dir is the working directory of the server; "" where it is not known.
+	Dir string
 	// Canaries are those that the launcher planted.
 	Canaries canary.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.

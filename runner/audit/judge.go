@@ -16,6 +16,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
 		Profile: seen, Leaks: leaks, Scope: declared, End: now,
+		Launch:    rules.Launch{Command: plan.Command, Home: plan.Canaries.Home, Dir: plan.Dir},
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),

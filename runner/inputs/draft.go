@@ -17,6 +17,9 @@ type draft struct {
 	only string
 	// loaded: a text of ShapeInjection has one.
 	loaded bool
+	// outside is what the paths of ShapeOutside begin with; escaped: there is one.
+	outside string
+	escaped bool
 	// lead are the objects that the value was in that a call of ShapeHarvested is
 	// made for.
 	lead []int
@@ -224,6 +227,8 @@ func (d *draft) include(n *node, f field, depth int) bool {
 		return d.hasUntried(f.node)
 	case ShapeInjection: // what is required will do, if that has a text
 		return f.node.textual() && !d.form.requiresText
+	case ShapeOutside:
+		return d.form.hasPath(f.node)
 	case ShapeAll:
 		return d.fresh(here) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
 	}
@@ -277,7 +282,7 @@ func (d *draft) lengths(n *node) (least, most int, ok bool) {
 		return least, max(least, most), true
 	case most == 0, d.aim >= 0 && d.aim == n.empty, len(n.prefix) == 0 && (n.items == nil || n.items.end):
 		return 0, 0, false
-	case d.aims(filled), d.shape == ShapeHarvested, d.shape == ShapeInjection:
+	case d.aims(filled), d.shape == ShapeHarvested, d.shape == ShapeInjection, d.shape == ShapeOutside:
 		return 0, most, true
 	case d.random != nil:
 		return 0, most, d.random.IntN(2) == 0

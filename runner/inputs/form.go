@@ -18,10 +18,14 @@ const (
 	ShapeInvalid   Shape = "Invalid"   // slightly against the schema
 	ShapeHarvested Shape = "Harvested" // a value that the server itself named
 	ShapeInjection Shape = "Injection" // texts that a shell would run
+	ShapeOutside   Shape = "Outside"   // paths that lead out of where the tool is to stay
 )
 
 // Proper tells whether arguments are such as a server should accept.
-func (s Shape) Proper() bool { return s != ShapeInvalid && s != ShapeInjection }
+func (s Shape) Proper() bool { return s != ShapeInvalid && s.Feeds() }
+
+// Feeds tells whether other tools may be called with what comes of arguments.
+func (s Shape) Feeds() bool { return s != ShapeInjection && s != ShapeOutside }
 
 // Origin says where a value came from that was not made up.
 type Origin struct{ Argument, Value, Source string }
@@ -74,6 +78,7 @@ type Form struct {
 	probed  bool // by an injection
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
+	escapes []func(Options) string
 }
 
 // NewForm is for a tool's inputSchema. What is no object schema has no branches,
@@ -96,7 +101,7 @@ func newForm(root map[string]any, o Options) *Form {
 	f.explore()
 	f.ones = f.tree.optional()
 	f.requiresText = slices.ContainsFunc(f.outermost(), func(each field) bool { return each.required && each.node.textual() })
-	f.invalid = damages
+	f.invalid, f.escapes = damages, ways
 	return f
 }
 
@@ -199,8 +204,9 @@ func (d *draft) fits() verdict {
 // Next makes the next arguments that are worth sending; false when there is
 // nothing new with what the pool has, which may have changed by the next time.
 // What it makes is first what covers the branches and tries what was harvested, then
-// each optional property by itself, and last what is slightly invalid. One call in between, or at the end, holds an Injection. The pool may
-// be nil.
+// each optional property by itself, and last what is slightly invalid, and what leads
+// out of the directory that a tool may be bound to. One call in between, or at the
+// end, holds an Injection. The pool may be nil.
 func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	f.effort = 4 * budget
 	if !f.started {
@@ -235,6 +241,9 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 		return c, true
 	}
 	if c, ok := f.damaged(pool, mark); ok {
+		return c, true
+	}
+	if c, ok := f.escaping(pool, mark); ok {
 		return c, true
 	}
 	return f.injecting(pool, mark)

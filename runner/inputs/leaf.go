@@ -40,6 +40,9 @@ func (d *draft) leaf(n *node) any {
 	if loaded, ok := d.load(n); ok {
 		return loaded
 	}
+	if outside, ok := d.escape(n); ok {
+		return outside
+	}
 	c, ok := d.candidate(n)
 	if !ok {
 		return d.madeUp(n)

@@ -156,7 +156,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		t.again, t.marked = c, number
 	}
 	s.heard.answered(report.OutputResult, said(got.result))
-	if c.Shape == inputs.ShapeInjection {
+	if !c.Shape.Feeds() {
 		return nil // other tools are not to be called with what comes of it
 	}
 	s.pool.Result(t.source(), got.result)

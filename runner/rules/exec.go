@@ -64,7 +64,7 @@ var purposes = map[string][]string{
 
 // serves tells whether the declaration speaks of what a program is for.
 func (in Input) serves(of report.Capability, program string) bool {
-	return in.Scope.Covering(of).Mentions(purposes[path.Base(program)]...)
+	return speaks(in.Scope.Covering(of), purposes[path.Base(program)])
 }
 
 // itself tells whether a program is the server's own code, which was started with

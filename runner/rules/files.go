@@ -7,10 +7,15 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 var fileRules = []family{
 	{sensitiveFile, findSensitiveFiles},
+	{writtenOutside, findWrites},
+	{traversal, findTraversals},
+	{enumeration, findEnumeration},
+	{readOutside, findReads},
 }
 
 var sensitiveFile = Rule{
@@ -19,8 +24,14 @@ var sensitiveFile = Rule{
 		"with success, and nothing in the declaration speaks of it. A failed open is no finding, nor is a file that the " +
 		"server's subject explains (a kubeconfig for a server about Kubernetes), nor the environment file that a server " +
 		"loads when it starts. Files that ordinary tools open unasked (.netrc, .npmrc) count only where no such tool can " +
-		"have been the reason, and then as Medium.",
+		"have been the reason, and then as Medium. Info, where a program in Perl or Ruby opened the password database as " +
+		"these do when they look up a user: they ask for the shadow entry, too.",
 	Fix: "Read only what the capability needs, and say in its description which files those are.",
+	Expected: "A server whose subject is not among the words that the rule knows for a file; a scanner that never says that it looks into " +
+		"every file. A word of its description, or readPaths of a declared scope, silences it.",
+	Mitigation: "Keep {object} away from the server: run it in a container, or as a user, that has no such file, with a home of its own. " +
+		"Give the one credential that it needs by its configuration.",
+	References: []string{"OWASP MCP01:2025", "SAFE-T1502"},
 }
 
 var canaryRead = Rule{
@@ -29,13 +40,18 @@ var canaryRead = Rule{
 		"reading, or given another name by which it can be, with success, and nothing in the declaration speaks of such a file. Nothing but a search for secrets " +
 		"leads there.",
 	Fix: "Do not read credentials of the user; take those that the server needs from its own configuration.",
+	Expected: "A search through the whole home that an argument did not ask for, in a server that does not say so. What a declaration names " +
+		"(a kubeconfig, for a server about Kubernetes) is excused.",
+	Mitigation: "Run the server with a home of its own (an emptyDir, HOME set to it) and mount no credentials into it, so that {object} is not there; " +
+		"automountServiceAccountToken: false.",
+	References: []string{"OWASP MCP01:2025", "SAFE-T1502"},
 }
 
 func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := locate(e.Path)
 		planted, routine := in.canary(e.Path)
-		if !ok || planted && !routine || at.spokenOf(in.Scope, e) {
+		if !ok || planted && !routine || at.spokenOf(in.Scope, e) || in.mayRead(e) {
 			return false
 		}
 		d.severity = report.SeverityHigh
@@ -54,8 +70,38 @@ func findSensitiveFiles(in Input) []draft {
 		}
 		d.message = sentence("%s read %s (%s), which nothing in its declaration speaks of",
 			subject(e), clean(e.Path, 256), at.what)
+		if in.looksUpUser(e) {
+			d.severity = report.SeverityInfo
+			d.message = sentence("%s read %s (%s), as Perl and Ruby do when they look up a user", subject(e), clean(e.Path, 256), at.what)
+		}
 		return true
 	}, profile.KindRead)
+}
+
+// mayRead tells whether the operator's scope has what an effect reads. What only the
+// server says of itself is for the topics: a secret that it names is still one.
+func (in Input) mayRead(e profile.Effect) bool {
+	answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
+	return answer == scope.Allowed && clause.Source == report.ScopeSpec
+}
+
+// looksUpUser tells whether the shadow file was opened by getpwuid of Perl or Ruby:
+// they ask libc for the shadow entry, too (getspnam(3)), right after the password
+// database was opened, which every process may read.
+func (in Input) looksUpUser(e profile.Effect) bool {
+	if e.Path != "/etc/shadow" {
+		return false
+	}
+	interpreted, asked := false, false
+	for _, other := range in.Profile.Effects {
+		if other.PID != e.PID || other.Time.After(e.Time) {
+			continue
+		}
+		base := strings.TrimRight(path.Base(other.Path), "0123456789.")
+		interpreted = interpreted || other.Kind == profile.KindExec && other.Error == "" && (base == "perl" || base == "ruby")
+		asked = asked || other.Kind == profile.KindRead && other.Path == "/etc/passwd"
+	}
+	return interpreted && asked
 }
 
 // settings tells whether an environment file is the server's own: it reads it
@@ -80,6 +126,9 @@ func findCanaryReads(in Input) []draft {
 		}
 		planted, routine := in.canary(file)
 		if !planted || routine {
+			return false
+		}
+		if in.mayRead(e) {
 			return false
 		}
 		what := "a planted file"

@@ -18,6 +18,14 @@ func gone(of canary.ID, by leak.Channel, to string) leak.Leak {
 	return leak.Leak{Where: call, Canary: of, Channel: by, Destination: to, Encoding: "plain", Excerpt: "key=abcd…yz", Count: 1}
 }
 
+// environment are four variables that went one way.
+func environment(by leak.Channel, to string) (all []leak.Leak) {
+	for _, name := range []string{"A", "B", "C", "D"} {
+		all = append(all, gone(canary.ID{Variable: true, Name: name}, by, to))
+	}
+	return all
+}
+
 func TestLeaks(t *testing.T) {
 	teller := server{name: "debug", tools: []string{"format_note: Returns all environment variables, helpful for debugging."}}
 	agent := server{name: "keys", tools: []string{"format_note: Manages your SSH keys."}}
@@ -41,22 +49,30 @@ func TestLeaks(t *testing.T) {
 			"While idle, the server sent to 93.184.216.34:80 over TCP the decoy secret /home/audit/.ssh/id_rsa (an SSH key), as it is."},
 		"many at once": {silent, []leak.Leak{
 			gone(variable, "HTTP", "x:80"), gone(stolen, "HTTP", "x:80"), gone(canary.ID{Variable: true, Name: "A"}, "HTTP", "x:80"),
-			gone(canary.ID{Variable: true, Name: "B"}, "HTTP", "x:80"), gone(canary.ID{Variable: true, Name: "C"}, "HTTP", "x:80"),
+			gone(canary.ID{Variable: true, Name: "B"}, "HTTP", "x:80"),
 		}, report.SeverityCritical,
-			"Tool format_note sent to x:80 over HTTP the decoy secrets $GITHUB_TOKEN, /home/audit/.ssh/id_rsa (an SSH key), $A and 2 more, as it is."},
-		"a declared use does not cover the network":  {agent, []leak.Leak{gone(stolen, "TCP", "x:80")}, report.SeverityCritical, "over TCP"},
-		"in the arguments of a program":              {silent, []leak.Leak{gone(variable, leak.Argv, "/usr/bin/curl")}, report.SeverityCritical, "started /usr/bin/curl with, in its arguments, the decoy secret $GITHUB_TOKEN, as it is."},
-		"through a unix socket":                      {silent, []leak.Leak{gone(variable, leak.UnixSocket, "/run/docker.sock")}, report.SeverityCritical, "unix socket /run/docker.sock"},
-		"a key on stderr":                            {silent, []leak.Leak{gone(stolen, leak.Stderr, "")}, report.SeverityCritical, "wrote to stderr"},
-		"a variable on stderr":                       {silent, []leak.Leak{gone(variable, leak.Stderr, "")}, report.SeverityHigh, "wrote to stderr"},
-		"in a file":                                  {silent, []leak.Leak{gone(stolen, leak.File, "/tmp/x")}, report.SeverityHigh, "stored in /tmp/x"},
-		"a key in an environment":                    {silent, []leak.Leak{gone(stolen, leak.Environment, "/bin/sh")}, report.SeverityHigh, "in its environment"},
-		"a variable by another name":                 {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
-		"to whom it is for":                          {silent, []leak.Leak{home}, "", ""},
-		"in an answer":                               {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
-		"in the answer of who tells the environment": {teller, []leak.Leak{gone(variable, leak.Answer, "")}, "", ""},
-		"a key there":                                {teller, []leak.Leak{gone(stolen, leak.Answer, "")}, report.SeverityCritical, ""},
-		"a key in the answer of who has keys":        {agent, []leak.Leak{gone(stolen, leak.Answer, "")}, "", ""},
+			"Tool format_note sent to x:80 over HTTP the decoy secrets $GITHUB_TOKEN, /home/audit/.ssh/id_rsa (an SSH key), $A and 1 more, as it is."},
+		"all the environment": {silent, environment("HTTP", "x:80"), report.SeverityCritical,
+			"Tool format_note sent to x:80 over HTTP the decoy secrets $A, $B, $C and 1 more, as it is."},
+		"all the environment, in an answer": {silent, environment(leak.Answer, ""), report.SeverityCritical,
+			"Tool format_note gave away in its answer the decoy secrets $A, $B, $C and 1 more, as it is."},
+		"all the environment, in a log":                 {silent, environment(leak.Stderr, ""), report.SeverityHigh, "wrote to stderr"},
+		"all the environment, from who tells it":        {teller, environment(leak.Answer, ""), "", ""},
+		"all the environment, for a program of its own": {silent, environment(leak.Environment, "/bin/sh"), "", ""},
+		"all the environment, sent off by who tells it": {teller, environment("HTTP", "x:80"), report.SeverityCritical, "over HTTP"},
+		"a declared use does not cover the network":     {agent, []leak.Leak{gone(stolen, "TCP", "x:80")}, report.SeverityCritical, "over TCP"},
+		"in the arguments of a program":                 {silent, []leak.Leak{gone(variable, leak.Argv, "/usr/bin/curl")}, report.SeverityCritical, "started /usr/bin/curl with, in its arguments, the decoy secret $GITHUB_TOKEN, as it is."},
+		"through a unix socket":                         {silent, []leak.Leak{gone(variable, leak.UnixSocket, "/run/docker.sock")}, report.SeverityCritical, "unix socket /run/docker.sock"},
+		"a key on stderr":                               {silent, []leak.Leak{gone(stolen, leak.Stderr, "")}, report.SeverityCritical, "wrote to stderr"},
+		"a variable on stderr":                          {silent, []leak.Leak{gone(variable, leak.Stderr, "")}, report.SeverityHigh, "wrote to stderr"},
+		"in a file":                                     {silent, []leak.Leak{gone(stolen, leak.File, "/tmp/x")}, report.SeverityHigh, "stored in /tmp/x"},
+		"a key in an environment":                       {silent, []leak.Leak{gone(stolen, leak.Environment, "/bin/sh")}, report.SeverityHigh, "in its environment"},
+		"a variable by another name":                    {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
+		"to whom it is for":                             {silent, []leak.Leak{home}, "", ""},
+		"in an answer":                                  {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
+		"in the answer of who tells the environment":    {teller, []leak.Leak{gone(variable, leak.Answer, "")}, "", ""},
+		"a key there":                                   {teller, []leak.Leak{gone(stolen, leak.Answer, "")}, report.SeverityCritical, ""},
+		"a key in the answer of who has keys":           {agent, []leak.Leak{gone(stolen, leak.Answer, "")}, "", ""},
 	} {
 		got := Judge(Input{Scope: tc.server.scope(), Leaks: tc.leaks})
 		if tc.want == "" {
@@ -65,7 +81,14 @@ func TestLeaks(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Rule != "MCPA-SECRET-002" || got[0].Severity != tc.want || !strings.Contains(got[0].Message, tc.message) {
+		rule := "MCPA-SECRET-002"
+		switch {
+		case strings.HasPrefix(name, "all the environment"):
+			rule = "MCPA-SECRET-004"
+		case tc.leaks[0].Channel == leak.Answer:
+			rule = "MCPA-SECRET-003"
+		}
+		if len(got) != 1 || got[0].Rule != rule || got[0].Severity != tc.want || !strings.Contains(got[0].Message, tc.message) {
 			t.Errorf("%s: %+v", name, got)
 		} else if len(got[0].Evidence) == 0 || !strings.Contains(got[0].Evidence[0].Detail, "abcd…yz") {
 			t.Errorf("%s: evidence %+v", name, got[0].Evidence)
@@ -84,3 +107,25 @@ func TestLeaksApart(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A dump of the environment does not hide a file that went the same way.
+func TestDumpAndFile(t *testing.T) {
+	got := Judge(Input{Scope: silent.scope(), Leaks: append(environment(leak.Answer, ""), gone(stolen, leak.Answer, ""))})
+	if len(got) != 2 || got[0].Rule != "MCPA-SECRET-003" || got[1].Rule != "MCPA-SECRET-004" {
+		t.Errorf("%+v", got)
+	}
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-SECRET-003": {
+		finds: altered(func(in *Input) { in.Leaks = []leak.Leak{gone(variable, leak.Answer, "")} }),
+		spares: altered(func(in *Input) {
+			in.Leaks = []leak.Leak{gone(variable, leak.Answer, "")}
+			in.Scope = server{tools: []string{"format_note: Returns all environment variables."}}.scope()
+		}),
+	},
+	"MCPA-SECRET-004": {
+		finds:  altered(func(in *Input) { in.Leaks = environment(leak.Answer, "") }),
+		spares: altered(func(in *Input) { in.Leaks = environment(leak.Answer, "")[:3] }),
+	},
+})

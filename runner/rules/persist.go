@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 var persistenceRules = []family{
@@ -20,6 +21,11 @@ var persistence = Rule{
 		"files, or the configuration of an agent; and nothing in the declaration speaks of it. What is there outlives the " +
 		"server. The samples that git puts into every repository are no finding.",
 	Fix: "Leave such files to the user; or say in the description which ones the capability changes, and for what.",
+	Expected: "An installer or a manager of dotfiles that never says so. The configuration of an agent in a project's own directory is what " +
+		"set-up tools for that agent write: one that names the agent is excused.",
+	Mitigation: "Give the server a home of its own and a read-only root file system (readOnlyRootFilesystem: true; a volume only for its data), " +
+		"so that {object} is not the user's. Where it has run without that, look at {object} before the next login.",
+	References: []string{"OWASP MCP02:2025", "SAFE-T1203", "CWE-506"},
 }
 
 // lasting is a kind of file that something runs or obeys unasked.
@@ -33,7 +39,7 @@ type lasting struct {
 
 var (
 	unitTopics  = []string{"systemd", "systemctl", "daemon", "daemons"}
-	agentTopics = []string{"claude", "cursor", "vscode"}
+	agentTopics = []string{"claude", "cursor", "vscode", "windsurf", "gemini", "codex"}
 )
 
 var lastings = []lasting{
@@ -53,7 +59,8 @@ var lastings = []lasting{
 	{what: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},
 	{what: "every Python runs it", bases: []string{"sitecustomize.py", "usercustomize.py"}, topics: []string{"python", "pip"}},
 	{what: "an agent starts what it names", bases: []string{".claude.json", "claude_desktop_config.json", ".mcp.json"},
-		below: []string{"/.claude/settings", "/.claude/commands/", "/.cursor/mcp.json", "/.vscode/tasks.json", "/.vscode/mcp.json"}, topics: agentTopics},
+		below: []string{"/.claude/settings", "/.claude/commands/", "/.cursor/mcp.json", "/.vscode/tasks.json", "/.vscode/mcp.json",
+			"/.codeium/windsurf/mcp_config.json", "/.gemini/settings.json", "/.codex/config.toml", "/Claude/claude_desktop_config.json"}, topics: agentTopics},
 }
 
 // lastingAt finds what kind of file a path is.
@@ -73,8 +80,12 @@ func lastingAt(name string) (lasting, bool) {
 func findPersistence(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		l, ok := lastingAt(e.Path)
-		if !ok || in.Scope.Covering(e.Capability).Mentions(l.topics...) {
+		if !ok || speaks(in.Scope.Covering(e.Capability), l.topics) {
 			return false
+		}
+		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
+		if answer != scope.Unsaid && clause.Source == report.ScopeSpec {
+			return false // what the list has not is MCPA-FILE-002
 		}
 		d.severity, d.object = report.SeverityHigh, e.Path
 		d.message = sentence("%s changed %s: %s, and nothing in its declaration speaks of that", subject(e), clean(e.Path, 256), l.what)

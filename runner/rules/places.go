@@ -17,14 +17,15 @@ type place struct {
 	// paths: either is enough.
 	bases, below []string
 	// topics are the words by which a declaration speaks of such files: a
-	// server for Kubernetes reads a kubeconfig.
+	// server for Kubernetes reads a kubeconfig; see speaks.
 	topics []string
 	// routine: ordinary tools open it unasked, so it says little by itself.
 	routine bool
 }
 
 var (
-	sshTopics  = []string{"ssh", "sftp", "scp", "rsync", "git"}
+	// Git by itself needs no key; what git does with other machines may.
+	sshTopics  = []string{"ssh", "sftp", "scp", "rsync", "git clone", "git push", "git pull", "git fetch", "git remote"}
 	kubeTopics = []string{"kubernetes", "k8s", "kubectl", "kubeconfig", "helm", "cluster", "clusters"}
 )
 
@@ -151,7 +152,20 @@ func template(base string) bool {
 // spokenOf tells whether the declaration that covers an effect speaks of the
 // place, by a topic.
 func (p place) spokenOf(s scope.Scope, e profile.Effect) bool {
-	return s.Covering(e.Capability).Mentions(p.topics...)
+	return speaks(s.Covering(e.Capability), p.topics)
+}
+
+// speaks tells whether a declaration has one of the topics. Of a topic of several
+// words it has to have them all, anywhere.
+func speaks(d scope.Declaration, topics []string) bool {
+	return slices.ContainsFunc(topics, func(topic string) bool {
+		for word := range strings.FieldsSeq(topic) {
+			if !d.Mentions(word) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // unasked tells whether a read of a routine file goes without saying: a package

@@ -104,7 +104,7 @@ func controlAt(name string) (control, bool) {
 func findControlSockets(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		c, ok := controlAt(e.Address)
-		if e.Protocol != "unix" || !ok || in.Scope.Covering(e.Capability).Mentions(c.topics...) {
+		if e.Protocol != "unix" || !ok || speaks(in.Scope.Covering(e.Capability), c.topics) {
 			return false
 		}
 		d.severity, d.object = report.SeverityHigh, e.Address

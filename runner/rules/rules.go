@@ -53,6 +53,8 @@ func (r Rule) WhoRuns() string {
 type Input struct {
 	Profile profile.Profile
 	Scope   scope.Scope
+	// Launch is how the server was started.
+	Launch Launch
 	// Canaries are the planted files.
 	Canaries []Canary
 	// Leaks are the secrets that left the server.
@@ -88,6 +90,13 @@ type Input struct {
 
 	// explained is made of Arguments, once.
 	explained map[report.Capability]*explained
+}
+
+// Launch is how, and where, the server was started.
+type Launch struct {
+	Command []string
+	// Home and Dir are its home and its working directory; "" where not known.
+	Home, Dir string
 }
 
 // Argument is one value that a capability was called with.

@@ -101,6 +101,9 @@ func New(command []string, traceDir string) (*Launcher, error) {
 // Canaries are those that the sandbox plants.
 func (l *Launcher) Canaries() canary.Set { return l.canaries }
 
+// Dir is the working directory of the server.
+func (l *Launcher) Dir() string { return l.dir }
+
 // Launch starts the server. The error wraps trace.ErrUnavailable when it was the
 // tracer that could not be had.
 func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {

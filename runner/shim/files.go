@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
@@ -32,7 +33,20 @@ func plant(root string, files []inputs.File) error {
 			return fmt.Errorf("plant %s: %w", f.Path, err)
 		}
 	}
+	plantOutside(all)
 	return nil
+}
+
+// plantOutside puts files where no argument is to lead. An image may have no such
+// directory, or a read-only one: what leads there finds nothing then.
+func plantOutside(all *os.Root) {
+	dir := strings.TrimPrefix(inputs.OutsideDir, "/")
+	if all.MkdirAll(dir, 0o755) != nil {
+		return
+	}
+	for _, f := range inputs.OutsideFiles {
+		_ = plantFile(all, inputs.File{Path: path.Join(dir, f.Path), Content: f.Content}) // as above
+	}
 }
 
 func plantFile(tmp *os.Root, f inputs.File) error {

@@ -184,7 +184,7 @@ func (s server) audit(command []string, tracer trace.Backend) (report.Report, tr
 	launcher.Tracer = tracer
 	watched := &counted{Launcher: launcher}
 	r, err := audit.Run(context.Background(), audit.Plan{
-		Command: command, FailOn: report.SeverityHigh, Timeout: timeout, Canaries: launcher.Canaries(),
+		Command: command, FailOn: report.SeverityHigh, Timeout: timeout, Canaries: launcher.Canaries(), Dir: launcher.Dir(),
 		Transport: s.transport,
 	}, watched)
 	return r, watched.stats(), err

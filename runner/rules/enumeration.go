@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+var enumeration = Rule{
+	ID: "MCPA-FILE-004", Severity: report.SeverityMedium, Title: "Broad enumeration of directories",
+	Description: fmt.Sprintf("At least %d unrelated places (entries of the user's home, or of the root directory) were listed by one capability, "+
+		"with success, and no argument named them or a directory above them. What lies below one place counts once. No findings "+
+		"are the server's own package and working directory, temporary directories, /proc and /sys, what runtimes list by themselves, "+
+		"and a server that says that it is about the home, the disk or the whole system.", broad),
+	Fix:        "List the directories that an argument or the configuration names; or say in the description that the capability goes through the home, and for what.",
+	Expected:   "A search or backup tool that never says what it goes through.",
+	Mitigation: "Mount only the directories that the server is about into its container; a home of its own (an emptyDir) in place of the user's.",
+	References: []string{"OWASP MCP10:2025", "SAFE-T1606"},
+}
+
+// broad is how many unrelated places are many: a user has more, and few programs have
+// to do with five.
+const broad = 5
+
+// sweeping are the words of those who go through everything.
+var sweeping = []string{"home", "disk", "disks", "system", "machine", "computer", "everywhere", "backup", "antivirus", "drive", "drives"}
+
+func findEnumeration(in Input) []draft {
+	own := in.ground()
+	places := map[report.Capability][]string{}
+	drafts := each(in, func(e profile.Effect, d *draft) bool {
+		answer, _ := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
+		if answer != scope.Unsaid || !isFile(e.Path) || temporary(e.Path) || own.owns(e.Path) || in.explained(e) ||
+			in.Scope.Covering(e.Capability).Mentions(sweeping...) {
+			return false
+		}
+		if at := own.quarter(e.Path); !slices.Contains(places[e.Capability], at) {
+			places[e.Capability] = append(places[e.Capability], at)
+			d.severity, d.object = report.SeverityMedium, "directories"
+			d.message = subject(e)
+			return true
+		}
+		return false
+	}, profile.KindList)
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return len(places[d.capability]) < broad })
+	for i, d := range drafts {
+		all := places[d.capability]
+		drafts[i].message = sentence("%s listed %d unrelated places, which nothing in its declaration speaks of: %s",
+			d.message, len(all), clean(strings.Join(all[:min(len(all), 8)], ", "), 400))
+	}
+	return drafts
+}
+
+// quarter is what places are told apart by: the entry of the home, or of the root
+// directory, that a directory is in.
+func (g ground) quarter(name string) string {
+	if inside, ok := g.inHome(name); ok {
+		first, _, _ := strings.Cut(inside, "/")
+		return g.home + "/" + first
+	}
+	if name == g.home {
+		return name
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
+	return "/" + first
+}

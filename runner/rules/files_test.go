@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+func wrote(at ledger.Where, path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "openat"}
+}
+
+func made(at ledger.Where, path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "mkdir"}
+}
+
+func deleted(at ledger.Where, path string) profile.Effect {
+	return profile.Effect{Kind: profile.KindDelete, Where: at, Path: path, Operation: "unlink"}
+}
+
+func listed(at ledger.Where, paths ...string) (all []profile.Effect) {
+	for _, path := range paths {
+		all = append(all, profile.Effect{Kind: profile.KindList, Where: at, Path: path, Operation: "openat"})
+	}
+	return all
+}
+
+// launched says how the server of an input was started.
+func launched(in Input, dir string, command ...string) Input {
+	in.Launch = Launch{Command: command, Home: home, Dir: dir}
+	in.Manifest.ServerName = json.RawMessage(`"@acme/mcp-server-notes"`)
+	return in
+}
+
+func called(in Input, values ...string) Input {
+	in.Arguments = map[report.Capability][]Argument{}
+	for _, value := range values {
+		in.Arguments[call.Capability] = append(in.Arguments[call.Capability], Argument{Field: "path", Value: value})
+	}
+	return in
+}
+
+func TestWrites(t *testing.T) {
+	keeper := server{name: "notes", tools: []string{"format_note: Saves a note."}}
+	hosts := server{name: "hosts", tools: []string{"format_note: Edits the hosts of the machine in /etc."}}
+	for name, tc := range map[string]struct {
+		server    server
+		effects   []profile.Effect
+		arguments []string
+		want      string
+	}{
+		"the machine's":              {silent, []profile.Effect{wrote(call, "/etc/hosts")}, nil, "FILE-002 High: Tool format_note wrote /etc/hosts, which belongs to the machine"},
+		"the machine's, deleted":     {keeper, []profile.Effect{deleted(idle, "/usr/bin/ls")}, nil, "FILE-002 High: While idle, the server deleted /usr/bin/ls"},
+		"the machine's, declared":    {hosts, []profile.Effect{wrote(call, "/etc/hosts")}, nil, ""},
+		"credentials":                {keeper, []profile.Effect{wrote(call, home+"/.aws/credentials")}, nil, "FILE-002 High: Tool format_note wrote /home/audit/.aws/credentials (AWS credentials)"},
+		"the user's":                 {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt"), wrote(call, home+"/Documents/b/c.txt")}, nil, "FILE-002 Medium: Tool format_note wrote /home/audit/Documents/a.txt"},
+		"the user's, renamed":        {silent, []profile.Effect{with(wrote(call, home+"/photo.jpg"), func(e *profile.Effect) { e.Operation = "rename" })}, nil, "FILE-002 Medium: Tool format_note renamed what is, or became,"},
+		"who stores":                 {keeper, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, nil, ""},
+		"asked for":                  {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
+		"asked for, below":           {silent, []profile.Effect{wrote(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},
+		"asked for, by its end":      {silent, []profile.Effect{wrote(call, home+"/Documents/x/a.txt")}, []string{"x/a.txt"}, ""},
+		"something else asked for":   {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, []string{home + "/Pictures", "a", "/", ""}, "FILE-002 Medium"},
+		"temporary":                  {silent, []profile.Effect{wrote(call, "/tmp/x/y"), made(startup, "/var/tmp/z"), deleted(call, "/tmp/x/y"), wrote(call, "/dev/shm/q"), wrote(call, "/proc/self/comm")}, nil, ""},
+		"its cache":                  {silent, []profile.Effect{wrote(startup, home+"/.cache/anything/x")}, nil, ""},
+		"its state":                  {silent, []profile.Effect{wrote(call, home+"/.local/share/notes/db.sqlite"), wrote(call, home+"/.notes-mcp.json")}, nil, ""},
+		"another's state":            {silent, []profile.Effect{wrote(call, home+"/.local/share/thunderbird/x")}, nil, "FILE-002 Medium"},
+		"what it has made":           {silent, []profile.Effect{made(startup, home+"/.acmestore"), wrote(call, home+"/.acmestore/a/b")}, nil, ""},
+		"its working directory":      {silent, []profile.Effect{wrote(call, home+"/work/out.txt")}, nil, ""},
+		"beside it":                  {silent, []profile.Effect{wrote(call, home+"/workshop/out.txt")}, nil, "FILE-002 Medium"},
+		"its package":                {silent, []profile.Effect{read(startup, home+"/pkg/dist/index.js"), wrote(call, home+"/pkg/memory.json")}, nil, ""},
+		"a package's":                {silent, []profile.Effect{wrote(call, "/usr/lib/node_modules/x/memory.json")}, nil, ""},
+		"a journal":                  {silent, []profile.Effect{wrote(call, home+"/Documents/a.db-wal"), deleted(call, home+"/x.lock")}, nil, ""},
+		"bytecode":                   {silent, []profile.Effect{wrote(call, "/usr/lib/python3/__pycache__/x.pyc.1")}, nil, ""},
+		"npm's log":                  {silent, []profile.Effect{wrote(startup, home+"/.npm/_logs/x.log")}, nil, ""},
+		"elsewhere in an image":      {silent, []profile.Effect{wrote(call, "/data/x"), wrote(call, "/opt/app/y"), wrote(call, "/var/lib/notes/z")}, nil, ""},
+		"what is run at every login": {silent, []profile.Effect{wrote(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := launched(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js")
+			expect(t, called(in, tc.arguments...), tc.want)
+		})
+	}
+}
+
+// Where the working directory is not known it is where a relative path of the command
+// was read from.
+func TestGuessedDirectory(t *testing.T) {
+	effects := []profile.Effect{read(startup, home+"/app/dist/index.js"), wrote(call, home+"/app/data.json")}
+	expect(t, launched(input(silent, effects...), "", "node", "dist/index.js"), "")
+	expect(t, launched(input(silent, effects...), "", "node", "dist/other.js"), "FILE-002 Medium")
+	// The whole home is nobody's own.
+	expect(t, launched(input(silent, wrote(call, home+"/photo.jpg")), home, "node"), "FILE-002 Medium")
+}
+
+func TestTraversal(t *testing.T) {
+	const file = inputs.OutsideDir + "/note.txt"
+	bound := server{name: "files", tools: []string{"format_note: Reads a file. Only works within allowed directories."}}
+	free := server{name: "files", tools: []string{"format_note: Reads a file."}}
+	out := read(call, file)
+	using := read(startup, "/srv/notes/index.md")
+	asked := func(in Input) Input {
+		in.Outputs = []report.Output{{Kind: report.OutputRequest, Method: "roots/list"}}
+		return in
+	}
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"said":                   {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with ".." led; its description says "Only works within`},
+		"changed":                {input(bound, wrote(call, file+"-new")), "FILE-003 High: Tool format_note wrote"},
+		"deleted":                {input(bound, deleted(call, file)), "FILE-003 High: Tool format_note deleted"},
+		"listed":                 {input(bound, listed(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
+		"refused":                {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
+		"bound to nothing":       {input(free, out), ""},
+		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with \"..\" led; the server had asked"},
+		"bound by its command":   {launched(input(free, out, using), "", "node", "/app/x.js", "/srv/notes"), "FILE-003 Medium"},
+		"by an option":           {launched(input(free, out, using), "", "node", "/app/x.js", "--root=/srv/notes/"), "FILE-003 Medium"},
+		"a directory of no use":  {launched(input(free, out), "", "node", "/app/x.js", "/srv/notes"), ""},
+		"allowed to go anywhere": {launched(input(free, out, using), "", "node", "/app/x.js", "/srv/notes", "/"), ""},
+		"its script":             {launched(input(free, out, read(startup, "/app/x.js")), "", "node", "/app/x.js"), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+func TestEnumeration(t *testing.T) {
+	everywhere := []string{home, home + "/Documents", home + "/Documents/deep", home + "/Pictures", home + "/.ssh", "/opt/x", "/mnt"}
+	backup := server{name: "b", tools: []string{"format_note: Makes a backup."}}
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"many places":       {input(silent, listed(call, everywhere...)...), "FILE-004 Medium: Tool format_note listed 6 unrelated places, which nothing in its declaration speaks of: /home/audit, /home/audit/Documents, "},
+		"in the background": {input(silent, listed(idle, everywhere...)...), "FILE-004 Medium: While idle, the server listed 6"},
+		"a few":             {input(silent, listed(call, everywhere[:5]...)...), ""},
+		"one, deep":         {input(silent, listed(call, "/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e", "/srv/f")...), ""},
+		"asked for":         {called(input(silent, listed(call, everywhere...)...), home, "/opt"), ""},
+		"said":              {input(backup, listed(call, everywhere...)...), ""},
+		"the kernel's":      {input(silent, listed(call, "/proc/1", "/sys/a", "/dev/x", "/tmp/y", "/var/tmp/z", "/srv")...), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, launched(tc.in, home+"/work", "node"), tc.want) })
+	}
+}
+
+// Perl and Ruby ask for the shadow entry when they look up a user.
+func TestShadowOfALookUp(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	by := func(pid int, after time.Duration, e profile.Effect) profile.Effect {
+		e.PID, e.Time = pid, at.Add(after)
+		return e
+	}
+	shell := server{tools: []string{"format_note: Runs a shell command."}}
+	perl := by(7, 0, run(call, "/usr/bin/perl", "perl", "x.pl"))
+	passwd, shadow := by(7, 1, read(call, "/etc/passwd")), by(7, 2, read(call, "/etc/shadow"))
+	expect(t, input(shell, perl, passwd, shadow), "FILE-001 Info: Tool format_note read /etc/shadow (the password database), as Perl")
+	expect(t, input(shell, perl, shadow), "FILE-001 High")
+	expect(t, input(shell, perl, shadow, by(7, 3, read(call, "/etc/passwd"))), "FILE-001 High")
+	expect(t, input(shell, perl, by(8, 1, read(call, "/etc/passwd")), shadow), "FILE-001 High")
+	expect(t, input(shell, by(7, 0, run(call, "/usr/bin/cat", "cat")), passwd, shadow), "FILE-001 High")
+}
+
+// Git alone does not explain a key: it needs one for other machines only.
+func TestGitAndKeys(t *testing.T) {
+	for description, want := range map[string]string{
+		"Shows the git log of a repository.":  "FILE-001 High",
+		"Pushes commits to a git remote.":     "",
+		"Copies files to a machine over SSH.": "",
+	} {
+		expect(t, input(server{tools: []string{"format_note: " + description}}, read(call, "/root/.ssh/id_ed25519")), want)
+	}
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-FILE-002": {finds: one(silent, wrote(call, "/etc/hosts")), spares: one(silent, wrote(call, "/tmp/hosts"))},
+	"MCPA-FILE-003": {
+		finds:  one(server{tools: []string{"format_note: Reads files in the workspace directory."}}, read(call, inputs.OutsideDir+"/note.txt")),
+		spares: one(silent, read(call, inputs.OutsideDir+"/note.txt")),
+	},
+	"MCPA-FILE-004": {
+		finds:  one(silent, listed(call, "/a", "/b", "/c", "/d", "/e")...),
+		spares: one(silent, listed(call, "/a", "/b", "/c", "/d")...),
+	},
+})

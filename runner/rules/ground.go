@@ -1,0 +1,196 @@
+package rules
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// ground is where a server may read and write unasked: what it brought along, its
+// working directory, what it has made itself, and the places that the XDG base
+// directory specification and its runtime give it by name.
+type ground struct {
+	home string
+	// dirs are directories that are its own, with all that is below them.
+	dirs []string
+	// made are the directories that it has made in this audit.
+	made map[string]bool
+	// names are words that its own directories may be called by.
+	names map[string]bool
+}
+
+func (in Input) ground() ground {
+	g := ground{home: strings.TrimSuffix(in.Launch.Home, "/"), made: map[string]bool{}, names: map[string]bool{}}
+	g.name(manifest.Text(in.Manifest.ServerName))
+	for _, arg := range in.Launch.Command {
+		if !strings.HasPrefix(arg, "-") {
+			g.name(arg)
+		}
+	}
+	for _, e := range in.Profile.Effects {
+		switch {
+		case e.Kind == profile.KindWrite && strings.HasPrefix(e.Operation, "mkdir"):
+			g.made[e.Path] = true
+		case e.Phase == report.PhaseStartup && (e.Kind == profile.KindRead || e.Kind == profile.KindExec):
+			g.brought(in.Launch.Command, e.Path)
+		}
+	}
+	if dir := in.Launch.Dir; dir != "" {
+		g.dirs = append(g.dirs, dir)
+	}
+	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || isBelow(g.home, dir) })
+	return g
+}
+
+// name takes the words of a name, or of a path with its last two directories: the
+// name of a package stands before dist/index.js.
+func (g ground) name(text string) {
+	parts := strings.Split(text, "/")
+	for _, part := range parts[max(0, len(parts)-4):] {
+		for _, word := range nameWords(part) {
+			g.names[word] = true
+		}
+	}
+}
+
+var nameWord = regexp.MustCompile(`[a-z]{3,}`)
+
+// anybodys are words that name no server.
+var anybodys = map[string]bool{"mcp": true, "server": true, "servers": true, "node": true, "npm": true, "npx": true, "index": true,
+	"dist": true, "build": true, "src": true, "bin": true, "usr": true, "lib": true, "local": true, "main": true, "cli": true,
+	"python": true, "uvx": true, "run": true, "app": true, "home": true, "root": true, "tmp": true, "opt": true, "stdio": true,
+	"config": true, "share": true, "state": true, "cache": true, "data": true, "modules": true, "packages": true, "the": true}
+
+func nameWords(text string) []string {
+	words := nameWord.FindAllString(strings.ToLower(text[:min(len(text), 256)]), 16)
+	return slices.DeleteFunc(words, func(word string) bool { return anybodys[word] })
+}
+
+// brought learns from a file that was read, or run, at start-up and is named on the
+// command line: the directory of the package that it is in, or, where it was named
+// by a relative path, the directory that it was named from.
+func (g *ground) brought(command []string, name string) {
+	for _, arg := range command {
+		arg = path.Clean(arg)
+		switch dir, found := strings.CutSuffix(name, "/"+arg); {
+		case arg == "." || systemic(name):
+		case arg == name:
+			g.dirs = append(g.dirs, packageOf(name))
+		case found && !path.IsAbs(arg):
+			g.dirs = append(g.dirs, dir)
+		}
+	}
+}
+
+// packageOf is the directory of a program with the directories that a build makes
+// left out.
+func packageOf(name string) string {
+	dir := path.Dir(name)
+	for slices.Contains([]string{"dist", "build", "src", "bin", "lib", "out"}, path.Base(dir)) {
+		dir = path.Dir(dir)
+	}
+	return dir
+}
+
+// owns tells whether a path is on the server's ground.
+func (g ground) owns(name string) bool {
+	for _, dir := range g.dirs {
+		if name == dir || isBelow(name, dir) {
+			return true
+		}
+	}
+	if packaged(name) || byproduct(name) {
+		return true
+	}
+	for dir := name; dir != "/" && dir != "." && dir != g.home; dir = path.Dir(dir) {
+		if g.made[dir] {
+			return true
+		}
+	}
+	inside, ok := g.inHome(name)
+	return ok && g.namesake(inside)
+}
+
+// inHome is the path below the home.
+func (g ground) inHome(name string) (string, bool) {
+	if g.home == "" || !isBelow(name, g.home) {
+		return "", false
+	}
+	return strings.CutPrefix(name, g.home+"/")
+}
+
+// shelves are the directories of a home in which each program has one by its name
+// (XDG base directory specification 0.8).
+var shelves = []string{".config/", ".local/share/", ".local/state/"}
+
+// namesake tells whether a path below the home lies where a program of this name
+// keeps its things, or where nothing lasts.
+func (g ground) namesake(inside string) bool {
+	if strings.HasPrefix(inside, ".cache/") || slices.ContainsFunc(keepers, func(dir string) bool { return strings.HasPrefix(inside, dir) }) {
+		return true
+	}
+	for _, shelf := range shelves {
+		if rest, ok := strings.CutPrefix(inside, shelf); ok {
+			inside = rest
+			break
+		}
+	}
+	first, _, _ := strings.Cut(inside, "/")
+	return slices.ContainsFunc(nameWords(first), func(word string) bool { return g.names[word] })
+}
+
+// keepers are the directories of a home that runtimes and package managers keep for
+// themselves, whatever they run.
+var keepers = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/registry/", ".config/configstore/", ".node-gyp/", ".gnupg/",
+	".pki/nssdb/", ".local/share/pnpm/", ".local/share/uv/", ".config/matplotlib/", ".config/fontconfig/", ".python_history", ".node_repl_history"}
+
+// byproduct tells whether a file comes into being beside another one, or by running
+// a program at all: caches of compiled code, logs of npm, locks, the journals of
+// SQLite (sqlite.org/tempfiles.html).
+func byproduct(name string) bool {
+	base := path.Base(name)
+	for _, suffix := range []string{".lock", "-journal", "-wal", "-shm", ".pid"} {
+		if strings.HasSuffix(base, suffix) {
+			return true
+		}
+	}
+	return base == "__pycache__" || strings.Contains(name, "/__pycache__/") || strings.Contains(name, "/_logs/") ||
+		strings.Contains(name, "/node-compile-cache/")
+}
+
+// temporary tells whether a path is where nothing lasts.
+func temporary(name string) bool {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/run/user"} {
+		if name == dir || isBelow(name, dir) {
+			return true
+		}
+	}
+	return !isFile(name)
+}
+
+// isFile tells whether a path is that of a file of anybody's, and no device, pipe or
+// what the kernel makes up.
+func isFile(name string) bool {
+	return path.IsAbs(name) && !isBelow(name, "/dev") && !isBelow(name, "/proc") && !isBelow(name, "/sys") &&
+		!strings.HasPrefix(name, "/memfd:")
+}
+
+// systemic tells whether a path belongs to the machine and to nobody's home.
+func systemic(name string) bool {
+	for _, dir := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"} {
+		if name == dir || isBelow(name, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBelow tells whether a path lies strictly below a directory; both are clean.
+func isBelow(name, dir string) bool {
+	return strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") && name != dir
+}
