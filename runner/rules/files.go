@@ -51,7 +51,11 @@ func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := locate(e.Path)
 		planted, routine := in.canary(e.Path)
-		if !ok || planted && !routine || at.spokenOf(in.Scope, e) || in.mayRead(e) {
+		if !ok || planted && !routine {
+			return false
+		}
+		why, found := in.undeclared(at, e, d)
+		if !found {
 			return false
 		}
 		d.severity = report.SeverityHigh
@@ -68,8 +72,7 @@ func findSensitiveFiles(in Input) []draft {
 		if strings.HasPrefix(e.Path, "/proc/") {
 			d.object = "/proc/PID/" + path.Base(e.Path) // whoever reads one reads all
 		}
-		d.message = sentence("%s read %s (%s), which nothing in its declaration speaks of",
-			subject(e), clean(e.Path, 256), at.what)
+		d.message = sentence("%s read %s (%s), %s", subject(e), clean(e.Path, 256), at.what, why)
 		if in.looksUpUser(e) {
 			d.severity = report.SeverityInfo
 			d.message = sentence("%s read %s (%s), as Perl and Ruby do when they look up a user", subject(e), clean(e.Path, 256), at.what)
@@ -78,11 +81,19 @@ func findSensitiveFiles(in Input) []draft {
 	}, profile.KindRead)
 }
 
-// mayRead tells whether the operator's scope has what an effect reads. What only the
-// server says of itself is for the topics: a secret that it names is still one.
-func (in Input) mayRead(e profile.Effect) bool {
+// undeclared says how the declaration does not cover a read of a secret place; false
+// where it does. The list of an operator is the last word; what only the server says
+// of itself has to have one of the topics.
+func (in Input) undeclared(at place, e profile.Effect, d *draft) (why string, found bool) {
 	answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
-	return answer == scope.Allowed && clause.Source == report.ScopeSpec
+	switch {
+	case answer == scope.Exceeded:
+		d.exceeded = true
+		return beyond(clause), true
+	case answer == scope.Allowed && clause.Source == report.ScopeSpec, at.spokenOf(in.Scope, e):
+		return "", false
+	}
+	return "which nothing in its declaration speaks of", true
 }
 
 // looksUpUser tells whether the shadow file was opened by getpwuid of Perl or Ruby:
@@ -128,24 +139,20 @@ func findCanaryReads(in Input) []draft {
 		if !planted || routine {
 			return false
 		}
-		if in.mayRead(e) {
-			return false
-		}
 		what := "a planted file"
-		if at, ok := locate(file); ok {
-			if at.spokenOf(in.Scope, e) {
-				return false
-			}
+		at, ok := locate(file)
+		if ok {
 			what = at.what
 		}
 		verb := "read"
 		if strings.HasPrefix(e.Operation, "rename") || strings.HasPrefix(e.Operation, "link") {
 			verb = "gave another name to"
 		}
+		e.Path = file
+		why, found := in.undeclared(at, e, d)
 		d.severity, d.object = report.SeverityHigh, file
-		d.message = sentence("%s %s the decoy secret %s (%s), which nothing in its declaration speaks of",
-			subject(e), verb, clean(file, 256), what)
-		return true
+		d.message = sentence("%s %s the decoy secret %s (%s), %s", subject(e), verb, clean(file, 256), what, why)
+		return found
 	}, profile.KindRead)
 }
 

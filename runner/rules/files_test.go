@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 func wrote(at ledger.Where, path string) profile.Effect {
@@ -175,11 +176,59 @@ func TestGitAndKeys(t *testing.T) {
 	}
 }
 
+// within is an input for a server with an operator's scope.
+func within(s server, allow report.DeclaredScope, effects ...profile.Effect) Input {
+	in := input(s, effects...)
+	in.Scope = scope.Read(s.manifest(), scope.Given{Allow: &allow, Home: home})
+	return launched(in, "/srv/work", "node", "/app/x.js")
+}
+
+// The list of an operator is the last word, whatever the server says of itself.
+func TestOperatorsPaths(t *testing.T) {
+	talks := server{name: "notes", tools: []string{"format_note: Saves notes, sets up bash and ssh."}}
+	writes := report.DeclaredScope{WritePaths: []string{"/srv/notes/", "~/.bashrc"}}
+	reads := report.DeclaredScope{ReadPaths: []string{"/srv/notes/", "~/.ssh/id_rsa"}}
+	passing := []profile.Effect{wrote(call, "/tmp/x"), deleted(call, "/tmp/x")}
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"written, on the list":     {within(silent, writes, wrote(call, "/srv/notes/a"), wrote(call, home+"/.bashrc")), ""},
+		"written elsewhere":        {within(talks, writes, wrote(call, "/srv/other/a")), `FILE-002 High: Tool format_note wrote /srv/other/a; by its declared scope it may write only /srv/notes/`},
+		"its working directory":    {within(talks, writes, wrote(call, "/srv/work/a")), "FILE-002 High"},
+		"a temporary file":         {within(talks, writes, wrote(call, "/tmp/x")), "FILE-002 High"},
+		"one that goes again":      {within(talks, writes, passing...), ""},
+		"a device":                 {within(talks, writes, wrote(call, "/dev/shm/x"), wrote(call, "/proc/self/comm")), ""},
+		"asked for":                {called(within(talks, writes, wrote(call, "/tmp/x")), "/tmp/x"), ""},
+		"a shell's start":          {within(talks, writes, wrote(call, home+"/.zshrc")), "PERSIST-001 High: Tool format_note changed /home/audit/.zshrc: a shell runs it at every start, and by its declared scope"},
+		"read, on the list":        {within(silent, reads, read(call, "/srv/notes/a"), read(call, home+"/.ssh/id_rsa")), ""},
+		"read elsewhere":           {within(talks, reads, read(call, "/srv/other/a")), "FILE-005 High: Tool format_note opened /srv/other/a; by its declared scope it may read only"},
+		"loaded before any call":   {within(talks, reads, read(startup, "/srv/other/a")), ""},
+		"read in its directory":    {within(talks, reads, read(call, "/srv/work/a")), ""},
+		"read, as asked for":       {called(within(talks, reads, read(call, "/srv/other/a")), "/srv/other"), ""},
+		"a key, not on the list":   {within(talks, reads, read(call, "/root/.ssh/id_ed25519")), "FILE-001 High: Tool format_note read /root/.ssh/id_ed25519 (an SSH key), by its declared scope"},
+		"a decoy, not on the list": {within(talks, reads, read(call, home+"/.kube/config")), "SECRET-001 High: Tool format_note read the decoy secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, tc.in, tc.want)
+			for _, f := range Judge(tc.in) {
+				if !f.ExceedsScope {
+					t.Errorf("%+v does not say that it exceeds the scope", f)
+				}
+			}
+		})
+	}
+}
+
 var _ = prove(map[string]proof{
 	"MCPA-FILE-002": {finds: one(silent, wrote(call, "/etc/hosts")), spares: one(silent, wrote(call, "/tmp/hosts"))},
 	"MCPA-FILE-003": {
 		finds:  one(server{tools: []string{"format_note: Reads files in the workspace directory."}}, read(call, inputs.OutsideDir+"/note.txt")),
 		spares: one(silent, read(call, inputs.OutsideDir+"/note.txt")),
+	},
+	"MCPA-FILE-005": {
+		finds:  []Input{within(silent, report.DeclaredScope{ReadPaths: []string{"/srv/notes/"}}, read(call, "/srv/other"))},
+		spares: one(silent, read(call, "/srv/other")),
 	},
 	"MCPA-FILE-004": {
 		finds:  one(silent, listed(call, "/a", "/b", "/c", "/d", "/e")...),

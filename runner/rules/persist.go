@@ -80,15 +80,18 @@ func lastingAt(name string) (lasting, bool) {
 func findPersistence(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		l, ok := lastingAt(e.Path)
-		if !ok || speaks(in.Scope.Covering(e.Capability), l.topics) {
+		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
+		d.exceeded = answer == scope.Exceeded
+		if !ok || answer == scope.Allowed && clause.Source == report.ScopeSpec ||
+			!d.exceeded && speaks(in.Scope.Covering(e.Capability), l.topics) {
 			return false
 		}
-		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		if answer != scope.Unsaid && clause.Source == report.ScopeSpec {
-			return false // what the list has not is MCPA-FILE-002
-		}
 		d.severity, d.object = report.SeverityHigh, e.Path
-		d.message = sentence("%s changed %s: %s, and nothing in its declaration speaks of that", subject(e), clean(e.Path, 256), l.what)
+		why := "nothing in its declaration speaks of that"
+		if d.exceeded {
+			why = beyond(clause)
+		}
+		d.message = sentence("%s changed %s: %s, and %s", subject(e), clean(e.Path, 256), l.what, why)
 		return true
 	}, profile.KindWrite)
 }

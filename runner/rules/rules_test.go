@@ -26,7 +26,9 @@ type server struct {
 	tools              []string // "name: description"
 }
 
-func (s server) scope() scope.Scope {
+func (s server) scope() scope.Scope { return scope.Read(s.manifest(), scope.Given{}) }
+
+func (s server) manifest() manifest.Manifest {
 	text := func(s string) json.RawMessage {
 		raw, err := json.Marshal(s)
 		if err != nil {
@@ -39,7 +41,7 @@ func (s server) scope() scope.Scope {
 		name, description, _ := strings.Cut(tool, ": ")
 		m.Tools = append(m.Tools, json.RawMessage(fmt.Sprintf(`{"name":%s,"description":%s}`, text(name), text(description))))
 	}
-	return scope.Read(m, scope.Given{})
+	return m
 }
 
 // local is the manifest of the leaky server and of its honest twin.

@@ -49,8 +49,11 @@ func findWrites(in Input) []draft {
 	own := in.ground()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		if answer == scope.Allowed || in.explained(e) || inputs.Outside(e.Path) || byproduct(e.Path) {
+		if answer == scope.Allowed || in.named(e) || inputs.Outside(e.Path) || byproduct(e.Path) {
 			return false
+		}
+		if _, lasts := lastingAt(e.Path); lasts {
+			return false // found as persistence
 		}
 		d.severity, d.object = report.SeverityHigh, own.area(e.Path)
 		did := subject(e) + " " + change(e) + " " + clean(e.Path, 256)
@@ -58,9 +61,8 @@ func findWrites(in Input) []draft {
 			d.exceeded, d.message = true, sentence("%s; %s", did, beyond(clause))
 			return isFile(e.Path) && !in.removed(e.Path)
 		}
-		_, lasts := lastingAt(e.Path)
 		_, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint")
-		if lasts || readOnly || temporary(e.Path) || own.owns(e.Path) {
+		if readOnly || temporary(e.Path) || own.owns(e.Path) {
 			return false
 		}
 		return in.foreign(own, e, did, d)
@@ -95,7 +97,7 @@ func findReads(in Input) []draft {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 		planted, _ := in.canary(e.Path)
 		_, sensitive := locate(e.Path)
-		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.explained(e) || inputs.Outside(e.Path) ||
+		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.named(e) || inputs.Outside(e.Path) ||
 			!isFile(e.Path) || temporary(e.Path) || own.owns(e.Path) {
 			return false
 		}
@@ -106,7 +108,9 @@ func findReads(in Input) []draft {
 }
 
 // beyond says what the list of the operator allows instead.
-func beyond(clause scope.Clause) string { return "by its declared scope it " + clean(clause.Means, 200) }
+func beyond(clause scope.Clause) string {
+	return "by its declared scope it " + clean(clause.Means, 200)
+}
 
 // removed tells whether a temporary file was removed, or moved away, again.
 func (in Input) removed(name string) bool {
@@ -145,9 +149,9 @@ func change(e profile.Effect) string {
 	return "wrote"
 }
 
-// explained tells whether an argument of the audit named what an effect is about, or
+// named tells whether an argument of the audit named what an effect is about, or
 // a directory above it.
-func (in Input) explained(e profile.Effect) bool {
+func (in Input) named(e profile.Effect) bool {
 	for _, of := range []report.Capability{e.Capability, e.Behind} {
 		if slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return leadsTo(a.Value, e.Path) }) {
 			return true

@@ -149,8 +149,11 @@ func carried(ts *testscript.TestScript, _ bool, args []string) {
 	if len(critical) != 1 {
 		ts.Fatalf("%d Critical findings, want 1: %+v", len(critical), critical)
 	}
-	f := critical[0]
-	if f.Rule != "MCPA-SECRET-002" || f.Capability.String() != "tool format_note" || f.Phase != report.PhaseCall ||
+	f, rule := critical[0], "MCPA-SECRET-002"
+	if strings.Contains(way, "answer") {
+		rule = "MCPA-SECRET-003"
+	}
+	if f.Rule != rule || f.Capability.String() != "tool format_note" || f.Phase != report.PhaseCall ||
 		!strings.Contains(f.Message, way+" the decoy secret "+secret) || !strings.HasSuffix(f.Message, form+".") {
 		ts.Fatalf("it is not %q, %s, %s: %+v", way, secret, form, f)
 	}
