@@ -25,7 +25,7 @@ var persistence = Rule{
 		"set-up tools for that agent write: one that names the agent is excused.",
 	Mitigation: "Give the server a home of its own and a read-only root file system (readOnlyRootFilesystem: true; a volume only for its data), " +
 		"so that {object} is not the user's. Where it has run without that, look at {object} before the next login.",
-	References: []string{"OWASP MCP02:2025", "SAFE-T1203", "CWE-506"},
+	References: []string{"OWASP MCP02:2025", "SAFE-T1203"},
 }
 
 // lasting is a kind of file that something runs or obeys unasked.

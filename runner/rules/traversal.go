@@ -23,7 +23,7 @@ var traversal = Rule{
 	Expected: "A directory on the command line that is no bound: a place for output, in a server that may read everything. Such a finding is Medium.",
 	Mitigation: "Mount only the allowed directory into the server's container, and the root file system read-only: what \"..\" leads to is not there then. " +
 		"Have a gateway refuse arguments with \"..\" for this tool.",
-	References: []string{"OWASP MCP05:2025", "SAFE-T1105", "CWE-22"},
+	References: []string{"OWASP MCP05:2025", "SAFE-T1105"},
 }
 
 // bounded are sentences that say where a server keeps to.
