@@ -12,19 +12,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-func wrote(at ledger.Where, path string) profile.Effect {
+func touches(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "openat"}
 }
 
-func made(at ledger.Where, path string) profile.Effect {
+func mkdir(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "mkdir"}
 }
 
-func deleted(at ledger.Where, path string) profile.Effect {
+func unlinks(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Kind: profile.KindDelete, Where: at, Path: path, Operation: "unlink"}
 }
 
-func listed(at ledger.Where, paths ...string) (all []profile.Effect) {
+func lists(at ledger.Where, paths ...string) (all []profile.Effect) {
 	for _, path := range paths {
 		all = append(all, profile.Effect{Kind: profile.KindList, Where: at, Path: path, Operation: "openat"})
 	}
@@ -55,31 +55,31 @@ func TestWrites(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"the machine's":              {silent, []profile.Effect{wrote(call, "/etc/hosts")}, nil, "FILE-002 High: Tool format_note wrote /etc/hosts, which belongs to the machine"},
-		"the machine's, deleted":     {keeper, []profile.Effect{deleted(idle, "/usr/bin/ls")}, nil, "FILE-002 High: While idle, the server deleted /usr/bin/ls"},
-		"the machine's, declared":    {hosts, []profile.Effect{wrote(call, "/etc/hosts")}, nil, ""},
-		"credentials":                {keeper, []profile.Effect{wrote(call, home+"/.aws/credentials")}, nil, "FILE-002 High: Tool format_note wrote /home/audit/.aws/credentials (AWS credentials)"},
-		"the user's":                 {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt"), wrote(call, home+"/Documents/b/c.txt")}, nil, "FILE-002 Medium: Tool format_note wrote /home/audit/Documents/a.txt"},
-		"the user's, renamed":        {silent, []profile.Effect{with(wrote(call, home+"/photo.jpg"), func(e *profile.Effect) { e.Operation = "rename" })}, nil, "FILE-002 Medium: Tool format_note renamed what is, or became,"},
-		"who stores":                 {keeper, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, nil, ""},
-		"asked for":                  {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
-		"asked for, below":           {silent, []profile.Effect{wrote(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},
-		"asked for, by its end":      {silent, []profile.Effect{wrote(call, home+"/Documents/x/a.txt")}, []string{"x/a.txt"}, ""},
-		"something else asked for":   {silent, []profile.Effect{wrote(call, home+"/Documents/a.txt")}, []string{home + "/Pictures", "a", "/", ""}, "FILE-002 Medium"},
-		"temporary":                  {silent, []profile.Effect{wrote(call, "/tmp/x/y"), made(startup, "/var/tmp/z"), deleted(call, "/tmp/x/y"), wrote(call, "/dev/shm/q"), wrote(call, "/proc/self/comm")}, nil, ""},
-		"its cache":                  {silent, []profile.Effect{wrote(startup, home+"/.cache/anything/x")}, nil, ""},
-		"its state":                  {silent, []profile.Effect{wrote(call, home+"/.local/share/notes/db.sqlite"), wrote(call, home+"/.notes-mcp.json")}, nil, ""},
-		"another's state":            {silent, []profile.Effect{wrote(call, home+"/.local/share/thunderbird/x")}, nil, "FILE-002 Medium"},
-		"what it has made":           {silent, []profile.Effect{made(startup, home+"/.acmestore"), wrote(call, home+"/.acmestore/a/b")}, nil, ""},
-		"its working directory":      {silent, []profile.Effect{wrote(call, home+"/work/out.txt")}, nil, ""},
-		"beside it":                  {silent, []profile.Effect{wrote(call, home+"/workshop/out.txt")}, nil, "FILE-002 Medium"},
-		"its package":                {silent, []profile.Effect{read(startup, home+"/pkg/dist/index.js"), wrote(call, home+"/pkg/memory.json")}, nil, ""},
-		"a package's":                {silent, []profile.Effect{wrote(call, "/usr/lib/node_modules/x/memory.json")}, nil, ""},
-		"a journal":                  {silent, []profile.Effect{wrote(call, home+"/Documents/a.db-wal"), deleted(call, home+"/x.lock")}, nil, ""},
-		"bytecode":                   {silent, []profile.Effect{wrote(call, "/usr/lib/python3/__pycache__/x.pyc.1")}, nil, ""},
-		"npm's log":                  {silent, []profile.Effect{wrote(startup, home+"/.npm/_logs/x.log")}, nil, ""},
-		"elsewhere in an image":      {silent, []profile.Effect{wrote(call, "/data/x"), wrote(call, "/opt/app/y"), wrote(call, "/var/lib/notes/z")}, nil, ""},
-		"what is run at every login": {silent, []profile.Effect{wrote(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
+		"the machine's":              {silent, []profile.Effect{touches(call, "/etc/hosts")}, nil, "FILE-002 High: Tool format_note opened for writing /etc/hosts, which belongs to the machine"},
+		"the machine's, deleted":     {keeper, []profile.Effect{unlinks(idle, "/usr/bin/ls")}, nil, "FILE-002 High: While idle, the server deleted /usr/bin/ls"},
+		"the machine's, declared":    {hosts, []profile.Effect{touches(call, "/etc/hosts")}, nil, ""},
+		"credentials":                {keeper, []profile.Effect{touches(call, home+"/.aws/credentials")}, nil, "FILE-002 High: Tool format_note opened for writing /home/audit/.aws/credentials (AWS credentials)"},
+		"the user's":                 {silent, []profile.Effect{touches(call, home+"/Documents/a.txt"), touches(call, home+"/Documents/b/c.txt")}, nil, "FILE-002 Medium: Tool format_note opened for writing /home/audit/Documents/a.txt"},
+		"the user's, renamed":        {silent, []profile.Effect{with(touches(call, home+"/photo.jpg"), func(e *profile.Effect) { e.Operation = "rename" })}, nil, "FILE-002 Medium: Tool format_note renamed what is, or became,"},
+		"who stores":                 {keeper, []profile.Effect{touches(call, home+"/Documents/a.txt")}, nil, ""},
+		"asked for":                  {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
+		"asked for, below":           {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},
+		"asked for, by its end":      {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"x/a.txt"}, ""},
+		"something else asked for":   {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Pictures", "a", "/", ""}, "FILE-002 Medium"},
+		"temporary":                  {silent, []profile.Effect{touches(call, "/tmp/x/y"), mkdir(startup, "/var/tmp/z"), unlinks(call, "/tmp/x/y"), touches(call, "/dev/shm/q"), touches(call, "/proc/self/comm")}, nil, ""},
+		"its cache":                  {silent, []profile.Effect{touches(startup, home+"/.cache/anything/x")}, nil, ""},
+		"its state":                  {silent, []profile.Effect{touches(call, home+"/.local/share/notes/db.sqlite"), touches(call, home+"/.notes-mcp.json")}, nil, ""},
+		"another's state":            {silent, []profile.Effect{touches(call, home+"/.local/share/thunderbird/x")}, nil, "FILE-002 Medium"},
+		"what it has made":           {silent, []profile.Effect{mkdir(startup, home+"/.acmestore"), touches(call, home+"/.acmestore/a/b")}, nil, ""},
+		"its working directory":      {silent, []profile.Effect{touches(call, home+"/work/out.txt")}, nil, ""},
+		"beside it":                  {silent, []profile.Effect{touches(call, home+"/workshop/out.txt")}, nil, "FILE-002 Medium"},
+		"its package":                {silent, []profile.Effect{read(startup, home+"/pkg/dist/index.js"), touches(call, home+"/pkg/memory.json")}, nil, ""},
+		"a package's":                {silent, []profile.Effect{touches(call, "/usr/lib/node_modules/x/memory.json")}, nil, ""},
+		"a journal":                  {silent, []profile.Effect{touches(call, home+"/Documents/a.db-wal"), unlinks(call, home+"/x.lock")}, nil, ""},
+		"bytecode":                   {silent, []profile.Effect{touches(call, "/usr/lib/python3/__pycache__/x.pyc.1")}, nil, ""},
+		"npm's log":                  {silent, []profile.Effect{touches(startup, home+"/.npm/_logs/x.log")}, nil, ""},
+		"elsewhere in an image":      {silent, []profile.Effect{touches(call, "/data/x"), touches(call, "/opt/app/y"), touches(call, "/var/lib/notes/z")}, nil, ""},
+		"what is run at every login": {silent, []profile.Effect{touches(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := launched(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js")
@@ -91,11 +91,11 @@ func TestWrites(t *testing.T) {
 // Where the working directory is not known it is where a relative path of the command
 // was read from.
 func TestGuessedDirectory(t *testing.T) {
-	effects := []profile.Effect{read(startup, home+"/app/dist/index.js"), wrote(call, home+"/app/data.json")}
+	effects := []profile.Effect{read(startup, home+"/app/dist/index.js"), touches(call, home+"/app/data.json")}
 	expect(t, launched(input(silent, effects...), "", "node", "dist/index.js"), "")
 	expect(t, launched(input(silent, effects...), "", "node", "dist/other.js"), "FILE-002 Medium")
 	// The whole home is nobody's own.
-	expect(t, launched(input(silent, wrote(call, home+"/photo.jpg")), home, "node"), "FILE-002 Medium")
+	expect(t, launched(input(silent, touches(call, home+"/photo.jpg")), home, "node"), "FILE-002 Medium")
 }
 
 func TestTraversal(t *testing.T) {
@@ -113,9 +113,9 @@ func TestTraversal(t *testing.T) {
 		want string
 	}{
 		"said":                   {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with ".." led; its description says "Only works within`},
-		"changed":                {input(bound, wrote(call, file+"-new")), "FILE-003 High: Tool format_note wrote"},
-		"deleted":                {input(bound, deleted(call, file)), "FILE-003 High: Tool format_note deleted"},
-		"listed":                 {input(bound, listed(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
+		"changed":                {input(bound, touches(call, file+"-new")), "FILE-003 High: Tool format_note opened for writing"},
+		"deleted":                {input(bound, unlinks(call, file)), "FILE-003 High: Tool format_note deleted"},
+		"listed":                 {input(bound, lists(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
 		"refused":                {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
 		"bound to nothing":       {input(free, out), ""},
 		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with \"..\" led; the server had asked"},
@@ -136,13 +136,13 @@ func TestEnumeration(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"many places":       {input(silent, listed(call, everywhere...)...), "FILE-004 Medium: Tool format_note listed 6 unrelated places, which nothing in its declaration speaks of: /home/audit, /home/audit/Documents, "},
-		"in the background": {input(silent, listed(idle, everywhere...)...), "FILE-004 Medium: While idle, the server listed 6"},
-		"a few":             {input(silent, listed(call, everywhere[:5]...)...), ""},
-		"one, deep":         {input(silent, listed(call, "/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e", "/srv/f")...), ""},
-		"asked for":         {called(input(silent, listed(call, everywhere...)...), home, "/opt"), ""},
-		"said":              {input(backup, listed(call, everywhere...)...), ""},
-		"the kernel's":      {input(silent, listed(call, "/proc/1", "/sys/a", "/dev/x", "/tmp/y", "/var/tmp/z", "/srv")...), ""},
+		"many places":       {input(silent, lists(call, everywhere...)...), "FILE-004 Medium: Tool format_note listed 6 unrelated places, which nothing in its declaration speaks of: /home/audit, /home/audit/Documents, "},
+		"in the background": {input(silent, lists(idle, everywhere...)...), "FILE-004 Medium: While idle, the server listed 6"},
+		"a few":             {input(silent, lists(call, everywhere[:5]...)...), ""},
+		"one, deep":         {input(silent, lists(call, "/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e", "/srv/f")...), ""},
+		"asked for":         {called(input(silent, lists(call, everywhere...)...), home, "/opt"), ""},
+		"said":              {input(backup, lists(call, everywhere...)...), ""},
+		"the kernel's":      {input(silent, lists(call, "/proc/1", "/sys/a", "/dev/x", "/tmp/y", "/var/tmp/z", "/srv")...), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, launched(tc.in, home+"/work", "node"), tc.want) })
 	}
@@ -176,8 +176,8 @@ func TestGitAndKeys(t *testing.T) {
 	}
 }
 
-// within is an input for a server with an operator's scope.
-func within(s server, allow report.DeclaredScope, effects ...profile.Effect) Input {
+// scoped is an input for a server with an operator's scope.
+func scoped(s server, allow report.DeclaredScope, effects ...profile.Effect) Input {
 	in := input(s, effects...)
 	in.Scope = scope.Read(s.manifest(), scope.Given{Allow: &allow, Home: home})
 	return launched(in, "/srv/work", "node", "/app/x.js")
@@ -188,26 +188,26 @@ func TestOperatorsPaths(t *testing.T) {
 	talks := server{name: "notes", tools: []string{"format_note: Saves notes, sets up bash and ssh."}}
 	writes := report.DeclaredScope{WritePaths: []string{"/srv/notes/", "~/.bashrc"}}
 	reads := report.DeclaredScope{ReadPaths: []string{"/srv/notes/", "~/.ssh/id_rsa"}}
-	passing := []profile.Effect{wrote(call, "/tmp/x"), deleted(call, "/tmp/x")}
+	passing := []profile.Effect{touches(call, "/tmp/x"), unlinks(call, "/tmp/x")}
 	for name, tc := range map[string]struct {
 		in   Input
 		want string
 	}{
-		"written, on the list":     {within(silent, writes, wrote(call, "/srv/notes/a"), wrote(call, home+"/.bashrc")), ""},
-		"written elsewhere":        {within(talks, writes, wrote(call, "/srv/other/a")), `FILE-002 High: Tool format_note wrote /srv/other/a; by its declared scope it may write only /srv/notes/`},
-		"its working directory":    {within(talks, writes, wrote(call, "/srv/work/a")), "FILE-002 High"},
-		"a temporary file":         {within(talks, writes, wrote(call, "/tmp/x")), "FILE-002 High"},
-		"one that goes again":      {within(talks, writes, passing...), ""},
-		"a device":                 {within(talks, writes, wrote(call, "/dev/shm/x"), wrote(call, "/proc/self/comm")), ""},
-		"asked for":                {called(within(talks, writes, wrote(call, "/tmp/x")), "/tmp/x"), ""},
-		"a shell's start":          {within(talks, writes, wrote(call, home+"/.zshrc")), "PERSIST-001 High: Tool format_note changed /home/audit/.zshrc: a shell runs it at every start, and by its declared scope"},
-		"read, on the list":        {within(silent, reads, read(call, "/srv/notes/a"), read(call, home+"/.ssh/id_rsa")), ""},
-		"read elsewhere":           {within(talks, reads, read(call, "/srv/other/a")), "FILE-005 High: Tool format_note opened /srv/other/a; by its declared scope it may read only"},
-		"loaded before any call":   {within(talks, reads, read(startup, "/srv/other/a")), ""},
-		"read in its directory":    {within(talks, reads, read(call, "/srv/work/a")), ""},
-		"read, as asked for":       {called(within(talks, reads, read(call, "/srv/other/a")), "/srv/other"), ""},
-		"a key, not on the list":   {within(talks, reads, read(call, "/root/.ssh/id_ed25519")), "FILE-001 High: Tool format_note read /root/.ssh/id_ed25519 (an SSH key), by its declared scope"},
-		"a decoy, not on the list": {within(talks, reads, read(call, home+"/.kube/config")), "SECRET-001 High: Tool format_note read the decoy secret"},
+		"written, on the list":     {scoped(silent, writes, touches(call, "/srv/notes/a"), touches(call, home+"/.bashrc")), ""},
+		"written elsewhere":        {scoped(talks, writes, touches(call, "/srv/other/a")), `FILE-002 High: Tool format_note opened for writing /srv/other/a; by its declared scope it may write only /srv/notes/`},
+		"its working directory":    {scoped(talks, writes, touches(call, "/srv/work/a")), "FILE-002 High"},
+		"a temporary file":         {scoped(talks, writes, touches(call, "/tmp/x")), "FILE-002 High"},
+		"one that goes again":      {scoped(talks, writes, passing...), ""},
+		"a device":                 {scoped(talks, writes, touches(call, "/dev/shm/x"), touches(call, "/proc/self/comm")), ""},
+		"asked for":                {called(scoped(talks, writes, touches(call, "/tmp/x")), "/tmp/x"), ""},
+		"a shell's start":          {scoped(talks, writes, touches(call, home+"/.zshrc")), "PERSIST-001 High: Tool format_note changed /home/audit/.zshrc: a shell runs it at every start, and by its declared scope"},
+		"read, on the list":        {scoped(silent, reads, read(call, "/srv/notes/a"), read(call, home+"/.ssh/id_rsa")), ""},
+		"read elsewhere":           {scoped(talks, reads, read(call, "/srv/other/a")), "FILE-005 High: Tool format_note opened /srv/other/a; by its declared scope it may read only"},
+		"loaded before any call":   {scoped(talks, reads, read(startup, "/srv/other/a")), ""},
+		"read in its directory":    {scoped(talks, reads, read(call, "/srv/work/a")), ""},
+		"read, as asked for":       {called(scoped(talks, reads, read(call, "/srv/other/a")), "/srv/other"), ""},
+		"a key, not on the list":   {scoped(talks, reads, read(call, "/root/.ssh/id_ed25519")), "FILE-001 High: Tool format_note read /root/.ssh/id_ed25519 (an SSH key), by its declared scope"},
+		"a decoy, not on the list": {scoped(talks, reads, read(call, home+"/.kube/config")), "SECRET-001 High: Tool format_note read the decoy secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, tc.in, tc.want)
@@ -221,17 +221,17 @@ func TestOperatorsPaths(t *testing.T) {
 }
 
 var _ = prove(map[string]proof{
-	"MCPA-FILE-002": {finds: one(silent, wrote(call, "/etc/hosts")), spares: one(silent, wrote(call, "/tmp/hosts"))},
+	"MCPA-FILE-002": {finds: one(silent, touches(call, "/etc/hosts")), spares: one(silent, touches(call, "/tmp/hosts"))},
 	"MCPA-FILE-003": {
 		finds:  one(server{tools: []string{"format_note: Reads files in the workspace directory."}}, read(call, inputs.OutsideDir+"/note.txt")),
 		spares: one(silent, read(call, inputs.OutsideDir+"/note.txt")),
 	},
 	"MCPA-FILE-005": {
-		finds:  []Input{within(silent, report.DeclaredScope{ReadPaths: []string{"/srv/notes/"}}, read(call, "/srv/other"))},
+		finds:  []Input{scoped(silent, report.DeclaredScope{ReadPaths: []string{"/srv/notes/"}}, read(call, "/srv/other"))},
 		spares: one(silent, read(call, "/srv/other")),
 	},
 	"MCPA-FILE-004": {
-		finds:  one(silent, listed(call, "/a", "/b", "/c", "/d", "/e")...),
-		spares: one(silent, listed(call, "/a", "/b", "/c", "/d")...),
+		finds:  one(silent, lists(call, "/a", "/b", "/c", "/d", "/e")...),
+		spares: one(silent, lists(call, "/a", "/b", "/c", "/d")...),
 	},
 })

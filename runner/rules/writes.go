@@ -146,7 +146,10 @@ func change(e profile.Effect) string {
 	case strings.HasPrefix(e.Operation, "link"), strings.HasPrefix(e.Operation, "symlink"):
 		return "linked"
 	}
-	return "wrote"
+	if strings.HasPrefix(e.Operation, "open") || strings.HasPrefix(e.Operation, "creat") {
+		return "opened for writing"
+	}
+	return "changed"
 }
 
 // named tells whether an argument of the audit named what an effect is about, or
