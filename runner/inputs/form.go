@@ -78,7 +78,7 @@ type Form struct {
 	probed  bool // by an injection
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
-	escapes []func(Options) string
+	escapes      []func(Options) string
 }
 
 // NewForm is for a tool's inputSchema. What is no object schema has no branches,
