@@ -16,13 +16,12 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
 		Profile: seen, Leaks: leaks, Scope: declared, End: now,
-		Launch:    rules.Launch{Command: plan.Command, Home: plan.Canaries.Home, Dir: plan.Dir},
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
-		Arguments: arguments(runs), Home: plan.Canaries.Home,
+		Arguments: arguments(runs), Home: plan.Canaries.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 	}
 	for _, f := range plan.Canaries.Files {

@@ -31,14 +31,14 @@ func lists(at ledger.Where, paths ...string) (all []profile.Effect) {
 	return all
 }
 
-// launchedAs says how the server of an input was started.
-func launchedAs(in Input, dir string, command ...string) Input {
-	in.Launch = Launch{Command: command, Home: home, Dir: dir}
+// fileLaunch says how the server of an input was started.
+func fileLaunch(in Input, dir string, command ...string) Input {
+	in.Command, in.Home, in.Dir = command, home, dir
 	in.Manifest.ServerName = json.RawMessage(`"@acme/mcp-server-notes"`)
 	return in
 }
 
-func calledWith(in Input, values ...string) Input {
+func fileArguments(in Input, values ...string) Input {
 	in.Arguments = map[report.Capability][]Argument{}
 	for _, value := range values {
 		in.Arguments[call.Capability] = append(in.Arguments[call.Capability], Argument{Field: "path", Value: value})
@@ -82,8 +82,8 @@ func TestWrites(t *testing.T) {
 		"what is run at every login": {silent, []profile.Effect{touches(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := launchedAs(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js")
-			expect(t, calledWith(in, tc.arguments...), tc.want)
+			in := fileLaunch(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js")
+			expect(t, fileArguments(in, tc.arguments...), tc.want)
 		})
 	}
 }
@@ -92,10 +92,10 @@ func TestWrites(t *testing.T) {
 // was read from.
 func TestGuessedDirectory(t *testing.T) {
 	effects := []profile.Effect{read(startup, home+"/app/dist/index.js"), touches(call, home+"/app/data.json")}
-	expect(t, launchedAs(input(silent, effects...), "", "node", "dist/index.js"), "")
-	expect(t, launchedAs(input(silent, effects...), "", "node", "dist/other.js"), "FILE-002 Medium")
+	expect(t, fileLaunch(input(silent, effects...), "", "node", "dist/index.js"), "")
+	expect(t, fileLaunch(input(silent, effects...), "", "node", "dist/other.js"), "FILE-002 Medium")
 	// The whole home is nobody's own.
-	expect(t, launchedAs(input(silent, touches(call, home+"/photo.jpg")), home, "node"), "FILE-002 Medium")
+	expect(t, fileLaunch(input(silent, touches(call, home+"/photo.jpg")), home, "node"), "FILE-002 Medium")
 }
 
 func TestTraversal(t *testing.T) {
@@ -119,11 +119,11 @@ func TestTraversal(t *testing.T) {
 		"refused":                {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
 		"bound to nothing":       {input(free, out), ""},
 		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with \"..\" led; the server had asked"},
-		"bound by its command":   {launchedAs(input(free, out, using), "", "node", "/app/x.js", "/srv/notes"), "FILE-003 Medium"},
-		"by an option":           {launchedAs(input(free, out, using), "", "node", "/app/x.js", "--root=/srv/notes/"), "FILE-003 Medium"},
-		"a directory of no use":  {launchedAs(input(free, out), "", "node", "/app/x.js", "/srv/notes"), ""},
-		"allowed to go anywhere": {launchedAs(input(free, out, using), "", "node", "/app/x.js", "/srv/notes", "/"), ""},
-		"its script":             {launchedAs(input(free, out, read(startup, "/app/x.js")), "", "node", "/app/x.js"), ""},
+		"bound by its command":   {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "/srv/notes"), "FILE-003 Medium"},
+		"by an option":           {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "--root=/srv/notes/"), "FILE-003 Medium"},
+		"a directory of no use":  {fileLaunch(input(free, out), "", "node", "/app/x.js", "/srv/notes"), ""},
+		"allowed to go anywhere": {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "/srv/notes", "/"), ""},
+		"its script":             {fileLaunch(input(free, out, read(startup, "/app/x.js")), "", "node", "/app/x.js"), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}
@@ -140,11 +140,11 @@ func TestEnumeration(t *testing.T) {
 		"in the background": {input(silent, lists(idle, everywhere...)...), "FILE-004 Medium: While idle, the server listed 6"},
 		"a few":             {input(silent, lists(call, everywhere[:5]...)...), ""},
 		"one, deep":         {input(silent, lists(call, "/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e", "/srv/f")...), ""},
-		"asked for":         {calledWith(input(silent, lists(call, everywhere...)...), home, "/opt"), ""},
+		"asked for":         {fileArguments(input(silent, lists(call, everywhere...)...), home, "/opt"), ""},
 		"said":              {input(backup, lists(call, everywhere...)...), ""},
 		"the kernel's":      {input(silent, lists(call, "/proc/1", "/sys/a", "/dev/x", "/tmp/y", "/var/tmp/z", "/srv")...), ""},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, launchedAs(tc.in, home+"/work", "node"), tc.want) })
+		t.Run(name, func(t *testing.T) { expect(t, fileLaunch(tc.in, home+"/work", "node"), tc.want) })
 	}
 }
 
@@ -176,11 +176,11 @@ func TestGitAndKeys(t *testing.T) {
 	}
 }
 
-// scopedTo is an input for a server with an operator's scope.
-func scopedTo(s server, allow report.DeclaredScope, effects ...profile.Effect) Input {
+// fileScope is an input for a server with an operator's scope.
+func fileScope(s server, allow report.DeclaredScope, effects ...profile.Effect) Input {
 	in := input(s, effects...)
 	in.Scope = scope.Read(s.manifest(), scope.Given{Allow: &allow, Home: home})
-	return launchedAs(in, "/srv/work", "node", "/app/x.js")
+	return fileLaunch(in, "/srv/work", "node", "/app/x.js")
 }
 
 // The list of an operator is the last word, whatever the server says of itself.
@@ -193,21 +193,21 @@ func TestOperatorsPaths(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"written, on the list":     {scopedTo(silent, writes, touches(call, "/srv/notes/a"), touches(call, home+"/.bashrc")), ""},
-		"written elsewhere":        {scopedTo(talks, writes, touches(call, "/srv/other/a")), `FILE-002 High: Tool format_note opened for writing /srv/other/a; by its declared scope it may write only /srv/notes/`},
-		"its working directory":    {scopedTo(talks, writes, touches(call, "/srv/work/a")), "FILE-002 High"},
-		"a temporary file":         {scopedTo(talks, writes, touches(call, "/tmp/x")), "FILE-002 High"},
-		"one that goes again":      {scopedTo(talks, writes, passing...), ""},
-		"a device":                 {scopedTo(talks, writes, touches(call, "/dev/shm/x"), touches(call, "/proc/self/comm")), ""},
-		"asked for":                {calledWith(scopedTo(talks, writes, touches(call, "/tmp/x")), "/tmp/x"), ""},
-		"a shell's start":          {scopedTo(talks, writes, touches(call, home+"/.zshrc")), "PERSIST-001 High: Tool format_note changed /home/audit/.zshrc: a shell runs it at every start, and by its declared scope"},
-		"read, on the list":        {scopedTo(silent, reads, read(call, "/srv/notes/a"), read(call, home+"/.ssh/id_rsa")), ""},
-		"read elsewhere":           {scopedTo(talks, reads, read(call, "/srv/other/a")), "FILE-005 High: Tool format_note opened /srv/other/a; by its declared scope it may read only"},
-		"loaded before any call":   {scopedTo(talks, reads, read(startup, "/srv/other/a")), ""},
-		"read in its directory":    {scopedTo(talks, reads, read(call, "/srv/work/a")), ""},
-		"read, as asked for":       {calledWith(scopedTo(talks, reads, read(call, "/srv/other/a")), "/srv/other"), ""},
-		"a key, not on the list":   {scopedTo(talks, reads, read(call, "/root/.ssh/id_ed25519")), "FILE-001 High: Tool format_note read /root/.ssh/id_ed25519 (an SSH key), by its declared scope"},
-		"a decoy, not on the list": {scopedTo(talks, reads, read(call, home+"/.kube/config")), "SECRET-001 High: Tool format_note read the decoy secret"},
+		"written, on the list":     {fileScope(silent, writes, touches(call, "/srv/notes/a"), touches(call, home+"/.bashrc")), ""},
+		"written elsewhere":        {fileScope(talks, writes, touches(call, "/srv/other/a")), `FILE-002 High: Tool format_note opened for writing /srv/other/a; by its declared scope it may write only /srv/notes/`},
+		"its working directory":    {fileScope(talks, writes, touches(call, "/srv/work/a")), "FILE-002 High"},
+		"a temporary file":         {fileScope(talks, writes, touches(call, "/tmp/x")), "FILE-002 High"},
+		"one that goes again":      {fileScope(talks, writes, passing...), ""},
+		"a device":                 {fileScope(talks, writes, touches(call, "/dev/shm/x"), touches(call, "/proc/self/comm")), ""},
+		"asked for":                {fileArguments(fileScope(talks, writes, touches(call, "/tmp/x")), "/tmp/x"), ""},
+		"a shell's start":          {fileScope(talks, writes, touches(call, home+"/.zshrc")), "PERSIST-001 High: Tool format_note changed /home/audit/.zshrc: a shell runs it at every start, and by its declared scope"},
+		"read, on the list":        {fileScope(silent, reads, read(call, "/srv/notes/a"), read(call, home+"/.ssh/id_rsa")), ""},
+		"read elsewhere":           {fileScope(talks, reads, read(call, "/srv/other/a")), "FILE-005 High: Tool format_note opened /srv/other/a; by its declared scope it may read only"},
+		"loaded before any call":   {fileScope(talks, reads, read(startup, "/srv/other/a")), ""},
+		"read in its directory":    {fileScope(talks, reads, read(call, "/srv/work/a")), ""},
+		"read, as asked for":       {fileArguments(fileScope(talks, reads, read(call, "/srv/other/a")), "/srv/other"), ""},
+		"a key, not on the list":   {fileScope(talks, reads, read(call, "/root/.ssh/id_ed25519")), "FILE-001 High: Tool format_note read /root/.ssh/id_ed25519 (an SSH key), by its declared scope"},
+		"a decoy, not on the list": {fileScope(talks, reads, read(call, home+"/.kube/config")), "SECRET-001 High: Tool format_note read the decoy secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, tc.in, tc.want)
@@ -227,7 +227,7 @@ var _ = prove(map[string]proof{
 		spares: one(silent, read(call, inputs.OutsideDir+"/note.txt")),
 	},
 	"MCPA-FILE-005": {
-		finds:  []Input{scopedTo(silent, report.DeclaredScope{ReadPaths: []string{"/srv/notes/"}}, read(call, "/srv/other"))},
+		finds:  []Input{fileScope(silent, report.DeclaredScope{ReadPaths: []string{"/srv/notes/"}}, read(call, "/srv/other"))},
 		spares: one(silent, read(call, "/srv/other")),
 	},
 	"MCPA-FILE-004": {

@@ -25,9 +25,9 @@ type ground struct {
 }
 
 func (in Input) ground() ground {
-	g := ground{home: strings.TrimSuffix(in.Launch.Home, "/"), made: map[string]bool{}, names: map[string]bool{}}
+	g := ground{home: strings.TrimSuffix(in.Home, "/"), made: map[string]bool{}, names: map[string]bool{}}
 	g.name(manifest.Text(in.Manifest.ServerName))
-	for _, arg := range in.Launch.Command {
+	for _, arg := range in.Command {
 		if !strings.HasPrefix(arg, "-") {
 			g.name(arg)
 		}
@@ -37,10 +37,10 @@ func (in Input) ground() ground {
 		case e.Kind == profile.KindWrite && strings.HasPrefix(e.Operation, "mkdir"):
 			g.made[e.Path] = true
 		case e.Phase == report.PhaseStartup && (e.Kind == profile.KindRead || e.Kind == profile.KindExec):
-			g.brought(in.Launch.Command, e.Path)
+			g.brought(in.Command, e.Path)
 		}
 	}
-	if dir := in.Launch.Dir; dir != "" {
+	if dir := in.Dir; dir != "" {
 		g.dirs = append(g.dirs, dir)
 	}
 	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || isBelow(g.home, dir) })

@@ -53,8 +53,6 @@ func (r Rule) WhoRuns() string {
 type Input struct {
 	Profile profile.Profile
 	Scope   scope.Scope
-	// Launch is how the server was started.
-	Launch Launch
 	// Canaries are the planted files.
 	Canaries []Canary
 	// Leaks are the secrets that left the server.
@@ -74,6 +72,8 @@ type Input struct {
 	Arguments map[report.Capability][]Argument
 	// Home is the server's home directory: absolute and clean; "" if not known.
 	Home string
+	// Dir is its working directory; "" if not known.
+	Dir string
 	// Baseline is an earlier report; nil if there is none.
 	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
@@ -90,13 +90,6 @@ type Input struct {
 
 	// explained is made of Arguments, once.
 	explained map[report.Capability]*explained
-}
-
-// Launch is how, and where, the server was started.
-type Launch struct {
-	Command []string
-	// Home and Dir are its home and its working directory; "" where not known.
-	Home, Dir string
 }
 
 // Argument is one value that a capability was called with.

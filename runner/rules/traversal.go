@@ -74,7 +74,7 @@ func reached(e profile.Effect) string {
 // has opened, or something below them, or has tried to.
 func (in Input) roots() []string {
 	var found []string
-	for i, arg := range in.Launch.Command {
+	for i, arg := range in.Command {
 		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
 			arg = value
 		}
