@@ -36,7 +36,8 @@ servers that are known.
 const aboutCatalogues = `## Other catalogues
 
 The entries of the [OWASP MCP Top 10](https://owasp.org/www-project-mcp-top-10/) (2025, beta) and the techniques of
-[SAFE-MCP](https://github.com/safe-agentic-framework/safe-mcp) (May 2026) that rules refer to. A reference says that the
+[SAFE-MCP](https://github.com/safe-agentic-framework/safe-mcp) (May 2026) that rules refer to, and the parts of the specification
+of MCP that rules about the protocol hold a server to. A reference says that the
 rule can see a trace of that entry, not that it covers it. Identifiers and titles were held against the catalogues
 themselves. The NSA's recommendations on MCP (May 2026, U/OO/6030316-26) are not mapped: the numbers that
 are given to them elsewhere differ, and the document could not be consulted.`

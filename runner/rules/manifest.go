@@ -51,6 +51,10 @@ var behaviorChanged = Rule{
 const (
 	steadyGrades = "High where something changed that was there before; Medium where a tool, template or prompt came or went; " +
 		"Low where nothing but times, numbers, ids or the order of words in a list differ. Resources that come and go are a server's data."
+	steadyExpected = "A server that asks another one for its tools can find it changed in between. What differs by chance is " +
+		"told apart: times, numbers and ids are Low, and what differs from one start to the next is not said to depend on the client or the date."
+	steadyMitigation = "Put a gateway in front of the server that passes on what was approved and nothing else, and calls no tool " +
+		"whose definition is another; have the host ask again for each tool that changes."
 	steadyFix = "Advertise the same every time. What has to differ belongs into results, not into what is reviewed."
 )
 
@@ -59,21 +63,27 @@ var manifestUnsteady = Rule{
 	Description: "After the calls, the lists of tools, templates and prompts were not what they had been before them. High where " +
 		"something changed that was there before; Medium where it came or went without a list_changed notification; Low where nothing " +
 		"but times, numbers, ids or the order of words in a list differ. What comes or goes as announced is no finding, and what is new is called as well.",
-	Fix: "Keep a tool's description and schema for the length of a session; announce tools that come and go.",
+	Fix:      "Keep a tool's description and schema for the length of a session; announce tools that come and go.",
+	Expected: steadyExpected, Mitigation: steadyMitigation,
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 
 var manifestRestart = Rule{
 	ID: "MCPA-MANIFEST-003", Severity: report.SeverityHigh, Title: "Manifest changed on restart",
 	Description: "Started again, with the files that it had left, the server advertised something else than when it was started first, " +
 		"and than at the end of that session. " + steadyGrades,
-	Fix: steadyFix,
+	Fix:      steadyFix,
+	Expected: steadyExpected, Mitigation: steadyMitigation,
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201", "SAFE-T1205"},
 }
 
 var manifestIdentity = Rule{
 	ID: "MCPA-MANIFEST-004", Severity: report.SeverityHigh, Title: "Manifest depends on the client's name",
 	Description: "To a client that gave itself another name, with the same capabilities, the server advertised something else, " +
 		"which it did not when it was started again for the first. " + steadyGrades,
-	Fix: steadyFix + " What a client can do it says by its capabilities.",
+	Fix:      steadyFix + " What a client can do it says by its capabilities.",
+	Expected: steadyExpected, Mitigation: steadyMitigation,
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 
 var manifestClock = Rule{
@@ -81,7 +91,9 @@ var manifestClock = Rule{
 	Description: "With its clock set forward, the server advertised something else, which it did not when it was started again " +
 		"at the present time. High where something changed that was there before; Medium where a tool, template or prompt came or went. " +
 		"Dates in texts, and other numbers, are no finding: they have to differ.",
-	Fix: steadyFix,
+	Fix:      steadyFix,
+	Expected: steadyExpected, Mitigation: steadyMitigation,
+	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 
 // moments say when a manifest differed.

@@ -11,12 +11,13 @@ type Reference struct {
 	ID, Title, URL string
 }
 
-// The catalogues. OWASP's is the 2025 edition (beta), SAFE-MCP's that of May 2026.
+// The catalogues, and the specification of MCP. OWASP's is the 2025 edition (beta), SAFE-MCP's that of May 2026.
 // The NSA's recommendations (U/OO/6030316-26) are not among them: how they are
 // numbered could not be held against the document itself.
 const (
 	owasp   = "https://owasp.org/www-project-mcp-top-10/2025/"
 	safeMCP = "https://github.com/safe-agentic-framework/safe-mcp/blob/main/"
+	spec    = "https://modelcontextprotocol.io/specification/2025-11-25/"
 )
 
 // LookUp finds a reference; false for one that was never held against its catalogue.
@@ -45,6 +46,11 @@ var references = []Reference{
 	{"OWASP MCP08:2025", "Lack of Audit and Telemetry", owasp + "MCP08-2025%E2%80%93Lack-of-Audit-and-Telemetry"},
 	{"OWASP MCP09:2025", "Shadow MCP Servers", owasp + "MCP09-2025%E2%80%93Shadow-MCP-Servers"},
 	{"OWASP MCP10:2025", "Context Injection & Over-Sharing", owasp + "MCP10-2025%E2%80%93ContextInjection%26OverSharing"},
+	{"MCP basic", "Messages", spec + "basic"},
+	{"MCP transports", "Transports", spec + "basic/transports"},
+	{"MCP progress", "Progress", spec + "basic/utilities/progress"},
+	{"MCP tools", "Tools", spec + "server/tools"},
+	{"MCP pagination", "Pagination", spec + "server/utilities/pagination"},
 	{"SAFE-T1001", "Tool Poisoning Attack (TPA)", ""},
 	{"SAFE-T1002", "Supply Chain Compromise", ""},
 	{"SAFE-T1003", "Malicious MCP-Server Distribution", ""},
