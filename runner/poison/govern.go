@@ -95,7 +95,7 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 			continue
 		}
 		c := change{firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
-		if !r.object(s, o.at, &c) {
+		if !r.object(s, o.at, &c) || ignores[verb] && !alterations[verb] && !c.ofUser {
 			continue
 		}
 		if !found || score(c) > score(best) {

@@ -58,7 +58,10 @@ func (r *reader) parse(s *sentence) {
 			continue
 		}
 		if o, ok := s.ordered(i); ok {
-			if callVerbs[t.text] {
+			switch {
+			case callVerbs[t.text] && s.passive(i):
+				o.tool = r.calledBefore(s, i)
+			case callVerbs[t.text]:
 				o.tool = r.called(s, i)
 			}
 			if o.tool.name == "" {
@@ -74,6 +77,9 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	o := demand{at: i}
 	switch verb := s.tokens[i].text; {
 	case s.text(i-1) == "be", gerund(verb):
+	case s.passive(i) && s.demanded(i):
+		o.firm = true // "ensure that x is called"
+		return o, true
 	case strings.HasSuffix(verb, "ed") && s.toHave(i):
 		o.firm = true
 		return o, true
@@ -99,9 +105,9 @@ func (s *sentence) ordered(i int) (demand, bool) {
 		o.firm = true
 		return o, true
 	case gerund(s.tokens[i].text):
-		// "you must log the interest by calling x", "requires the calling of x"
-		o.firm = before.text == "by" && s.firmBefore(j)
-		return o, o.firm
+		// "you must log the interest by calling x"
+		o.firm = s.firmBefore(j)
+		return o, before.text == "by"
 	case before.kind == mark && strings.Contains(",;:-–—*>•", before.text), before.text == "please":
 		return o, true
 	case before.text == "and" || before.text == "then" || before.text == "or":
@@ -110,10 +116,46 @@ func (s *sentence) ordered(i int) (demand, bool) {
 			return o, true
 		}
 		return o, false
+	case before.text == "will" && j > 0 && agents[s.text(j-1)]:
+		o.firm = true
+		return o, true
 	case before.text == "do" && j > 0 && modals[s.tokens[j-1].text]:
 		return o, true
 	}
 	return o, j < i-1 && j >= 0 && before.kind != word && s.tokens[i-1].text != "be" // after a quote: "..., always set"
+}
+
+// passive: "be called", "is first called".
+func (s *sentence) passive(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-3; j-- {
+		switch t := s.text(j); {
+		case t == "be", t == "is", t == "are", t == "been":
+			return strings.HasSuffix(s.text(i), "ed") || participles[s.text(i)] || s.text(i) == "run"
+		case !adverbs[t]:
+			return false
+		}
+	}
+	return false
+}
+
+// demanded: "make sure" or the like stands before.
+func (s *sentence) demanded(i int) bool {
+	for j := i - 1; j >= 0 && j > i-10; j-- {
+		if demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" {
+			return true
+		}
+	}
+	return false
+}
+
+// calledBefore is the tool of a passive: "`x` must be called".
+func (r *reader) calledBefore(s *sentence, i int) reference {
+	for j := i - 1; j >= 0 && j > i-10; j-- {
+		if ref := r.refAt(s, j); ref.name != "" {
+			return ref
+		}
+	}
+	return reference{}
 }
 
 // toHave: "must have the phrase 'x' appended".

@@ -52,6 +52,7 @@ var (
 	adverbs = words("first always also then automatically instead immediately only silently now again simply please " +
 		"additionally firstly secretly quietly just directly explicitly subsequently afterwards thus therefore still next" +
 		" transparently proactively internally initially instantly unconditionally")
+	agents    = words("you agent assistant model llm ai")
 	negations = words("not never don't cannot can't mustn't shouldn't without avoid")
 )
 

@@ -47,12 +47,17 @@ func (r *reader) runs(s *sentence, o demand) bool {
 // weigh sums up what speaks for a hijack, and against it.
 func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
-	precondition := s.precedes() || third
-	if !precondition && !o.firm {
+	precondition := s.precedes() || third || len(s.triggers) > 0 && s.triggers[0].at < o.at
+	dictated := r.dictates(s, o)
+	if !precondition && !o.firm && (o.tool.known || !dictated) {
 		return 0
 	}
-	if advice := s.tokens[o.at].text == "use" && !o.firm; advice && (s.has(alternatives) || s.occasionAfter(o.at)) {
+	if verb := s.tokens[o.at].text; !o.firm && (verb == "using" || verb == "use" && (s.has(alternatives) || !s.has(preceding))) {
 		return 0 // "for a single file, use x instead", "use x when the id is known"
+	}
+	secret := s.secret()
+	if o.tool.known && !third && !dictated && !secret {
+		return 0 // "call x first"
 	}
 	w := 0
 	if precondition {
@@ -67,10 +72,10 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	if !o.tool.known {
 		w += 2
 	}
-	if r.dictates(s, o) {
+	if dictated {
 		w += 2
 	}
-	if s.secret() {
+	if secret {
 		w += 2
 	}
 	if mutating[head(o.tool.name)] && !mutating[head(r.of.Own)] {
@@ -92,11 +97,6 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 		w -= 3
 	}
 	return w - 2
-}
-
-// occasionAfter: the first occasion of the sentence stands behind the order.
-func (s *sentence) occasionAfter(i int) bool {
-	return len(s.triggers) > 0 && s.triggers[0].at > i && !s.has(preceding)
 }
 
 // precedes: the call has to come first, or always.
