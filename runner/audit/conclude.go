@@ -17,6 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/score"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -48,6 +49,9 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	}
 	r.RulesetDigest = rules.Digest()
 	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope
+	if err := scope.Check(plan.Scope); err != nil {
+		r.Errors = append(r.Errors, "declared scope: "+err.Error()+"; it allows nothing")
+	}
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
