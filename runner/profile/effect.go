@@ -44,7 +44,7 @@ func identities(e trace.Event) []identity {
 	case trace.OpEvade:
 		id.kind, id.within = KindEvade, e.Within
 	case trace.OpConnect:
-		id.kind, id.detached = KindConnect, e.Daemon
+		id.kind, id.within, id.detached = KindConnect, e.Within, e.Daemon
 		id.endpoint(e.Socket, true)
 	case trace.OpSend:
 		return sent(id, e)
@@ -76,7 +76,7 @@ func sent(id identity, e trace.Event) []identity {
 	if e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
 		return []identity{bytes}
 	}
-	id.kind, id.detached = KindConnect, e.Daemon
+	id.kind, id.within, id.detached = KindConnect, e.Within, e.Daemon
 	return []identity{id, bytes}
 }
 

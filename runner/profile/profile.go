@@ -62,7 +62,7 @@ type Effect struct {
 	Error string
 	// Argv of an exec.
 	Argv []string
-	// Within is trace.Event.Within, of an exec and an evasion.
+	// Within is trace.Event.Within, of an exec, a connect and an evasion.
 	Within string
 	// Detached: by a process that has left the server's session or outlived its
 	// parent; of a connect.

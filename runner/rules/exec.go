@@ -16,6 +16,7 @@ import (
 var processRules = []family{
 	{undeclaredSubprocess, findSubprocesses},
 	{injectedCommand, findInjections},
+	{detachedProcess, findDetached},
 }
 
 var undeclaredSubprocess = Rule{

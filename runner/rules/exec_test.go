@@ -91,7 +91,38 @@ func TestInjections(t *testing.T) {
 	expect(t, input(runner, before), "")
 }
 
+// late is a connect of a process that a call has left behind.
+func late(change func(*profile.Effect)) profile.Effect {
+	e := connect(where(report.PhaseCall, "format_note", report.AttributionLineage), "tcp", "93.184.216.34", 443)
+	e.Detached, e.Within = true, "/usr/bin/curl"
+	return with(e, change)
+}
+
+// Who detaches itself and goes on is seen, where going on is not what it is for.
+func TestDetached(t *testing.T) {
+	background := server{name: "web", tools: []string{"format_note: Fetches a web page in the background."}}
+	expect(t, input(webby, late(func(*profile.Effect) {})),
+		"EXEC-003 Medium: A process left behind by tool format_note, detached from the server, tried to connect to 93.184.216.34:443 (tcp) after the call")
+	for name, tc := range map[string]struct {
+		server server
+		change func(*profile.Effect)
+	}{
+		"attached":        {webby, func(e *profile.Effect) { e.Detached = false }},
+		"during the call": {webby, func(e *profile.Effect) { e.Where = call }},
+		"a browser":       {webby, func(e *profile.Effect) { e.Within = "/opt/google/chrome/chrome" }},
+		"on the machine":  {webby, func(e *profile.Effect) { e.Address = "127.0.0.1" }},
+		"an argument":     {webby, func(e *profile.Effect) { e.Address, e.Host = "198.18.7.7", "c12.mcpaudit-probe.example" }},
+		"declared":        {background, func(*profile.Effect) {}},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, late(tc.change)), "") })
+	}
+}
+
 var _ = prove(map[string]proof{
+	"MCPA-EXEC-003": {
+		finds:  one(webby, late(func(*profile.Effect) {})),
+		spares: one(webby, late(func(e *profile.Effect) { e.Detached = false })),
+	},
 	"MCPA-EXEC-002": {
 		finds:  one(silent, with(run(call, "/app/mcpaudit-injected-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
 		spares: one(silent, with(run(call, "/app/mcpaudit-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
