@@ -61,7 +61,7 @@ func Hide(text string, in Place, way Way) []Hidden {
 		text = strings.ToValidUTF8(text[:maxHidden], "")
 	}
 	if way == WayUnicode {
-		return hiddenUnicode(text)
+		return hiddenUnicode(text, in)
 	}
 	find := map[Way]func(string, Place) (Hidden, bool){
 		WayTerminal: hiddenTerminal, WayEncoded: hiddenEncoded, WayMarkup: hiddenMarkup,

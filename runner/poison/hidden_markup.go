@@ -15,9 +15,10 @@ var (
 	// unseen is an element with a style that shows nothing of it.
 	unseen = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^<>]*?(?:\bhidden\b|style\s*=\s*["'](?:[^"'<>]*?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|` +
 		`font-size\s*:\s*0(?:px|pt|em|%|;|["'])|opacity\s*:\s*0(?:;|["'])|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\b))[^<>]*>([^<]+)`)
-	// carrier is a picture whose address is to be filled with what the model knows.
-	carrier = regexp.MustCompile(`(?i)!\[[^\]]{0,256}\]\(\s*(https?://[^\s)]{1,512}[?&/][^\s)=]{0,64}=?[{<\[$%]+[^)\s]{0,32}` +
-		`(?:data|secret|context|conversation|history|chat|message|prompt|token|key|env|content|summary|info|credential|password|file)[^)]{0,128})\)`)
+	// carrier is a picture whose address has a place in its query that is to be filled
+	// with what the model knows: {conversation}, <data>.
+	carrier = regexp.MustCompile(`(?i)!\[[^\]\n]*\]\(\s*(https?://[^\s)]+[?&][\w-]*=(?:\{\{?|\$\{|<|\[)[\w -]*(?:data|secrets?|context|conversation|history|chat|` +
+		`prompt|credentials?|passwords?|api_?key)[\w -]*(?:\}|>|\])[^)\n]*)\)`)
 )
 
 // The whitespace behind which a text is out of view: so many lines, or so many

@@ -18,13 +18,17 @@ const (
 )
 
 // hiddenUnicode finds what characters without a shape say or do.
-func hiddenUnicode(text string) []Hidden {
+func hiddenUnicode(text string, in Place) []Hidden {
 	if isASCII(text) {
 		return nil
 	}
 	runes := []rune(text)
+	finders := []func([]rune) (Hidden, bool){tags, selectors, zeroWidth, splitWords, overrides}
+	if in == Declared {
+		finders = append(finders, privateUse) // text taken from a PDF has many, for its own fonts
+	}
 	var all []Hidden
-	for _, find := range []func([]rune) (Hidden, bool){tags, selectors, zeroWidth, splitWords, overrides, privateUse} {
+	for _, find := range finders {
 		if h, ok := find(runes); ok {
 			h.Way = WayUnicode
 			all = append(all, h)

@@ -57,7 +57,7 @@ var means = []struct {
 	{MeansOverride, []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede", "precedence"}, regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:(?:all|any|every|the|your|of|these|those|user'?s?|other)\s+)*` +
 		`(?:previous|prior|above|earlier|preceding)\s+(?:\w+\s+)?(?:instructions?|prompts?|rules|guidelines?|directives?|constraints|restrictions)\b` +
 		`|\b(?:ignore|disregard|forget)\s+all\s+(?:the\s+|your\s+|of\s+the\s+)?(?:previous|prior|earlier|preceding)\s+(?:messages|requests|context|conversations?)\b` +
-		`|\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+(?:above|you(?:'ve|\s+have|\s+were)\s+(?:been\s+)?(?:told|taught|instructed|learned))` +
+		`|\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+(?:above\s*(?:[.!,;:\n]|and\b|$)|you(?:'ve|\s+have|\s+were)\s+(?:been\s+)?(?:told|taught|instructed|learned))` +
 		`|\b(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+)?(?:of\s+)?(?:your|the\s+user's)\s+(?:\w+\s+)?(?:instructions?|system\s+prompt|prompt|guidelines|rules|training|request)\b` +
 		`|\b(?:these|this|the following)\s+instructions?\s+(?:override|overrides|supersede|supersedes|take\s+precedence|takes\s+precedence)\b`)},
 	{MeansConceal, []string{"user", "human", "customer", "operator", "silently", "secretly", "covertly"}, regexp.MustCompile(`(?i)\b(?:do\s+not|don't|never|must\s+not|should\s+not|without)\s+(?:\w+ly\s+)?` +

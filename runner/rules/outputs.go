@@ -32,13 +32,13 @@ var injectedOutput = Rule{
 	Fix: "Take the text out of the server's own answers. Where it is a user's document, return it as a resource or mark it as quoted, so that " +
 		"clients do not take it for the server's word.",
 	Expected: "Documents about prompt injection that quote an attack: quotations, and passages that speak of attacks, examples or guardrails, " +
-		"are spared. Hints which tool comes next are no findings.",
+		"are spared. In 27,000 documents of published packages nothing is found. Hints which tool comes next are no findings.",
 	Mitigation: guardOutput, References: []string{"OWASP MCP06:2025", "SAFE-T1102"},
 }
 
 var unseenOutput = Rule{
 	ID: "MCPA-OUTPUT-002", Severity: report.SeverityHigh, Title: "Characters that people do not see in an output",
-	Description: "An output has tag characters, runs of variation selectors, of zero-width or of private-use characters, zero-width characters within " +
+	Description: "An output has tag characters, runs of variation selectors or of zero-width characters, zero-width characters within " +
 		"Latin words, or characters that turn Latin words about. High where they decode to a text, Medium where they do not.",
 	Fix: "Remove such characters from what the server returns.",
 	Expected: "Documents that were marked invisibly by whoever wrote them. Emoji, right-to-left and joining scripts and single characters from the " +

@@ -40,8 +40,8 @@ type published struct {
 
 func npm(source string, args ...string) published { return published{source: source, args: args} }
 
-func gomod(source string, args ...string) published {
-	return published{source: source, args: args, golang: true}
+func gomod(source string) published {
+	return published{source: source, golang: true}
 }
 
 // with sets variables; keys that it wants are no good.

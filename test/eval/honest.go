@@ -22,11 +22,11 @@ var honest = []struct {
 	{published: npm("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp")},
 	{published: npm("@modelcontextprotocol/server-memory@2026.8.31")},
 	{published: npm("@modelcontextprotocol/server-sequential-thinking@2026.8.31")},
-	{published: npm("mcp-fetch-server@1.1.2")},                                              // goes where its argument says
-	{published: npm("mcp-server-commands@0.5.0")},                                           // runs what its argument says
-	{published: npm("@upstash/context7-mcp@4.1.1")},                                         // asks one service
+	{published: npm("mcp-fetch-server@1.1.2").runs("mcp-fetch-server")},                      // goes where its argument says
+	{published: npm("mcp-server-commands@0.5.0")},                                            // runs what its argument says
+	{published: npm("@upstash/context7-mcp@4.1.1")},                                          // asks one service
 	{published: npm("@allpepper/memory-bank-mcp@0.2.2").with("MEMORY_BANK_ROOT=/tmp/banks")}, // keeps files
-	{published: npm("@antv/mcp-server-chart@0.9.10")},                                       // has its charts drawn elsewhere
+	{published: npm("@antv/mcp-server-chart@0.9.10")},                                        // has its charts drawn elsewhere
 }
 
 // reference audits published servers, every tool called, under their own
