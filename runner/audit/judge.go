@@ -23,6 +23,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
 		Arguments: arguments(runs), Home: plan.Canaries.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
+		Transport: plan.Transport, Port: plan.Port,
 	}
 	for _, f := range plan.Canaries.Files {
 		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"net/netip"
 	"path"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 // annotationRules are about hints that do not hold. Only the values that promise
@@ -236,7 +238,11 @@ func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
 
 // egressUse is the question to a scope that a connect stands for.
 func egressUse(e profile.Effect) scope.Use {
-	return scope.Use{Kind: scope.UseEgress, Host: canonicalName(e.Host), Address: e.Address, Port: e.Port}
+	use := scope.Use{Kind: scope.UseEgress, Address: e.Address, Port: e.Port}
+	if address, err := netip.ParseAddr(e.Address); lookup(e) || err == nil && sinkhole.Fake.Contains(address) {
+		use.Host = canonicalName(e.Host) // elsewhere a name has no address: the server has made one up
+	}
+	return use
 }
 
 // shared tells whether the server goes to the same place for others as well.

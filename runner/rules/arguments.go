@@ -181,15 +181,23 @@ func takesCommand(field string) bool { return commandField.MatchString(field) }
 
 var commandField = regexp.MustCompile(`(?i)(?:command|cmd|code|script|shell|program|argv|args|exec)[a-z]{0,12}(?:\[\d+\])*$`)
 
-// commandStarts finds the first word of a command: at the beginning of a text, and
-// behind what separates commands in a shell.
-var commandStarts = regexp.MustCompile(`(?:^|[;&|(\n` + "`" + `])\s*(?:(?:sudo|exec|env|nohup|time)\s+)*([A-Za-z0-9_./+-]{1,255})`)
+// wrappers are programs that run the one behind them.
+var wrappers = map[string]bool{"sudo": true, "exec": true, "env": true, "nohup": true, "time": true, "xargs": true}
 
-// programsIn are the names of the programs in a command.
+// programsIn are the names of the programs in a command: the first word, what stands
+// behind what separates commands in a shell, and what a wrapper runs.
 func programsIn(text string) (found []string) {
-	for _, match := range commandStarts.FindAllStringSubmatch(text, 32) {
-		if name := path.Base(match[1]); name != "." && name != "/" && name != ".." {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|(\n`", r) })
+	for _, part := range parts[:min(len(parts), maxPieces)] {
+		for _, word := range strings.Fields(part) {
+			name := path.Base(strings.Trim(word, `"')`))
+			if name == "." || name == "/" || name == ".." {
+				break
+			}
 			found = append(found, name)
+			if !wrappers[name] {
+				break
+			}
 		}
 	}
 	return found

@@ -14,43 +14,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-var egressRules = []family{
-	{undeclaredEgress, findEgress},
-	{metadataService, findMetadata},
-}
-
-var undeclaredEgress = Rule{
-	ID: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
-	Description: "An address outside the machine was connected to or sent to, or a name was looked up, with or without " +
-		"success. High where the declaration promises otherwise (\"purely local\", \"no network access\"); " +
-		"Medium where it neither promises nor speaks of the network, or does both. What a " +
-		"capability does is held against its own declaration first and then against the server's; what the server does " +
-		"outside of calls, against everything it declares. Loopback, unix sockets, and connects that send nothing " +
-		"(datagram sockets that only ask for a route) are no findings; where only openWorldHint: false promises otherwise, " +
-		"it is MCPA-HINT-004.",
-	Fix: "Say in the description that the capability uses the network, and for what; or keep off it.",
-}
-
-func findEgress(in Input) []draft {
-	drafts := each(in, func(e profile.Effect, d *draft) bool {
-		stance, clause := in.Scope.Network(e.Capability)
-		if _, ok := in.hintOnly(e.Capability); ok {
-			return false // MCPA-HINT-004
-		}
-		if !outward(e) || in.ofMetadata(e) || stance == scope.Declared || stance != scope.Denied && askedFor(e) {
-			return false
-		}
-		d.severity = report.SeverityMedium
-		if stance == scope.Denied && !resolving(e) {
-			d.severity = report.SeverityHigh
-		}
-		d.object = destination(e)
-		d.message = sentence("%s %s; %s", subject(e), action(e)+in.elsewhere(e), against(stance, clause, e.Capability))
-		return true
-	}, profile.KindConnect)
-	return unexplained(drafts)
-}
-
 // portDNS is where names are looked up (RFC 1035, 4.2).
 const portDNS = 53
 

@@ -113,7 +113,7 @@ func script(argv []string) string {
 func findSubprocesses(in Input) []draft {
 	own := in.workers()
 	return each(in, func(e profile.Effect, d *draft) bool {
-		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) || in.itself(e) {
+		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.elevates(e) {
 			return false
 		}
 		d.severity, d.object = report.SeverityMedium, e.Path

@@ -52,7 +52,7 @@ func TestGoesOn(t *testing.T) {
 	meanwhile := call
 	meanwhile.Attribution, meanwhile.Behind = report.AttributionOverlap, startup.Capability
 	first, again := connect(startup, "tcp", "1.2.3.4", 1), connect(meanwhile, "tcp", "1.2.3.4", 1)
-	expect(t, input(local, first, again), "EGRESS-001 High: At start-up the server tried to connect to 1.2.3.4:1")
+	expect(t, input(local, first, again), "EGRESS-004 High: At start-up the server tried to connect to 1.2.3.4:1")
 	expect(t, input(local, again), "EGRESS-001 High: Tool format_note tried to connect to 1.2.3.4:1")
 	if got := Judge(input(local, first, connect(call, "tcp", "1.2.3.4", 1))); len(got) != 2 {
 		t.Errorf("what a call did by itself: %q", lines(got))

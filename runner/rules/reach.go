@@ -9,24 +9,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-var privilegeRules = []family{
-	{controlSocket, findControlSockets},
-}
-
-var metadataService = Rule{
-	ID: "MCPA-EGRESS-002", Severity: report.SeverityHigh, Title: "Cloud metadata service contacted",
-	Description: "An address or name was connected to or looked up at which a cloud hands out the machine's own credentials " +
-		"(169.254.169.254, metadata.google.internal and their like). A declaration that speaks of the network does not cover " +
-		"that; one that speaks of the cloud does.",
-	Fix: "Take credentials from the server's configuration; or say in the description that it works with that cloud.",
-}
-
 var controlSocket = Rule{
 	ID: "MCPA-SOCKET-001", Severity: report.SeverityHigh, Title: "Undeclared use of a control socket",
 	Description: "A unix socket was connected to, or tried, by which whoever speaks to it owns the machine (Docker, containerd, " +
 		"CRI-O, Podman, BuildKit, systemd) or the user's keys (the agents of SSH and GnuPG), and nothing in the declaration " +
 		"speaks of it.",
 	Fix: "Say in the description that the capability works with it; or keep off it.",
+	Expected: "A library that looks for an agent or a container runtime by itself, and does without. The attempt alone is found, for " +
+		"with the socket there it would have succeeded.",
+	Mitigation: "Do not mount {object} into the server's container, and run it as a user that may not open it.",
+	References: []string{"OWASP MCP02:2025", "OWASP MCP01:2025"},
 }
 
 // metadataHosts are the addresses and names of the metadata services: AWS (also
@@ -49,19 +41,6 @@ var cloudTopics = []string{
 func (in Input) ofMetadata(e profile.Effect) bool {
 	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, canonicalName(e.Host))) &&
 		!in.Scope.Covering(e.Capability).Mentions(cloudTopics...)
-}
-
-func findMetadata(in Input) []draft {
-	drafts := each(in, func(e profile.Effect, d *draft) bool {
-		if !in.ofMetadata(e) {
-			return false
-		}
-		d.severity, d.object = report.SeverityHigh, destination(e)
-		d.message = sentence("%s %s, where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud",
-			subject(e), action(e))
-		return true
-	}, profile.KindConnect)
-	return unexplained(drafts)
 }
 
 // control is a socket that is worth more than it seems.

@@ -83,6 +83,10 @@ type Input struct {
 	Complete bool
 	// directives are what the manifest's texts direct; Judge reads them once.
 	directives []directive
+	// Transport is how the server is talked to, Port where it was told to listen; 0 where
+	// it was told nothing.
+	Transport report.Transport
+	Port      uint16
 	// Search are the domains that the machine puts behind names that it looks up.
 	Search []string
 	// End is the time of evidence that no system call gives.

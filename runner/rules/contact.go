@@ -1,0 +1,220 @@
+package rules
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// contact is what one effect on the network is judged to be. Each is one of them,
+// so that it makes one finding: that of the most specific rule.
+type contact struct {
+	rule     string // its id; "" for no finding
+	severity report.Severity
+	// why stands behind what was done, in the message.
+	why string
+	// object replaces the destination.
+	object string
+}
+
+// contacts judges effects of one profile.
+type contacts struct {
+	in Input
+	// follow are the capabilities that went where an argument led.
+	follow map[report.Capability]bool
+	// early are the destinations of the server before any call, busy those of any part
+	// of the session but the idle time and the end.
+	early, busy map[string]bool
+	// absent are the domains of the registries that the launcher in the command asks.
+	absent []string
+}
+
+func (in Input) contacts() contacts {
+	c := contacts{in: in, follow: map[report.Capability]bool{}, early: map[string]bool{}, busy: map[string]bool{},
+		absent: sinkhole.RegistriesOf(in.Command).Absent}
+	for _, e := range in.Profile.Effects {
+		if e.Kind != profile.KindConnect || !outward(e) {
+			continue
+		}
+		to := goal(e)
+		if begins(e) {
+			c.early[to] = true
+		}
+		if !ends(e) {
+			c.busy[to] = true
+		}
+		if _, ok := in.Explains(e); ok {
+			c.follow[e.Capability] = true
+		}
+	}
+	return c
+}
+
+// goal is a destination without its port: what is looked up and what is connected
+// to are the same.
+func goal(e profile.Effect) string {
+	if e.Host != "" {
+		return canonicalName(e.Host)
+	}
+	return e.Address
+}
+
+// begins and ends tell of what belongs to no call: before the first, and after the
+// last.
+func begins(e profile.Effect) bool {
+	return e.Phase == report.PhaseStartup || e.Phase == report.PhaseHandshake || e.Phase == report.PhaseList
+}
+
+func ends(e profile.Effect) bool {
+	return e.Capability.Kind == report.CapabilityServer && !begins(e)
+}
+
+// of judges one effect.
+func (c contacts) of(e profile.Effect) contact {
+	in := c.in
+	stance, clause := in.Scope.Network(e.Capability)
+	answer, entry := in.Scope.Answer(e.Capability, egressUse(e))
+	_, asked := in.Explains(e)
+	_, closed := in.hintOnly(e.Capability)
+	switch {
+	case !outward(e) || c.ofLauncher(e):
+		return contact{}
+	case answer == scope.Exceeded:
+		return exceeded(entry, asked || in.Arguments == nil && askedFor(e))
+	case in.ofMetadata(e) && !(answer == scope.Allowed && entry.Source == report.ScopeSpec):
+		return contact{rule: idMetadataService, severity: report.SeverityHigh,
+			why: "where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud"}
+	case answer == scope.Allowed, closed: // MCPA-HINT-004
+		return contact{}
+	case stance != scope.Denied && (asked || in.Arguments == nil && askedFor(e)):
+		return contact{}
+	}
+	if found := in.resolver(e, stance, clause); found.rule != "" {
+		return found
+	}
+	if found := in.telemetry(e, stance, clause); found.rule != "" || in.reportsUse(e) {
+		return found
+	}
+	if stance == scope.Declared {
+		return c.declared(e)
+	}
+	severity := report.SeverityMedium
+	if stance == scope.Denied && !resolving(e) {
+		severity = report.SeverityHigh
+	}
+	return contact{rule: c.moment(e), severity: severity, why: against(stance, clause, e.Capability)}
+}
+
+// exceeded is what an operator's list does not have. What an argument of the audit
+// led to shows that the server can be led there, and is less than what it does by
+// itself.
+func exceeded(list scope.Clause, asked bool) contact {
+	if asked {
+		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, why: "where an argument led it; by the declared scope it " + list.Means}
+	}
+	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means}
+}
+
+// moment is the rule for when something undeclared was done. What goes on since
+// before any call is no doing of the call that it comes in.
+func (c contacts) moment(e profile.Effect) string {
+	goesOn := e.Behind.Kind == report.CapabilityServer && c.early[goal(e)]
+	switch {
+	case goesOn, e.Capability.Kind == report.CapabilityServer && begins(e):
+		return idStartupEgress
+	case ends(e):
+		return idIdleEgress
+	}
+	return idUndeclaredEgress
+}
+
+// declared judges what is done by who speaks of the network. Where it goes is its own
+// affair, with two exceptions: a capability that goes where its arguments lead and
+// somewhere else as well, and a server that talks, when nobody asks it anything, to
+// one that it has never talked to when it was asked.
+func (c contacts) declared(e profile.Effect) contact {
+	address, err := netip.ParseAddr(e.Address)
+	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || e.Port == portDNS)
+	switch {
+	case nameless, registry(goal(e)), c.in.ofBrowser(e), c.in.speaksOf(goal(e)):
+		return contact{}
+	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.Behind == (report.Capability{}):
+		return contact{rule: idOtherHost, severity: report.SeverityMedium,
+			why: "besides the host that its arguments name; nothing in its declaration speaks of this one"}
+	case ends(e) && !c.busy[goal(e)]:
+		return contact{rule: idIdleEgress, severity: report.SeverityLow,
+			why: "where it went in no call, and of which nothing in its declaration speaks"}
+	}
+	return contact{}
+}
+
+// speaksOf tells whether the manifest has the name of a host's owner in it: "jina" of
+// r.jina.ai.
+func (in Input) speaksOf(host string) bool {
+	labels := strings.Split(host, ".")
+	if len(labels) < 2 {
+		return false
+	}
+	for _, label := range labels[max(0, len(labels)-3) : len(labels)-1] {
+		if len(label) > 3 && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(label) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofLauncher tells of the look-ups of npx, uvx and their like for what they start.
+func (c contacts) ofLauncher(e profile.Effect) bool {
+	return e.Capability.Kind == report.CapabilityServer && begins(e) && under(goal(e), c.absent)
+}
+
+// registry tells of the hosts that packages are loaded from.
+func registry(host string) bool {
+	return under(host, sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent)
+}
+
+// under tells whether a host is one of some domains, or below one.
+func under(host string, domains []string) bool {
+	return slices.ContainsFunc(domains, func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) })
+}
+
+// ofBrowser tells of what a browser does by itself, where the declaration speaks of
+// one: it looks for its own components, and for whether there is a network.
+func (in Input) ofBrowser(e profile.Effect) bool {
+	return under(goal(e), browserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
+		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")
+}
+
+var browserHosts = []string{
+	"google.com", "googleapis.com", "gstatic.com", "googleusercontent.com", "gvt1.com", "gvt2.com", "google", "cloudflare-dns.com",
+	"mozilla.org", "mozilla.com", "mozilla.net", "firefox.com", "msedge.net", "edge.microsoft.com", "apple.com",
+}
+
+// findContacts finds what a rule is about.
+func findContacts(rule string) func(Input) []draft {
+	return func(in Input) []draft {
+		c := in.contacts()
+		drafts := each(in, func(e profile.Effect, d *draft) bool {
+			found := c.of(e)
+			if found.rule != rule {
+				return false
+			}
+			d.severity, d.object = found.severity, destination(e)
+			if found.object != "" {
+				d.object = found.object
+			}
+			separator := "; "
+			if strings.HasPrefix(found.why, "where ") || strings.HasPrefix(found.why, "besides ") {
+				separator = ", "
+			}
+			d.message = sentence("%s %s%s%s", subject(e), action(e)+in.elsewhere(e), separator, found.why)
+			return true
+		}, profile.KindConnect)
+		return unexplained(drafts)
+	}
+}

@@ -1,0 +1,168 @@
+package rules
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// toHost is a connection to a host by the address that the sinkhole gives for it.
+func toHost(e profile.Effect, host string) profile.Effect {
+	e.Address, e.Host = "198.18.7.7", host
+	return e
+}
+
+const marked = "c12.mcpaudit-probe.example"
+
+var (
+	toMark   = toHost(connect(call, "tcp", "", 443), marked)
+	tls      = connect(call, "tcp", "", 443)
+	idleTLS  = connect(idle, "tcp", "", 443)
+	startTLS = connect(startup, "tcp", "", 443)
+	otherTLS = connect(where(report.PhaseCall, "other", report.AttributionInFlight), "tcp", "", 443)
+
+	fetcher = server{name: "web", tools: []string{"format_note: Fetches a URL.", "other: Adds numbers."}}
+	scraper = server{name: "firecrawl-mcp", tools: []string{"format_note: Scrapes a web page."}}
+	weather = server{name: "weather", tools: []string{"format_note: Gets the weather forecast."}}
+	browser = server{name: "devtools", tools: []string{"format_note: Opens a page in the browser."}}
+	tracked = server{name: "web", instructions: "Sends anonymous telemetry unless DO_NOT_TRACK is set.", tools: []string{"format_note: Fetches a URL."}}
+	digger  = server{name: "dig", tools: []string{"format_note: Looks up a DNS record on the internet."}}
+)
+
+// fetching is a server whose tool was called with a URL of the audit's.
+func fetching(s server, effects ...profile.Effect) Input {
+	return calledWith(input(s, effects...), "url=https://"+marked+"/notes")
+}
+
+// The rule of each destination, and what comes near it.
+func TestContacts(t *testing.T) {
+	posthog, evil := "eu.i.posthog.com", "collect.evil.test"
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"fetched what it was asked for":     {fetching(fetcher, lookupOf(call, marked), toMark), ""},
+		"silent, and asked for":             {fetching(silent, lookupOf(call, marked), toMark), ""},
+		"and a second host":                 {fetching(fetcher, toMark, toHost(tls, evil)), "EGRESS-003 Medium: Tool format_note tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp), besides the host that its arguments name"},
+		"a second address":                  {fetching(fetcher, toMark, connect(call, "tcp", "93.184.216.34", 80)), "EGRESS-003 Medium"},
+		"a second name":                     {fetching(fetcher, toMark, lookupOf(call, "x.evil.test")), "EGRESS-003 Medium"},
+		"a service does it":                 {fetching(scraper, toHost(tls, "api.firecrawl.dev")), ""},
+		"a service that does it, too":       {fetching(scraper, toMark, toHost(tls, "api.firecrawl.dev")), ""},
+		"a fixed host":                      {fetching(weather, toHost(tls, "api.open-meteo.com")), ""},
+		"what a browser asks":               {fetching(browser, toMark, toHost(tls, "update.googleapis.com")), ""},
+		"what only a browser may":           {fetching(fetcher, toMark, toHost(tls, "update.googleapis.com")), "EGRESS-003 Medium"},
+		"the same host, by another tool":    {fetching(silent, toHost(otherTLS, marked)), "EGRESS-001 Medium: Tool other"},
+		"the same host, at idle":            {fetching(silent, toHost(idleTLS, marked)), "EGRESS-005 Medium"},
+		"the same host, to nowhere":         {fetching(silent, with(toMark, func(e *profile.Effect) { e.Address = "93.184.216.34" })), "EGRESS-001 Medium"},
+		"a host that the server has named":  {calledWith(input(silent, toHost(tls, evil)), "region="+evil), "EGRESS-001 Medium"},
+		"such a one, declared":              {calledWith(input(fetcher, toHost(tls, evil)), "region="+evil), ""},
+		"a name that the trace has not got": {fetching(fetcher, toMark, toHost(tls, "")), ""},
+
+		"at start-up, silent":              {input(silent, toHost(startTLS, evil)), "EGRESS-004 Medium: At start-up the server"},
+		"at start-up, declared":            {input(weather, toHost(startTLS, evil)), ""},
+		"at start-up, by npx":              {npx(input(local, lookupOf(startup, "registry.npmjs.org"))), ""},
+		"at start-up, without npx":         {input(local, lookupOf(startup, "registry.npmjs.org")), "EGRESS-004 High"},
+		"something else, by npx":           {npx(input(local, lookupOf(startup, evil))), "EGRESS-004 High"},
+		"in a call, by npx":                {npx(input(local, lookupOf(call, "registry.npmjs.org"))), "EGRESS-001 High"},
+		"idle, declared":                   {input(weather, toHost(idleTLS, evil)), "EGRESS-005 Low: While idle, the server tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp), where it went in no call"},
+		"idle, declared, as in a call":     {input(weather, toHost(tls, evil), toHost(idleTLS, evil)), ""},
+		"idle, declared, as at start":      {input(weather, toHost(startTLS, evil), toHost(idleTLS, evil)), ""},
+		"idle, declared, of its own":       {input(scraper, toHost(idleTLS, "api.firecrawl.dev")), ""},
+		"idle, declared, a registry":       {input(weather, toHost(idleTLS, "registry.npmjs.org")), ""},
+		"idle, the end of a look-up":       {input(weather, connect(idle, "udp", "10.96.0.10", 53)), ""},
+		"telemetry, silent":                {input(silent, toHost(tls, posthog)), "EGRESS-006 Medium: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry"},
+		"telemetry, of who fetches":        {input(fetcher, toHost(startTLS, posthog)), "EGRESS-006 Low: At start-up"},
+		"telemetry, declared":              {input(tracked, toHost(tls, posthog)), ""},
+		"telemetry, of who promises":       {input(local, toHost(tls, posthog)), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry; its description says "Purely`},
+		"telemetry, promised off":          {promising(input(fetcher, toHost(tls, posthog))), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry; the manifest says "no telemetry`},
+		"telemetry, of another name":       {input(weather, toHost(tls, "posthog.com.evil.test")), ""},
+		"a name server of its own":         {resolved(input(weather, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), "EGRESS-007 Medium: Tool format_note looked up the name x.test (at 9.9.9.9:53), not at a name server of the machine"},
+		"the machine's":                    {resolved(input(weather, lookupOf(call, "x.test"))), ""},
+		"over HTTPS":                       {input(weather, toHost(tls, "dns.google")), "EGRESS-007 Medium"},
+		"over HTTPS, by address":           {input(weather, connect(call, "tcp", "1.1.1.1", 443)), "EGRESS-007 Medium"},
+		"over TLS":                         {resolved(input(weather, connect(call, "tcp", "93.184.216.34", 853))), "EGRESS-007 Medium"},
+		"over HTTPS, of a browser":         {input(browser, toHost(tls, "dns.google")), ""},
+		"a name server, of who looks up":   {resolved(input(digger, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), ""},
+		"a name server, of an argument":    {resolved(calledWith(input(weather, with(lookupOf(call, marked), func(e *profile.Effect) { e.Address = "192.0.2.13" })), "server=192.0.2.13", "name="+marked)), ""},
+		"a name server, promised":          {resolved(input(local, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), "EGRESS-007 High"},
+		"on the operator's list":           {allowed(input(local, toHost(tls, evil)), evil), ""},
+		"not on the operator's list":       {allowed(input(weather, toHost(tls, evil)), "api.open-meteo.com"), "EGRESS-001 High: Tool format_note tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp); by the declared scope it may connect only to api.open-meteo.com"},
+		"asked for, not on the list":       {allowed(fetching(fetcher, toMark), "api.open-meteo.com"), "EGRESS-001 Medium"},
+		"the machine's name server":        {allowed(input(weather, connect(call, "udp", "10.96.0.10", 53)), "api.open-meteo.com"), ""},
+		"the metadata service, allowed":    {allowed(input(weather, connect(call, "tcp", "169.254.169.254", 80)), "169.254.169.254"), ""},
+		"a host on the list, made up":      {allowed(input(weather, with(toHost(tls, "api.open-meteo.com"), func(e *profile.Effect) { e.Address = "93.184.216.34" })), "api.open-meteo.com"), "EGRESS-001 High"},
+		"npx, not on the operator's list":  {allowed(npx(input(weather, lookupOf(startup, "registry.npmjs.org"))), "api.open-meteo.com"), ""},
+		"a marker where nothing is known":  {input(silent, toMark), ""},
+		"what others know, of another use": {input(silent, connect(call, "tcp", "127.0.0.1", 443)), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+func npx(in Input) Input {
+	in.Command = []string{"npx", "-y", "notes"}
+	return in
+}
+
+func resolved(in Input) Input {
+	in.Resolvers = []netip.Addr{netip.MustParseAddr("10.96.0.10")}
+	return in
+}
+
+func promising(in Input) Input {
+	in.Manifest = manifest.Manifest{Instructions: []byte(`"It collects nothing and sends no telemetry. It is free."`)}
+	return in
+}
+
+// allowed is an Input under an operator's egress list.
+func allowed(in Input, hosts ...string) Input {
+	in.Scope = scope.Read(manifest.Manifest{}, scope.Given{Allow: &report.DeclaredScope{Egress: hosts}})
+	return in
+}
+
+// What a server does that gives the tool's argument back at idle under a name that is
+// the audit's is no look-up of the audit's.
+func TestMarkersAreTheirCapabilitys(t *testing.T) {
+	if !inputs.Named(marked) {
+		t.Fatal("the marker is none")
+	}
+	in := fetching(silent, toHost(otherTLS, marked))
+	in.Arguments[report.Capability{Kind: report.CapabilityTool, Name: "other"}] = []Argument{{Field: "host", Value: marked}}
+	expect(t, in, "")
+}
+
+// Whatever is declared, one effect is one finding.
+func TestOneFindingEach(t *testing.T) {
+	for _, s := range []server{local, silent, fetcher, weather, tracked, digger, browser} {
+		for _, e := range []profile.Effect{
+			toHost(tls, "eu.i.posthog.com"), toHost(startTLS, "dns.google"), toHost(idleTLS, "x.evil.test"), connect(idle, "tcp", "169.254.169.254", 80),
+			with(lookupOf(startup, "posthog.com"), func(e *profile.Effect) { e.Address = "9.9.9.9" }), connect(call, "tcp", "8.8.8.8", 443),
+		} {
+			for _, in := range []Input{resolved(input(s, e)), resolved(allowed(input(s, e), "a.example")), fetching(s, toMark, e)} {
+				n := 0
+				for _, f := range Judge(in) {
+					if strings.HasPrefix(f.Rule, "MCPA-EGRESS-") && !strings.Contains(f.Message, marked) {
+						n++
+					}
+				}
+				if n > 1 {
+					t.Errorf("%s, %s: %q", s.name, e.Detail, lines(Judge(in)))
+				}
+			}
+		}
+	}
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-EGRESS-003": {finds: []Input{fetching(fetcher, toMark, toHost(tls, "collect.evil.test"))}, spares: []Input{fetching(fetcher, toMark)}},
+	"MCPA-EGRESS-004": {finds: one(silent, toHost(startTLS, "collect.evil.test")), spares: one(weather, toHost(startTLS, "collect.evil.test"))},
+	"MCPA-EGRESS-005": {finds: one(silent, toHost(idleTLS, "collect.evil.test")), spares: one(weather, toHost(tls, "a.test"), toHost(idleTLS, "a.test"))},
+	"MCPA-EGRESS-006": {finds: one(fetcher, toHost(tls, "o1.ingest.sentry.io")), spares: one(tracked, toHost(tls, "o1.ingest.sentry.io"))},
+	"MCPA-EGRESS-007": {finds: one(weather, toHost(tls, "dns.quad9.net")), spares: one(digger, toHost(tls, "dns.quad9.net"))},
+})

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"net/netip"
+	"path"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+var privilegeRules = []family{
+	{controlSocket, findControlSockets},
+	{openListener, findListeners},
+	{elevation, findElevations},
+}
+
+var openListener = Rule{
+	ID: "MCPA-PRIVILEGE-001", Severity: report.SeverityHigh, Title: "Listens beyond the machine",
+	Description: "The server waits for connections or datagrams at an address that others can reach (0.0.0.0, ::, or one of an interface), besides the " +
+		"port by which the audit talks to it. Medium where nothing in the declaration speaks of listening; High where the operator's " +
+		"listen list does not have it. A listener on the loopback, and a socket whose port the kernel " +
+		"chose for questions of its own (UDP), are no findings.",
+	Fix: "Listen on 127.0.0.1; or say in the instructions what listens, where, and for whom.",
+	Expected: "A library that opens a helper of its own for everybody, such as a debugger or a file watcher: that is what is to be found. " +
+		"The audited port may be open to all: in a container there is no other way.",
+	Mitigation: "Publish no port but the one that clients use, and deny ingress to {object} by a NetworkPolicy.",
+	References: []string{"OWASP MCP02:2025", "OWASP MCP09:2025"},
+}
+
+var elevation = Rule{
+	ID: "MCPA-PRIVILEGE-002", Severity: report.SeverityHigh, Title: "Asked for another user's rights",
+	Description: "A program was started, with or without success, that gives another user's rights (sudo, su, doas, pkexec), and nothing in the " +
+		"declaration speaks of it; what an argument of the call told it to run is explained. High: whoever runs the server has to have " +
+		"chosen that. A search for such a program that found none is no finding.",
+	Fix:        "Do without; or say in the description what is done with which rights.",
+	Expected:   "A launcher that drops its rights with su before the server starts. What is done until the server reads its first request does not count.",
+	Mitigation: "Run it with allowPrivilegeEscalation: false and all capabilities dropped, from an image without {object}.",
+	References: []string{"OWASP MCP02:2025"},
+}
+
+// listenTopics are the words of who says that it listens.
+var listenTopics = []string{"listen", "listens", "listening", "listener", "webhook", "webhooks", "callback", "websocket", "inspector",
+	"dashboard", "0.0.0.0", "bind", "binds", "mdns", "upnp"}
+
+func findListeners(in Input) []draft {
+	ours := in.audited()
+	return each(in, func(e profile.Effect, d *draft) bool {
+		address, err := netip.ParseAddr(e.Address)
+		if err != nil || e.Error != "" || e.Protocol != "tcp" && e.Protocol != "udp" || ours != 0 && e.Port == ours && e.Protocol == "tcp" {
+			return false
+		}
+		d.severity, d.object = report.SeverityMedium, endpoint(e)+"/"+e.Protocol
+		answer, list := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseListen, Address: e.Address, Port: e.Port})
+		switch {
+		case answer == scope.Exceeded && !address.IsLoopback():
+			d.severity = report.SeverityHigh
+			d.message = sentence("%s listens on %s (%s); by the declared scope it %s", subject(e), endpoint(e), e.Protocol, list.Means)
+			return true
+		case answer != scope.Unsaid, address.IsLoopback(), in.Scope.Covering(e.Capability).Mentions(listenTopics...):
+			return false
+		}
+		d.message = sentence("%s listens on %s (%s), which others can reach; nothing in its declaration speaks of that", subject(e), endpoint(e), e.Protocol)
+		return true
+	}, profile.KindListen)
+}
+
+// audited is the port by which the audit talks to the server; 0 where it is none. Where
+// no port was named, it is the first that the server listens on where the audit reaches it.
+func (in Input) audited() int {
+	if in.Transport != report.TransportStreamableHTTP && in.Transport != report.TransportSSE {
+		return 0
+	}
+	if in.Port != 0 {
+		return int(in.Port)
+	}
+	for _, e := range in.Profile.Effects {
+		address, err := netip.ParseAddr(e.Address)
+		if e.Kind == profile.KindListen && e.Protocol == "tcp" && e.Error == "" && err == nil && (address.IsLoopback() || address.IsUnspecified()) {
+			return e.Port
+		}
+	}
+	return 0
+}
+
+// elevating are the programs that give another user's rights.
+var elevating = map[string]bool{"sudo": true, "su": true, "doas": true, "pkexec": true, "sudoedit": true, "gksudo": true}
+
+// elevates tells whether a program was started to get another user's rights, of which
+// nothing speaks.
+func (in Input) elevates(e profile.Effect) bool {
+	if !elevating[path.Base(e.Path)] || e.Error == "ENOENT" || e.Phase == report.PhaseStartup ||
+		in.Scope.Covering(e.Capability).Mentions("sudo", "su", "doas", "root", "privileged", "administrator", "elevated") {
+		return false
+	}
+	_, told := in.Explains(e)
+	return !told
+}
+
+func findElevations(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		d.severity, d.object = report.SeverityHigh, e.Path
+		d.message = sentence("%s started %s, which gives another user's rights; nothing in its declaration speaks of that", subject(e), program(e))
+		return in.elevates(e)
+	}, profile.KindExec)
+}

@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+func listen(at ledger.Where, protocol, address string, port int) profile.Effect {
+	e := connect(at, protocol, address, port)
+	e.Kind, e.Operation = profile.KindListen, "listen"
+	return e
+}
+
+// overHTTP is a server that the audit talks to on a port; 0: on the first.
+func overHTTP(in Input, port uint16) Input {
+	in.Transport, in.Port = report.TransportStreamableHTTP, port
+	return in
+}
+
+func TestListeners(t *testing.T) {
+	all := listen(startup, "tcp", "0.0.0.0", 8080)
+	listed := func(in Input, ports ...string) Input {
+		in.Scope = scope.Read(manifest.Manifest{}, scope.Given{Allow: &report.DeclaredScope{Listen: ports}})
+		return in
+	}
+	hooks := server{name: "hooks", instructions: "Listens for webhooks on port 8080.", tools: []string{"format_note: Formats."}}
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"for all":                  {input(silent, all), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:8080 (tcp), which others can reach"},
+		"for all, IPv6":            {input(silent, listen(call, "tcp", "::", 9000)), "PRIVILEGE-001 Medium: Tool format_note listens on [::]:9000"},
+		"for an interface":         {input(silent, listen(call, "tcp", "10.0.0.7", 9000)), "PRIVILEGE-001 Medium"},
+		"datagrams":                {input(silent, listen(call, "udp", "0.0.0.0", 5353)), "PRIVILEGE-001 Medium"},
+		"on the loopback":          {input(silent, listen(call, "tcp", "127.0.0.1", 9229), listen(call, "tcp", "::1", 9229)), ""},
+		"unix":                     {input(silent, listen(call, "unix", "/tmp/x.sock", 0)), ""},
+		"without success":          {input(silent, with(all, func(e *profile.Effect) { e.Error = "EADDRINUSE" })), ""},
+		"declared":                 {input(hooks, all), ""},
+		"the audited port":         {overHTTP(input(silent, all), 8080), ""},
+		"the first":                {overHTTP(input(silent, all), 0), ""},
+		"another besides":          {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 8080), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
+		"another besides, first":   {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 0), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
+		"on the list":              {listed(input(silent, all), "8080"), ""},
+		"not on the list":          {listed(input(silent, all), "9090"), "PRIVILEGE-001 High: At start-up the server listens on 0.0.0.0:8080 (tcp); by the declared scope it may listen only on 9090"},
+		"audited, not on the list": {overHTTP(listed(input(silent, all), "9090"), 8080), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+func TestElevation(t *testing.T) {
+	admin := server{name: "admin", tools: []string{"format_note: Runs a command as root."}}
+	sudo := run(call, "/usr/bin/sudo", "-n", "id")
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"sudo":              {input(silent, sudo), "PRIVILEGE-002 High: Tool format_note started /usr/bin/sudo"},
+		"of a shell tool":   {input(shelly, sudo), "PRIVILEGE-002 High"},
+		"refused":           {input(silent, with(sudo, func(e *profile.Effect) { e.Error = "EACCES" })), "PRIVILEGE-002 High"},
+		"not there":         {input(silent, with(sudo, func(e *profile.Effect) { e.Error = "ENOENT" })), ""},
+		"declared":          {input(admin, sudo), ""},
+		"its argument":      {calledWith(input(shelly, sudo), "command=cd /tmp && sudo -n id"), ""},
+		"by a launcher":     {input(silent, run(startup, "/bin/su", "su", "app")), ""},
+		"an ordinary other": {input(silent, run(call, "/usr/bin/sum", "sum")), "EXEC-001 Medium"},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-PRIVILEGE-001": {
+		finds:  one(silent, listen(startup, "tcp", "0.0.0.0", 8080)),
+		spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "0.0.0.0", 8080)), 8080)},
+	},
+	"MCPA-PRIVILEGE-002": {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
+})

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+// telemetryHosts are the domains at which services take reports on how a program is
+// used, or how it failed.
+var telemetryHosts = []string{
+	"posthog.com", "segment.io", "segment.com", "sentry.io", "sentry-cdn.com", "amplitude.com", "mixpanel.com", "google-analytics.com",
+	"googletagmanager.com", "analytics.google.com", "applicationinsights.azure.com", "applicationinsights.microsoft.com",
+	"dc.services.visualstudio.com", "vortex.data.microsoft.com", "events.data.microsoft.com", "statsig.com", "statsigapi.net",
+	"featuregates.org", "rudderstack.com", "rudderlabs.com", "heap.io", "heapanalytics.com", "bugsnag.com", "rollbar.com", "honeybadger.io",
+	"raygun.io", "airbrake.io", "datadoghq.com", "datadoghq.eu", "browser-intake-datadoghq.com", "nr-data.net", "newrelic.com", "logrocket.com",
+	"fullstory.com", "hotjar.com", "plausible.io", "matomo.cloud", "scarf.sh", "api.honeycomb.io", "ingest.signalfx.com", "launchdarkly.com",
+	"clarity.ms", "loggly.com", "logz.io", "logtail.com", "betterstackdata.com", "axiom.co", "crashlytics.com",
+	"umami.is", "june.so", "customer.io", "countly.com", "telemetrydeck.com", "checkpoint.prisma.io", "telemetry.nextjs.org",
+}
+
+// telemetryTopics are the words of who says so.
+var telemetryTopics = []string{
+	"telemetry", "analytics", "tracking", "metrics", "usage-statistics", "posthog", "segment", "sentry", "amplitude", "mixpanel",
+	"applicationinsights", "statsig", "rudderstack", "bugsnag", "rollbar", "datadog", "newrelic", "honeycomb", "launchdarkly", "scarf",
+}
+
+// noTelemetry is a promise to send none.
+var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
+	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
+
+// reportsUse tells whether an effect leads to one of those services.
+func (in Input) reportsUse(e profile.Effect) bool { return under(goal(e), telemetryHosts) }
+
+// telemetry judges a report on the use of the server.
+func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
+	if !in.reportsUse(e) {
+		return contact{}
+	}
+	found := contact{rule: idUndeclaredTelemetry, severity: report.SeverityMedium,
+		why: "a service for telemetry, of which nothing in its declaration speaks"}
+	promise := in.promisesNoTelemetry()
+	switch {
+	case stance == scope.Denied:
+		found.severity, found.why = report.SeverityHigh, "a service for telemetry; "+whose(clause, e.Capability)
+	case promise != "":
+		found.severity, found.why = report.SeverityHigh, "a service for telemetry; the manifest says "+quoted(promise)
+	case in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(telemetryTopics...):
+		return contact{}
+	case stance == scope.Declared:
+		found.severity = report.SeverityLow
+	}
+	return found
+}
+
+// promisesNoTelemetry is the promise, where a description or the instructions make one.
+func (in Input) promisesNoTelemetry() string {
+	texts := []string{manifest.Text(in.Manifest.Instructions)}
+	for _, tool := range manifest.Items(report.CapabilityTool, in.Manifest.Tools) {
+		texts = append(texts, tool.Description)
+	}
+	for _, text := range texts {
+		if found := noTelemetry.FindString(text[:min(len(text), maxDescription)]); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// resolverHosts are where names are looked up over HTTPS (RFC 8484) or TLS, and
+// resolverAddresses the addresses of the same services.
+var (
+	resolverHosts = []string{"dns.google", "dns.google.com", "cloudflare-dns.com", "one.one.one.one", "quad9.net", "doh.opendns.com",
+		"dns.adguard.com", "adguard-dns.com", "dns.nextdns.io", "doh.cleanbrowsing.org", "dns.alidns.com", "doh.pub", "dns.sb", "mullvad.net"}
+	resolverAddresses = []string{"1.1.1.1", "1.0.0.1", "8.8.8.8", "8.8.4.4", "9.9.9.9", "149.112.112.112", "208.67.222.222", "208.67.220.220",
+		"2606:4700:4700::1111", "2606:4700:4700::1001", "2001:4860:4860::8888", "2001:4860:4860::8844", "2620:fe::fe"}
+)
+
+// portTLS is where names are looked up over TLS (RFC 7858).
+const portTLS = 853
+
+var resolverTopics = []string{"dns", "doh", "nameserver", "nameservers", "resolver", "resolvers", "dig", "nslookup", "whois"}
+
+// resolver judges who looks names up at a name server that the machine does not have.
+func (in Input) resolver(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
+	address, err := netip.ParseAddr(e.Address)
+	foreign := in.elsewhere(e) != "" || under(goal(e), resolverHosts) ||
+		err == nil && (e.Port == 443 || e.Port == portTLS) && e.Host == "" && slices.Contains(resolverAddresses, e.Address) ||
+		err == nil && e.Port == portTLS && address.IsGlobalUnicast() && len(in.Resolvers) > 0 && !slices.Contains(in.Resolvers, address)
+	if !foreign || in.ofBrowser(e) || in.Scope.Covering(e.Capability).Mentions(resolverTopics...) {
+		return contact{}
+	}
+	found := contact{rule: idOwnResolver, severity: report.SeverityMedium, object: endpoint(e), why: "where neither the filter nor the log of the machine sees it"}
+	if under(goal(e), resolverHosts) {
+		found.object = goal(e)
+	}
+	if stance == scope.Denied {
+		found.severity, found.why = report.SeverityHigh, whose(clause, e.Capability)
+	}
+	return found
+}
