@@ -16,7 +16,7 @@ var privilegeRules = []family{
 }
 
 var openListener = Rule{
-	ID: "MCPA-PRIVILEGE-001", Severity: report.SeverityHigh, Title: "Listens beyond the machine",
+	ID: "MCPA-LISTEN-001", Severity: report.SeverityHigh, Title: "Listens beyond the machine",
 	Description: "The server waits for connections or datagrams at an address that others can reach (0.0.0.0, ::, or one of an interface), besides the " +
 		"port by which the audit talks to it. Medium where nothing in the declaration speaks of listening; High where the operator's " +
 		"listen list does not have it. A listener on the loopback, and a socket whose port the kernel " +
@@ -29,7 +29,7 @@ var openListener = Rule{
 }
 
 var elevation = Rule{
-	ID: "MCPA-PRIVILEGE-002", Severity: report.SeverityHigh, Title: "Asked for another user's rights",
+	ID: "MCPA-PRIV-001", Severity: report.SeverityHigh, Title: "Asked for another user's rights",
 	Description: "A program was started, with or without success, that gives another user's rights (sudo, su, doas, pkexec), and nothing in the " +
 		"declaration speaks of it; what an argument of the call told it to run is explained. High: whoever runs the server has to have " +
 		"chosen that. A search for such a program that found none is no finding.",

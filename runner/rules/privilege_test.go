@@ -33,20 +33,20 @@ func TestListeners(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"for all":                  {input(silent, all), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:8080 (tcp), which others can reach"},
-		"for all, IPv6":            {input(silent, listen(call, "tcp", "::", 9000)), "PRIVILEGE-001 Medium: Tool format_note listens on [::]:9000"},
-		"for an interface":         {input(silent, listen(call, "tcp", "10.0.0.7", 9000)), "PRIVILEGE-001 Medium"},
-		"datagrams":                {input(silent, listen(call, "udp", "0.0.0.0", 5353)), "PRIVILEGE-001 Medium"},
+		"for all":                  {input(silent, all), "LISTEN-001 Medium: At start-up the server listens on 0.0.0.0:8080 (tcp), which others can reach"},
+		"for all, IPv6":            {input(silent, listen(call, "tcp", "::", 9000)), "LISTEN-001 Medium: Tool format_note listens on [::]:9000"},
+		"for an interface":         {input(silent, listen(call, "tcp", "10.0.0.7", 9000)), "LISTEN-001 Medium"},
+		"datagrams":                {input(silent, listen(call, "udp", "0.0.0.0", 5353)), "LISTEN-001 Medium"},
 		"on the loopback":          {input(silent, listen(call, "tcp", "127.0.0.1", 9229), listen(call, "tcp", "::1", 9229)), ""},
 		"unix":                     {input(silent, listen(call, "unix", "/tmp/x.sock", 0)), ""},
 		"without success":          {input(silent, with(all, func(e *profile.Effect) { e.Error = "EADDRINUSE" })), ""},
 		"declared":                 {input(hooks, all), ""},
 		"the audited port":         {overHTTP(input(silent, all), 8080), ""},
 		"the first":                {overHTTP(input(silent, all), 0), ""},
-		"another besides":          {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 8080), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
-		"another besides, first":   {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 0), "PRIVILEGE-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
+		"another besides":          {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 8080), "LISTEN-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
+		"another besides, first":   {overHTTP(input(silent, all, listen(startup, "tcp", "0.0.0.0", 9090)), 0), "LISTEN-001 Medium: At start-up the server listens on 0.0.0.0:9090"},
 		"on the list":              {listed(input(silent, all), "8080"), ""},
-		"not on the list":          {listed(input(silent, all), "9090"), "PRIVILEGE-001 High: At start-up the server listens on 0.0.0.0:8080 (tcp); by the declared scope it may listen only on 9090"},
+		"not on the list":          {listed(input(silent, all), "9090"), "LISTEN-001 High: At start-up the server listens on 0.0.0.0:8080 (tcp); by the declared scope it may listen only on 9090"},
 		"audited, not on the list": {overHTTP(listed(input(silent, all), "9090"), 8080), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
@@ -60,9 +60,9 @@ func TestElevation(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"sudo":              {input(silent, sudo), "PRIVILEGE-002 High: Tool format_note started /usr/bin/sudo"},
-		"of a shell tool":   {input(shelly, sudo), "PRIVILEGE-002 High"},
-		"refused":           {input(silent, with(sudo, func(e *profile.Effect) { e.Error = "EACCES" })), "PRIVILEGE-002 High"},
+		"sudo":              {input(silent, sudo), "PRIV-001 High: Tool format_note started /usr/bin/sudo"},
+		"of a shell tool":   {input(shelly, sudo), "PRIV-001 High"},
+		"refused":           {input(silent, with(sudo, func(e *profile.Effect) { e.Error = "EACCES" })), "PRIV-001 High"},
 		"not there":         {input(silent, with(sudo, func(e *profile.Effect) { e.Error = "ENOENT" })), ""},
 		"declared":          {input(admin, sudo), ""},
 		"its argument":      {calledWith(input(shelly, sudo), "command=cd /tmp && sudo -n id"), ""},
@@ -74,9 +74,9 @@ func TestElevation(t *testing.T) {
 }
 
 var _ = prove(map[string]proof{
-	"MCPA-PRIVILEGE-001": {
+	"MCPA-LISTEN-001": {
 		finds:  one(silent, listen(startup, "tcp", "0.0.0.0", 8080)),
 		spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "0.0.0.0", 8080)), 8080)},
 	},
-	"MCPA-PRIVILEGE-002": {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
+	"MCPA-PRIV-001": {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
 })
