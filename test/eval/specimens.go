@@ -3,7 +3,7 @@ package main
 import "github.com/mcpaudit/mcpaudit/api/report"
 
 // remoteCodeExecution is the specimen that nothing may outrank.
-const remoteCodeExecution = "go/leaky"
+const remoteCodeExecution = "go/quotes"
 
 // leaks are what the leaky servers do in each call: read a decoy, connect to where
 // they do not say, and carry it off.
@@ -31,6 +31,9 @@ var specimens = []specimen{
 	fails("python/leaky.py", leaks...),
 	fails("go/leaky https base64", leaks...),
 	fails("go/leaky http gzip", leaks...),
+
+	// It runs what stands in its argument, and sends a token along with what it asks.
+	fails(remoteCodeExecution, "MCPA-EGRESS-001 High", "MCPA-EXEC-001 Medium", "MCPA-EXEC-002 High", "MCPA-SECRET-002 Critical"),
 
 	fails("go/rugpull session", "MCPA-MANIFEST-002 High"),
 	fails("go/rugpull restart", "MCPA-MANIFEST-003 High"),
