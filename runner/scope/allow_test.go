@@ -48,6 +48,8 @@ func TestAllowlists(t *testing.T) {
 		{"api.example.com:443", egress("api.example.com", "10.96.0.10", 53), true},
 		{"api.example.com:443", egress("api.example.com", "127.0.0.53", 53), true},
 		{"api.example.com:443", egress("api.example.com", "8.8.8.8", 53), false},
+		{"api.example.com", egress("api.example.com", "10.96.0.10", 53), true},
+		{"api.example.com", egress("api.example.com", "8.8.8.8", 53), false},
 		{"api.example.com:443", egress("other.example.com", "10.96.0.10", 53), false},
 		{"api.example.com:443", egress("", "10.96.0.10", 53), true},
 		{"api.example.com:443", egress("", "8.8.8.8", 53), false},

@@ -36,19 +36,27 @@ func parseEgress(entry string, d Given) (matcher, error) {
 	if err := checkHost(to); err != nil {
 		return nil, err
 	}
-	glob := strings.ToLower(to)
-	return func(u Use) bool {
-		name := strings.TrimSuffix(strings.ToLower(u.Host), ".")
-		switch {
-		case u.Port == portDNS && u.Host == "":
-			return d.asks(u) // no more than the beginning of a question
-		case !matchHost(glob, name):
-			return false
-		case u.looksUp() && d.asks(u):
-			return true
-		}
-		return port == 0 || port == u.Port
-	}, nil
+	return hostEntry{strings.ToLower(to), port, d}.allows, nil
+}
+
+// hostEntry is an entry that names a host, with a port or 0.
+type hostEntry struct {
+	glob  string
+	port  int
+	given Given
+}
+
+func (h hostEntry) allows(u Use) bool {
+	if u.Port == portDNS && u.Host == "" {
+		return h.given.asks(u) // no more than the beginning of a question
+	}
+	if !matchHost(h.glob, strings.TrimSuffix(strings.ToLower(u.Host), ".")) {
+		return false
+	}
+	if u.looksUp() {
+		return h.given.asks(u)
+	}
+	return h.port == 0 || h.port == u.Port
 }
 
 // looksUp tells whether the use is a question to a name server.

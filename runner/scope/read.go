@@ -31,11 +31,16 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 		promised, kept := false, false
 		for _, sentence := range sentences(text) {
 			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
-			d.speak(words(sentence, f.identifier), clause)
+			speaking, off := sentence, f.promises && promisesNoNetwork(sentence)
+			if at := foreignPromise(sentence); f.promises && at != nil {
+				// Its own words speak of what it denies.
+				speaking, off = sentence[:at[0]]+" "+sentence[at[1]:], true
+			}
+			d.speak(words(speaking, f.identifier), clause)
 			if !f.promises {
 				continue
 			}
-			if !promised && promisesNoNetwork(sentence) {
+			if !promised && off {
 				d.NoNetwork, promised = append(d.NoNetwork, clause.meaning("keeps off the network")), true
 			}
 			if !kept && promisesReadOnly(sentence) {
@@ -53,10 +58,33 @@ func (c Clause) meaning(what string) Clause {
 	return c
 }
 
+// vocabulary are the words of one use: whole ones, pairs of them, and the parts of
+// words of scripts without spaces.
+type vocabulary struct {
+	words map[string]bool
+	parts []string
+}
+
+var (
+	ofNetwork    = vocabulary{networkWords, networkParts}
+	ofSubprocess = vocabulary{subprocessWords, subprocessParts}
+	ofFiles      = vocabulary{fileWords, fileParts}
+	ofWriting    = vocabulary{words: writeWords}
+)
+
+// has tells whether a word, or it and the next, speak of the use.
+func (v vocabulary) has(word, next string) bool {
+	if v.words[word] || v.words[word+" "+next] {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(word)
+	return unspaced(first) && speaks(word, v.parts)
+}
+
 // speak enters the uses that a sentence speaks of.
 func (d *Declaration) speak(spoken []string, clause Clause) {
 	denied := 0
-	network, subprocess, files, writing := false, false, false, false
+	var network, subprocess, files, writing bool
 	for i, word := range spoken {
 		d.words[word] = true
 		if negations[word] {
@@ -65,14 +93,14 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 		if denied--; denied > 0 {
 			continue
 		}
-		pair := word
+		next := ""
 		if i+1 < len(spoken) {
-			pair += " " + spoken[i+1]
+			next = spoken[i+1]
 		}
-		network = network || networkWords[word] || networkWords[pair]
-		subprocess = subprocess || subprocessWords[word] || subprocessWords[pair]
-		files = files || fileWords[word] || fileWords[pair]
-		writing = writing || writeWords[word]
+		network = network || ofNetwork.has(word, next)
+		subprocess = subprocess || ofSubprocess.has(word, next)
+		files = files || ofFiles.has(word, next)
+		writing = writing || ofWriting.has(word, next)
 	}
 	if network {
 		d.Network = append(d.Network, clause.meaning("may use the network"))
@@ -113,7 +141,8 @@ func sentences(text string) []string {
 }
 
 // words cuts a sentence into lower-case words; a name also where its case
-// changes ("fetchUrl"). An apostrophe is part of its word.
+// changes ("fetchUrl"), and any text where a script begins that has no spaces between
+// words ("调用GitHub"). An apostrophe is part of its word.
 func words(sentence string, identifier bool) []string {
 	var all []string
 	var word strings.Builder
@@ -123,16 +152,17 @@ func words(sentence string, identifier bool) []string {
 		}
 		word.Reset()
 	}
-	lower := false
+	lower, dense := false, false
 	for _, r := range strings.ReplaceAll(sentence, "’", "'") {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' {
 			flush()
 			lower = false
 			continue
 		}
-		if identifier && lower && unicode.IsUpper(r) {
+		if identifier && lower && unicode.IsUpper(r) || dense != (r > unicode.MaxLatin1 && unspaced(r)) {
 			flush()
 		}
+		dense = r > unicode.MaxLatin1 && unspaced(r)
 		lower = unicode.IsLower(r)
 		word.WriteRune(unicode.ToLower(r))
 	}

@@ -12,17 +12,22 @@ var (
 		"connects", "connect to", "database", "databases", "postgres", "postgresql",
 		"mysql", "redis", "mongodb", "elasticsearch", "kafka", "s3", "aws", "azure", "gcp", "github", "gitlab", "slack",
 		"jira", "notion", "kubernetes", "cluster", "google", "wikipedia", "youtube", "twitter", "weather", "forecast",
-		"news", "external service", "external services", "clone")
+		"news", "external service", "external services", "clone",
+		// German, French, Spanish
+		"netzwerk", "webseite", "webseiten", "herunterladen", "hochladen", "wetter", "réseau", "télécharge", "télécharger",
+		"météo", "courriel", "descarga", "descargar", "meteorológico", "correo")
 
 	subprocessWords = set("run", "runs", "running", "execute", "executes", "executing", "execution", "exec", "command",
 		"commands", "shell", "bash", "zsh", "powershell", "terminal", "cli", "script", "scripts", "spawn", "spawns",
 		"subprocess", "subprocesses", "process id", "processes", "launch", "launches", "invoke", "invokes", "git",
 		"docker", "podman", "kubectl", "helm", "terraform", "npm", "pip", "cargo",
-		"ffmpeg", "pandoc", "browser", "program", "programs", "executable", "binary")
+		"ffmpeg", "pandoc", "browser", "program", "programs", "executable", "binary",
+		"befehl", "befehle", "commande", "exécute", "ejecuta")
 
 	fileWords = set("file", "files", "filename", "filepath", "path", "paths", "directory", "directories", "folder",
 		"folders", "disk", "filesystem", "save", "saves", "load", "loads", "workspace", "repository", "document",
-		"documents", "csv", "pdf", "log", "logs")
+		"documents", "csv", "pdf", "log", "logs",
+		"datei", "dateien", "verzeichnis", "ordner", "fichier", "fichiers", "dossier", "archivo", "archivos", "directorio", "carpeta")
 
 	// negations deny what follows within a few words of the same sentence.
 	negations = set("no", "not", "never", "without", "cannot", "can't", "cant", "doesn't", "doesnt", "don't", "dont",
