@@ -220,6 +220,12 @@ func (d *draft) include(n *node, f field, depth int) bool {
 	case d.random != nil:
 		return d.random.IntN(2) == 0
 	}
+	return d.wants(n, f, here)
+}
+
+// wants tells whether the shape is one that an optional property is given for; here
+// are the branches that it takes.
+func (d *draft) wants(n *node, f field, here set) bool {
 	switch d.shape {
 	case ShapeOne:
 		return n.at == "" && f.name == d.only
