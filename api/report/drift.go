@@ -14,6 +14,14 @@ const (
 	RuleBehaviorChanged = "MCPA-BEHAVIOR-001"
 )
 
+// What whoever runs the server can do about them.
+const (
+	MitigateManifestChanged = "Review the difference (mcpaudit diff) and approve it by pinning the new digest in spec.baseline, or keep to the " +
+		"approved image by its digest."
+	MitigateBehaviorChanged = "Compare the two reports (mcpaudit diff), and hold the server to what it needs: an egress policy for hosts, " +
+		"a read-only root file system and mounts for places, an image without the programs."
+)
+
 // Compare holds a report against that of the baseline. It returns nil where nothing
 // differs that both audits saw whole: a manifest that was not listed to its end, and
 // the behaviour of an audit that was cut short, are compared with nothing.
@@ -53,7 +61,7 @@ func manifestChanged(baseline, r Report, drift Drift) Finding {
 	if c, ok := drift.telling(); ok {
 		message += fmt.Sprintf(" In %s, %s: %s -> %s.", cutTo(c.Capability, 100), cutTo(c.Field, 100), quote(c.Before), quote(c.After))
 	}
-	return found(r, RuleManifestChanged, severity, "Manifest changed since the baseline", PhaseList, message,
+	return found(r, RuleManifestChanged, severity, MitigateManifestChanged, "Manifest changed since the baseline", PhaseList, message,
 		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
 }
 
@@ -72,14 +80,14 @@ func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Find
 		version = fmt.Sprintf(", version %s was %s", quote(is), quote(was))
 	}
 	message := fmt.Sprintf("The server did what it had not done in the audit of the baseline (%s%s): %s.", manifest, version, few(drift.Added))
-	return found(r, RuleBehaviorChanged, severity, "Behaviour changed since the baseline", PhaseCall, message,
+	return found(r, RuleBehaviorChanged, severity, MitigateBehaviorChanged, "Behaviour changed since the baseline", PhaseCall, message,
 		fmt.Sprintf("behaviour digest %s, baseline %s", r.Behavior.Digest, baseline.Behavior.Digest))
 }
 
-func found(r Report, rule string, severity Severity, title string, phase Phase, message, detail string) Finding {
+func found(r Report, rule string, severity Severity, mitigation, title string, phase Phase, message, detail string) Finding {
 	return Finding{
 		Rule: rule, Severity: severity, Title: title, Message: message,
-		Phase: phase, Capability: Capability{Kind: CapabilityServer},
+		Phase: phase, Capability: Capability{Kind: CapabilityServer}, Mitigation: mitigation,
 		Evidence: []Evidence{{Time: r.EndTime, Detail: detail, Attribution: AttributionPhase}},
 	}
 }

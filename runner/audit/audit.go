@@ -169,8 +169,6 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	r := conclude(plan, runs, ended)
 	redact(&r, secretsOf(plan.Canaries))
 	r.StartTime, r.EndTime = started, ended
-	r.Server.Transport = plan.Transport
-	plan.Probe.enter(&r.Probe)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()
 	r.Cap()

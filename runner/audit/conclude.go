@@ -33,7 +33,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		SchemaVersion: report.SchemaVersion,
 		Server: report.Server{
 			Name: first.result.ServerName, Version: first.result.ServerVersion,
-			ProtocolVersion: first.result.ProtocolVersion, Command: plan.Command,
+			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.Command,
 			Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:   plan.FailOn,
@@ -55,6 +55,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
+	plan.Probe.enter(&r.Probe)
 	r.Probe.Launches = launches(runs)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"fmt"
 	"strings"
 	"syscall"
@@ -161,6 +162,26 @@ func TestBaseline(t *testing.T) {
 		if (r.ManifestDigest == "") == tc.run.result.Listed {
 			t.Errorf("%s: digest %q", tc.name, r.ManifestDigest)
 		}
+	}
+}
+
+// TestBehaviorBaseline: what a server does that it had not done is found, where it
+// was exercised in the same way.
+func TestBehaviorBaseline(t *testing.T) {
+	plan := Plan{FailOn: report.SeverityMedium, Transport: report.TransportStdio, Probe: ProbePlan{Rounds: 2}}
+	before := conclude(plan, []observation{watched()}, time.Now())
+	plan.Baseline = &before
+	runs := []observation{watched(func(o *observation) {
+		o.profile.Effects = []profile.Effect{{Kind: profile.KindRead, Path: "/home/u/notes/a", Operation: "openat", Count: 1,
+			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"}}}}
+	})}
+	r := conclude(plan, runs, time.Now())
+	if len(r.Findings) != 1 || r.Findings[0].Rule != report.RuleBehaviorChanged || !slices.Equal(r.Baseline.Behavior.Added, []string{"read /home/u/"}) {
+		t.Errorf("findings %+v, drift %+v", r.Findings, r.Baseline)
+	}
+	plan.Probe.Rounds = 3
+	if r := conclude(plan, runs, time.Now()); len(r.Findings) != 0 || r.Baseline == nil {
+		t.Errorf("in another way: findings %+v, drift %+v", r.Findings, r.Baseline)
 	}
 }
 

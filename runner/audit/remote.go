@@ -78,8 +78,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
 	r.StartTime, r.EndTime = started, ended
-	r.Server.Transport, r.Server.URL = plan.Transport, to.URL
-	plan.Probe.enter(&r.Probe)
+	r.Server.URL = to.URL
 	switch r.Reason {
 	case report.ReasonNotTraced:
 		r.Message = untraced(r)

@@ -27,8 +27,7 @@ var manifestChanged = Rule{
 	Fix: "Announce what changes with a new version, and why, so that whoever runs the server can review it.",
 	Expected: "Every release that touches a description is found: it is a change that a model acts on, and the finding shows " +
 		"its text. A server whose lists come in the order of a hash, or whose texts hold a time or a port, gives Low.",
-	Mitigation: "Review the difference (mcpaudit diff) and approve it by pinning the new digest in spec.baseline, or keep to the " +
-		"approved image by its digest.",
+	Mitigation: report.MitigateManifestChanged,
 	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 
@@ -42,8 +41,7 @@ var behaviorChanged = Rule{
 	Fix: "Say with the new version what it does that the one before did not.",
 	Expected: "A server that does something only now and then (an update check once a day) can give one; names made up for a run, " +
 		"ports of the server's own and the markers of the audit are not compared.",
-	Mitigation: "Compare the two reports (mcpaudit diff), and hold the server to what it needs: an egress policy for hosts, " +
-		"a read-only root file system and mounts for places, an image without the programs.",
+	Mitigation: report.MitigateBehaviorChanged,
 	References: []string{"OWASP MCP03:2025", "SAFE-T1201"},
 }
 

@@ -412,7 +412,7 @@ func TestRegistry(t *testing.T) {
 	after := report.Report{ManifestDigest: "b", Behavior: report.BehaviorOf([]string{"execute git"}, false)}
 	_, found := report.Compare(before, after)
 	for i, rule := range []Rule{manifestChanged, behaviorChanged} {
-		if len(found) != 2 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Severity.Rank() > rule.Severity.Rank() {
+		if len(found) != 2 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Mitigation != rule.Mitigation || found[i].Severity.Rank() > rule.Severity.Rank() {
 			t.Errorf("%+v is not as documented", found)
 		}
 	}
