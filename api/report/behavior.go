@@ -79,7 +79,11 @@ func alike(a, b Report) bool {
 		a.Network == b.Network && a.Server.Transport == b.Server.Transport
 }
 
-// grave tells whether an entry is more than reading what belongs to nobody.
+// grave tells whether an entry is more than reading what belongs to the system or to
+// the server itself.
 func grave(entry string) bool {
-	return !strings.HasPrefix(entry, "read /") && !strings.HasPrefix(entry, "list /")
+	place, read := strings.CutPrefix(entry, "read ")
+	return !read || slices.ContainsFunc([]string{"~", "/home/", "/root/", "/proc/PID/", "/run/", "/var/run/"}, func(prefix string) bool {
+		return strings.HasPrefix(place, prefix)
+	})
 }

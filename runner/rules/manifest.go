@@ -34,8 +34,8 @@ var manifestChanged = Rule{
 var behaviorChanged = Rule{
 	ID: report.RuleBehaviorChanged, Severity: report.SeverityMedium, Title: "Behaviour changed since the baseline",
 	Description: "The server connected to a host, ran a program, listened, or used a place for files that it had not in the " +
-		"audit of the baseline. Medium for the same manifest; Low where it only read or listed files outside of the home directory, " +
-		"the temporary ones and its own; Info where the manifest has changed as well, which is a finding of its own. Both audits must have seen " +
+		"audit of the baseline. Medium for the same manifest; Low where it only read files of the system " +
+		"or its own, not those of users, other processes or /run; Info where the manifest has changed as well, which is a finding of its own. Both audits must have seen " +
 		"everything and exercised the server in the same way: with the same seed, rounds, choice of calls, transport and network. " +
 		"What it does no more is shown and is no finding.",
 	Fix: "Say with the new version what it does that the one before did not.",
