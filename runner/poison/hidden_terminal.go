@@ -30,7 +30,7 @@ func hiddenTerminal(text string, in Place) (Hidden, bool) {
 	for _, at := range control.FindAllStringIndex(text, 4096) {
 		sequence := text[at[0]:at[1]]
 		conceals := concealing.MatchString(extended.ReplaceAllString(sequence, "39"))
-		if in == Answered && !conceals && drawn.MatchString(sequence) {
+		if in == Answered && (!conceals && drawn.MatchString(sequence) || isBinary(text, at[0], at[1])) {
 			continue
 		}
 		h := Hidden{Way: WayTerminal, How: "an escape sequence for terminals"}
@@ -47,6 +47,17 @@ func hiddenTerminal(text string, in Place) (Hidden, bool) {
 		return h, true
 	}
 	return Hidden{}, false
+}
+
+// isBinary tells of a sequence whether it stands in the bytes of a program or an
+// index that was returned as a text: it is an ESC with any letter, or what is around
+// it is no text.
+func isBinary(text string, start, end int) bool {
+	sequence := text[start:end]
+	if sequence[0] == '\x1b' && (len(sequence) == 1 || !strings.ContainsAny(sequence[1:2], "[]PX^_")) {
+		return true
+	}
+	return strings.ContainsAny(text[max(0, start-32):min(len(text), end+32)], "\x00\ufffd")
 }
 
 // Plain is a text without the sequences that a terminal obeys.

@@ -100,14 +100,14 @@ func selected(r rune) int {
 	return -1
 }
 
-// selectors finds variation selectors that follow each other. One is an emoji's,
-// or an ideograph's; nothing has two.
+// selectors finds different variation selectors that follow each other. One is an
+// emoji's, or an ideograph's.
 func selectors(runes []rune) (Hidden, bool) {
 	var bytes []byte
 	found := false
 	eachRun(runes, func(r rune) bool { return selected(r) >= 0 }, func(start, end int) {
-		if end-start < 2 {
-			return
+		if end-start < 2 || uniform(runes[start:end]) {
+			return // an editor has made an emoji one twice
 		}
 		found = true
 		for _, r := range runes[start:end] {
@@ -115,6 +115,16 @@ func selectors(runes []rune) (Hidden, bool) {
 		}
 	})
 	return Hidden{How: "variation selectors", Says: ifReadable(string(bytes))}, found
+}
+
+// uniform tells whether all are the same.
+func uniform(runes []rune) bool {
+	for _, r := range runes {
+		if r != runes[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // shapeless tells of the characters that have no width. Those that emoji and scripts

@@ -1,0 +1,22 @@
+package sinkhole
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/poison"
+)
+
+// What the sinkhole answers comes back in results: no rule about texts may find
+// anything in it.
+func TestWordsAreHarmless(t *testing.T) {
+	for _, body := range []string{bodyJSON, bodyHTML, bodyXML, bodyText} {
+		if found := poison.Inject(body); len(found) > 0 {
+			t.Errorf("%q instructs: %+v", body, found)
+		}
+		for _, way := range poison.Ways {
+			if found := poison.Hide(body, poison.Answered, way); len(found) > 0 {
+				t.Errorf("%q hides: %+v", body, found)
+			}
+		}
+	}
+}
