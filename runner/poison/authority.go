@@ -81,16 +81,21 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// above: "priority is higher than the user's request".
+// above: "priority is higher than the user's request". What ranks above a
+// request or a query that is not said to be the user's may be a setting.
 func (s *sentence) above(i int) bool {
-	over := false
+	rank := s.text(i) == "priority" || s.text(i) == "precedence" || s.text(i) == "higher"
+	over, ofUser := !rank, false
 	for j := i + 1; j < len(s.tokens) && j <= i+8; j++ {
 		t := s.text(j)
-		if t == "if" || t == "only" || t == "unless" {
+		switch {
+		case excepting[t]:
 			return false // an exception that the user makes
-		}
-		over = over || t == "over" || t == "than" || s.text(i) != "priority" && s.text(i) != "precedence" && s.text(i) != "higher"
-		if over && overruled[t] && (users[t] || ofUser[t] || t != "query" && t != "request") && !argumentNouns[s.text(j+1)] {
+		case t == "over" || t == "than":
+			over = true
+		case strings.HasSuffix(t, "'s") || strings.HasSuffix(t, "s'"):
+			ofUser = ofUser || users[t]
+		case over && overruled[t] && (ofUser || t != "query" && t != "request") && !argumentNouns[s.text(j+1)]:
 			return true
 		}
 	}
@@ -102,7 +107,7 @@ func (s *sentence) setsAside(i int) bool {
 	whose := false
 	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
 		t := s.text(j)
-		if t == "if" || t == "only" || t == "unless" {
+		if excepting[t] {
 			return false
 		}
 		if rules[t] && whose {

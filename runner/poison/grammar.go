@@ -54,7 +54,7 @@ func (r *reader) parse(s *sentence) {
 				s.triggers = append(s.triggers, of)
 			}
 		}
-		if !callVerbs[t.text] && !alterations[t.text] && !participles[t.text] && !assignments[t.text] && !reads[t.text] && !moves[t.text] && !ignores[t.text] {
+		if !governing[t.text] && !secretly[s.text(i-1)] {
 			continue
 		}
 		if o, ok := s.ordered(i); ok {

@@ -1,6 +1,9 @@
 package poison
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // set is a class of words. The classes are parts of a grammar: no word of any is
 // a reason for a finding.
@@ -147,6 +150,7 @@ var (
 	secretly  = words("silently secretly covertly stealthily discreetly surreptitiously invisibly quietly")
 	precedes  = words("priority precedence override overrides overrule overrules supersede supersedes precede precedes higher highest authority outranks")
 	overruled = words("user user's users query request requests instruction instructions prompt prompts preferences system guidelines rules safety developer else")
+	excepting = words("if only unless except")
 	ignores   = verbs("ignore disregard forget override bypass discard overrule skip")
 	earlier   = words("previous prior above earlier preceding other existing original all any system safety user's user your")
 	rules     = words("instructions instruction prompt prompts rules guidelines directives directive request requests messages constraints policies training commands message restrictions safeguards")
@@ -173,3 +177,14 @@ var alternatives = words("instead alternatively rather otherwise")
 
 // replaced says of a tool that it is not to be used any more.
 var replaced = words("deprecated aliased replaced superseded disabled unsafe compromised insecure outdated obsolete retired broken unavailable forbidden vulnerable")
+
+// governing are the verbs that can be an order at all.
+var governing = union(callVerbs, alterations, participles, assignments, reads, moves, passes, ignores, hide)
+
+func union(sets ...set) set {
+	all := set{}
+	for _, s := range sets {
+		maps.Copy(all, s)
+	}
+	return all
+}
