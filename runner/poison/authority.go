@@ -84,8 +84,7 @@ func (r *reader) injects(all []sentence, i int) verdict {
 // above: "priority is higher than the user's request". What ranks above a
 // request or a query that is not said to be the user's may be a setting.
 func (s *sentence) above(i int) bool {
-	rank := s.text(i) == "priority" || s.text(i) == "precedence" || s.text(i) == "higher"
-	over, ofUser := !rank, false
+	over, ofUser := !ranks[s.text(i)], false
 	for j := i + 1; j < len(s.tokens) && j <= i+8; j++ {
 		t := s.text(j)
 		switch {
@@ -95,8 +94,8 @@ func (s *sentence) above(i int) bool {
 			over = true
 		case strings.HasSuffix(t, "'s") || strings.HasSuffix(t, "s'"):
 			ofUser = ofUser || users[t]
-		case over && overruled[t] && (ofUser || t != "query" && t != "request") && !argumentNouns[s.text(j+1)]:
-			return true
+		case over && overruled[t] && !argumentNouns[s.text(j+1)]:
+			return ofUser || !requests[t]
 		}
 	}
 	return false

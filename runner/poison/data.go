@@ -34,21 +34,23 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	}
 	pressed := s.precedes() || len(s.triggers) > 0
 	for _, o := range s.orders {
-		verb := s.tokens[o.at].text
-		if o.negated || !reads[verb] || o.at > at && at >= 0 {
+		if o.negated || !o.firm && !pressed || !reads[s.text(o.at)] {
 			continue
 		}
-		if at >= 0 && s.tokens[at].kind != word && (o.firm || pressed) && at-o.at < 10 {
-			return verdict{confidence: 0.85}
-		}
-		if at >= 0 && o.firm && pressed && at-o.at < 8 && passes[verb] {
-			return verdict{confidence: 0.7}
-		}
-		if file := s.fileAfter(o.at); file && (o.firm || pressed) && s.passesOn(o.at) {
+		if s.takes(o.at, at, o.firm && pressed) || s.fileAfter(o.at) && s.passesOn(o.at) {
 			return verdict{confidence: 0.8}
 		}
 	}
 	return verdict{}
+}
+
+// takes: the secret at a token is the verb's object. A mere word for one counts where
+// it is passed on, and insistently.
+func (s *sentence) takes(verb, secret int, insists bool) bool {
+	if secret <= verb || secret >= verb+10 {
+		return false
+	}
+	return s.tokens[secret].kind != word || insists && passes[s.text(verb)]
 }
 
 // contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa".
@@ -96,20 +98,26 @@ func (s *sentence) passesOn(i int) bool {
 func (r *reader) redirects(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
-		if o.negated || !moves[s.tokens[o.at].text] || !o.firm && !s.precedes() {
-			continue
-		}
-		for j := o.at + 1; j < len(s.tokens) && j <= o.at+16; j++ {
-			t := s.tokens[j]
-			if users[t.text] && j <= o.at+3 || t.text == "e" || t.text == "example" || t.text == "bug" || t.text == "bugs" || t.text == "feedback" {
-				break
-			}
-			if (t.kind == place || t.kind == quoted) && isPlace(t.text) && (strings.Contains(t.text, "@") || strings.Contains(t.text, "://")) && s.bound(j) {
-				return verdict{confidence: 0.8}
-			}
+		if !o.negated && moves[s.text(o.at)] && (o.firm || s.precedes()) && s.addressAfter(o.at) {
+			return verdict{confidence: 0.8}
 		}
 	}
 	return verdict{}
+}
+
+// addressAfter: the verb's object, which is neither the user nor feedback, goes to an
+// address.
+func (s *sentence) addressAfter(i int) bool {
+	for j := i + 1; j < len(s.tokens) && j <= i+16; j++ {
+		t := s.tokens[j]
+		if users[t.text] && j <= i+3 || harmless[t.text] {
+			return false
+		}
+		if (t.kind == place || t.kind == quoted) && isPlace(t.text) && strings.ContainsAny(t.text, "@:") && s.bound(j) {
+			return true
+		}
+	}
+	return false
 }
 
 // bound: "to", "at" or "cc" stands before the address.

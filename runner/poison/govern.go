@@ -37,22 +37,39 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	if r.of.Kind == KindInstructions && tool.known {
 		elsewhere = false // the server explains its own tools
 	}
-	v := verdict{tools: named(tool)}
-	switch {
-	case s.overrulesUser() && (elsewhere || c.argument || c.dictates):
+	v := verdict{tools: named(tool), confidence: c.ofAny(s.wish())}
+	if elsewhere {
+		v.confidence = max(v.confidence, c.of(tool))
+	}
+	if s.overrulesUser() && (elsewhere || c.argument || c.dictates) {
 		v.confidence = 0.95
-	case elsewhere && c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
-		v.confidence = 0.9
-	case elsewhere && c.argument && c.dictates && (c.firm || !tool.known):
-		v.confidence = 0.85
-	case c.firm && c.altering && c.foreign && (c.dictates || c.ofUser || s.wish()):
-		v.confidence = 0.8
-	case c.firm && c.altering && c.dictates && (c.ofUser || s.wish()):
-		v.confidence = 0.7
-	case c.firm && c.routed && c.every && (c.dictates || s.wish()):
-		v.confidence = 0.7
 	}
 	return v
+}
+
+// of is how sure it is that another tool's call is changed.
+func (c change) of(tool reference) float64 {
+	switch {
+	case c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
+		return 0.9
+	case c.argument && c.dictates && (c.firm || !tool.known):
+		return 0.85
+	}
+	return 0
+}
+
+// ofAny is how sure it is that a call is changed which is not the text's own, where no
+// tool is named. wish: the occasion is what a user asks for.
+func (c change) ofAny(wish bool) float64 {
+	switch {
+	case !c.firm:
+		return 0
+	case c.altering && c.foreign && (c.dictates || c.ofUser || wish):
+		return 0.8
+	case c.altering && c.dictates && (c.ofUser || wish), c.routed && c.every && (c.dictates || wish):
+		return 0.7
+	}
+	return 0
 }
 
 // scope is the other tool whose calls the sentence is about: "all `x` requests",
@@ -90,19 +107,22 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 	var best change
 	found := false
 	for _, o := range s.orders {
-		verb := s.tokens[o.at].text
-		if o.negated || !alterations[verb] && !participles[verb] && !assignments[verb] && !ignores[verb] {
-			continue
-		}
-		c := change{firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
-		if !r.object(s, o.at, &c) || ignores[verb] && !alterations[verb] && !c.ofUser {
-			continue
-		}
-		if !found || score(c) > score(best) {
+		c, ok := r.changeBy(s, o)
+		if ok && (!found || score(c) > score(best)) {
 			best, found = c, true
 		}
 	}
 	return best, found
+}
+
+// changeBy reads one order as one to alter something.
+func (r *reader) changeBy(s *sentence, o demand) (change, bool) {
+	verb := s.text(o.at)
+	c := change{firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
+	if o.negated || !c.altering && !participles[verb] && !assignments[verb] || !r.object(s, o.at, &c) {
+		return c, false
+	}
+	return c, alterations[verb] || !ignores[verb] || c.ofUser
 }
 
 func score(c change) int {
@@ -118,44 +138,51 @@ func score(c change) int {
 // object reads what the verb at i alters: forwards, and backwards when it is passive
 // ("the id must be replaced").
 func (r *reader) object(s *sentence, i int, c *change) bool {
-	passive := s.text(i-1) == "be" || s.text(i-2) == "be" || s.toHave(i)
-	verb := s.tokens[i].text
-	c.routed = passive && (strings.HasPrefix(verb, "rout") || strings.HasPrefix(verb, "redirect") || strings.HasPrefix(verb, "chang") ||
-		strings.HasPrefix(verb, "forward") || strings.HasPrefix(verb, "convert") || strings.HasPrefix(verb, "restrict") || strings.HasPrefix(verb, "upgrad") || strings.HasPrefix(verb, "append"))
-	from, to := i+1, min(len(s.tokens), i+26)
-	if passive {
-		from = max(0, i-24)
+	from := i + 1
+	if s.text(i-1) == "be" || s.text(i-2) == "be" || s.toHave(i) {
+		from, c.routed = max(0, i-24), routes[s.text(i)]
 	}
-	values := false
-	for j := from; j < to; j++ {
-		t := s.tokens[j]
-		switch {
-		case j == i:
-		case j > i && t.kind == word && (t.text == "unless" || t.text == "if"):
-			to = j
-		case t.kind == word && argumentNouns[t.text] && j < i+14:
-			c.argument = true
-			if name := s.argumentName(j); name != "" && !r.of.Parameters[name] {
-				c.foreign = true
-			}
-		case t.kind == word && arguments[t.text] && j < i+14:
-			values = true
-		case t.kind == word && (t.text == "all" || t.text == "any" || t.text == "every") && j < i:
-			c.every = true
+	value := false
+	for j := from; j < len(s.tokens) && j < i+26; j++ {
+		if j > i && excepting[s.text(j)] && s.text(j) != "only" {
+			break
 		}
-		c.ofUser = c.ofUser || t.kind == word && ofUser[t.text] && j < i+10
+		value = r.part(s, i, j, c) || value
 		c.dictates = c.dictates || j > i && r.literal(s, j)
-		if j > i && j < i+4 && (t.kind == quoted || t.kind == word && compound(t.raw)) && identifier(t.raw) && !r.of.Parameters[t.text] && binds[s.text(j+1)] {
+	}
+	for j := i + 1; j < len(s.tokens) && j < i+4; j++ {
+		if r.argumentAt(s, j) {
 			c.argument, c.foreign = true, true
 		}
 	}
-	if passive {
-		for _, w := range s.tokens[i:to] {
-			c.every = c.every || w.text == "all"
-		}
+	c.argument = c.argument || value && c.dictates
+	return c.argument || value || c.ofUser || c.dictates || c.routed
+}
+
+// part reads one word of the object, and tells whether it is one for a value.
+func (r *reader) part(s *sentence, i, j int, c *change) bool {
+	if s.tokens[j].kind != word {
+		return false
 	}
-	c.argument = c.argument || values && c.dictates
-	return c.argument || values || c.ofUser || c.dictates || c.routed
+	t := s.text(j)
+	c.every = c.every || universal[t]
+	c.ofUser = c.ofUser || ofUser[t] && j < i+10
+	if j >= i+14 {
+		return false
+	}
+	if argumentNouns[t] {
+		name := s.argumentName(j)
+		c.argument, c.foreign = true, c.foreign || name != "" && !r.of.Parameters[name]
+		return false
+	}
+	return arguments[t]
+}
+
+// argumentAt: a name that is none of the text's own arguments, with its value.
+func (r *reader) argumentAt(s *sentence, i int) bool {
+	t := s.tokens[i]
+	named := t.kind == quoted || t.kind == word && compound(t.raw)
+	return named && identifier(t.raw) && !r.of.Parameters[t.text] && binds[s.text(i+1)]
 }
 
 // argumentName is the name beside the word "parameter".
@@ -208,7 +235,7 @@ func (s *sentence) overrulesUser() bool {
 // wish: the occasion is what somebody asked for, and not how this tool is used.
 func (s *sentence) wish() bool {
 	for _, t := range s.triggers {
-		if t.ofUser || t.ofAny {
+		if !t.tool.own && (t.ofUser || t.ofAny) {
 			return true
 		}
 	}

@@ -34,8 +34,11 @@ type sentence struct {
 	triggers []trigger
 }
 
-// maxToken bounds one token in bytes; scripts in quotes are long.
-const maxToken = 4 << 10
+// The bounds that keep the time linear, whatever a text is made of.
+const (
+	maxToken    = 4 << 10 // bytes; scripts in quotes are long
+	maxSentence = 400     // tokens
+)
 
 // split finds the sentences of a text in one pass.
 func split(text string) []sentence {
@@ -224,7 +227,7 @@ func (l *lexer) words(start, limit int) {
 	for at < limit {
 		c, size := utf8.DecodeRuneInString(l.text[at:])
 		next, _ := utf8.DecodeRuneInString(l.text[at+size:])
-		joins := strings.ContainsRune("-'’./", c) && at > start && (unicode.IsLower(next) || unicode.IsDigit(next) || c == '-' && unicode.IsLetter(next))
+		joins := strings.ContainsRune("-'’.", c) && at > start && (unicode.IsLower(next) || unicode.IsDigit(next) || c == '-' && unicode.IsLetter(next))
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && !unicode.Is(unicode.Cf, c) && !unicode.Is(unicode.M, c) && !joins {
 			break
 		}
@@ -245,6 +248,9 @@ func (l *lexer) words(start, limit int) {
 }
 
 func (l *lexer) add(k kind, start, end int) {
+	if len(l.tokens) == maxSentence {
+		l.close(start)
+	}
 	raw := visible(l.text[start:end])
 	text := strings.ToLower(strings.ReplaceAll(raw, "’", "'"))
 	l.tokens = append(l.tokens, token{kind: k, text: text, raw: raw, start: start, end: end})

@@ -74,8 +74,10 @@ var (
 		"new specific single external mcp best correct all this that these those our the a an of to for your my its and or with which what one" +
 		" in on by search-based dedicated separate suitable necessary required original specialized optional multiple different particular underlying given" +
 		" native built-in builtin internal third-party ai llm agent model server's user user's current final last second cli own no more various similar related local remote said main")
-	articles = words("the a an our your tool function command named called both either to of any all on with using via through only every each")
-	first    = words("first before prior beforehand prerequisite precondition firstly initially preceding precede pre-requisite preliminary always automatically every each any whenever")
+	universal = words("any all every each")
+	with      = words("with via using through")
+	articles  = words("the a an our your tool function command named called both either to of any all on with using via through only every each")
+	first     = words("first before prior beforehand prerequisite precondition firstly initially preceding precede pre-requisite preliminary always automatically every each any whenever")
 )
 
 // What belongs to the user, and to a call.
@@ -96,6 +98,8 @@ var (
 	// alterations presuppose a value that was there.
 	alterations = verbs("modify change replace override overwrite rewrite append prepend add alter redirect route reroute convert swap substitute " +
 		"adjust switch strip insert inject mutate tamper remove upgrade downgrade divert hardcode augment suffix prefix randomize multiply increase decrease restrict")
+	// routes say in the passive where all calls have to go.
+	routes      = verbs("route reroute redirect change forward convert restrict upgrade append")
 	assignments = verbs("set pass specify put assign supply provide fill populate limit cap force enforce include exclude omit truncate extend expand widen enhance update fix round reduce wrap forward point")
 	// participles are irregular ones, of both.
 	participles = words("set put overridden overwritten rewritten sent read hidden kept made")
@@ -150,6 +154,8 @@ var (
 	secretly  = words("silently secretly covertly stealthily discreetly surreptitiously invisibly quietly")
 	precedes  = words("priority precedence override overrides overrule overrules supersede supersedes precede precedes higher highest authority outranks")
 	overruled = words("user user's users query request requests instruction instructions prompt prompts preferences system guidelines rules safety developer else")
+	ranks     = words("priority precedence higher") // "over" or "than" has to follow
+	requests  = words("query request")
 	excepting = words("if only unless except")
 	ignores   = verbs("ignore disregard forget override bypass discard overrule skip")
 	earlier   = words("previous prior above earlier preceding other existing original all any system safety user's user your")
@@ -162,6 +168,9 @@ var roles = []string{
 	"[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "\n\nhuman:", "\n\nassistant:", "<system>", "</system>", "<system_prompt>",
 	"<system-reminder>", "[system]", "[system message]", "### system:", "<|begin_of_text|>",
 }
+
+// harmless is what may be sent to a fixed address: an example, and feedback.
+var harmless = words("e example bug bugs feedback issue issues")
 
 // contexts are what the model knows and a tool needs not.
 var contexts = []string{
@@ -180,6 +189,9 @@ var replaced = words("deprecated aliased replaced superseded disabled unsafe com
 
 // governing are the verbs that can be an order at all.
 var governing = union(callVerbs, alterations, participles, assignments, reads, moves, passes, ignores, hide)
+
+// noNames are words that are no tool's name where the word "tool" stands beside them.
+var noNames = union(noTool, tools, modals, occasions, demands, adverbs, callVerbs, negations)
 
 func union(sets ...set) set {
 	all := set{}

@@ -1,6 +1,9 @@
 package poison
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sequences tells whether the sentence makes a call of another tool a condition
 // or a consequence of something. Honest tools name the tool that gives their own
@@ -47,56 +50,43 @@ func (r *reader) runs(s *sentence, o demand) bool {
 // weigh sums up what speaks for a hijack, and against it.
 func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
-	precondition := s.precedes() || third || len(s.triggers) > 0 && s.triggers[0].at < o.at
-	dictated := r.dictates(s, o)
-	if !precondition && !o.firm && (o.tool.known || !dictated) {
+	precondition := s.precedes() || third || s.triggeredBefore(o.at)
+	dictated, secret := r.dictates(s, o), s.secret()
+	bare := !third && !dictated && !secret // "call x first"
+	mild := !precondition && !o.firm && (o.tool.known || !dictated)
+	if s.isAdvice(o) || bare && o.tool.known || mild {
 		return 0
 	}
-	if verb := s.tokens[o.at].text; !o.firm && (verb == "using" || verb == "use" && (s.has(alternatives) || !s.has(preceding))) {
-		return 0 // "for a single file, use x instead", "use x when the id is known"
+	w := -2
+	for _, sign := range []struct {
+		is     bool
+		weight int
+	}{
+		{precondition, 1}, {o.firm, 1}, {third, 2}, {!o.tool.known, 2}, {dictated, 2}, {secret, 2},
+		{mutating[head(o.tool.name)] && !mutating[head(r.of.Own)], 1},
+		{saysNear(all, i, pretexts), 1}, {saysNear(all, i, threats), 1},
+		{s.gains(o), -1}, {s.gains(o) && o.tool.known, -2},
+		{r.of.Kind == KindInstructions && o.tool.known, -3},
+	} {
+		if sign.is {
+			w += sign.weight
+		}
 	}
-	secret := s.secret()
-	if o.tool.known && !third && !dictated && !secret {
-		return 0 // "call x first"
-	}
-	w := 0
-	if precondition {
-		w++
-	}
-	if o.firm {
-		w++
-	}
-	if third {
-		w += 2
-	}
-	if !o.tool.known {
-		w += 2
-	}
-	if dictated {
-		w += 2
-	}
-	if secret {
-		w += 2
-	}
-	if mutating[head(o.tool.name)] && !mutating[head(r.of.Own)] {
-		w++
-	}
-	if s.has(pretexts) || i+1 < len(all) && all[i+1].has(pretexts) {
-		w++
-	}
-	if s.has(threats) || i+1 < len(all) && all[i+1].has(threats) {
-		w++
-	}
-	switch {
-	case s.gains(o) && o.tool.known:
-		w -= 3
-	case s.gains(o):
-		w--
-	}
-	if r.of.Kind == KindInstructions && o.tool.known {
-		w -= 3
-	}
-	return w - 2
+	return w
+}
+
+func (s *sentence) triggeredBefore(i int) bool { return len(s.triggers) > 0 && s.triggers[0].at < i }
+
+// saysNear looks for words in the sentence and in the next, which often gives the
+// reason.
+func saysNear(all []sentence, i int, of set) bool {
+	return all[i].has(of) || i+1 < len(all) && all[i+1].has(of)
+}
+
+// isAdvice: "for a single file, use x instead", "use x when the id is known".
+func (s *sentence) isAdvice(o demand) bool {
+	verb := s.text(o.at)
+	return !o.firm && (verb == "using" || verb == "use" && (s.has(alternatives) || !s.has(preceding)))
 }
 
 // precedes: the call has to come first, or always.
@@ -168,28 +158,29 @@ func head(name string) string {
 // server does not have.
 func (r *reader) shadows(all []sentence, i int) verdict {
 	s := &all[i]
-	var absent reference
-	for j := range s.tokens {
-		if ref := r.refAt(s, j); ref.other() && !ref.known && (tools[s.text(j-1)] || tools[s.text(j+1)]) {
-			absent = ref
-			break
-		}
-	}
-	if absent.name == "" {
+	absent := r.absent(s)
+	switch {
+	case absent.name == "":
+		return verdict{}
+	case s.has(replaced) && s.text(absent.at+1) != "(":
+		return verdict{confidence: 0.6, tools: named(absent)}
+	case !s.has(negations) && !s.has(alternatives):
 		return verdict{}
 	}
 	for _, t := range s.triggers {
-		if t.tool.name != absent.name || !s.has(negations) && !s.has(alternatives) {
-			continue
+		if t.tool.name == absent.name && slices.ContainsFunc(s.orders, func(o demand) bool { return o.tool.own || o.tool.known }) {
+			return verdict{confidence: 0.7, tools: named(absent)}
 		}
-		for _, o := range s.orders {
-			if o.tool.own || o.tool.known {
-				return verdict{confidence: 0.7, tools: named(absent)}
-			}
-		}
-	}
-	if s.has(replaced) && s.text(absent.at+1) != "(" {
-		return verdict{confidence: 0.6, tools: named(absent)}
 	}
 	return verdict{}
+}
+
+// absent is the first tool that the sentence calls one and that the server lacks.
+func (r *reader) absent(s *sentence) reference {
+	for i := range s.tokens {
+		if ref := r.refAt(s, i); ref.other() && !ref.known && (tools[s.text(i-1)] || tools[s.text(i+1)]) {
+			return ref
+		}
+	}
+	return reference{}
 }

@@ -1,0 +1,166 @@
+package poison
+
+import (
+	"strings"
+	"unicode"
+)
+
+// calledBefore is the tool of a passive: "`x` must be called".
+func (r *reader) calledBefore(s *sentence, i int) reference {
+	for j := i - 1; j >= 0 && j > i-10; j-- {
+		if ref := r.refAt(s, j); ref.name != "" {
+			return ref
+		}
+	}
+	return reference{}
+}
+
+// called is the tool that stands behind a verb.
+func (r *reader) called(s *sentence, i int) reference {
+	for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
+		t := s.tokens[j]
+		if ref := r.refAt(s, j); ref.name != "" {
+			return ref
+		}
+		if t.kind == mark && t.text != "<" || t.kind == word && !articles[t.text] && !adverbs[t.text] && !callVerbs[t.text] && !noTool[t.text] {
+			if t.kind == word && j+1 < len(s.tokens) && s.tokens[j+1].kind == word && tools[s.tokens[j+1].text] {
+				continue
+			}
+			break
+		}
+	}
+	return reference{}
+}
+
+// means is the tool that a verb of its own is done with: "read the graph via `x`".
+func (r *reader) means(s *sentence, i int) reference {
+	for j := i + 1; j < len(s.tokens) && j <= i+12; j++ {
+		t := s.tokens[j]
+		if ref := r.called(s, j); with[t.text] && ref.name != "" {
+			return ref
+		}
+		if t.kind == mark || t.kind == word && firmOccasions[t.text] {
+			break
+		}
+	}
+	return reference{}
+}
+
+// refAt is the tool that the token at i names, if it names one.
+func (r *reader) refAt(s *sentence, i int) reference {
+	t := s.tokens[i]
+	if t.text == "it" || t.text == "this" && tools[s.text(i+1)] {
+		return reference{name: t.text, own: true, known: true, at: i}
+	}
+	if t.kind != quoted && t.kind != word || r.of.Parameters[t.text] {
+		return reference{}
+	}
+	name, _, _ := strings.Cut(t.raw, "(")
+	low := strings.ToLower(name)
+	ref := reference{name: name, own: r.isOwn(low), known: r.of.Tools[low], at: i}
+	if !r.names(s, ref) {
+		return reference{}
+	}
+	return ref
+}
+
+// names tells whether a token is meant as a tool's name: by its form, by what it is
+// in the manifest, and by the words around it.
+func (r *reader) names(s *sentence, ref reference) bool {
+	t, before := s.tokens[ref.at], s.text(ref.at-1)
+	called := tools[s.text(ref.at+1)] || tools[before] || strictCalls[before]
+	switch {
+	case ref.own || ref.known:
+		return t.kind == quoted || called || compound(ref.name)
+	case compound(ref.name):
+		return t.kind == quoted || called || strings.Contains(ref.name, "_")
+	case t.kind != quoted:
+		return r.plainly(s, ref.at)
+	case !identifier(ref.name) || ref.name == strings.ToUpper(ref.name):
+		return false
+	}
+	return called || articles[before] && strictCalls[s.text(ref.at-2)]
+}
+
+func (r *reader) isOwn(name string) bool { return r.own != "" && name == r.own }
+
+// plainly tells whether a word like any other is a tool's name: "the search tool",
+// "the tool sendmail,".
+func (r *reader) plainly(s *sentence, i int) bool {
+	t, before, after := s.tokens[i].text, s.text(i-1), s.text(i+1)
+	if noNames[t] || !identifier(t) {
+		return false
+	}
+	if plainTools[after] {
+		return r.of.Tools[t] || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
+	}
+	return plainTools[before] && s.text(i-2) == "the" && (after == "" || after == ",")
+}
+
+func (s *sentence) text(i int) string {
+	if i < 0 || i >= len(s.tokens) {
+		return ""
+	}
+	return s.tokens[i].text
+}
+
+// identifier tells a name from a phrase, a path or a number.
+func identifier(text string) bool {
+	if text == "" || len(text) > 64 || !unicode.IsLetter(rune(text[0])) {
+		return false
+	}
+	return strings.IndexFunc(text, func(c rune) bool {
+		return c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-'
+	}) < 0
+}
+
+// compound tells an identifier of several words: snake_case, camelCase, kebab-case.
+func compound(text string) bool {
+	if !identifier(text) {
+		return false
+	}
+	if i := strings.IndexAny(text, "_-"); i > 0 && i < len(text)-1 {
+		return strings.ToUpper(text) != text
+	}
+	lower := false
+	for _, c := range text {
+		if unicode.IsUpper(c) && lower && unicode.IsLower(rune(text[0])) {
+			return true
+		}
+		lower = lower || unicode.IsLower(c)
+	}
+	return false
+}
+
+// occasion reads what stands behind "before", "when" or "for any".
+func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
+	head := s.text(i)
+	of := trigger{at: i, ofAny: universal[head]}
+	firm := firmOccasions[head]
+	for j := i + 1; j < len(s.tokens) && j <= i+14 && !s.endsOccasion(j); j++ {
+		if of.tool.name == "" || of.tool.own {
+			if ref := r.refAt(s, j); ref.name != "" && (firm || s.isCalled(j)) {
+				of.tool = ref
+			}
+		}
+		if s.tokens[j].kind == word {
+			of.read(s.text(j), firm, j <= i+3)
+		}
+	}
+	return of, of.tool.name != "" || of.ofUser || of.ofAny || of.action
+}
+
+// read takes in a word of the occasion; near: it is one of the first.
+func (t *trigger) read(word string, firm, near bool) {
+	t.ofUser = t.ofUser || firm && users[word]
+	t.ofAny = t.ofAny || near && universal[word]
+	t.action = t.action || near && firm && gerund(word)
+}
+
+// isCalled: "`x` tool", "`x` requests" stands there.
+func (s *sentence) isCalled(i int) bool { return tools[s.text(i+1)] || wishes[s.text(i+1)] }
+
+func (s *sentence) endsOccasion(i int) bool {
+	t := s.tokens[i]
+	return t.kind == mark && t.text != "(" && t.text != "/" || t.kind == word && (modals[t.text] || firmOccasions[t.text])
+}
