@@ -26,7 +26,9 @@ var honest = []struct {
 	{published: npm("mcp-server-commands@0.5.0")},                                            // runs what its argument says
 	{published: npm("@upstash/context7-mcp@4.1.1")},                                          // asks one service
 	{published: npm("@allpepper/memory-bank-mcp@0.2.2").with("MEMORY_BANK_ROOT=/tmp/banks")}, // keeps files
-	{published: npm("@antv/mcp-server-chart@0.9.10")},                                        // has its charts drawn elsewhere
+	{published: npm("@antv/mcp-server-chart@0.9.10"), stands: map[string]string{
+		"MCPA-EGRESS-001": "(stands: the data of a chart go to a service that draws it, which no description says)",
+	}}, // has its charts drawn elsewhere
 }
 
 // reference audits published servers, every tool called, under their own
@@ -56,7 +58,7 @@ func reference(ctx context.Context, cache string, out io.Writer) ([]string, erro
 				missed = append(missed, fmt.Sprintf("%s: %s %s", s.source, f.Rule, f.Severity))
 			}
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d %s\t%d of %d\t%d\t%d\n", s.source, r.Verdict, r.Risk.Score, r.Risk.Level,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d %s\t%d of %d\t%d\t%d\n", s.source, verdictOf(r), r.Risk.Score, r.Risk.Level,
 			r.Coverage.Tools.Called, r.Coverage.Tools.Listed, above, len(r.Findings)-above)
 	}
 	if err := table.Flush(); err != nil {
@@ -66,4 +68,12 @@ func reference(ctx context.Context, cache string, out io.Writer) ([]string, erro
 		_, _ = fmt.Fprintln(out, note)
 	}
 	return missed, nil
+}
+
+// verdictOf is the verdict, with the reason of one that says neither yes nor no.
+func verdictOf(r report.Report) string {
+	if r.Verdict == report.VerdictInconclusive {
+		return string(r.Verdict) + " (" + string(r.Reason) + ")"
+	}
+	return string(r.Verdict)
 }
