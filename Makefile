@@ -37,8 +37,9 @@ install: ## Install what this machine lacks (Debian packages, Go).
 ##@ Develop
 
 .PHONY: generate
-generate: ## Generate the deepcopy functions.
+generate: ## Generate the deepcopy functions and docs/rules.md.
 	$(TOOL) controller-gen object:headerFile=hack/boilerplate/boilerplate.go.txt paths=./api/...
+	go run ./hack/rulesdoc docs/rules.md
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the RBAC rules.

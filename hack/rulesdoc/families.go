@@ -13,7 +13,7 @@ text as its evidence. It says nothing about what anybody intended.
 * **One effect gives one finding.** The most specific rule has it.
 * **The declaration is read first.** A list of the operator's (` + "`spec.declaredScope`, `--scope`" + `) goes
   before ` + "`server.json`" + `, that before annotations, those before texts. What it allows is no finding;
-  what goes beyond an explicit limit is High and quotes it; where nothing is said, the rule decides as
+  what goes beyond an explicit limit is a finding that quotes it, High as a rule; where nothing is said, the rule decides as
   described here.
 * **What the arguments of a call explain is no finding:** a tool that fetches the URL it was given does what it is
   for. The same connect in another call is not explained.
