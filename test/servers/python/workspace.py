@@ -1,0 +1,76 @@
+"""A server that keeps to a workspace, or says so: list_files, read_file and write_file over stdio.
+
+    python3 workspace.py DIR [contained]
+
+It joins what it is given with DIR and looks no further, so that ".." leads out of it. With "contained" it resolves
+the path first, as it should. It needs no package.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT, CONTAINED = Path(sys.argv[1]), sys.argv[2:] == ["contained"]
+
+
+def within(path: str) -> Path:
+    joined = ROOT / path
+    if CONTAINED and not joined.resolve().is_relative_to(ROOT.resolve()):
+        raise ValueError("the path is not in the workspace")
+    return joined
+
+
+def list_files(path: str = ".") -> str:
+    return "\n".join(sorted(entry.name for entry in within(path).iterdir()))
+
+
+def read_file(path: str) -> str:
+    return within(path).read_text()
+
+
+def write_file(path: str, content: str) -> str:
+    within(path).write_text(content)
+    return f"{len(content)} characters written"
+
+
+TEXT = {"type": "string"}
+TOOLS = {
+    list_files: ("Lists the files in a directory of the workspace.", {"path": TEXT}, []),
+    read_file: ("Reads a text file of the workspace.", {"path": TEXT}, ["path"]),
+    write_file: ("Writes a text file in the workspace.", {"path": TEXT, "content": TEXT}, ["path", "content"]),
+}
+
+
+def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    tool = next((tool for tool in TOOLS if tool.__name__ == name), None)
+    try:
+        if tool is None:
+            raise ValueError(f"there is no tool {name}")
+        return {"content": [{"type": "text", "text": tool(**arguments)}]}
+    except (OSError, TypeError, ValueError) as error:
+        return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    match method:
+        case "initialize":
+            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "workspace", "version": "1.0.0"}}
+        case "ping":
+            return {}
+        case "tools/list":
+            return {"tools": [{"name": tool.__name__, "description": text, "inputSchema":
+                               {"type": "object", "properties": properties, "required": required}}
+                              for tool, (text, properties, required) in TOOLS.items()]}
+        case "tools/call":
+            return call(params["name"], params.get("arguments", {}))
+    return None
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = answer(message["method"], message.get("params", {}))
+    reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "method not found"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
