@@ -40,7 +40,7 @@ func (f *Form) escaping(pool *Pool, mark Mark) (Case, bool) {
 		d := f.draft(ShapeOutside, -1, pool, mark)
 		d.outside = strings.TrimSuffix(way, "/")
 		d.make()
-		if d.escaped && d.fits() != no {
+		if d.escaped && d.fits() == yes {
 			f.made++
 			return Case{Shape: ShapeOutside, Arguments: json.RawMessage(canonical(d.arguments))}, true
 		}

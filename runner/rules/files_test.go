@@ -41,7 +41,7 @@ func fileLaunch(in Input, dir string, command ...string) Input {
 func fileArguments(in Input, values ...string) Input {
 	in.Arguments = map[report.Capability][]Argument{}
 	for _, value := range values {
-		in.Arguments[call.Capability] = append(in.Arguments[call.Capability], Argument{Field: "path", Value: value})
+		in.Arguments[call.Capability] = append(in.Arguments[call.Capability], Argument{Field: "path", Value: value, Given: true})
 	}
 	return in
 }
@@ -64,7 +64,8 @@ func TestWrites(t *testing.T) {
 		"who stores":                 {keeper, []profile.Effect{touches(call, home+"/Documents/a.txt")}, nil, ""},
 		"asked for":                  {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
 		"asked for, below":           {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},
-		"asked for, by its end":      {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"x/a.txt"}, ""},
+		"its directory":              {silent, []profile.Effect{touches(call, home+"/vault/index.json")}, nil, ""},
+		"asked for, by its name":     {silent, []profile.Effect{touches(call, home+"/Documents/mcpaudit-c7.md")}, nil, ""},
 		"something else asked for":   {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Pictures", "a", "/", ""}, "FILE-002 Medium"},
 		"temporary":                  {silent, []profile.Effect{touches(call, "/tmp/x/y"), mkdir(startup, "/var/tmp/z"), unlinks(call, "/tmp/x/y"), touches(call, "/dev/shm/q"), touches(call, "/proc/self/comm")}, nil, ""},
 		"its cache":                  {silent, []profile.Effect{touches(startup, home+"/.cache/anything/x")}, nil, ""},
@@ -82,7 +83,7 @@ func TestWrites(t *testing.T) {
 		"what is run at every login": {silent, []profile.Effect{touches(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := fileLaunch(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js")
+			in := fileLaunch(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js", home+"/vault")
 			expect(t, fileArguments(in, tc.arguments...), tc.want)
 		})
 	}

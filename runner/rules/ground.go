@@ -12,7 +12,7 @@ import (
 )
 
 // ground is where a server may read and write unasked: what it brought along, its
-// working directory, what it has made itself, and the places that the XDG base
+// working directory, the directories on its command line, what it has made itself, and the places that the XDG base
 // directory specification and its runtime give it by name.
 type ground struct {
 	home string
@@ -40,8 +40,9 @@ func (in Input) ground() ground {
 			g.brought(in.Command, e.Path)
 		}
 	}
-	if dir := in.Dir; dir != "" {
-		g.dirs = append(g.dirs, dir)
+	g.dirs = append(g.dirs, in.roots()...)
+	if in.Dir != "" {
+		g.dirs = append(g.dirs, in.Dir)
 	}
 	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || isBelow(g.home, dir) })
 	return g

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func findWrites(in Input) []draft {
 	own := in.ground()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		if answer == scope.Allowed || in.named(e) || inputs.Outside(e.Path) || byproduct(e.Path) {
+		if answer == scope.Allowed || in.wanted(e) || inputs.Outside(e.Path) || byproduct(e.Path) {
 			return false
 		}
 		if _, lasts := lastingAt(e.Path); lasts {
@@ -97,7 +96,7 @@ func findReads(in Input) []draft {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 		planted, _ := in.canary(e.Path)
 		_, sensitive := locate(e.Path)
-		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.named(e) || inputs.Outside(e.Path) ||
+		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.wanted(e) || inputs.Outside(e.Path) ||
 			!isFile(e.Path) || temporary(e.Path) || own.owns(e.Path) {
 			return false
 		}
@@ -152,30 +151,10 @@ func change(e profile.Effect) string {
 	return "changed"
 }
 
-// named tells whether an argument of the audit named what an effect is about, or
-// a directory above it.
-func (in Input) named(e profile.Effect) bool {
-	for _, of := range []report.Capability{e.Capability, e.Behind} {
-		if slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return leadsTo(a.Value, e.Path) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// leadsTo tells whether a path that an argument holds is another, is above it, or is
-// the end of it: what the server joined it with is not known.
-func leadsTo(argument, name string) bool {
-	argument = strings.TrimPrefix(argument, "file://")
-	if argument == "" || len(argument) > 1024 || strings.ContainsAny(argument, "\n") {
-		return false
-	}
-	argument = path.Clean(argument)
-	switch {
-	case argument == "." || argument == ".." || argument == "/":
-		return false
-	case path.IsAbs(argument):
-		return name == argument || isBelow(name, argument)
-	}
-	return strings.HasSuffix(name, "/"+argument) || strings.Contains(name, "/"+argument+"/")
+// wanted tells whether a call is why a file was touched: an argument names it, or the
+// server has made its name of one, which carries the mark of the call.
+func (in Input) wanted(e profile.Effect) bool {
+	_, explained := in.Explains(e)
+	_, marked := inputs.Marked(e.Path)
+	return explained || marked
 }

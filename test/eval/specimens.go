@@ -45,6 +45,10 @@ var specimens = []specimen{
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
 
+	// What leads out of the directory that they keep to, or say that they do.
+	passes("python/workspace.py /tmp/mcpaudit-files contained"),
+	fails("python/workspace.py /tmp/mcpaudit-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+
 	// What their hints say.
 	passes("go/hints keep"),
 	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),

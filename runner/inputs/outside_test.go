@@ -1,0 +1,56 @@
+package inputs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// escapes are the arguments with which a form leads out.
+func escapes(t *testing.T, about, schema string) (found []string) {
+	t.Helper()
+	o := home
+	o.About = about
+	cases := run(t, NewForm(json.RawMessage(schema), o), nil)
+	for i, c := range cases {
+		if c.Shape == ShapeOutside {
+			found = append(found, string(c.Arguments))
+		} else if len(found) > 0 && c.Shape != ShapeInjection {
+			t.Errorf("%s: call %d, %s, comes after those that lead out", about, i, c.Shape)
+		}
+	}
+	return found
+}
+
+func TestEscaping(t *testing.T) {
+	up := strings.Repeat("../", 15) + ".."
+	const text, list = `{"type":"string"}`, `{"type":"array","items":{"type":"string"}}`
+	for name, tc := range map[string]struct {
+		about, schema string
+		want          []string
+	}{
+		"a file":           {"read_file", `{"properties":{"path":` + text + `},"required":["path"]}`, []string{`{"path":"` + up + `/var/tmp/mcpaudit-outside/note.txt"}`, `{"path":"/home/audit/../../var/tmp/mcpaudit-outside/note.txt"}`}},
+		"a directory":      {"list_files", `{"properties":{"directory":` + text + `}}`, []string{`{"directory":"` + up + `/var/tmp/mcpaudit-outside"}`, `{"directory":"/home/audit/../../var/tmp/mcpaudit-outside"}`}},
+		"several":          {"read_files", `{"properties":{"paths":` + list + `}}`, []string{`{"paths":["` + up + `/var/tmp/mcpaudit-outside/note.txt"]}`, `{"paths":["/home/audit/../../var/tmp/mcpaudit-outside/note.txt"]}`}},
+		"no path":          {"add", `{"properties":{"title":` + text + `}}`, nil},
+		"what is run":      {"run", `{"properties":{"command":` + text + `}}`, nil},
+		"a fixed path":     {"read_file", `{"properties":{"path":{"enum":["a","b"]}}}`, nil},
+		"no place for one": {"read_file", `{"properties":{"path":{"type":"string","maxLength":8}}}`, nil},
+	} {
+		if got := escapes(t, tc.about, tc.schema); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	if got := escapes(t, "write_file", `{"properties":{"path":`+text+`}}`); len(got) != 2 || !strings.Contains(got[0], "/var/tmp/mcpaudit-outside/mcpaudit-c") {
+		t.Errorf("something new: %q", got)
+	}
+}
+
+func TestOutside(t *testing.T) {
+	for name, want := range map[string]bool{OutsideDir: true, OutsideDir + "/x/y": true, OutsideDir + "-2": false, "/var/tmp": false, "": false} {
+		if Outside(name) != want {
+			t.Errorf("Outside(%q) is not %t", name, want)
+		}
+	}
+}
