@@ -94,6 +94,9 @@ func findChanges(in Input) []draft {
 		if !ok || did == "" || passing(e.Path) || lasts {
 			return false
 		}
+		if strings.HasPrefix(e.Operation, "mkdir") && strings.Contains(e.Path, "/.") && !handed(e.Path) {
+			return false // the way to a cache; what is stored there is judged by itself
+		}
 		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
 		if handed(e.Path) || e.Kind == profile.KindDelete && !in.made(e.Path) {
 			d.severity = report.SeverityHigh
@@ -268,8 +271,10 @@ func planted(name string) bool {
 // and goes with a program that runs at all.
 var (
 	fleeting = []string{"/tmp/", "/var/tmp/", "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/var/log/", "/var/cache/", "/memfd:",
-		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
-	fleetingEnds = []string{".log", ".lock", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/logs", "/__pycache__"}
+		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/cache/", "/caches/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
+	// anywhere are those that count at any depth.
+	anywhere     = map[string]bool{"/logs/": true, "/cache/": true, "/caches/": true}
+	fleetingEnds = []string{".log", ".lock", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
 )
 
 // passing tells whether a path is that of a temporary file, a cache, a log, a lock, a
@@ -278,7 +283,7 @@ var (
 func passing(name string) bool {
 	for _, dir := range fleeting {
 		at := strings.Index(name, dir)
-		if at >= 0 && (at == 0 || strings.HasPrefix(dir, "/.") || strings.HasPrefix(dir, "/_") || dir == "/logs/") &&
+		if at >= 0 && (at == 0 || strings.HasPrefix(dir, "/.") || strings.HasPrefix(dir, "/_") || anywhere[dir]) &&
 			!(handed(name) && strings.HasSuffix(dir, "tmp/")) {
 			return true
 		}

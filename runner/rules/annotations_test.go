@@ -65,6 +65,8 @@ func TestHints(t *testing.T) {
 		"set times":                  {readOnly, []profile.Effect{changed("utimensat", "/srv/notes.db")}, ""},
 		"a temporary file":           {readOnly, []profile.Effect{stored("/tmp/x1"), deleted("/tmp/x1")}, ""},
 		"a cache":                    {readOnly, []profile.Effect{stored(home + "/.cache/x/y"), changed("mkdir", home+"/.cache")}, ""},
+		"a cache of kubectl's":       {readOnly, []profile.Effect{stored("/root/.kube/cache/discovery/x.json.12")}, ""},
+		"the way to a cache":         {readOnly, []profile.Effect{changed("mkdir", home+"/.local"), changed("mkdirat", home+"/.npm")}, ""},
 		"a log":                      {readOnly, []profile.Effect{stored("/srv/server.log")}, ""},
 		"a journal":                  {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
 		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/index.lock"), changed("rename", "/tmp/mcpaudit-repository/.git/index")}, ""},
