@@ -20,7 +20,7 @@ type tables struct {
 	cores, skeletons, squeezed map[string]string
 	// scopes are those of npm.
 	scopes map[string]bool
-	// initials are the cores by length, for what is near.
+	// byLength are the cores by their length in bytes, for what is near.
 	byLength map[int][]string
 }
 
