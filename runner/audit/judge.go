@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 // findings judges what was seen by the rules. The conversation is that of the run in which the server was exercised.
@@ -44,9 +45,13 @@ func complete(runs []observation) bool {
 
 // readScope reads all that is declared of the server.
 func readScope(plan Plan, o observation) scope.Scope {
-	return scope.Read(o.result.Manifest, scope.Given{
+	given := scope.Given{
 		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Canaries.Home, Resolvers: plan.resolvers.servers,
-	})
+	}
+	if plan.Network != report.NetworkAllow {
+		given.Names = sinkhole.Fake // and where names are not answered, nowhere
+	}
+	return scope.Read(o.result.Manifest, given)
 }
 
 // arguments are the values that each capability was called with in any run: each run

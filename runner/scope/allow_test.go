@@ -125,6 +125,27 @@ func TestAllowlists(t *testing.T) {
 	}
 }
 
+// A name that a server made up an address for allows nothing: in the sandbox every name
+// has its address in one network.
+func TestMadeUpNames(t *testing.T) {
+	allow := &report.DeclaredScope{Egress: []string{"api.example.com"}}
+	fake := netip.MustParsePrefix("198.18.0.0/15")
+	for _, tc := range []struct {
+		names   netip.Prefix
+		address string
+		want    Answer
+	}{
+		{fake, "198.18.0.1", Allowed}, {fake, "::ffff:198.18.0.1", Allowed}, {fake, "93.184.216.34", Exceeded},
+		{fake, "2001:db8::1", Exceeded}, {fake, "", Exceeded}, {netip.Prefix{}, "93.184.216.34", Allowed},
+	} {
+		s := Read(manifest.Manifest{}, Given{Allow: allow, Names: tc.names})
+		got, _ := s.Answer(ofServer, Use{Kind: UseEgress, Host: "api.example.com", Address: tc.address, Port: 443})
+		if got != tc.want {
+			t.Errorf("%s of %s: %d, want %d", tc.address, tc.names, got, tc.want)
+		}
+	}
+}
+
 // A list that is absent says nothing, and one that is empty allows nothing.
 func TestAbsentAndEmptyLists(t *testing.T) {
 	use := Use{Kind: UseWrite, Path: "/data/a"}

@@ -56,6 +56,9 @@ func (h hostEntry) allows(u Use) bool {
 	if u.looksUp() {
 		return h.given.asks(u)
 	}
+	if !h.given.vouchesFor(u) {
+		return false
+	}
 	return h.port == 0 || h.port == u.Port
 }
 
@@ -71,6 +74,12 @@ func (d Given) asks(u Use) bool {
 	}
 	address = address.WithZone("").Unmap()
 	return len(d.Resolvers) == 0 || address.IsLoopback() || slices.Contains(d.Resolvers, address)
+}
+
+// vouchesFor tells whether the address of a use can be that of its name.
+func (d Given) vouchesFor(u Use) bool {
+	address, err := netip.ParseAddr(u.Address)
+	return !d.Names.IsValid() || err == nil && d.Names.Contains(address.WithZone("").Unmap())
 }
 
 // cutPort cuts the port off an entry; 0 where there is none.

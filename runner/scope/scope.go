@@ -45,6 +45,10 @@ type Given struct {
 	Home string
 	// Resolvers are the machine's name servers; none: not known.
 	Resolvers []netip.Addr
+	// Names is where the addresses of names are, if they all are in one network, as
+	// those of the sinkhole are: a name that leads anywhere else was made up by a name
+	// server that the server brought along.
+	Names netip.Prefix
 }
 
 // Declaration is what one capability, or the server of itself, says. Each list

@@ -28,9 +28,8 @@ const (
 type Use struct {
 	Kind UseKind
 	// Host, Address and Port are those of report.Connection: of UseEgress and
-	// UseListen. Host is without the search domain of a cluster, and empty where
-	// nothing but the server itself vouches for it. A port of 53 with a Host is a
-	// question for that name.
+	// UseListen. Host is without the search domain of a cluster. A port of 53 with a
+	// Host is a question for that name.
 	Host, Address string
 	Port          int
 	// Path is that of UseRead, UseWrite and UseExec: absolute and clean.
