@@ -41,6 +41,9 @@ func incompleteProbe(reason report.Reason, message string) func(*observation) {
 	return func(o *observation) { o.result.Incomplete = report.Incomplete{Reason: reason, Message: message} }
 }
 
+// startup is what the server does before any call.
+var startup = ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}}
+
 func TestIncomplete(t *testing.T) {
 	launched := func(err error) observation { return observation{launched: err} }
 	for _, tc := range []struct {
@@ -93,15 +96,15 @@ func TestIncomplete(t *testing.T) {
 		{"opened by its name", []observation{watched(func(o *observation) {
 			o.opened = []string{"/home/u/.npmrc", "/home/u/.aws/credentials"}
 			o.profile.Effects = []profile.Effect{
-				{Kind: profile.KindWrite, Operation: "openat", Path: "/home/u/.npmrc"},
-				{Kind: profile.KindRead, Operation: "renameat2", Path: "/home/u/.aws"},
+				{Kind: profile.KindWrite, Where: startup, Operation: "openat", Path: "/home/u/.npmrc"},
+				{Kind: profile.KindRead, Where: startup, Operation: "renameat2", Path: "/home/u/.aws"},
 			}
 		})}, "", ""},
 		{"opened by another name, and moved back", []observation{watched(func(o *observation) {
 			o.opened = []string{"/home/u/.aws/credentials"}
 			o.profile.Effects = []profile.Effect{
-				{Kind: profile.KindWrite, Operation: "rename", Path: "/home/u/.aws"},
-				{Kind: profile.KindWrite, Operation: "chmod", Path: "/home/u/.aws/credentials"},
+				{Kind: profile.KindWrite, Where: startup, Operation: "rename", Path: "/home/u/.aws"},
+				{Kind: profile.KindWrite, Where: startup, Operation: "chmod", Path: "/home/u/.aws/credentials"},
 			}
 		})}, report.ReasonTraceOverflow, "credentials was opened"},
 		{"left out", []observation{watched(func(o *observation) { o.profile.Dropped = 5 })}, report.ReasonTraceOverflow, "5 were left out"},
