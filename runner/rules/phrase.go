@@ -42,7 +42,7 @@ func subject(e profile.Effect) string {
 
 // name is a capability as a sentence names it.
 func name(c report.Capability) string {
-	if c.Kind == report.CapabilityServer {
+	if c.Kind == report.CapabilityServer || c.Kind == "" {
 		return "the server"
 	}
 	return clean(c.String(), 100)
