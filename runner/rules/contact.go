@@ -115,7 +115,8 @@ func (c contacts) of(e profile.Effect) contact {
 // itself.
 func exceeded(list scope.Clause, asked bool) contact {
 	if asked {
-		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, why: "where an argument led it; by the declared scope it " + list.Means}
+		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: "the hosts that its arguments name",
+			why: "where an argument led it; by the declared scope it " + list.Means}
 	}
 	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means}
 }
