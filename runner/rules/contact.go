@@ -20,6 +20,8 @@ type contact struct {
 	why string
 	// object replaces the destination.
 	object string
+	// exceeded: an operator's list has it not.
+	exceeded bool
 }
 
 // contacts judges effects of one profile.
@@ -115,10 +117,10 @@ func (c contacts) of(e profile.Effect) contact {
 // itself.
 func exceeded(list scope.Clause, asked bool) contact {
 	if asked {
-		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: "the hosts that its arguments name",
+		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: "the hosts that its arguments name", exceeded: true,
 			why: "where an argument led it; by the declared scope it " + list.Means}
 	}
-	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means}
+	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means, exceeded: true}
 }
 
 // moment is the rule for when something undeclared was done. What goes on since
@@ -205,7 +207,7 @@ func findContacts(rule string) func(Input) []draft {
 			if found.rule != rule {
 				return false
 			}
-			d.severity, d.object = found.severity, destination(e)
+			d.severity, d.object, d.exceeded = found.severity, destination(e), found.exceeded
 			if found.object != "" {
 				d.object = found.object
 			}

@@ -166,3 +166,15 @@ var _ = prove(map[string]proof{
 	"MCPA-EGRESS-006": {finds: one(fetcher, toHost(tls, "o1.ingest.sentry.io")), spares: one(tracked, toHost(tls, "o1.ingest.sentry.io"))},
 	"MCPA-EGRESS-007": {finds: one(weather, toHost(tls, "dns.quad9.net")), spares: one(digger, toHost(tls, "dns.quad9.net"))},
 })
+
+// A finding says whether an operator's list has it not.
+func TestEgressExceedsScope(t *testing.T) {
+	for _, in := range []Input{allowed(input(weather, toHost(tls, "a.test")), "b.test"), allowed(fetching(fetcher, toMark), "b.test")} {
+		if found := Judge(in); len(found) != 1 || !found[0].ExceedsScope {
+			t.Errorf("%+v", found)
+		}
+	}
+	if found := Judge(input(local, toHost(tls, "a.test"))); len(found) != 1 || found[0].ExceedsScope {
+		t.Errorf("%+v", found)
+	}
+}

@@ -54,7 +54,7 @@ func findListeners(in Input) []draft {
 		answer, list := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseListen, Address: e.Address, Port: e.Port})
 		switch {
 		case answer == scope.Exceeded && !address.IsLoopback():
-			d.severity = report.SeverityHigh
+			d.severity, d.exceeded = report.SeverityHigh, true
 			d.message = sentence("%s listens on %s (%s); by the declared scope it %s", subject(e), endpoint(e), e.Protocol, list.Means)
 			return true
 		case answer != scope.Unsaid, address.IsLoopback(), in.Scope.Covering(e.Capability).Mentions(listenTopics...):

@@ -34,6 +34,12 @@ var specimens = []specimen{
 
 	// It runs what stands in its argument, and sends a token along with what it asks.
 	fails(remoteCodeExecution, "MCPA-EGRESS-001 High", "MCPA-EXEC-001 Medium", "MCPA-EXEC-002 High", "MCPA-SECRET-002 Critical"),
+	// Where they go: where their arguments say, and elsewhere.
+	passes("go/fetch"),
+	passes("go/fetch second", "MCPA-EGRESS-003 Medium"),
+	passes("go/fetch late", "MCPA-EGRESS-005 Low"),
+	passes("go/fetch telemetry", "MCPA-EGRESS-006 Low"),
+	passes("go/fetch open", "MCPA-LISTEN-001 Medium"),
 
 	fails("go/rugpull session", "MCPA-MANIFEST-002 High"),
 	fails("go/rugpull restart", "MCPA-MANIFEST-003 High"),
