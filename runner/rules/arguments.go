@@ -52,32 +52,44 @@ func explanations(in Input) map[report.Capability]*explained {
 // read takes in one argument; said is what its declaration says.
 func (x *explained) read(a Argument, said, home string) {
 	if !fetchesNothing.MatchString(said) {
-		for _, host := range hosts(a.Value) {
-			if address, err := netip.ParseAddr(host); a.Given || inputs.Named(host) || err == nil && documentation(address) {
-				enter(x.hosts, host, a)
-			}
-		}
+		x.readHosts(a)
 	}
 	if !opensNothing.MatchString(said) {
-		for _, name := range pathsIn(a.Value, home) {
-			if !a.Given && !below(name, scratch) {
-				continue
-			}
-			enter(x.paths, name, a)
-			x.longest = max(x.longest, len(name))
-			for dir := path.Dir(name); dir != "/" && (a.Given || below(dir, scratch)); dir = path.Dir(dir) {
-				enter(x.above, dir, a)
-			}
-		}
+		x.readPaths(a, home)
 	}
 	if !runsNothing.MatchString(said) && len(a.Value) < maxCommand {
-		enter(x.commands, spaced(a.Value), a)
-		if !takesCommand(a.Field) {
-			return
+		x.readCommand(a)
+	}
+}
+
+func (x *explained) readHosts(a Argument) {
+	for _, host := range hosts(a.Value) {
+		if address, err := netip.ParseAddr(host); a.Given || inputs.Named(host) || err == nil && documentation(address) {
+			enter(x.hosts, host, a)
 		}
-		for _, name := range programsIn(a.Value) {
-			enter(x.programs, name, a)
+	}
+}
+
+func (x *explained) readPaths(a Argument, home string) {
+	for _, name := range pathsIn(a.Value, home) {
+		if !a.Given && !below(name, scratch) {
+			continue
 		}
+		enter(x.paths, name, a)
+		x.longest = max(x.longest, len(name))
+		for dir := path.Dir(name); dir != "/" && (a.Given || below(dir, scratch)); dir = path.Dir(dir) {
+			enter(x.above, dir, a)
+		}
+	}
+}
+
+func (x *explained) readCommand(a Argument) {
+	enter(x.commands, spaced(a.Value), a)
+	if !takesCommand(a.Field) {
+		return
+	}
+	for _, name := range programsIn(a.Value) {
+		enter(x.programs, name, a)
 	}
 }
 

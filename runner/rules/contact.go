@@ -76,31 +76,38 @@ func ends(e profile.Effect) bool {
 	return e.Capability.Kind == report.CapabilityServer && !begins(e)
 }
 
-// of judges one effect.
+// of judges one effect: by the operator's list, then by what explains it, then by
+// what it leads to, and last by what the declaration says of the network.
 func (c contacts) of(e profile.Effect) contact {
 	in := c.in
-	stance, clause := in.Scope.Network(e.Capability)
+	if !outward(e) || c.ofLauncher(e) {
+		return contact{}
+	}
 	answer, entry := in.Scope.Answer(e.Capability, egressUse(e))
-	_, asked := in.Explains(e)
 	_, closed := in.hintOnly(e.Capability)
 	switch {
-	case !outward(e) || c.ofLauncher(e):
-		return contact{}
 	case answer == scope.Exceeded:
-		return exceeded(entry, asked || in.Arguments == nil && askedFor(e))
+		return exceeded(entry, in.asks(e))
 	case in.ofMetadata(e) && !(answer == scope.Allowed && entry.Source == report.ScopeSpec):
 		return contact{rule: idMetadataService, severity: report.SeverityHigh,
 			why: "where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud"}
 	case answer == scope.Allowed, closed: // MCPA-HINT-004
 		return contact{}
-	case stance != scope.Denied && (asked || in.Arguments == nil && askedFor(e)):
+	}
+	return c.undeclared(e)
+}
+
+// undeclared judges what no list and no name in the declaration has.
+func (c contacts) undeclared(e profile.Effect) contact {
+	stance, clause := c.in.Scope.Network(e.Capability)
+	if stance != scope.Denied && c.in.asks(e) {
 		return contact{}
 	}
-	if found := in.resolver(e, stance, clause); found.rule != "" {
+	if found := c.in.resolver(e, stance, clause); found.rule != "" {
 		return found
 	}
-	if found := in.telemetry(e, stance, clause); found.rule != "" || in.reportsUse(e) {
-		return found
+	if c.in.reportsUse(e) {
+		return c.in.telemetry(e, stance, clause)
 	}
 	if stance == scope.Declared {
 		return c.declared(e)
@@ -110,6 +117,13 @@ func (c contacts) of(e profile.Effect) contact {
 		severity = report.SeverityHigh
 	}
 	return contact{rule: c.moment(e), severity: severity, why: against(stance, clause, e.Capability)}
+}
+
+// asks tells whether an argument led there. Where arguments are not known, any marker
+// of the audit may have been one.
+func (in Input) asks(e profile.Effect) bool {
+	_, ok := in.Explains(e)
+	return ok || in.Arguments == nil && askedFor(e)
 }
 
 // exceeded is what an operator's list does not have. What an argument of the audit

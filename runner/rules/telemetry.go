@@ -39,9 +39,6 @@ func (in Input) reportsUse(e profile.Effect) bool { return under(goal(e), teleme
 
 // telemetry judges a report on the use of the server.
 func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
-	if !in.reportsUse(e) {
-		return contact{}
-	}
 	found := contact{rule: idUndeclaredTelemetry, severity: report.SeverityMedium,
 		why: "a service for telemetry, of which nothing in its declaration speaks"}
 	promise := in.promisesNoTelemetry()
@@ -86,16 +83,31 @@ const portTLS = 853
 
 var resolverTopics = []string{"dns", "doh", "nameserver", "nameservers", "resolver", "resolvers", "dig", "nslookup", "whois"}
 
-// resolver judges who looks names up at a name server that the machine does not have.
-func (in Input) resolver(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
+// asksElsewhere tells whether a name is looked up where the machine does not look it up: at
+// another name server, or at a service for that.
+func (in Input) asksElsewhere(e profile.Effect) bool {
+	if in.elsewhere(e) != "" || under(goal(e), resolverHosts) {
+		return true
+	}
 	address, err := netip.ParseAddr(e.Address)
-	foreign := in.elsewhere(e) != "" || under(goal(e), resolverHosts) ||
-		err == nil && (e.Port == 443 || e.Port == portTLS) && e.Host == "" && slices.Contains(resolverAddresses, e.Address) ||
-		err == nil && e.Port == portTLS && address.IsGlobalUnicast() && len(in.Resolvers) > 0 && !slices.Contains(in.Resolvers, address)
-	if !foreign || in.ofBrowser(e) || in.Scope.Covering(e.Capability).Mentions(resolverTopics...) {
+	switch {
+	case err != nil:
+		return false
+	case e.Port == portTLS && len(in.Resolvers) > 0:
+		return address.IsGlobalUnicast() && !slices.Contains(in.Resolvers, address)
+	}
+	return (e.Port == portHTTPS || e.Port == portTLS) && e.Host == "" && slices.Contains(resolverAddresses, e.Address)
+}
+
+const portHTTPS = 443
+
+// resolver judges who looks names up there.
+func (in Input) resolver(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
+	if !in.asksElsewhere(e) || in.ofBrowser(e) || in.Scope.Covering(e.Capability).Mentions(resolverTopics...) {
 		return contact{}
 	}
-	found := contact{rule: idOwnResolver, severity: report.SeverityMedium, object: endpoint(e), why: "where neither the filter nor the log of the machine sees it"}
+	found := contact{rule: idOwnResolver, severity: report.SeverityMedium, object: endpoint(e),
+		why: "where neither the filter nor the log of the machine sees it"}
 	if under(goal(e), resolverHosts) {
 		found.object = goal(e)
 	}
