@@ -143,10 +143,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		from, c.routed = max(0, i-24), routes[s.text(i)]
 	}
 	value := false
-	for j := from; j < len(s.tokens) && j < i+26; j++ {
-		if j > i && excepting[s.text(j)] && s.text(j) != "only" {
-			break
-		}
+	for j, end := from, s.objectEnd(i); j < end; j++ {
 		value = r.part(s, i, j, c) || value
 		c.dictates = c.dictates || j > i && r.literal(s, j)
 	}
@@ -156,7 +153,20 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		}
 	}
 	c.argument = c.argument || value && c.dictates
-	return c.argument || value || c.ofUser || c.dictates || c.routed
+	return value || c.hasObject()
+}
+
+func (c change) hasObject() bool { return c.argument || c.ofUser || c.dictates || c.routed }
+
+// objectEnd is where the object of the verb at i ends at the latest.
+func (s *sentence) objectEnd(i int) int {
+	end := min(len(s.tokens), i+26)
+	for j := i + 1; j < end; j++ {
+		if excepting[s.text(j)] && s.text(j) != "only" {
+			return j
+		}
+	}
+	return end
 }
 
 // part reads one word of the object, and tells whether it is one for a value.

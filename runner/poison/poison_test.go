@@ -55,9 +55,9 @@ func TestLinear(t *testing.T) {
 			}
 			return best
 		}
-		small, large := took(32<<10), took(256<<10)
+		small, large := took(8<<10), took(64<<10)
 		if large > 40*small+50*time.Millisecond {
-			t.Errorf("%q: %v for 32 KiB, %v for 256 KiB", piece, small, large)
+			t.Errorf("%q: %v for 8 KiB, %v for 64 KiB", piece, small, large)
 		}
 	}
 }

@@ -52,10 +52,9 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
 	precondition := s.precedes() || third || s.triggeredBefore(o.at)
 	dictated, secret := r.dictates(s, o), s.secret()
-	bare := !third && !dictated && !secret // "call x first"
-	mild := !precondition && !o.firm && (o.tool.known || !dictated)
-	if s.isAdvice(o) || bare && o.tool.known || mild {
-		return 0
+	tied, insists := third || dictated || secret, precondition || o.firm
+	if s.isAdvice(o) || o.tool.known && !(tied && insists) || !insists && !dictated {
+		return 0 // "call x first"
 	}
 	w := -2
 	for _, sign := range []struct {
@@ -65,8 +64,7 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 		{precondition, 1}, {o.firm, 1}, {third, 2}, {!o.tool.known, 2}, {dictated, 2}, {secret, 2},
 		{mutating[head(o.tool.name)] && !mutating[head(r.of.Own)], 1},
 		{saysNear(all, i, pretexts), 1}, {saysNear(all, i, threats), 1},
-		{s.gains(o), -1}, {s.gains(o) && o.tool.known, -2},
-		{r.of.Kind == KindInstructions && o.tool.known, -3},
+		{s.gains(o), -1}, {o.tool.known && s.gains(o), -2}, {o.tool.known && r.of.Kind == KindInstructions, -3},
 	} {
 		if sign.is {
 			w += sign.weight
