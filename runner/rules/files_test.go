@@ -113,11 +113,14 @@ func TestTraversal(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"said":                   {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with ".." led; its description says "Only works within`},
-		"changed":                {input(bound, touches(call, file+"-new")), "FILE-003 High: Tool format_note opened for writing"},
-		"deleted":                {input(bound, unlinks(call, file)), "FILE-003 High: Tool format_note deleted"},
-		"listed":                 {input(bound, lists(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
-		"refused":                {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
+		"said":    {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with ".." led; its description says "Only works within`},
+		"changed": {input(bound, touches(call, file+"-new")), "FILE-003 High: Tool format_note opened for writing"},
+		"deleted": {input(bound, unlinks(call, file)), "FILE-003 High: Tool format_note deleted"},
+		"listed":  {input(bound, lists(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
+		"refused": {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
+		"a default": {input(server{tools: []string{
+			"format_note: Makes a file. Defaults to session working directory set via git_set_working_dir, or the allowed directory."}}, out), ""},
+		"a place":                {input(server{tools: []string{"format_note: Reads a file in the working directory."}}, out), ""},
 		"bound to nothing":       {input(free, out), ""},
 		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with \"..\" led; the server had asked"},
 		"bound by its command":   {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "/srv/notes"), "FILE-003 Medium"},
@@ -224,7 +227,7 @@ func TestOperatorsPaths(t *testing.T) {
 var _ = prove(map[string]proof{
 	"MCPA-FILE-002": {finds: one(silent, touches(call, "/etc/hosts")), spares: one(silent, touches(call, "/tmp/hosts"))},
 	"MCPA-FILE-003": {
-		finds:  one(server{tools: []string{"format_note: Reads files in the workspace directory."}}, read(call, inputs.OutsideDir+"/note.txt")),
+		finds:  one(server{tools: []string{"format_note: Reads files in the workspace."}}, read(call, inputs.OutsideDir+"/note.txt")),
 		spares: one(silent, read(call, inputs.OutsideDir+"/note.txt")),
 	},
 	"MCPA-FILE-005": {

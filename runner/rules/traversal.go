@@ -28,8 +28,12 @@ var traversal = Rule{
 
 // bounded are sentences that say where a server keeps to.
 var bounded = regexp.MustCompile(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
-	`|\b(?:within|inside|restricted to|limited to|confined to|relative to|(?:only )?(?:in|from|under|to|of)) (?:the |your |its |this |a )?(?:\w+ )?` +
+	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
+	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))`)
+
+// unbound are sentences that only say what is taken where nothing is given.
+var unbound = regexp.MustCompile(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
 
 func findTraversals(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
@@ -40,7 +44,7 @@ func findTraversals(in Input) []draft {
 		did := subject(e) + " " + reached(e) + " " + clean(e.Path, 256) + `, where an argument with ".." led`
 		d.severity = report.SeverityHigh
 		for _, clause := range in.Scope.Covering(e.Capability).Files {
-			if bounded.MatchString(clause.Quote) {
+			if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
 				d.message = sentence("%s; %s", did, whose(clause, e.Capability))
 				return true
 			}
