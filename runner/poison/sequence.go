@@ -62,9 +62,10 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 		weight int
 	}{
 		{precondition, 1}, {o.firm, 1}, {third, 2}, {!o.tool.known, 2}, {dictated, 2}, {secret, 2},
-		{mutating[head(o.tool.name)] && !mutating[head(r.of.Own)], 1},
+		{r.mutates(o.tool), 1},
 		{saysNear(all, i, pretexts), 1}, {saysNear(all, i, threats), 1},
-		{s.gains(o), -1}, {o.tool.known && s.gains(o), -2}, {o.tool.known && r.of.Kind == KindInstructions, -3},
+		{s.gains(o), -1}, {o.tool.known && s.gains(o), -2},
+		{r.explains(o.tool), -3},
 	} {
 		if sign.is {
 			w += sign.weight
@@ -74,6 +75,14 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 }
 
 func (s *sentence) triggeredBefore(i int) bool { return len(s.triggers) > 0 && s.triggers[0].at < i }
+
+// explains: the server's instructions are about its own tools.
+func (r *reader) explains(tool reference) bool { return tool.known && r.of.Kind == KindInstructions }
+
+// mutates: the other tool's name says that it changes something, and this one's not.
+func (r *reader) mutates(tool reference) bool {
+	return mutating[head(tool.name)] && !mutating[head(r.of.Own)]
+}
 
 // saysNear looks for words in the sentence and in the next, which often gives the
 // reason.
