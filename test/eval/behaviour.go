@@ -61,7 +61,7 @@ func behaviour(ctx context.Context, cache string, out io.Writer) ([]string, erro
 			missed = append(missed, fmt.Sprintf("%s: missing %v, extra %v", s.name, missing, extra))
 		}
 		for _, f := range r.Findings {
-			if slices.Contains(extra, string(f.Rule)+" "+string(f.Severity)) {
+			if slices.Contains(extra, f.Rule+" "+string(f.Severity)) {
 				_, _ = fmt.Fprintf(os.Stderr, "%s: %s %s: %s\n", s.name, f.Rule, f.Severity, f.Message)
 			}
 		}
