@@ -39,7 +39,8 @@ type lasting struct {
 
 var (
 	unitTopics  = []string{"systemd", "systemctl", "daemon", "daemons"}
-	agentTopics = []string{"claude", "cursor", "vscode", "windsurf", "gemini", "codex"}
+	agentTopics = []string{"claude", "cursor ide", "cursor editor", "cursor rules", "cursor config", "cursor settings", "cursor agent",
+		"vscode", "windsurf", "gemini", "codex"}
 )
 
 var lastings = []lasting{

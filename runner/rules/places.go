@@ -27,6 +27,9 @@ var (
 	// Git by itself needs no key; what git does with other machines may.
 	sshTopics  = []string{"ssh", "sftp", "scp", "rsync", "git clone", "git push", "git pull", "git fetch", "git remote"}
 	kubeTopics = []string{"kubernetes", "k8s", "kubectl", "kubeconfig", "helm", "cluster", "clusters"}
+	// "mcp" is in the name of nearly every server, and a "cursor" in every list with pages.
+	clientTopics = []string{"claude", "cursor ide", "cursor editor", "cursor config", "cursor settings", "cursor agent",
+		"mcp config", "mcp configuration", "mcp clients"}
 )
 
 // places are what thieves look for, the most specific first.
@@ -49,7 +52,7 @@ var places = []place{
 	{what: "network credentials", bases: []string{".netrc", "_netrc"}, topics: []string{"netrc", "ftp"}, routine: true},
 	{what: "Vault or Terraform credentials", bases: []string{".vault-token", "credentials.tfrc.json"}, topics: []string{"vault", "terraform"}},
 	{what: "another client's configuration", bases: []string{".claude.json", "claude_desktop_config.json"}, below: []string{"/.cursor/mcp.json"},
-		topics: []string{"claude", "cursor", "mcp"}},
+		topics: clientTopics},
 	{what: "the password database", below: []string{"/etc/shadow", "/etc/gshadow"}},
 	{what: "a key ring", below: []string{"/.local/share/keyrings/", "/.password-store/"}, topics: []string{"keyring", "keyrings", "password", "passwords"}},
 	{what: "a browser's secrets", bases: []string{"Login Data", "Cookies", "logins.json", "key4.db", "cookies.sqlite"},
@@ -62,7 +65,8 @@ var places = []place{
 var (
 	otherProcess = place{
 		what: "another process's secrets", bases: []string{"environ", "mem"},
-		topics: []string{"process", "processes", "debugger", "debug"},
+		// That it processes something is said of every other tool.
+		topics: []string{"pid", "pids", "procfs", "debugger", "process environment", "processes environment", "running processes"},
 	}
 	environmentFile = place{
 		what: "an environment file", bases: []string{".env"}, topics: []string{"env", "dotenv", "environment"},

@@ -33,14 +33,14 @@ var metadataHosts = []string{
 var cloudTopics = []string{
 	"aws", "amazon", "s3", "ec2", "ecs", "eks", "lambda", "bedrock", "dynamodb", "cloudwatch", "sagemaker",
 	"gcp", "gcloud", "google", "bigquery", "firestore", "firebase", "vertex", "azure", "entra", "openstack",
-	"alibaba", "aliyun", "oci", "metadata", "imds", "cloud",
+	"alibaba", "aliyun", "oci", "instance metadata", "metadata service", "imds", "cloud",
 }
 
 // ofMetadata tells whether an effect leads to a metadata service that nothing in
 // its declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
 	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, canonicalName(e.Host))) &&
-		!in.Scope.Covering(e.Capability).Mentions(cloudTopics...)
+		!speaks(in.Scope.Covering(e.Capability), cloudTopics)
 }
 
 // control is a socket that is worth more than it seems.

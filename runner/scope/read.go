@@ -86,13 +86,13 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 	denied := 0
 	var network, subprocess, files, writing bool
 	for i, word := range spoken {
-		d.words[word] = true
 		if negations[word] {
 			denied = reach + 1
 		}
 		if denied--; denied > 0 {
-			continue
+			continue // "never reads SSH keys" does not say that it does
 		}
+		d.words[word] = true
 		next := ""
 		if i+1 < len(spoken) {
 			next = spoken[i+1]
