@@ -225,7 +225,7 @@ func findReach(in Input) []draft {
 		d.message = sentence("%s %s; %s", subject(e), action(e)+in.elsewhere(e), whose(clause, e.Capability))
 		return true
 	}, profile.KindConnect)
-	return unexplained(drafts)
+	return in.unexplained(drafts)
 }
 
 // hintOnly is the hint of a tool to stay in a closed world, where no text of its

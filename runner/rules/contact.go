@@ -155,10 +155,11 @@ func (c contacts) moment(e profile.Effect) string {
 // somewhere else as well, and a server that talks, when nobody asks it anything, to
 // one that it has never talked to when it was asked.
 func (c contacts) declared(e profile.Effect) contact {
+	in := c.in
 	address, err := netip.ParseAddr(e.Address)
-	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || e.Port == portDNS)
+	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, registry(goal(e)), c.in.ofBrowser(e), c.in.speaksOf(goal(e)):
+	case nameless, registry(goal(e)), in.ofBrowser(e), in.speaksOf(goal(e)):
 		return contact{}
 	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.Behind == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,
@@ -171,18 +172,15 @@ func (c contacts) declared(e profile.Effect) contact {
 }
 
 // speaksOf tells whether the manifest has the name of a host's owner in it: "jina" of
-// r.jina.ai.
+// r.jina.ai. What stands before that in a host name its owner chooses: "fetch" of
+// fetch.evil.test is in the manifest of every server that fetches.
 func (in Input) speaksOf(host string) bool {
 	labels := strings.Split(host, ".")
-	if len(labels) < 2 {
-		return false
+	own := len(labels) - 2
+	if own > 0 && len(labels[own+1]) == 2 && slices.Contains([]string{"ac", "co", "com", "edu", "gov", "net", "or", "org"}, labels[own]) {
+		own-- // bbc.co.uk
 	}
-	for _, label := range labels[max(0, len(labels)-3) : len(labels)-1] {
-		if len(label) > 3 && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(label) {
-			return true
-		}
-	}
-	return false
+	return own >= 0 && len(labels[own]) > 3 && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(labels[own])
 }
 
 // ofLauncher tells of the look-ups of npx, uvx and their like for what they start.
@@ -232,6 +230,6 @@ func findContacts(rule string) func(Input) []draft {
 			d.message = sentence("%s %s%s%s", subject(e), action(e)+in.elsewhere(e), separator, found.why)
 			return true
 		}, profile.KindConnect)
-		return unexplained(drafts)
+		return in.unexplained(drafts)
 	}
 }

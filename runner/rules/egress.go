@@ -34,13 +34,28 @@ func outward(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
 	if lookup(e) {
 		name := canonicalName(e.Host)
-		here := !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".arpa")
+		here := !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".arpa") && !reverseOfOthers(name)
 		return !here || err == nil && name != "localhost" && address.IsGlobalUnicast() && !address.IsPrivate()
 	}
 	if err == nil && address.IsUnspecified() {
 		return false // connects to the machine itself
 	}
 	return e.Protocol != "netlink" && !e.Connection().Loopback()
+}
+
+// reverseOfOthers tells of a name that asks who has a public address (RFC 1035, 3.5;
+// RFC 3596, 2.5). The question is answered by whoever holds the address.
+func reverseOfOthers(name string) bool {
+	if digits, ok := strings.CutSuffix(name, ".ip6.arpa"); ok {
+		return !strings.HasSuffix(digits, ".f") && strings.Trim(digits, "0.1") != ""
+	}
+	labels := strings.Split(strings.TrimSuffix(name, ".in-addr.arpa"), ".")
+	if !strings.HasSuffix(name, ".in-addr.arpa") || len(labels) < 4 {
+		return false
+	}
+	slices.Reverse(labels)
+	address, err := netip.ParseAddr(strings.Join(labels[:4], "."))
+	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.Fake.Contains(address)
 }
 
 // canonicalName is a host name without the search domain of a cluster: every
@@ -138,8 +153,9 @@ func askedFor(e profile.Effect) bool {
 
 // unexplained leaves out the drafts that say no more than another of the same
 // capability: a look-up is part of the connect that follows, and a name with a
-// search domain behind it is the name.
-func unexplained(drafts []draft) []draft {
+// search domain of the machine behind it is the name. What else goes on behind a name
+// ("api.example.com.evil.test") is somebody else's.
+func (in Input) unexplained(drafts []draft) []draft {
 	type key struct {
 		of   report.Capability
 		name string
@@ -159,11 +175,10 @@ func unexplained(drafts []draft) []draft {
 		if connected[key{d.capability, d.object}] {
 			return true
 		}
-		for i, c := range d.object {
-			if shorter := (key{d.capability, d.object[:i]}); c == '.' && (asked[shorter] || connected[shorter]) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(in.Search, func(domain string) bool {
+			plain, ok := strings.CutSuffix(d.object, "."+domain)
+			shorter := key{d.capability, plain}
+			return ok && (asked[shorter] || connected[shorter])
+		})
 	})
 }
