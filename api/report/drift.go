@@ -40,6 +40,12 @@ func Compare(baseline, r Report) (*BaselineDrift, []Finding) {
 			all = append(all, behaviorChanged(baseline, r, drift.Behavior, renewed))
 		}
 	}
+	if baseline.Behavior.Digest != "" && r.Behavior.Digest == "" && r.Incomplete == nil && len(r.Behavior.Entries) > 0 {
+		all = append(all, found(r, RuleBehaviorChanged, SeverityMedium, MitigateBehaviorChanged, "Behaviour changed since the baseline", PhaseCall,
+			"The server did so much more than in the audit of the baseline that what it did cannot be compared.",
+			fmt.Sprintf("at least %d entries, baseline %d", len(r.Behavior.Entries), len(baseline.Behavior.Entries))))
+		return &drift, all
+	}
 	if !renewed && drift.Behavior.Empty() {
 		return nil, nil
 	}

@@ -125,7 +125,31 @@ func (s Suppression) matches(f Finding) bool {
 	case s.Match == anything:
 		return f.Severity.Rank() >= 0 && f.Severity != SeverityCritical
 	}
-	return mentions(f.Message, s.Match) || mentions(f.Capability.String(), s.Match)
+	of := f.Capability.String()
+	if s.Match == of {
+		return true
+	}
+	if strings.ContainsAny(s.Match, "./:") && mentions(of, s.Match) {
+		return false // a tool that is called "api.example.com" may go anywhere
+	}
+	return mentions(f.deed(), s.Match) || mentions(of, s.Match)
+}
+
+// deed is the part of the message that says what was done. The server's own words
+// behind it, what it calls another capability, and the arguments that it gave to a
+// program are its to choose: it would have any finding suppressed by them.
+func (f Finding) deed() string {
+	text := f.Message
+	for _, quotes := range []string{` says "`, ` say "`} {
+		text, _, _ = strings.Cut(text, quotes)
+	}
+	if _, rest, ok := strings.Cut(text, ", the server "); ok && strings.HasPrefix(text, "In the background, after ") {
+		text = rest
+	}
+	if from, to := strings.Index(text, " ("), strings.LastIndexByte(text, ')'); strings.HasPrefix(f.Rule, "MCPA-EXEC-") && from >= 0 && from < to {
+		text = text[:from] + text[to+1:]
+	}
+	return text
 }
 
 // mentions tells whether a text has a word, a host or a path as a whole: whoever

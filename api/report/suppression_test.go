@@ -69,6 +69,36 @@ func TestSuppressionMatches(t *testing.T) {
 	}
 }
 
+// A server that says, is called, or gives to a program what is accepted does not have
+// another finding accepted.
+func TestSuppressionOfOwnWords(t *testing.T) {
+	quoting := "Tool t tried to connect to evil.test:443; its description says \"No network access\" api.example.com \"at all\"."
+	exec := finding("MCPA-EXEC-001", SeverityMedium, "Tool t started /bin/sh (sh -c : /usr/bin/git ); nothing in its declaration speaks of running programs.")
+	named := finding("MCPA-EGRESS-001", SeverityMedium, "Tool api.example.com tried to connect to evil.test:443.")
+	named.Capability.Name = "api.example.com"
+	behind := finding("MCPA-EGRESS-001", SeverityMedium, "In the background, after tool api.example.com, the server tried to connect to evil.test:443.")
+	for name, tc := range map[string]struct {
+		finding Finding
+		match   string
+		want    bool
+	}{
+		"quoted":              {finding("MCPA-EGRESS-001", SeverityHigh, quoting), "api.example.com", false},
+		"done, and quoted":    {finding("MCPA-EGRESS-001", SeverityHigh, quoting), "evil.test", true},
+		"an argument":         {exec, "/usr/bin/git", false},
+		"the program":         {exec, "/bin/sh", true},
+		"a tool's name":       {named, "api.example.com", false},
+		"the tool":            {named, "tool api.example.com", true},
+		"another tool's name": {behind, "api.example.com", false},
+		"in the background":   {behind, "evil.test", true},
+	} {
+		s := suppression(tc.match)
+		s.Rule = tc.finding.Rule
+		if got := s.matches(tc.finding); got != tc.want {
+			t.Errorf("%s: %q in %q: %v", name, tc.match, tc.finding.Message, got)
+		}
+	}
+}
+
 // The same findings are judged with one suppression as it runs and as it ends.
 func TestSuppress(t *testing.T) {
 	found := []Finding{

@@ -69,8 +69,12 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	} else {
 		r.Manifest.Digest = ""
 	}
-	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command}
-	r.Behavior = behavior.Of(seen, server, incomplete(runs).Reason != "")
+	unseen := incomplete(runs)
+	if unseen.Reason != "" {
+		r.Incomplete = &unseen
+	}
+	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command, Search: plan.resolvers.search}
+	r.Behavior = behavior.Of(seen, server, unseen.Reason != "")
 	if plan.Baseline != nil {
 		var changed []report.Finding
 		r.Baseline, changed = report.Compare(*plan.Baseline, r)
@@ -82,10 +86,6 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	}
 	suppress(&r, plan.Suppressions, now)
 	r.Risk = score.Of(r.Findings)
-	unseen := incomplete(runs)
-	if unseen.Reason != "" {
-		r.Incomplete = &unseen
-	}
 	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, unseen)
 	return r
 }

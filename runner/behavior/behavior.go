@@ -30,11 +30,13 @@ type Server struct {
 	Home string
 	// Command is its program and the arguments.
 	Command []string
+	// Search are the domains that the machine puts behind names that it looks up.
+	Search []string
 }
 
 // Of is the behaviour in a profile; incomplete: of an audit that did not see all.
 func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
-	c := condenser{places: s.places(p), names: map[string]bool{}}
+	c := condenser{places: s.places(p), names: map[string]bool{}, search: s.Search}
 	for _, e := range p.Effects {
 		if !s.started(e) {
 			c.effect(e)
@@ -42,7 +44,7 @@ func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	}
 	for name := range c.names {
 		if !c.connected(name) {
-			c.entries = append(c.entries, "resolve "+disguise(name, "."))
+			c.entries = append(c.entries, "resolve "+disguiseHost(name))
 		}
 	}
 	return report.BehaviorOf(c.entries, incomplete)
@@ -63,6 +65,7 @@ type condenser struct {
 	entries []string
 	names   map[string]bool
 	hosts   []string
+	search  []string
 }
 
 func (c *condenser) add(verb, what string) { c.entries = append(c.entries, verb+" "+what) }
@@ -103,7 +106,7 @@ func (c *condenser) connect(e profile.Effect) {
 		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".arpa") {
 			c.names[host] = true
 		}
-	case e.Port == portDNS && e.Protocol == "udp": // the beginning of a look-up
+	case e.Port == portDNS && e.Protocol == "udp" && !strings.HasPrefix(e.Operation, "send"): // the beginning of a look-up
 	default:
 		c.reach(e, host)
 	}
@@ -117,7 +120,7 @@ func (c *condenser) reach(e profile.Effect, host string) {
 		c.add("connect", ported("localhost", e.Port))
 	case host != "":
 		c.hosts = append(c.hosts, host)
-		c.add("connect", disguise(host, ".")+":"+strconv.Itoa(e.Port))
+		c.add("connect", disguiseHost(host)+":"+strconv.Itoa(e.Port))
 	case err == nil && sinkhole.Fake.Contains(address):
 		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // which, was not seen
 	case err == nil:
@@ -127,18 +130,27 @@ func (c *condenser) reach(e profile.Effect, host string) {
 
 // connected tells whether a name that was looked up says no more than a connection or
 // another name: it is the same, or that with a search domain behind it (resolv.conf(5)).
+// Any other name that begins so is somebody else's.
 func (c *condenser) connected(name string) bool {
-	for _, host := range c.hosts {
-		if name == host || strings.HasPrefix(name, host+".") {
-			return true
-		}
+	if slices.Contains(c.hosts, name) {
+		return true
 	}
-	for i, r := range name {
-		if r == '.' && (c.names[name[:i]] || inputs.Named(name[:i])) {
-			return true
-		}
+	return slices.ContainsFunc(c.search, func(domain string) bool {
+		plain, ok := strings.CutSuffix(name, "."+domain)
+		_, asked := c.names[plain]
+		return ok && (asked || slices.Contains(c.hosts, plain) || inputs.Named(plain))
+	})
+}
+
+// disguiseHost is disguise for a host; the domain itself is nobody's to make up for a
+// run, for it has to be registered.
+func disguiseHost(host string) string {
+	labels := strings.Split(host, ".")
+	own := max(0, len(labels)-2)
+	if own == 0 {
+		return host
 	}
-	return false
+	return disguise(strings.Join(labels[:own], "."), ".") + "." + strings.Join(labels[own:], ".")
 }
 
 // hostname is a host without the search domain of a cluster.

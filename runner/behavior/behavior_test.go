@@ -14,7 +14,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-var server = behavior.Server{Home: "/home/u", Command: []string{"node", "dist/server.js", "/data/given"}}
+var server = behavior.Server{Home: "/home/u", Command: []string{"node", "dist/server.js", "/data/given"},
+	Search: []string{"corp.example"}}
 
 func file(kind profile.Kind, path string) profile.Effect {
 	return profile.Effect{Kind: kind, Path: path, Operation: "openat", Where: ledger.Where{Phase: report.PhaseCall}}
@@ -81,6 +82,8 @@ func TestEntries(t *testing.T) {
 		"a look-up":             {connect("udp", "10.0.0.2", 53, "api.example.com"), "resolve api.example.com"},
 		"the start of one":      {connect("udp", "10.0.0.2", 53, ""), ""},
 		"a host of the probe":   {connect("tcp", "198.18.0.9", 80, mark.Host()), ""},
+		"a made-up domain":      {connect("tcp", "198.18.0.9", 443, "x1.3f2a77b1c0.example"), "connect x1.3f2a77b1c0.example:443"},
+		"data to that port":     {with("sendto", connect("udp", "93.184.216.34", 53, "")), "connect 93.184.216.34:53"},
 		"a database":            {connect("tcp", "127.0.0.1", 5432, ""), "connect localhost:5432"},
 		"a port of the kernel":  {connect("tcp", "127.0.0.1", 43210, ""), "connect localhost"},
 		"a control socket":      {connect("unix", "/var/run/docker.sock", 0, ""), "connect unix /var/run/docker.sock"},
@@ -117,9 +120,11 @@ func TestLookUps(t *testing.T) {
 		connect("udp", "10.0.0.2", 53, "api.example.com"), connect("udp", "10.0.0.2", 53, "api.example.com.corp.example"),
 		connect("tcp", "198.18.0.9", 443, "api.example.com"),
 		connect("udp", "10.0.0.2", 53, "other.example"), connect("udp", "10.0.0.2", 53, "other.example.corp.example"),
-		connect("udp", "10.0.0.2", 53, "localhost"),
+		connect("udp", "10.0.0.2", 53, "localhost"), connect("udp", "10.0.0.2", 53, "api.example.com.evil.test"),
+		connect("udp", "10.0.0.2", 53, inputs.Mark{Seed: 7, Call: 12}.Host()+".evil.test"),
 	}}
-	want := []string{"connect api.example.com:443", "resolve other.example"}
+	want := []string{"connect api.example.com:443", "resolve api.example.com.evil.test",
+		"resolve c12.mcpaudit-probe.example.evil.test", "resolve other.example"}
 	if diff := cmp.Diff(want, behavior.Of(p, server, false).Entries); diff != "" {
 		t.Error(diff)
 	}

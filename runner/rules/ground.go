@@ -157,10 +157,11 @@ func byproduct(name string) bool {
 	base := path.Base(name)
 	for _, suffix := range []string{".lock", "-journal", "-wal", "-shm", ".pid"} {
 		if strings.HasSuffix(base, suffix) {
-			return true
+			return !systemic(name) || base == ".pwd.lock"
 		}
 	}
-	return base == "__pycache__" || strings.Contains(name, "/__pycache__/") || strings.Contains(name, "/_logs/") ||
+	in := path.Base(path.Dir(name))
+	return base == "__pycache__" || in == "__pycache__" && strings.Contains(base, ".pyc") || strings.Contains(name, "/.npm/_logs") ||
 		strings.Contains(name, "/node-compile-cache/")
 }
 

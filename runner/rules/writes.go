@@ -48,7 +48,13 @@ func findWrites(in Input) []draft {
 	own := in.ground()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		if answer == scope.Allowed || in.wanted(e) || inputs.Outside(e.Path) || byproduct(e.Path) {
+		// Under a list, or where the machine's files are, the mark of a call in a name does
+		// not tell why it lies there: the server chose the directory.
+		wanted := in.wanted(e)
+		if answer == scope.Exceeded || systemic(e.Path) {
+			_, wanted = in.Explains(e)
+		}
+		if answer == scope.Allowed || wanted || inputs.Outside(e.Path) || byproduct(e.Path) {
 			return false
 		}
 		if _, lasts := lastingAt(e.Path); lasts {
