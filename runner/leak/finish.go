@@ -135,12 +135,7 @@ func (c *Collector) hosts(s *sighting) []string {
 func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	switch {
 	case s.channel == Answer:
-		for _, e := range l {
-			if e.Received == 0 || s.at.end <= e.Received {
-				return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
-			}
-		}
-		return server(report.PhaseIdle)
+		return answering(l, s.at.end)
 	case s.syscall != "":
 		m := s.at.trace
 		m.Time = s.time
@@ -149,6 +144,24 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 		return c.during(s.at.asked)
 	}
 	return c.during(c.askedBefore(s.time))
+}
+
+// answering is the part of the session whose answer a byte is in, or that waited for
+// one when it came. One that was given up after its time has no answer: the next that
+// has one ends later, so what comes is that of the next, and not of a call long gone.
+func answering(l ledger.Ledger, end int64) ledger.Where {
+	in := func(e ledger.Exchange) ledger.Where {
+		return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
+	}
+	for _, e := range l {
+		if e.Received != 0 && end <= e.Received {
+			return in(e)
+		}
+	}
+	if n := len(l); n > 0 && l[n-1].Received == 0 {
+		return in(l[n-1])
+	}
+	return server(report.PhaseIdle)
 }
 
 // during is the part of the session in which so many requests had been sent.

@@ -189,6 +189,23 @@ func TestAnswers(t *testing.T) {
 
 // TestWire: what is said beside the messages has come as well, in whatever pieces, and
 // what is said in one is one leak.
+// An answer is not that of a call which was given up long before it came.
+func TestAnswersAfterOneThatNeverCame(t *testing.T) {
+	session := ledger.Ledger{
+		{Phase: report.PhaseCall, Capability: first, Method: "tools/call", SentStart: 0, SentEnd: 100},
+		{Phase: report.PhaseCall, Capability: second, Method: "tools/call", SentStart: 100, SentEnd: 200, Received: 2000},
+		{Phase: report.PhaseCall, Capability: first, Method: "tools/call", SentStart: 200, SentEnd: 300},
+	}
+	for end, of := range map[int64]report.Capability{1500: second, 2000: second, 2500: first} {
+		c, set := newCollector(t)
+		c.Response([]byte(token(t, set)), end)
+		leaks := c.Finish(session)
+		if len(leaks) != 1 || leaks[0].Capability != of {
+			t.Errorf("up to byte %d: leaks %s, want one of %s", end, brief(leaks), of)
+		}
+	}
+}
+
 func TestWire(t *testing.T) {
 	c, set := newCollector(t)
 	secret := token(t, set)
