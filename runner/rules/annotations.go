@@ -69,10 +69,11 @@ var closedReached = Rule{
 	ID: "MCPA-HINT-004", Severity: report.SeverityHigh, Title: "Closed-world tool reached out",
 	Description: "A tool with openWorldHint: false connected or sent to an address outside the machine, or looked up a name. High where nothing else in " +
 		"its declaration speaks of the network; Medium where that does (the tool is called fetch_url), where another capability, or the server " +
-		"outside of calls, talks to the same host, and where an argument of the call named the host. A text that promises the same is MCPA-EGRESS-001.",
+		"outside of calls, talks to the same host, and where an argument of the call named the host. Info where that host is one whose owner a " +
+		"server names that says that it uses the network: its one service may be the closed world. A text that promises the same is MCPA-EGRESS-001.",
 	Fix: hintFix,
 	Expected: "None are known: the hint says that the domain of the tool's interaction is closed, and its author has set it. Some authors " +
-		"take it to be about one known service; that is the Medium case.",
+		"take it to be about one known service; that is Medium, and Info where the server names the service.",
 	Mitigation: "Treat the tool's results as what strangers wrote. Deny {object} to the server by a NetworkPolicy, or allow it in egress of the declared scope.",
 	References: []string{"OWASP MCP02:2025", "OWASP MCP10:2025", "SAFE-T1406"},
 }
@@ -198,14 +199,16 @@ func (in Input) stored(e profile.Effect) bool {
 }
 
 // usual tells whether the first of two calls, or any other of the capability, has
-// changed the file as well, or it was gone again when the second was over.
+// changed the file as well, or it was gone again when the second was over: the second
+// deleted what it had made, or made what it then deleted or renamed.
 func (in Input) usual(e profile.Effect) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		if other.Path != e.Path || other.Capability != e.Capability {
 			return false
 		}
 		gone := other.Kind == profile.KindDelete || other.Kind == profile.KindRead && strings.HasPrefix(other.Operation, "rename")
-		return !other.Again && alters(other) != "" || gone && e.Kind != profile.KindDelete
+		ownDoing := other.Again && (other.Kind == profile.KindWrite || other.Kind == profile.KindStore) && !other.Time.After(e.Time)
+		return !other.Again && alters(other) != "" || gone && e.Kind != profile.KindDelete || ownDoing && e.Kind == profile.KindDelete
 	})
 }
 
@@ -222,7 +225,11 @@ func findReach(in Input) []draft {
 		if stance, _ := in.Scope.Network(e.Capability); stance != scope.Denied || askedFor(e) || resolving(e) || in.shared(e) {
 			d.severity = report.SeverityMedium
 		}
-		d.message = sentence("%s %s; %s", subject(e), action(e)+in.elsewhere(e), whose(clause, e.Capability))
+		did := action(e) + in.elsewhere(e)
+		if in.itsService(e) {
+			d.severity, did = report.SeverityInfo, did+", which the server names as its service"
+		}
+		d.message = sentence("%s %s; %s", subject(e), did, whose(clause, e.Capability))
 		return true
 	}, profile.KindConnect)
 	return in.unexplained(drafts)
@@ -255,6 +262,14 @@ func (in Input) shared(e profile.Effect) bool {
 	})
 }
 
+// itsService tells whether a server that says that it uses the network names the owner
+// of a host, and goes there for others as well: the closed domain that a hint speaks of
+// may be that service. Without the hint there would be no finding.
+func (in Input) itsService(e profile.Effect) bool {
+	stance, _ := in.Scope.Network(report.Capability{Kind: report.CapabilityServer})
+	return stance == scope.Declared && e.Host != "" && egressUse(e).Host != "" && in.speaksOf(goal(e)) && in.shared(e)
+}
+
 // ofAudit finds the files of the audit: those that it plants, and what an argument
 // names.
 var ofAudit = regexp.MustCompile(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|mcpaudit-c\d+)(?:[/.-]|$)`)
@@ -277,10 +292,17 @@ var (
 	fleetingEnds = []string{".log", ".lock", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
 )
 
+// logDir is a directory that is called one of logs, by the last word of its name:
+// .app-logs. A name that only begins so (logs.d, logbook) is another thing.
+var logDir = regexp.MustCompile(`/[.\w-]*[._-]logs/`)
+
 // passing tells whether a path is that of a temporary file, a cache, a log, a lock, a
 // journal, or of no file at all; what the audit handed in is none, though it lies in a
 // directory for temporary files.
 func passing(name string) bool {
+	if logDir.MatchString(name) && !handed(name) {
+		return true
+	}
 	for _, dir := range fleeting {
 		at := strings.Index(name, dir)
 		if at >= 0 && (at == 0 || strings.HasPrefix(dir, "/.") || strings.HasPrefix(dir, "/_") || anywhere[dir]) &&

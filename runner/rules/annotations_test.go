@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,8 @@ func TestHints(t *testing.T) {
 		"a cache of kubectl's":       {readOnly, []profile.Effect{stored("/root/.kube/cache/discovery/x.json.12")}, ""},
 		"the way to a cache":         {readOnly, []profile.Effect{changed("mkdir", home+"/.local"), changed("mkdirat", home+"/.npm")}, ""},
 		"a log":                      {readOnly, []profile.Effect{stored("/srv/server.log")}, ""},
+		"logs of an app":             {readOnly, []profile.Effect{stored(home + "/.app/.app-logs/6b02_log")}, ""},
+		"no logs":                    {readOnly, []profile.Effect{stored("/srv/.app-logs.d/x")}, "HINT-001 Medium"},
 		"a journal":                  {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
 		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/index.lock"), changed("rename", "/tmp/mcpaudit-repository/.git/index")}, ""},
 		"a commit":                   {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/objects/ab/cd")}, "HINT-001 High"},
@@ -90,6 +93,8 @@ func TestHints(t *testing.T) {
 		"appended each time":         {idempotent, []profile.Effect{appending, stored(note), again(appending), again(stored(note))}, "HINT-003 Medium: Tool format_note, called again with the same arguments, appended to"},
 		"opened to append each time": {idempotent, []profile.Effect{appending, stored(note), again(appending)}, ""},
 		"a file that is moved":       {idempotent, []profile.Effect{stored("/srv/n"), again(stored("/srv/n.77")), again(changed("rename", "/srv/n.77")), again(moved(call, "/srv/n.77")), again(changed("rename", "/srv/n"))}, ""},
+		"deleted what it had made":   {idempotent, []profile.Effect{again(changed("openat", "/srv/tmp77")), again(deleted("/srv/tmp77"))}, ""},
+		"deleted what was there, on": {idempotent, []profile.Effect{again(deleted("/srv/n.77"))}, "HINT-003 Medium: Tool format_note, called again with the same arguments, deleted"},
 		"an object of its own":       {idempotent, []profile.Effect{again(stored("/srv/.store/77"))}, ""},
 		"in two other calls":         {idempotent, []profile.Effect{stored("/srv/n/1"), stored("/srv/n/2")}, ""},
 		"reached out":                {closed, []profile.Effect{outside}, `HINT-004 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); its annotations say "openWorldHint: false".`},
@@ -118,6 +123,31 @@ func TestHintAndText(t *testing.T) {
 	expect(t, hinting("Purely local.", closed, outside), "EGRESS-001 High")
 	expect(t, hinting("Fetches a web page.", closed, outside), "HINT-004 Medium")
 	expect(t, hinting("Fetches a web page.", `"openWorldHint":true`, outside), "")
+}
+
+// A closed world may be one service: that which the server names, and uses for others.
+func TestHintAndService(t *testing.T) {
+	const instructions = "Firecrawl fetches web pages over the internet."
+	given := func(instructions, host string, others ...profile.Effect) Input {
+		to := connect(call, "tcp", "198.18.7.7", 443)
+		to.Host = host
+		in := hinting("Lists monitors.", closed, append(others, to)...)
+		in.Scope = scope.Read(manifest.Manifest{Instructions: json.RawMessage(fmt.Sprintf("%q", instructions)), Tools: []json.RawMessage{
+			json.RawMessage(`{"name":"format_note","description":"Lists monitors.","annotations":{` + closed + `}}`)}}, scope.Given{})
+		return in
+	}
+	other := func(host string) profile.Effect {
+		e := connect(where(report.PhaseCall, "other", report.AttributionInFlight), "tcp", "198.18.7.7", 443)
+		e.Host = host
+		return e
+	}
+	const api = "api.firecrawl.dev"
+	expect(t, given(instructions, api, other(api)), "HINT-004 Info: Tool format_note tried to connect to api.firecrawl.dev")
+	expect(t, given(instructions, api), "HINT-004 High")
+	expect(t, given(instructions, "api.attacker.example", other("api.attacker.example")), "HINT-004 Medium")
+	if got := lines(Judge(given("Firecrawl.", api, other(api)))); !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "HINT-004 Medium") }) {
+		t.Errorf("a server that does not say that it uses the network: %q", got)
+	}
 }
 
 var _ = prove(map[string]proof{
