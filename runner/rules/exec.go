@@ -27,7 +27,7 @@ var undeclaredSubprocess = Rule{
 		"helpers, is one finding. What a launcher starts until the server reads " +
 		"its first request is no finding, nor are the programs by which runtimes ask about the system they are on (uname, " +
 		"ldconfig), the question whether a program is installed (which), the server's own code in a process of its own, " +
-		"and a command that came as the value of an argument for commands.",
+		"a program (no shell, no interpreter) that came in the packages with the server, and a command that came as the value of an argument for commands.",
 	Fix: "Say in the description which programs the capability runs; or do without them.",
 	Expected: "A tool whose description says what it is for and not how (\"converts a video\") and that runs a program for it. " +
 		"It is Medium, and one finding for each program that the server itself starts.",
@@ -85,6 +85,27 @@ func (in Input) itself(e profile.Effect) bool {
 	})
 }
 
+// bundled tells whether a program came with the server: it lies in the tree of packages
+// that the server was started from, and nothing has written it in this audit. It is the
+// server's own code then, in another language, and what it does is seen. A shell or an
+// interpreter runs what it is given, and what a bundled program starts counts by itself.
+func (in Input) bundled(e profile.Effect) bool {
+	tree, inside, ok := strings.Cut(e.Path, "/node_modules/")
+	base := path.Base(e.Path)
+	if !ok || shells[base] || runtimes.MatchString(base) || in.made(e.Path) || strings.Contains(inside, "/.cache/") {
+		return false
+	}
+	named := func(words []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, tree+"/node_modules/") })
+	}
+	return named(in.Command) || slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
+		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && named(append(first.Argv, first.Path))
+	})
+}
+
+// runtimes are programs that run what their arguments say.
+var runtimes = regexp.MustCompile(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
+
 // multiprocessing tells whether these are the arguments by which Python's module
 // of that name starts its workers and what looks after them.
 func multiprocessing(args []string) bool {
@@ -126,7 +147,7 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), in.told(e, d.object):
+		case answer == scope.Allowed, in.bundled(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), in.told(e, d.object):
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
@@ -142,7 +163,7 @@ func (in Input) workers() map[string]bool {
 		if e.Kind == profile.KindExec && e.Error == "" && e.Within == "" && asked(e.Phase) {
 			name := e.Path[:min(len(e.Path), trace.MaxWithin)]
 			before, known := own[name]
-			own[name] = in.itself(e) && (before || !known)
+			own[name] = (in.itself(e) || in.bundled(e)) && (before || !known)
 		}
 	}
 	return own

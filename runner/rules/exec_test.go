@@ -25,6 +25,9 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	as := func(*Input) {}
+	const bundledTool = "/srv/node_modules/@devices/cli-linux/cli-linux"
+	packed := func(in *Input) { in.Command = []string{"node", "/srv/node_modules/.bin/devices"} }
+	strict := func(in *Input) { packed(in); allow("git")(in) }
 	for name, tc := range map[string]struct {
 		server  server
 		change  func(*Input)
@@ -41,6 +44,12 @@ func TestPrograms(t *testing.T) {
 		"what a question starts":         {silent, as, []profile.Effect{run(call, "/bin/sh", "-c", "which git"), within("/bin/sh", run(call, "/usr/bin/which", "git"))}, ""},
 		"a worker":                       {silent, as, []profile.Effect{worker}, ""},
 		"what a worker starts":           {silent, as, []profile.Effect{worker, within("/usr/bin/python3", run(call, "/bin/ls"))}, "EXEC-001 Medium: Tool format_note started /bin/ls"},
+		"what came with it":              {silent, packed, []profile.Effect{run(call, bundledTool, "devices")}, ""},
+		"what that starts":               {silent, packed, []profile.Effect{run(call, bundledTool), within(bundledTool, run(call, "/usr/bin/curl", "x"))}, "EXEC-001 Medium: Tool format_note started /usr/bin/curl"},
+		"in the tree of another":         {silent, as, []profile.Effect{run(call, bundledTool)}, "EXEC-001 Medium"},
+		"a shell that came with it":      {silent, packed, []profile.Effect{run(call, "/srv/node_modules/x/bash", "-c", "ls")}, "EXEC-001 Medium"},
+		"put there by itself":            {silent, packed, []profile.Effect{stored(bundledTool), run(call, bundledTool)}, "EXEC-001 Medium"},
+		"not in the list, though packed": {silent, strict, []profile.Effect{run(call, bundledTool)}, "EXEC-001 High"},
 		"a command that it was given":    {silent, asks("command", "ls -la"), []profile.Effect{run(call, "/bin/sh", "-c", "ls -la"), within("/bin/sh", run(call, "/bin/ls", "-la"))}, ""},
 		"what a command starts":          {silent, asks("command", "make test"), []profile.Effect{run(call, "/bin/sh", "-c", "make test"), within("/bin/sh", run(call, "/usr/bin/gcc", "x.c"))}, ""},
 		"its first word":                 {silent, asks("options.argv[0]", "ls"), []profile.Effect{run(call, "/bin/ls", "-la")}, ""},
