@@ -228,6 +228,17 @@ func TestOperatorsPaths(t *testing.T) {
 	}
 }
 
+// A package manager that a call has left running still reads its settings at the end.
+func TestRoutineReadsOfWhatGoesOn(t *testing.T) {
+	npmrc := read(where(report.PhaseShutdown, "", report.AttributionPhase), home+"/.npmrc")
+	npmrc.Capability, npmrc.PID = report.Capability{Kind: report.CapabilityServer}, 219
+	npx := run(call, "/usr/bin/npx", "playwright", "install")
+	npx.PID = 219
+	expect(t, input(shelly, npx, npmrc), "")
+	npx.PID = 220
+	expect(t, input(shelly, npx, npmrc), "FILE-001 Medium")
+}
+
 var _ = prove(map[string]proof{
 	"MCPA-FILE-002": {finds: one(silent, touches(call, "/etc/hosts")), spares: one(silent, touches(call, "/tmp/hosts"))},
 	"MCPA-FILE-003": {

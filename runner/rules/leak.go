@@ -56,7 +56,7 @@ var environmentDump = Rule{
 	Fix:      "Take the variables that the server needs by their names, and never print, send or store all of them.",
 	Expected: "A tool for debugging that returns the environment and does not say so.",
 	Mitigation: "Start the server with the variables that it needs and no others (env -i, env of the container, envFrom of no shared Secret), and " +
-		"restrict its egress, so that {object} is out of reach.",
+		"restrict its egress. They went by this way: {object}.",
 	References: []string{"OWASP MCP01:2025", "SAFE-T1503"},
 }
 
@@ -137,7 +137,7 @@ func findLeaks(in Input, wanted outcome) []draft {
 		for _, l := range took {
 			all = append(all, draft{
 				severity: leakSeverity(first), phase: first.Phase, capability: first.Capability,
-				object: string(r.channel) + " " + r.destination, message: message,
+				object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
 				evidence: l.Evidence(), order: len(in.Profile.Effects),
 			})
 		}

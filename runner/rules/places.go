@@ -181,6 +181,7 @@ func unasked(in Input, e profile.Effect) bool {
 	}
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Capability == e.Capability && other.Phase == e.Phase &&
-			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec)
+			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec) ||
+			other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" && other.PID != 0 && other.PID == e.PID // it went on
 	})
 }
