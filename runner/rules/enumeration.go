@@ -34,7 +34,7 @@ func findEnumeration(in Input) []draft {
 	places := map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		answer, _ := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
-		if answer != scope.Unsaid || !isFile(e.Path) || temporary(e.Path) || own.owns(e.Path) || in.wanted(e) ||
+		if answer != scope.Unsaid || !isFile(e.Path) || own.temporary(e.Path) || own.owns(e.Path) || in.wanted(e) ||
 			in.Scope.Covering(e.Capability).Mentions(sweeping...) {
 			return false
 		}

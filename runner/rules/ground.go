@@ -165,9 +165,20 @@ func byproduct(name string) bool {
 		strings.Contains(name, "/node-compile-cache/")
 }
 
-// temporary tells whether a path is where nothing lasts.
+// scratches are where nothing lasts.
+var scratches = []string{"/tmp", "/var/tmp", "/run/user"}
+
+// temporary tells whether a path is where nothing lasts. A home is where things do,
+// also one that was made for a while.
+func (g ground) temporary(name string) bool {
+	if g.home != "" && isBelow(name, g.home) && !slices.Contains(scratches, g.home) {
+		return !isFile(name)
+	}
+	return temporary(name)
+}
+
 func temporary(name string) bool {
-	for _, dir := range []string{"/tmp", "/var/tmp", "/run/user"} {
+	for _, dir := range scratches {
 		if name == dir || isBelow(name, dir) {
 			return true
 		}

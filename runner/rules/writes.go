@@ -67,7 +67,7 @@ func findWrites(in Input) []draft {
 			return isFile(e.Path) && !in.removed(e.Path)
 		}
 		_, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint")
-		if readOnly || temporary(e.Path) || own.owns(e.Path) {
+		if readOnly || own.temporary(e.Path) || own.owns(e.Path) {
 			return false
 		}
 		return in.foreign(own, e, did, d)
@@ -103,7 +103,7 @@ func findReads(in Input) []draft {
 		planted, _ := in.canary(e.Path)
 		_, sensitive := locate(e.Path)
 		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.wanted(e) || inputs.Outside(e.Path) ||
-			!isFile(e.Path) || temporary(e.Path) || own.owns(e.Path) {
+			!isFile(e.Path) || own.temporary(e.Path) || own.owns(e.Path) {
 			return false
 		}
 		d.severity, d.object, d.exceeded = report.SeverityHigh, own.area(e.Path), true

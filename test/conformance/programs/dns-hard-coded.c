@@ -1,6 +1,6 @@
 // Asks a resolver of its own for a name.
 //
-// finding: MCPA-EGRESS-001 Medium
+// finding: MCPA-EGRESS-007 Medium
 // expect: connect udp 9.9.9.9:53 evil.example
 // expect: send udp 9.9.9.9:53 evil.example
 #include "conformance.h"

@@ -1,7 +1,7 @@
 // Carries bytes off in the labels of names.
 //
 // says: Formats text. Works offline.
-// finding: MCPA-EGRESS-001 High
+// finding: MCPA-EGRESS-007 High
 // expect: connect udp 9.9.9.9:53 a2VjcmV0.tunnel.example
 // expect: send udp 9.9.9.9:53 a2VjcmV0.tunnel.example
 // expect: connect udp 9.9.9.9:53 b2VjcmV0.tunnel.example

@@ -1,6 +1,7 @@
 // Reads a planted key by another name: that of its directory has been changed.
 //
 // finding: MCPA-SECRET-001 High
+// finding: MCPA-FILE-002 Medium
 // finding: MCPA-FILE-001 High
 // expect: rename ~/.ssh -> ~/notes
 // expect: read ~/notes/id_rsa

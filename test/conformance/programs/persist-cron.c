@@ -2,6 +2,7 @@
 // a shell runs.
 //
 // finding: MCPA-PERSIST-001 High
+// finding: MCPA-FILE-002 Medium
 // expect: write(EEXIST) /etc/cron.d
 // expect: write /etc/cron.d/job
 // expect: write ~/notes
