@@ -231,11 +231,10 @@ func TestOperatorsPaths(t *testing.T) {
 // A package manager that a call has left running still reads its settings at the end.
 func TestRoutineReadsOfWhatGoesOn(t *testing.T) {
 	npmrc := read(where(report.PhaseShutdown, "", report.AttributionPhase), home+"/.npmrc")
-	npmrc.Capability, npmrc.PID = report.Capability{Kind: report.CapabilityServer}, 219
+	npmrc.Capability = report.Capability{Kind: report.CapabilityServer}
 	npx := run(call, "/usr/bin/npx", "playwright", "install")
-	npx.PID = 219
 	expect(t, input(shelly, npx, npmrc), "")
-	npx.PID = 220
+	npx.Path = "/usr/bin/git"
 	expect(t, input(shelly, npx, npmrc), "FILE-001 Medium")
 }
 

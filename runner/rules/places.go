@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -172,6 +173,9 @@ func speaks(d scope.Declaration, topics []string) bool {
 	})
 }
 
+// managers are programs that read the settings of registries.
+var managers = map[string]bool{"npm": true, "npx": true, "pnpm": true, "yarn": true, "pip": true, "pip3": true, "uv": true, "uvx": true}
+
 // unasked tells whether a read of a routine file goes without saying: a package
 // manager that starts the server, or that looks for a newer one of it, and a
 // client that is about to connect read it whatever it was written for.
@@ -182,6 +186,7 @@ func unasked(in Input, e profile.Effect) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Capability == e.Capability && other.Phase == e.Phase &&
 			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec) ||
-			other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" && other.PID != 0 && other.PID == e.PID // it went on
+			e.Capability.Kind == report.CapabilityServer && other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" &&
+				managers[path.Base(other.Path)] // a call has started it, and it goes on
 	})
 }
