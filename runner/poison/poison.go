@@ -103,7 +103,7 @@ type Finding struct {
 
 // The bounds of what is read. A text that is longer is read up to there.
 const (
-	maxText  = 1 << 20 // bytes
+	maxText  = 4 << 20 // bytes; no more of a whole manifest is read
 	maxQuote = 600     // bytes
 	minText  = 12      // bytes; what is shorter orders nothing
 )
@@ -114,7 +114,7 @@ func Read(text string, of Context) []Finding {
 	if len(text) < minText {
 		return nil
 	}
-	text = text[:min(len(text), maxText)]
+	text = fold(text[:min(len(text), maxText)])
 	if of.Kind == KindName {
 		text = spell(text)
 	}
