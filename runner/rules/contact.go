@@ -159,7 +159,7 @@ func (c contacts) declared(e profile.Effect) contact {
 	address, err := netip.ParseAddr(e.Address)
 	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, registry(goal(e)), in.ofBrowser(e), in.speaksOf(goal(e)):
+	case nameless, registry(goal(e)), in.ofBrowser(e), in.speaksOf(goal(e)), in.named[e.Capability][goal(e)]:
 		return contact{}
 	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.Behind == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,

@@ -94,6 +94,8 @@ type Input struct {
 
 	// explained is made of Arguments, once.
 	explained map[report.Capability]*explained
+	// named are the hosts in each declaration's URLs, made of Manifest, once.
+	named map[report.Capability]map[string]bool
 }
 
 // Argument is one value that a capability was called with.
@@ -183,6 +185,7 @@ type draft struct {
 // Judge applies all rules. The findings are sorted by severity and then by
 // when they were first seen.
 func Judge(in Input) []report.Finding {
+	in.Profile.Effects = withoutSearch(in.Profile.Effects, in.Search)
 	in.directives = directives(in.Manifest)
 	type key struct {
 		rule       string
@@ -193,7 +196,7 @@ func Judge(in Input) []report.Finding {
 		report.Finding
 		order int
 	}
-	in.explained = explanations(in)
+	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
 	var all []*entry
 	found := map[key]*entry{}
 	for _, f := range families {

@@ -47,7 +47,7 @@ var _ = Describe("A server that is judged", func() {
 		Expect(leaky.Status.RiskLevel).To(BeElementOf("High", "Critical"))
 		Expect(*honest.Status.RiskScore).To(BeZero(), conditions(honest))
 		Expect(honest.Status.Runner.RulesetDigest).To(MatchRegexp("^sha256:[0-9a-f]{64}$"))
-		Expect(honest.Status.BehaviorDigest).To(MatchRegexp("^sha256:[0-9a-f]{64}$"))
+		Expect(string(honest.Status.BehaviorDigest)).To(MatchRegexp("^sha256:[0-9a-f]{64}$"))
 		Expect(condition(honest, v1alpha1.ConditionScopeConformant).Reason).To(Equal(v1alpha1.ReasonNoScopeDeclared))
 	})
 
