@@ -112,6 +112,9 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	if stance == scope.Declared {
 		return c.declared(e)
 	}
+	if stance != scope.Denied && c.in.Scope.Covering(e.Capability).Names(goal(e)) && egressUse(e).Host != "" {
+		return contact{} // "Lists Airtable bases."
+	}
 	severity := report.SeverityMedium
 	if stance == scope.Denied && !resolving(e) {
 		severity = report.SeverityHigh

@@ -165,6 +165,20 @@ func TestOneFindingEach(t *testing.T) {
 	}
 }
 
+// Who names a service goes to its API, and nowhere else.
+func TestNamedService(t *testing.T) {
+	bases := server{name: "bases", tools: []string{"format_note: Lists all accessible Airtable bases."}}
+	to := func(host, address string) profile.Effect {
+		e := connect(call, "tcp", address, 443)
+		e.Host = host
+		return e
+	}
+	expect(t, input(bases, to("api.airtable.com", "198.18.7.7")), "")
+	expect(t, input(bases, to("api.airtable.com.attacker.example", "198.18.7.7")), "EGRESS-001 Medium")
+	expect(t, input(bases, to("api.airtable.com", "93.184.216.34")), "EGRESS-001 Medium") // its own name server's word
+	expect(t, input(silent, to("api.airtable.com", "198.18.7.7")), "EGRESS-001 Medium")
+}
+
 var _ = prove(map[string]proof{
 	"MCPA-EGRESS-003": {finds: []Input{fetching(fetcher, toMark, toHost(tls, "collect.evil.test"))}, spares: []Input{fetching(fetcher, toMark)}},
 	"MCPA-EGRESS-004": {finds: one(silent, toHost(startTLS, "collect.evil.test")), spares: one(weather, toHost(startTLS, "collect.evil.test"))},

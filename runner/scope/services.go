@@ -36,3 +36,14 @@ var services = map[string][]string{
 	"sentry": {"sentry.io", "*.sentry.io"}, "airtable": {"api.airtable.com"}, "hubspot": {"api.hubapi.com"},
 	"twilio": {"api.twilio.com"}, "spotify": {"api.spotify.com"}, "reddit": {"*.reddit.com"},
 }
+
+// Names tells whether a declaration names the service whose API is at a host: that
+// alone, where one word and one host are that service's and nobody else's.
+func (d Declaration) Names(host string) bool {
+	for name, hosts := range services {
+		if len(hosts) == 1 && hosts[0] == host && d.Mentions(name) {
+			return true
+		}
+	}
+	return false
+}
