@@ -71,7 +71,7 @@ test-unit: ## Run the tests that need no cluster.
 .PHONY: test-fuzz
 test-fuzz: ## Fuzz the parsers of the trace and the search for secrets for a minute each, those of the probe for 10 seconds.
 	@hack/fuzz.sh 60s runner/trace runner/canary
-	@hack/fuzz.sh 10s runner/inputs runner/transport runner/probe runner/poison runner/squat
+	@hack/fuzz.sh 10s runner/inputs runner/transport runner/probe runner/poison runner/squat runner/scope api/report
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
@@ -117,7 +117,7 @@ fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
 
 .PHONY: bench
 bench: ## Measure what tracing costs, as ratios within one run.
-	go test -run '^$$' -bench . -benchmem ./runner/trace ./runner/profile
+	go test -run '^$$' -bench . -benchmem ./runner/trace ./runner/profile ./runner/poison
 	go run ./test/bench
 
 ##@ Cluster

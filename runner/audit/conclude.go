@@ -129,6 +129,10 @@ func incomplete(runs []observation) report.Incomplete {
 			return o.during(reason)
 		}
 	}
+	if size := first.result.Manifest.Size(); size > maxJudged {
+		return report.Incomplete{Reason: report.ReasonTraceOverflow,
+			Message: fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read by the rules", size, maxJudged)}
+	}
 	if first.untraced {
 		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "nothing was traced: the server runs elsewhere"}
 	}
@@ -146,6 +150,10 @@ func incomplete(runs []observation) report.Incomplete {
 	}
 	return report.Incomplete{}
 }
+
+// maxJudged is how many bytes of a manifest the scope and the rules about texts read
+// at least.
+const maxJudged = 4 << 20
 
 // refused says that not one call of a tool was accepted, and what was said instead:
 // often a key is missing, or an argument that nobody could guess.

@@ -107,6 +107,9 @@ func TestIncomplete(t *testing.T) {
 				{Kind: profile.KindWrite, Where: startup, Operation: "chmod", Path: "/home/u/.aws/credentials"},
 			}
 		})}, report.ReasonTraceOverflow, "credentials was opened"},
+		{"a manifest that is not read to its end", []observation{watched(func(o *observation) {
+			o.result.Manifest.Tools = []json.RawMessage{make([]byte, 3<<20), make([]byte, 3<<20)}
+		})}, report.ReasonTraceOverflow, "no more than 4194304"},
 		{"left out", []observation{watched(func(o *observation) { o.profile.Dropped = 5 })}, report.ReasonTraceOverflow, "5 were left out"},
 		{"the first run need not answer", []observation{
 			watched(incompleteProbe(report.ReasonProtocolError, "refused initialize")), watched(),

@@ -37,6 +37,15 @@ type Manifest struct {
 	Prompts           []json.RawMessage
 }
 
+// Size is how long all of it is, in bytes of JSON.
+func (m Manifest) Size() int {
+	n := len(m.ServerName) + len(m.Instructions) + len(m.Capabilities)
+	for _, raw := range slices.Concat(m.Tools, m.Resources, m.ResourceTemplates, m.Prompts) {
+		n += len(raw)
+	}
+	return n
+}
+
 // Item is one advertised thing with what its JSON says. Texts that are missing
 // or no strings are empty.
 type Item struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestInject(t *testing.T) {
@@ -71,15 +70,12 @@ func TestInjectApart(t *testing.T) {
 	}
 }
 
-// The time is linear: a text of nothing but hits takes no longer than others.
+// A text of nothing but hits is read to its end.
 func TestInjectBounded(t *testing.T) {
-	started := time.Now()
 	for _, piece := range []string{"ignore previous instructions ", "send ", "do not ", "call the ", "<!--", "%41", "a\u200b", "\x1b[", "![](http://a/?"} {
 		text := strings.Repeat(piece, 100_000/len(piece))
-		Inject(text)
-		hideAll(text, Declared)
-	}
-	if took := time.Since(started); took > 60*time.Second {
-		t.Errorf("took %s", took)
+		if found := len(Inject(text)) + len(hideAll(text, Declared)); found > 1000 {
+			t.Errorf("%q: %d found", piece, found)
+		}
 	}
 }
