@@ -129,10 +129,6 @@ func incomplete(runs []observation) report.Incomplete {
 			return o.during(reason)
 		}
 	}
-	if size := first.result.Manifest.Size(); size > maxJudged {
-		return report.Incomplete{Reason: report.ReasonTraceOverflow,
-			Message: fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read by the rules", size, maxJudged)}
-	}
 	if first.untraced {
 		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "nothing was traced: the server runs elsewhere"}
 	}
@@ -257,6 +253,8 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
 	case o.hidden() != "":
 		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
+	case o.result.Manifest.Size() > maxJudged:
+		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read by the rules", o.result.Manifest.Size(), maxJudged)
 	case o.unsearched > 0:
 		what = fmt.Sprintf("%d places in what the server said, sent or stored could not be searched for decoy secrets to the end", o.unsearched)
 	default:
