@@ -253,7 +253,7 @@ var _ = Describe("The samples", func() {
 			Expect(api.Create(ctx, audit, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), file)
 			applied++
 		}
-		Expect(applied).To(Equal(4))
+		Expect(applied).To(Equal(5))
 	})
 })
 
