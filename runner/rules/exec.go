@@ -17,6 +17,7 @@ var processRules = []family{
 	{undeclaredSubprocess, findSubprocesses},
 	{injectedCommand, findInjections},
 	{detachedProcess, findDetached},
+	{evaluatedArgument, findEvaluated},
 }
 
 var undeclaredSubprocess = Rule{

@@ -129,6 +129,15 @@ func Read(m manifest.Manifest, given Given) Scope {
 	return s
 }
 
+// Own is what a capability says of itself; for Kind Server, what the server says in
+// its name and instructions.
+func (s Scope) Own(of report.Capability) Declaration {
+	if of.Kind == report.CapabilityServer {
+		return s.server
+	}
+	return s.items[of]
+}
+
 // Covering is what may excuse something that a capability does: its own words
 // and the server's. For Kind Server it is everything that the manifest says.
 func (s Scope) Covering(of report.Capability) Declaration {

@@ -120,7 +120,7 @@ func TestStanceByOtherFields(t *testing.T) {
 			s := Read(manifest.Manifest{Tools: []json.RawMessage{json.RawMessage(tc.tool)}}, Given{})
 			of := s.order[0]
 			if got, _ := s.Network(of); got != tc.want {
-				t.Errorf("stance %d, want %d: %+v", got, tc.want, s.own(of))
+				t.Errorf("stance %d, want %d: %+v", got, tc.want, s.Own(of))
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestOtherUses(t *testing.T) {
 	} {
 		t.Run(description, func(t *testing.T) {
 			s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", description, "")}}, Given{})
-			d := s.own(s.order[0])
+			d := s.Own(s.order[0])
 			var got []string
 			if len(d.Subprocess) > 0 {
 				got = append(got, "subprocess")
@@ -201,7 +201,7 @@ func TestMentionsAndCovering(t *testing.T) {
 	if c := s.Covering(server); !c.Mentions("docker") || !c.Mentions("ssh") || !c.Mentions("aws") {
 		t.Errorf("the server is covered by %v", c.words)
 	}
-	if s.own(server).Mentions("docker") || s.own(b).Mentions("kubernetes") {
+	if s.Own(server).Mentions("docker") || s.Own(b).Mentions("kubernetes") {
 		t.Error("Of mixes declarations")
 	}
 }
@@ -232,13 +232,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-// own is what a capability says of itself; for Kind Server, what the server
-// says in its name and instructions.
-func (s Scope) own(of report.Capability) Declaration {
-	if of.Kind == report.CapabilityServer {
-		return s.server
-	}
-	return s.items[of]
 }

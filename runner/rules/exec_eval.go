@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"encoding/json"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+var evaluatedArgument = Rule{
+	ID: "MCPA-EXEC-004", Severity: report.SeverityHigh, Title: "Argument was evaluated as code",
+	Description: "The answers show that a text of an argument reached an interpreter in the server's own process (eval, new Function, exec), " +
+		"where no system call shows it. Both must be seen of one tool: a word that was handed in came back as a name that is not defined " +
+		"(\"image is not defined\", \"name 'image' is not defined\"), and a text that is no code came back as a syntax error of JavaScript or Python. " +
+		"No finding where the tool's own texts say that it evaluates or runs code.",
+	Fix: "Do not evaluate what comes from outside: use a template language without code, a parser of expressions, or a list of formats.",
+	Expected: "A tool with an interpreter of its own that words its errors as JavaScript or Python do, and does not say that it evaluates anything. " +
+		"JSON.parse has other words. A server that hides its errors is not found.",
+	Mitigation: "Do not let text that others wrote become arguments of {object} before it is repaired: whoever chooses the argument runs code " +
+		"with all that the server may do. Give the server no secrets, no network that it does not need, and a read-only root file system.",
+	References: []string{"OWASP MCP05:2025"},
+}
+
+var (
+	// undefined is a name that an interpreter does not know: in JavaScript, where a
+	// label may stand before it, and in Python.
+	undefined = regexp.MustCompile(`(?:^|: ?)([A-Za-z_$][\w$]{1,63}) is not defined\b|\bname '([A-Za-z_]\w{1,63})' is not defined\b`)
+	// unreadable are the syntax errors of V8, SpiderMonkey and CPython; those of
+	// JSON.parse quote the text or name JSON.
+	unreadable = regexp.MustCompile(`(?m)(?:^|: ?)(?:SyntaxError: )?(?:Unexpected (?:token '[^']{1,8}'|identifier(?: '[^']{1,64}')?|string|number|end of input)|` +
+		`Invalid or unexpected token|missing \) after argument list|invalid syntax|unterminated string literal[^\n]{0,40}|unexpected EOF while parsing)(?: \([^\n]{0,40}\))?\.?$`)
+)
+
+// evaluated is what the answers of one tool have shown so far.
+type evaluated struct {
+	// name is the output of a name that is not defined, syntax that of a syntax error.
+	name, syntax *report.Output
+}
+
+func findEvaluated(in Input) []draft {
+	seen := map[report.Capability]*evaluated{}
+	var all []draft
+	for i := range in.Outputs {
+		o := &in.Outputs[i]
+		if o.Capability.Kind != report.CapabilityTool || o.Kind != report.OutputResult && o.Kind != report.OutputError || in.evaluates(o.Capability) {
+			continue
+		}
+		e := seen[o.Capability]
+		if e == nil {
+			e = &evaluated{}
+			seen[o.Capability] = e
+		}
+		if !e.both() && e.hear(o) {
+			all = append(all, e.draft(in))
+		}
+	}
+	return all
+}
+
+func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }
+
+// hear takes an answer and tells whether both have been seen now.
+func (e *evaluated) hear(o *report.Output) bool {
+	switch injected := strings.Contains(o.Arguments, "mcpaudit-injected"); {
+	case injected && e.syntax == nil && unreadable.MatchString(o.Text):
+		e.syntax = o
+	case !injected && e.name == nil && unknownName(*o):
+		e.name = o
+	}
+	return e.both()
+}
+
+func (e evaluated) draft(in Input) draft {
+	of := e.name.Capability
+	return draft{
+		severity: report.SeverityHigh, phase: report.PhaseCall, capability: of, object: name(of), order: math.MaxInt,
+		message: sentence("%s evaluated a text of an argument as code: for %s it answered %s, and for a text that is no code %s", capital(name(of)),
+			quoted(e.name.Arguments), quoted(firstLine(e.name.Text)), quoted(firstLine(e.syntax.Text))),
+		evidence: report.Evidence{Time: in.End, Attribution: report.AttributionPhase,
+			Detail: "tools/call " + clean(e.name.Arguments, 160) + ": " + clean(firstLine(e.name.Text), 200)},
+	}
+}
+
+// unknownName tells whether an answer names a word of the arguments as one that is
+// not defined.
+func unknownName(o report.Output) bool {
+	found := undefined.FindStringSubmatch(firstLine(o.Text))
+	if found == nil {
+		return false
+	}
+	var arguments map[string]json.RawMessage
+	if json.Unmarshal([]byte(o.Arguments), &arguments) != nil {
+		return false
+	}
+	for _, raw := range arguments {
+		var value string
+		if json.Unmarshal(raw, &value) == nil && value == found[1]+found[2] {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluates tells whether a tool says that it is there to run or evaluate code. What
+// the server calls itself says nothing about one tool.
+func (in Input) evaluates(of report.Capability) bool {
+	return in.Scope.Own(of).Mentions("eval", "evaluate", "evaluates", "evaluated", "evaluating", "execute", "executes", "run", "runs", "code",
+		"script", "scripts", "interpreter", "repl", "calculate", "calculates", "calculator", "query", "queries", "sql")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line[:min(len(line), 512)]
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
