@@ -23,6 +23,10 @@ var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c\d{1,9}$`)
 // Injected tells whether a program is that of an Injection.
 func Injected(program string) bool { return injections.MatchString(program) }
 
+// HoldsInjection tells whether a text, such as the arguments of a call, has an
+// Injection in it.
+func HoldsInjection(text string) bool { return strings.Contains(text, "mcpaudit-injected-c") }
+
 // plainly are the values that a shell takes for one word.
 var plainly = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
 

@@ -232,7 +232,7 @@ func findReach(in Input) []draft {
 		d.message = sentence("%s %s; %s", subject(e), did, whose(clause, e.Capability))
 		return true
 	}, profile.KindConnect)
-	return in.unexplained(drafts)
+	return unexplained(drafts)
 }
 
 // hintOnly is the hint of a tool to stay in a closed world, where no text of its

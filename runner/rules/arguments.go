@@ -17,10 +17,8 @@ type explained struct {
 	// hosts are names and addresses, paths absolute and clean; above are the
 	// directories that paths lie in.
 	hosts, paths, above map[string]Argument
-	// longest is the length of the longest path, search the domains that are put behind
-	// names.
+	// longest is the length of the longest path.
 	longest int
-	search  []string
 	// commands are whole texts, programs the names that begin a command in one.
 	commands, programs map[string]Argument
 }
@@ -38,7 +36,7 @@ func explanations(in Input) map[report.Capability]*explained {
 	said := parameters(in.Manifest)
 	for of, arguments := range in.Arguments {
 		x := &explained{hosts: map[string]Argument{}, paths: map[string]Argument{}, above: map[string]Argument{},
-			commands: map[string]Argument{}, programs: map[string]Argument{}, search: in.Search}
+			commands: map[string]Argument{}, programs: map[string]Argument{}}
 		for _, a := range arguments {
 			if len(x.hosts)+len(x.paths)+len(x.programs) < maxNames {
 				x.read(a, said.of(of, a.Field), in.Home)

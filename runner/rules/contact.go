@@ -233,6 +233,6 @@ func findContacts(rule string) func(Input) []draft {
 			d.message = sentence("%s %s%s%s", subject(e), action(e)+in.elsewhere(e), separator, found.why)
 			return true
 		}, profile.KindConnect)
-		return in.unexplained(drafts)
+		return unexplained(drafts)
 	}
 }

@@ -152,33 +152,20 @@ func askedFor(e profile.Effect) bool {
 }
 
 // unexplained leaves out the drafts that say no more than another of the same
-// capability: a look-up is part of the connect that follows, and a name with a
-// search domain of the machine behind it is the name. What else goes on behind a name
-// ("api.example.com.evil.test") is somebody else's.
-func (in Input) unexplained(drafts []draft) []draft {
+// capability: a look-up is part of the connect that follows. What goes on behind a
+// name ("api.example.com.evil.test") is somebody else's.
+func unexplained(drafts []draft) []draft {
 	type key struct {
 		of   report.Capability
 		name string
 	}
-	connected, asked := map[key]bool{}, map[key]bool{}
+	connected := map[key]bool{}
 	for _, d := range drafts {
 		if i := strings.LastIndexByte(d.object, ':'); i >= 0 {
 			connected[key{d.capability, d.object[:i]}] = true
-		} else {
-			asked[key{d.capability, d.object}] = true
 		}
 	}
 	return slices.DeleteFunc(drafts, func(d draft) bool {
-		if strings.Contains(d.object, ":") {
-			return false
-		}
-		if connected[key{d.capability, d.object}] {
-			return true
-		}
-		return slices.ContainsFunc(in.Search, func(domain string) bool {
-			plain, ok := strings.CutSuffix(d.object, "."+domain)
-			shorter := key{d.capability, plain}
-			return ok && (asked[shorter] || connected[shorter])
-		})
+		return !strings.Contains(d.object, ":") && connected[key{d.capability, d.object}]
 	})
 }

@@ -27,7 +27,7 @@ var lingering = []string{"background", "daemon", "daemons", "detached", "async",
 	"launch", "launches", "spawn", "long-running", "stream", "streaming"}
 
 func findDetached(in Input) []draft {
-	return in.unexplained(each(in, func(e profile.Effect, d *draft) bool {
+	return unexplained(each(in, func(e profile.Effect, d *draft) bool {
 		stance, _ := in.Scope.Network(e.Capability)
 		covering := in.Scope.Covering(e.Capability)
 		if !e.Detached || e.Attribution != report.AttributionLineage || stance != scope.Declared || !outward(e) || in.ofMetadata(e) ||

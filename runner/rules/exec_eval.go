@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 var evaluatedArgument = Rule{
@@ -63,7 +64,7 @@ func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }
 
 // hear takes an answer and tells whether both have been seen now.
 func (e *evaluated) hear(o *report.Output) bool {
-	switch injected := strings.Contains(o.Arguments, "mcpaudit-injected"); {
+	switch injected := inputs.HoldsInjection(o.Arguments); {
 	case injected && e.syntax == nil && unreadable.MatchString(o.Text):
 		e.syntax = o
 	case !injected && e.name == nil && unknownName(*o):

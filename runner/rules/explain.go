@@ -57,7 +57,7 @@ func (x *explained) explains(e profile.Effect) (Argument, bool) {
 
 // contact explains a look-up of a host and a connection to the address that the
 // sinkhole gave for it. (Elsewhere the name has no address: whoever seems to connect
-// there has made one up.) A name is asked for with a search domain behind it, too.
+// there has made one up.)
 func (x *explained) contact(e profile.Effect) (Argument, bool) {
 	address, err := netip.ParseAddr(e.Address)
 	if e.Host == "" {
@@ -68,12 +68,6 @@ func (x *explained) contact(e profile.Effect) (Argument, bool) {
 		return Argument{}, false
 	}
 	name := canonicalName(e.Host)
-	for _, domain := range x.search {
-		if plain, ok := strings.CutSuffix(name, "."+domain); ok && lookup(e) {
-			name = plain
-			break
-		}
-	}
 	for range maxLabels {
 		if a, ok := x.hosts[name]; ok {
 			return a, true

@@ -86,8 +86,7 @@ func TestExplains(t *testing.T) {
 		"an argument of another": {"path=/tmp/x", run(call, "/bin/sh", "sh", "-c", "convert /tmp/x"), false},
 	} {
 		in := calledWith(input(silent, tc.effect), tc.argument)
-		in.Search = []string{"corp.example"}
-		if a, got := in.Explains(tc.effect); got != tc.want {
+		if a, got := in.Explains(withoutSearch(in.Profile.Effects, in.Search)[0]); got != tc.want {
 			t.Errorf("%s: explained %v by %+v, want %v", name, got, a, tc.want)
 		}
 	}
