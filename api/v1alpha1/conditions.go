@@ -17,6 +17,7 @@ const (
 	// * "ManifestDrifted"
 	// * "AuditInconclusive"
 	// * "ImageUnresolvable"
+	// * "InvalidSpec"
 	// * "Suspended"
 	//
 	// Possible reasons for this condition to be Unknown, before the first
@@ -39,6 +40,10 @@ const (
 	// * "ImagePullFailed"
 	// * "ImageMismatch"
 	// * "PodFailed"
+	// * "Unschedulable"
+	// * "Evicted"
+	// * "NodeLost"
+	// * "RunnerFailed"
 	// * "OOMKilled"
 	// * "Timeout"
 	// * "ServerExited"
@@ -52,6 +57,7 @@ const (
 	// * "TracerUnavailable"
 	// * "TraceOverflow"
 	// * "SandboxFailed"
+	// * "RunNamespaceUnusable"
 	// * "ReportTruncated"
 	// * "ReportLost"
 	//
@@ -137,6 +143,9 @@ const (
 	ReasonAuditInconclusive = "AuditInconclusive"
 	// ReasonImageUnresolvable: the image could not be found, read or pulled.
 	ReasonImageUnresolvable = "ImageUnresolvable"
+	// ReasonInvalidSpec: the spec says something that cannot be done; the message
+	// names the field.
+	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonSuspended: an audit is due, and spec.suspend holds it back.
 	ReasonSuspended = "Suspended"
 	// ReasonPending: the audit has not begun.
@@ -160,8 +169,17 @@ const (
 	ReasonImagePullFailed = "ImagePullFailed"
 	// ReasonImageMismatch: the kubelet ran another image than the resolved one.
 	ReasonImageMismatch = "ImageMismatch"
-	// ReasonPodFailed: the audit Pod ended without a report.
+	// ReasonPodFailed: the audit Pod was deleted, or ended without a report in a way
+	// that none of the other reasons names.
 	ReasonPodFailed = "PodFailed"
+	// ReasonUnschedulable: no node took the audit Pod.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonEvicted: the audit Pod was evicted, preempted or shut down with its node.
+	ReasonEvicted = "Evicted"
+	// ReasonNodeLost: the node of the audit Pod does not answer, or is gone.
+	ReasonNodeLost = "NodeLost"
+	// ReasonRunnerFailed: the runner crashed.
+	ReasonRunnerFailed = "RunnerFailed"
 	// ReasonOOMKilled: the server or the runner ran out of memory.
 	ReasonOOMKilled = "OOMKilled"
 	// ReasonTimeout: the server, or the audit as a whole, gave no answer in time.
@@ -191,6 +209,8 @@ const (
 	ReasonTraceOverflow = "TraceOverflow"
 	// ReasonSandboxFailed: the server could not be started in its sandbox.
 	ReasonSandboxFailed = "SandboxFailed"
+	// ReasonRunNamespaceUnusable: the run namespace does not exist, or forbids audit Pods.
+	ReasonRunNamespaceUnusable = "RunNamespaceUnusable"
 	// ReasonReportTruncated: there was more to report than the caps allow.
 	ReasonReportTruncated = "ReportTruncated"
 	// ReasonReportLost: the runner finished, but its report could not be read,

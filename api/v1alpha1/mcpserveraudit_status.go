@@ -8,6 +8,7 @@ const (
 	MaxTopFindings = 20
 	MaxTools       = 256
 	MaxDriftItems  = 32
+	MaxHistory     = 10
 )
 
 // MCPServerAuditStatus is the outcome of the last audit and the state of the
@@ -101,6 +102,22 @@ type MCPServerAuditStatus struct {
 	// lastAuditTime is when the last audit was decided.
 	// +optional
 	LastAuditTime *metav1.Time `json:"lastAuditTime,omitempty"`
+
+	// nextAuditTime is when the next audit is due by itself: by the schedule, as a
+	// retry, or because a suppression or the verdict expires. Empty if none will be.
+	// +optional
+	NextAuditTime *metav1.Time `json:"nextAuditTime,omitempty"`
+
+	// consecutiveFailures is how many audits in a row could not observe everything.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
+
+	// history are the last audits, latest first, this one included.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	History []HistoryEntry `json:"history,omitempty"`
 
 	// lastHandledReconcileAt is the value of the annotation
 	// mcpaudit.dev/requestedAt that the last audit answered.
@@ -235,7 +252,7 @@ type ReportReference struct {
 }
 
 // TriggerReason says in a word why an audit was made.
-// +kubebuilder:validation:Enum=NeverAudited;SpecChanged;Requested;SuppressionExpired
+// +kubebuilder:validation:Enum=NeverAudited;SpecChanged;BaselineChanged;ImageChanged;Requested;SuppressionExpired;RetryDue;RulesetChanged;ScheduleDue;VerdictExpiring
 type TriggerReason string
 
 // The reasons of a trigger.
@@ -245,10 +262,25 @@ const (
 	// TriggerSpecChanged: the verdict is about another spec. Changes of suspend
 	// and historyLimit alone need no audit.
 	TriggerSpecChanged TriggerReason = "SpecChanged"
+	// TriggerBaselineChanged: the verdict was held to another spec.baseline.
+	TriggerBaselineChanged TriggerReason = "BaselineChanged"
+	// TriggerImageChanged: the tag of the image names another digest than the one
+	// that was audited.
+	TriggerImageChanged TriggerReason = "ImageChanged"
 	// TriggerRequested: the annotation mcpaudit.dev/requestedAt has a new value.
 	TriggerRequested TriggerReason = "Requested"
 	// TriggerSuppressionExpired: a suppression that the verdict may rest on has ended.
 	TriggerSuppressionExpired TriggerReason = "SuppressionExpired"
+	// TriggerRetryDue: the last audit could not observe everything, for a reason
+	// that may have passed.
+	TriggerRetryDue TriggerReason = "RetryDue"
+	// TriggerRulesetChanged: the operator has other rules than those that judged.
+	TriggerRulesetChanged TriggerReason = "RulesetChanged"
+	// TriggerScheduleDue: spec.schedule says so.
+	TriggerScheduleDue TriggerReason = "ScheduleDue"
+	// TriggerVerdictExpiring: the verdict would soon be older than the operator's
+	// configuration lets one be.
+	TriggerVerdictExpiring TriggerReason = "VerdictExpiring"
 )
 
 // Trigger is why an audit was made, and what identifies it.
@@ -264,8 +296,40 @@ type Trigger struct {
 	Run string `json:"run"`
 	// generation of the spec that was audited.
 	Generation int64 `json:"generation"`
-	// specDigest is over the part of the spec that the outcome depends on.
+	// specDigest is over the part of the spec that the outcome depends on, without
+	// the baseline.
 	SpecDigest Digest `json:"specDigest"`
+	// baseline that the verdict was held to: the mode, and for Pinned its digest.
+	// +optional
+	// +kubebuilder:validation:MaxLength=96
+	Baseline string `json:"baseline,omitempty"`
+	// rulesetDigest is that of the operator at the time. The rules that judged are
+	// those of status.runner.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	RulesetDigest string `json:"rulesetDigest,omitempty"`
+}
+
+// HistoryEntry is one audit in a line.
+type HistoryEntry struct {
+	// time when it was decided.
+	Time metav1.Time `json:"time"`
+	// verdict of the audit.
+	Verdict Verdict `json:"verdict"`
+	// reason of the verdict: that of Ready, or of Audited if it is Inconclusive.
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+	// trigger is why it was made.
+	Trigger TriggerReason `json:"trigger"`
+	// run is the name of its report, while that is kept.
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run"`
+	// imageDigest that was run.
+	// +optional
+	ImageDigest Digest `json:"imageDigest,omitempty"`
+	// manifestDigest that was listed.
+	// +optional
+	ManifestDigest Digest `json:"manifestDigest,omitempty"`
 }
 
 // Runner is the program that made an audit, and its tracer.

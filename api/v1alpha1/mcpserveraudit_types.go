@@ -58,6 +58,20 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:validation:Maximum=20
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 
+	// schedule is when the server is audited again without anybody asking. Absent:
+	// only when something changes.
+	// +optional
+	Schedule *Schedule `json:"schedule,omitempty"`
+
+	// retryLimit is how many times in a row an audit that could not observe
+	// everything, for a reason that may pass (such as a lost node), is made again
+	// by itself, after pauses that double from 5 minutes to 6 hours.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10
+	RetryLimit *int32 `json:"retryLimit,omitempty"`
+
 	// suspend stops new audits. One that runs already is finished, and the
 	// verdict stands as long as nothing is due.
 	// +optional
@@ -136,6 +150,17 @@ type Sandbox struct {
 	// resources of the server's container.
 	// +optional
 	Resources SandboxResources `json:"resources,omitzero"`
+
+	// runtimeClassName of the audit Pod, such as that of a sandboxed runtime in
+	// which processes can be traced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	RuntimeClassName string `json:"runtimeClassName,omitempty"`
+
+	// podTemplate is laid over the audit Pod, after that of the operator's
+	// configuration. It says where the Pod runs, never what it may do.
+	// +optional
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 }
 
 // NetworkMode is Sinkhole, Deny or Allow.

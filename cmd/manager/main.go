@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -113,7 +114,7 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 	audits := &audit.Reconciler{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(),
 		Images: images, Logs: result.PodLogs{Client: clients},
-		Events: manager.GetEventRecorder("mcpaudit"), Options: opts,
+		Events: manager.GetEventRecorder("mcpaudit"), Options: opts, Clock: clock.RealClock{},
 	}
 	audits.Metrics = auditmetrics.New(metrics.Registry, audits.Running)
 	return audits.SetupWithManager(manager)

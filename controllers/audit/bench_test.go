@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -111,7 +112,7 @@ func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeL
 	opts := options.Default()
 	opts.RunNamespace, opts.RunnerImage = runNamespace, "registry.example/runner:v1"
 	return &audit.Reconciler{
-		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts,
+		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts, Clock: clock.RealClock{},
 		Metrics: metrics.New(prometheus.NewRegistry(), func() float64 { return 0 }),
 	}, images, logs, events
 }

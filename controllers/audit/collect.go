@@ -27,7 +27,7 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 	if s.failed() {
 		return nil
 	}
-	state := result.Read(s.pod, time.Now(), result.Deadlines{
+	state := result.Read(s.pod, s.now, result.Deadlines{
 		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline,
 		Run: s.audit.Spec.Timeout.Duration + r.Options.PodMargin,
 	})

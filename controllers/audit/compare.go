@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,22 +44,22 @@ func (r *Reconciler) compare(ctx context.Context, s *session) error {
 		}
 		s.report.Cap()
 	}
-	s.suppress(time.Now())
+	s.suppress()
 	return nil
 }
 
 // suppress marks what the spec accepts at this time, whatever the runner has marked.
-func (s *session) suppress(now time.Time) {
+func (s *session) suppress() {
 	var by []report.Suppression
 	for _, one := range s.audit.Spec.Suppressions {
 		suppression := report.Suppression{Rule: one.Rule, Match: one.Match, Reason: one.Reason, Until: one.Until.Time}
-		if err := suppression.Check(now); err != nil {
+		if err := suppression.Check(s.now); err != nil {
 			s.notice(corev1.EventTypeWarning, "SuppressionIgnored", fmt.Sprintf("A suppression of the spec does not count: %s.", err))
 			continue
 		}
 		by = append(by, suppression)
 	}
-	marked, unused := report.Suppress(s.report.Findings, by, now)
+	marked, unused := report.Suppress(s.report.Findings, by, s.now)
 	s.report.Findings = marked
 	for _, one := range unused {
 		s.notice(corev1.EventTypeNormal, "SuppressionUnused",

@@ -66,7 +66,7 @@ func (r *Reconciler) decide(_ context.Context, s *session) error {
 		Generation: s.audit.Generation, SpecDigest: s.specDigest,
 		Requested: s.requested, Handled: status.LastHandledReconcileAt, Last: status.Trigger,
 		Held:   conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended && !s.audit.Spec.Suspend,
-		Untils: untils(s.audit.Spec.Suppressions), Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time, Now: time.Now(),
+		Untils: untils(s.audit.Spec.Suppressions), Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time, Now: s.now,
 	}
 	due, isDue := trigger.Due(in)
 	switch {

@@ -103,7 +103,7 @@ func (r *Reconciler) refused(s *session, err error) error {
 		return nil
 	}
 	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit Pod cannot be created in namespace %s yet: %s.", r.Options.RunNamespace, err))
-	if !isQuota(err) && age(s.since().Time) >= r.Options.StartDeadline {
+	if !isQuota(err) && s.age(s.since().Time) >= r.Options.StartDeadline {
 		s.fail(report.ReasonSandboxFailed, "The audit Pod could not be created in namespace %s within %s: %s",
 			r.Options.RunNamespace, r.Options.StartDeadline, err)
 		return nil

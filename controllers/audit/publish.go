@@ -40,7 +40,7 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 			}
 		}
 	}
-	s.record(metav1.Now())
+	s.record()
 	s.decided = true
 	switch s.outcome.Verdict {
 	case v1alpha1.VerdictPass:

@@ -43,12 +43,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -77,6 +77,8 @@ type Reconciler struct {
 	Events  events.EventRecorder
 	Metrics *metrics.Metrics
 	Options options.Options
+	// Clock is the real one, but in tests.
+	Clock clock.PassiveClock
 }
 
 // Reconcile brings one audit a step further.
@@ -92,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return again(err)
 	}
 	before := audit.DeepCopy()
-	s := &session{audit: audit}
+	s := &session{audit: audit, now: r.Clock.Now()}
 	outcome, err := s.conclude(r.advance(ctx, s))
 	if errors.Is(err, errStale) {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
@@ -151,6 +153,3 @@ func (r *Reconciler) write(ctx context.Context, before, audit *v1alpha1.MCPServe
 	}
 	return nil
 }
-
-// age is how long ago something began, at least 0.
-func age(since time.Time) time.Duration { return max(time.Since(since), 0) }

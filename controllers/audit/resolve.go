@@ -93,7 +93,7 @@ const (
 // retryResolve waits for what may yet come, for a bounded time.
 func (r *Reconciler) retryResolve(s *session, cause error) error {
 	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
-	elapsed := age(s.since().Time)
+	elapsed := s.age(s.since().Time)
 	if elapsed >= r.Options.ResolveDeadline {
 		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s. "+
 			"If it is on the nodes already, set spec.server.command", r.Options.ResolveDeadline, cause)

@@ -19,6 +19,8 @@ import (
 // session is what the steps of one reconciliation hand on to each other.
 type session struct {
 	audit *v1alpha1.MCPServerAudit
+	// now is the time of the whole reconciliation.
+	now time.Time
 
 	// observe
 	specDigest v1alpha1.Digest
@@ -99,8 +101,8 @@ func (s *session) progress(reason, message string) {
 	first := s.audit.Status.Verdict == ""
 	held := conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended
 	if first || held {
-		conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.Unknown(reason, message))
-		conditions.Set(s.audit, v1alpha1.ConditionReconciling, conditions.True(reason, message))
+		s.set(v1alpha1.ConditionReady, conditions.Unknown(reason, message))
+		s.set(v1alpha1.ConditionReconciling, conditions.True(reason, message))
 		conditions.Remove(s.audit, v1alpha1.ConditionStalled)
 		s.audit.Status.Phase = v1alpha1.PhasePending
 		if reason == v1alpha1.ReasonRunning || reason == v1alpha1.ReasonCollecting {
@@ -109,14 +111,14 @@ func (s *session) progress(reason, message string) {
 	}
 	if first {
 		for _, condition := range []string{v1alpha1.ConditionAudited, v1alpha1.ConditionScopeConformant, v1alpha1.ConditionManifestStable} {
-			conditions.Set(s.audit, condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
+			s.set(condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
 		}
 	}
 	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && c.ObservedGeneration != s.audit.Generation {
 		// Deadlines count from the transition; another spec has its own.
 		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
 	}
-	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.True(reason, message))
+	s.set(v1alpha1.ConditionAuditing, conditions.True(reason, message))
 }
 
 // collecting says that the report is on its way, and tells for how long it has
@@ -126,7 +128,7 @@ func (s *session) collecting(message string) time.Duration {
 		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
 	}
 	s.progress(v1alpha1.ReasonCollecting, message)
-	return age(s.since().Time)
+	return s.age(s.since().Time)
 }
 
 // hadPod tells whether the status knows of a Pod of the audit in progress.
@@ -138,8 +140,8 @@ func (s *session) hadPod() bool {
 // hold says that an audit is due but suspended.
 func (s *session) hold() {
 	const message = "An audit is due, and spec.suspend holds it back. Set it to false to have the server audited."
-	conditions.Set(s.audit, v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
-	conditions.Set(s.audit, v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonSuspended, message))
+	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
+	s.set(v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonSuspended, message))
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
 	s.idle()
 }
@@ -148,10 +150,18 @@ func (s *session) hold() {
 // current generation.
 func (s *session) idle() {
 	conditions.Remove(s.audit, v1alpha1.ConditionReconciling)
-	conditions.Set(s.audit, v1alpha1.ConditionAuditing, conditions.False(v1alpha1.ReasonIdle, "No audit is in progress."))
+	s.set(v1alpha1.ConditionAuditing, conditions.False(v1alpha1.ReasonIdle, "No audit is in progress."))
 	conditions.Confirm(s.audit)
 	s.audit.Status.ObservedGeneration = s.audit.Generation
 }
+
+// set writes a condition.
+func (s *session) set(conditionType string, c conditions.Condition) {
+	conditions.Set(s.audit, conditionType, c, s.now)
+}
+
+// age is how long ago something began, at least 0.
+func (s *session) age(since time.Time) time.Duration { return max(s.now.Sub(since), 0) }
 
 // since is when the audit in progress began; zero if it has not.
 func (s *session) since() metav1.Time {

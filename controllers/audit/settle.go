@@ -33,7 +33,7 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 	if s.decided {
 		if s.pod != nil {
 			s.spent = append(s.spent, s.pod)
-			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), age(s.pod.CreationTimestamp.Time))
+			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), s.age(s.pod.CreationTimestamp.Time))
 		} else {
 			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), 0)
 		}

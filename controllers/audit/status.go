@@ -31,7 +31,8 @@ const (
 
 // record writes the outcome into the status. All that is about the audit before
 // is replaced, so that no verdict stands beside the findings of another.
-func (s *session) record(now metav1.Time) {
+func (s *session) record() {
+	now := metav1.NewTime(s.now)
 	status := &s.audit.Status
 	status.Verdict, status.Phase = s.outcome.Verdict, phases[s.outcome.Verdict]
 	status.ImageDigest = s.resolved
@@ -65,13 +66,13 @@ func (s *session) record(now metav1.Time) {
 	if s.report != nil && !s.unstored {
 		status.ReportRef = &v1alpha1.ReportReference{Name: s.run.Name}
 	}
-	conditions.Set(s.audit, v1alpha1.ConditionReady, s.outcome.Ready)
-	conditions.Set(s.audit, v1alpha1.ConditionAudited, s.outcome.Audited)
-	conditions.Set(s.audit, v1alpha1.ConditionScopeConformant, s.outcome.ScopeConformant)
-	conditions.Set(s.audit, v1alpha1.ConditionManifestStable, s.outcome.ManifestStable)
+	s.set(v1alpha1.ConditionReady, s.outcome.Ready)
+	s.set(v1alpha1.ConditionAudited, s.outcome.Audited)
+	s.set(v1alpha1.ConditionScopeConformant, s.outcome.ScopeConformant)
+	s.set(v1alpha1.ConditionManifestStable, s.outcome.ManifestStable)
 	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
 	if s.outcome.Ready.Status == metav1.ConditionFalse {
-		conditions.Set(s.audit, v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
+		s.set(v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
 	}
 	s.idle()
 }

@@ -57,7 +57,7 @@ func TestStatusIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := full(strings.Repeat(text, 2000))
-			s.record(metav1.Now())
+			s.record()
 			encoded, err := json.Marshal(s.audit.Status)
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,8 @@
 package conditions
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,12 +36,13 @@ func Unknown(reason, message string) Condition {
 	return Condition{metav1.ConditionUnknown, reason, message}
 }
 
-// Set writes a condition about the current generation of the audit.
-func Set(audit *v1alpha1.MCPServerAudit, conditionType string, c Condition) {
+// Set writes a condition about the current generation of the audit. now is when its
+// status changed, if it did.
+func Set(audit *v1alpha1.MCPServerAudit, conditionType string, c Condition, now time.Time) {
 	meta.SetStatusCondition(&audit.Status.Conditions, metav1.Condition{
 		Type: conditionType, Status: c.Status, Reason: c.Reason,
 		Message:            excerpt.Line(c.Message, MaxMessage),
-		ObservedGeneration: audit.Generation,
+		ObservedGeneration: audit.Generation, LastTransitionTime: metav1.NewTime(now),
 	})
 }
 

@@ -24,6 +24,18 @@ type Options struct {
 	// ServerCPU, ServerMemory and ServerStorage limit the server's container
 	// where the spec does not.
 	ServerCPU, ServerMemory, ServerStorage string
+	// Slots is how many audit Pods may exist at a time, NamespaceSlots how many of
+	// them for the audits of one namespace.
+	Slots, NamespaceSlots int
+	// ImageCheckInterval is how often the registry is asked whether a tag names
+	// another image by now; 0 for never.
+	ImageCheckInterval time.Duration
+	// MaxVerdictAge is how old a verdict may become before its server is audited
+	// again; 0 for as old as it likes.
+	MaxVerdictAge time.Duration
+	// RulesetDigest is that of the runner's rules. Verdicts of other rules are
+	// renewed; empty turns that off.
+	RulesetDigest string
 	// Concurrency is how many audits are reconciled at a time. Reconciling waits
 	// for registries; running audits is the kubelet's.
 	Concurrency int
@@ -47,6 +59,7 @@ func Default() Options {
 	return Options{
 		RunNamespace: "mcpaudit-runs", Platform: defaultPlatform,
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
+		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
 		Concurrency: 4, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, PodMargin: 3 * time.Minute,
 	}

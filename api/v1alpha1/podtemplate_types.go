@@ -1,0 +1,59 @@
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// PodTemplate is the part of a Pod that may be chosen for an audit Pod: where and
+// when it runs. What it runs, and what it may do, is the operator's: anything more
+// would let whoever may create an audit start a Pod of their own in a privileged
+// namespace.
+type PodTemplate struct {
+	// metadata of the audit Pod.
+	// +optional
+	Metadata PodTemplateMetadata `json:"metadata,omitzero"`
+	// spec of the audit Pod.
+	// +optional
+	Spec PodTemplateSpec `json:"spec,omitzero"`
+}
+
+// PodTemplateMetadata are labels and annotations, such as the name of a Kueue queue
+// (kueue.x-k8s.io/queue-name). The operator's own, and those that keep a mesh out,
+// cannot be replaced.
+type PodTemplateMetadata struct {
+	// labels of the audit Pod.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations of the audit Pod.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// PodTemplateSpec has the fields of a PodSpec by their names.
+type PodTemplateSpec struct {
+	// nodeSelector of the audit Pod.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// tolerations of the audit Pod.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// affinity of the audit Pod.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// topologySpreadConstraints of the audit Pod.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// priorityClassName of the audit Pod.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// schedulerName of the audit Pod.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	SchedulerName string `json:"schedulerName,omitempty"`
+}
