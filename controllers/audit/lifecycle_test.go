@@ -251,7 +251,7 @@ var _ = Describe("an audit", func() {
 			return secrets.Items
 		}
 		b.reconcile(ctx)
-		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("pull secret not found: registry in namespace " + b.key.Namespace))
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("there is no secret registry in namespace " + b.key.Namespace))
 		Expect(b.pods(ctx)).To(BeEmpty())
 
 		Expect(api.Create(ctx, &corev1.Secret{

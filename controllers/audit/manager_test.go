@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -68,6 +69,18 @@ var _ = Describe("the manager", func() {
 			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)},
 		})).To(Succeed())
 		stop := b.startManager(ctx)
+
+		By("reading no secret that its namespace does not let it read")
+		eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+			g.Expect(message(b.audit(ctx), "Auditing")).To(HaveSuffix("kubectl create rolebinding mcpaudit-pull-secret-reader --namespace=" +
+				b.key.Namespace + " --clusterrole=mcpaudit-pull-secret-reader --serviceaccount=mcpaudit-system:mcpaudit-manager."))
+		})
+		Expect(api.Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.key.Namespace, Name: "mcpaudit-pull-secret-reader"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mcpaudit-pull-secret-reader"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "mcpaudit-system", Name: "mcpaudit-manager"}},
+		})).To(Succeed())
 		eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running")) })
 		stop()
 

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// errNoSecret: a pull secret is not there, yet.
-var errNoSecret = errors.New("pull secret not found")
+// errNoSecret: a pull secret is not there, or may not be read, yet.
+var errNoSecret = errors.New("no pull secret")
 
 // resolve turns the image of the spec into what the Pod runs. An image that its
 // registry does not give away may still be on the nodes: with a command of its
@@ -95,8 +95,11 @@ func (r *Reconciler) retryResolve(s *session, cause error) error {
 	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
 	elapsed := s.age(s.since().Time)
 	if elapsed >= r.Options.ResolveDeadline {
-		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s. "+
-			"If it is on the nodes already, set spec.server.command", r.Options.ResolveDeadline, cause)
+		remedy := ". If it is on the nodes already, set spec.server.command"
+		if errors.Is(cause, errNoSecret) {
+			remedy = "" // the cause says it
+		}
+		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s%s", r.Options.ResolveDeadline, cause, remedy)
 		return nil
 	}
 	return waiting{min(max(elapsed, minResolvePause), maxResolvePause)}
@@ -110,7 +113,9 @@ func (r *Reconciler) pullSecrets(ctx context.Context, audit *v1alpha1.MCPServerA
 		var secret corev1.Secret
 		switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: audit.Namespace, Name: reference.Name}, &secret); {
 		case apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("%w: %s in namespace %s", errNoSecret, reference.Name, audit.Namespace)
+			return nil, fmt.Errorf("%w: there is no secret %s in namespace %s", errNoSecret, reference.Name, audit.Namespace)
+		case apierrors.IsForbidden(err):
+			return nil, fmt.Errorf("%w: %s", errNoSecret, allowPullSecret(err, audit.Namespace, reference.Name))
 		case err != nil:
 			return nil, fmt.Errorf("read pull secret: %w", err)
 		}

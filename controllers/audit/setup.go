@@ -31,8 +31,9 @@ import (
 // Reports are stored, read for the baseline, and pruned. They are never changed.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditreports,verbs=get;list;create;delete
 //
-// Pull secrets are read by the name that a spec gives; none is listed or watched.
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// Pull secrets are read by the name that a spec gives, and only where a
+// RoleBinding of their namespace to mcpaudit-pull-secret-reader allows it: the
+// manager itself may read no secret outside of the run namespace.
 //
 // The run namespace is looked at when it refuses everything: to know whether it
 // is gone, and the finalizers have nothing to wait for.

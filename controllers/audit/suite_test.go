@@ -44,7 +44,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	for _, name := range []string{runNamespace, "mcpaudit-system"} {
 		Expect(api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
-	for _, file := range []string{"role.yaml", "role_bindings.yaml"} {
+	for _, file := range []string{"role.yaml", "role_bindings.yaml", "pull_secret_reader.yaml"} {
 		apply(ctx, filepath.Join("..", "..", "config", "rbac", file))
 	}
 })

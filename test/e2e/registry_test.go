@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -18,6 +20,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -76,10 +79,26 @@ var _ = Describe("A private registry", func() {
 				`{"auths":{%q:{"auth":%q}}}`, privateAddress, credentials)},
 		}
 		Expect(k8s.Create(ctx, secret)).To(Succeed())
-		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) {
+		audit := newAudit("", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Image = image
 			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "pull"}}
-		}))
+		})
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+
+		By("running the command that the condition gives: the manager has no access of its own")
+		var command string
+		Eventually(func(g Gomega) {
+			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+			_, after, found := strings.Cut(condition(audit, v1alpha1.ConditionAuditing).Message, "Allow it: ")
+			g.Expect(found).To(BeTrue(), conditions(audit))
+			command = strings.TrimSuffix(after, ".")
+		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		arguments := strings.Fields(command)
+		Expect(arguments[0]).To(Equal("kubectl"))
+		out, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), "%s: %s", command, out)
+
+		awaitVerdict(ctx, audit)
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
 		Eventually(secretsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
 	})
