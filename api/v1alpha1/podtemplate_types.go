@@ -17,15 +17,18 @@ type PodTemplate struct {
 
 // PodTemplateMetadata are labels and annotations, such as the name of a Kueue queue
 // (kueue.x-k8s.io/queue-name). The operator's own, and those that keep a mesh out,
-// cannot be replaced.
+// cannot be replaced; in an audit, those with a prefix have to be allowed by the
+// operator's configuration, because many of them are orders to somebody.
 type PodTemplateMetadata struct {
 	// labels of the audit Pod.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('mcpaudit.dev/') && !k.contains('.mcpaudit.dev/') && !(k in ['app.kubernetes.io/managed-by', 'sidecar.istio.io/inject', 'istio.io/dataplane-mode', 'kuma.io/sidecar-injection']))",message="labels app.kubernetes.io/managed-by, those with the prefix mcpaudit.dev, and those that keep a mesh out, are the operator's own: remove them"
 	Labels map[string]string `json:"labels,omitempty"`
 	// annotations of the audit Pod.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('mcpaudit.dev/') && !k.contains('.mcpaudit.dev/') && !(k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'consul.hashicorp.com/connect-inject', 'cluster-autoscaler.kubernetes.io/safe-to-evict']))",message="annotations with the prefix mcpaudit.dev, and those that keep a mesh out, are the operator's own: remove them"
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 

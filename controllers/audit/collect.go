@@ -28,7 +28,7 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 		return nil
 	}
 	state := result.Read(s.pod, s.now, result.Deadlines{
-		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline,
+		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline, Queue: r.Options.QueueDeadline,
 		Run: s.audit.Spec.Timeout.Duration + r.Options.PodMargin,
 	})
 	switch state.Stage {

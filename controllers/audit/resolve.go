@@ -74,7 +74,7 @@ func (s *session) found(image imageref.Image) error {
 	if len(server.Args) > 0 {
 		args = server.Args
 	}
-	s.image, s.command = image.Reference, slices.Concat(entrypoint, args)
+	s.image, s.platform, s.command = image.Reference, image.Platform, slices.Concat(entrypoint, args)
 	s.run.ImageDigest, s.run.KnownDigests = v1alpha1.Digest(image.Digest), image.Known
 	s.resolved = s.run.ImageDigest
 	if len(s.command) == 0 {

@@ -33,6 +33,7 @@ type session struct {
 
 	// resolve
 	image    string
+	platform string // of the image; empty if no registry knows it
 	command  []string
 	secrets  []corev1.Secret
 	failure  report.Incomplete // also set by collect

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // Options configure the audits.
@@ -48,9 +50,19 @@ type Options struct {
 	// StartDeadline is how long a Pod may be refused, and then how long it may stay
 	// unscheduled or without containers.
 	StartDeadline time.Duration
+	// QueueDeadline is how long a Pod may be held back by its scheduling gates, such
+	// as those of a queue.
+	QueueDeadline time.Duration
 	// PodMargin is what the runner has beyond an audit's timeout, to wait for the
 	// server and to write the report.
 	PodMargin time.Duration
+	// PodTemplate is laid over every audit Pod, under the one of the spec.
+	PodTemplate *v1alpha1.PodTemplate
+	// AllowedMetadata are the keys of labels and annotations that the Pod template of
+	// a spec may use, see podspec.KeyAllowed.
+	AllowedMetadata []string
+	// RuntimeClass of audit Pods whose spec names none.
+	RuntimeClass string
 }
 
 // Default returns the options of a manager without flags. RunnerImage has no
@@ -61,7 +73,8 @@ func Default() Options {
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
 		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
 		Concurrency: 4, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
-		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, PodMargin: 3 * time.Minute,
+		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
+		AllowedMetadata: []string{"kueue.x-k8s.io/*"},
 	}
 }
 

@@ -20,9 +20,11 @@
 package podspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,9 +63,22 @@ type Input struct {
 	ServerLimits corev1.ResourceList
 	// Margin is what the Pod has beyond the timeout of the audit.
 	Margin time.Duration
+
+	// Platform of the image, such as "linux/arm64", chooses among the nodes; empty
+	// if nobody but the kubelet knows the image.
+	Platform string
+	// RuntimeClass applies where the spec names none.
+	RuntimeClass string
+	// UserNamespace gives the Pod a user namespace of its own.
+	UserNamespace bool
+	// Template is the operator's, under that of the spec; AllowedMetadata are the
+	// keys that the latter may use, see KeyAllowed.
+	Template        *v1alpha1.PodTemplate
+	AllowedMetadata []string
 }
 
-// Build makes the Pod. The error is ErrTooLarge if spec.probe has too many.
+// Build makes the Pod. The error is ErrTooLarge if spec.probe has too many, and
+// ErrTemplate if spec.sandbox.podTemplate asks for what it may not choose.
 func Build(in Input) (*corev1.Pod, error) {
 	record, err := json.Marshal(in.Run)
 	if err != nil {
@@ -92,12 +107,37 @@ func Build(in Input) (*corev1.Pod, error) {
 	pod.Labels[LabelRun] = in.Run.Name
 	maps.Copy(pod.Labels, meshLabels)
 	maps.Copy(pod.Annotations, meshAnnotations)
+	pod.Spec.NodeSelector = nodesFor(in.Platform)
+	if name := cmp.Or(in.Audit.Spec.Sandbox.RuntimeClassName, in.RuntimeClass); name != "" {
+		pod.Spec.RuntimeClassName = &name
+	}
+	if in.UserNamespace {
+		pod.Spec.HostUsers = ptr.To(false)
+	}
 	if in.Audit.Spec.Server.URL != "" {
 		remote(pod, in, encoded)
 	} else {
 		sandbox(pod, in, encoded)
 	}
+	template := in.Audit.Spec.Sandbox.PodTemplate
+	if err := CheckTemplate(template, in.AllowedMetadata); err != nil {
+		return nil, err
+	}
+	if err := overlay(pod, in.Template, template); err != nil {
+		return nil, err
+	}
 	return pod, nil
+}
+
+// nodesFor selects the nodes that can run the image: a multi-platform cluster has
+// others as well.
+func nodesFor(platform string) map[string]string {
+	os, architecture, _ := strings.Cut(platform, "/")
+	if os == "" || architecture == "" {
+		return nil
+	}
+	architecture, _, _ = strings.Cut(architecture, "/") // without the variant
+	return map[string]string{corev1.LabelOSStable: os, corev1.LabelArchStable: architecture}
 }
 
 // sandbox is for a server that is run, and traced.

@@ -48,6 +48,8 @@ type Deadlines struct {
 	Pull time.Duration
 	// Start is for everything up to the start of the runner, from the creation.
 	Start time.Duration
+	// Queue is for scheduling gates, from the creation.
+	Queue time.Duration
 	// Run is from the start of the runner.
 	Run time.Duration
 }
@@ -60,7 +62,7 @@ const settle = 10 * time.Second
 func Read(pod *corev1.Pod, now time.Time, deadlines Deadlines) State {
 	v := view{pod: pod, now: now, deadlines: deadlines}
 	for _, check := range []func(view) (State, bool){
-		runnerFinished, leaving, deadlineExceeded, containerWaits, installFailed, runnerFailed, serverNotStarted, podFailed, unscheduled,
+		runnerFinished, leaving, deadlineExceeded, containerWaits, installFailed, runnerFailed, serverNotStarted, podFailed, gated, unscheduled,
 	} {
 		if state, decided := check(v); decided {
 			return state
@@ -119,11 +121,16 @@ func (v view) running(since time.Time) State {
 }
 
 func (v view) starting(message string) State {
-	if left := v.deadlines.Start - v.age(); left > 0 {
+	deadline, age := v.startDeadline()
+	return v.waiting(message, deadline, age)
+}
+
+func (v view) waiting(message string, deadline, age time.Duration) State {
+	if left := deadline - age; left > 0 {
 		return State{Stage: Starting, Message: message, Recheck: left}
 	}
 	return State{Stage: Failed, Reason: v1alpha1.ReasonPodFailed,
-		Message: fmt.Sprintf("The audit Pod did not start within %s. %s", v.deadlines.Start, message)}
+		Message: fmt.Sprintf("The audit Pod did not start within %s. %s", deadline, message)}
 }
 
 func runnerFinished(v view) (State, bool) {
