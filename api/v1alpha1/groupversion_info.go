@@ -25,6 +25,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&MCPServerAudit{}, &MCPServerAuditList{},
 		&MCPAuditReport{}, &MCPAuditReportList{},
+		&ClusterMCPAuditPolicy{}, &ClusterMCPAuditPolicyList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

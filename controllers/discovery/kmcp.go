@@ -1,0 +1,83 @@
+package discovery
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// kmcp has the fields of an MCPServer of kagent.dev (v1alpha1) that say how the
+// server itself is run. With transportType stdio an adapter in the same container
+// listens and starts the command for each session; the command is what is audited.
+type kmcp struct {
+	Spec struct {
+		TransportType string `json:"transportType"`
+		HTTPTransport struct {
+			TargetPort int64          `json:"targetPort"`
+			Path       string         `json:"path"`
+			TLS        map[string]any `json:"tls"`
+		} `json:"httpTransport"`
+		Deployment struct {
+			Image            string            `json:"image"`
+			Port             int64             `json:"port"`
+			Cmd              string            `json:"cmd"`
+			Args             []string          `json:"args"`
+			Env              map[string]string `json:"env"`
+			SecretRefs       []named           `json:"secretRefs"`
+			ConfigMapRefs    []named           `json:"configMapRefs"`
+			ImagePullSecrets []named           `json:"imagePullSecrets"`
+			Volumes          []volume          `json:"volumes"`
+			VolumeMounts     []mount           `json:"volumeMounts"`
+		} `json:"deployment"`
+	} `json:"spec"`
+}
+
+// kmcpImages are the images that kmcp runs a command in whose image is not given.
+var kmcpImages = map[string]string{"uvx": "ghcr.io/astral-sh/uv:debian", "npx": "node:24-alpine3.21"}
+
+// readKmcp reads an MCPServer of kmcp.
+func readKmcp(object *unstructured.Unstructured) Reading {
+	var server kmcp
+	if err := decode(object, &server); err != nil {
+		return unfit("It cannot be read: %s.", err)
+	}
+	http, deployment := server.Spec.HTTPTransport, server.Spec.Deployment
+	r := recipe{
+		image: deployment.Image, args: deployment.Args, pullSecrets: names(deployment.ImagePullSecrets),
+		leftOut: mounts(deployment.VolumeMounts, deployment.Volumes),
+	}
+	if r.image == "" {
+		r.image = kmcpImages[deployment.Cmd]
+	}
+	if deployment.Cmd != "" {
+		r.command = []string{deployment.Cmd}
+	}
+	for _, name := range slices.Sorted(maps.Keys(deployment.Env)) {
+		r.env = append(r.env, envVar{Name: name, Value: deployment.Env[name]})
+	}
+	for _, secret := range names(deployment.SecretRefs) {
+		r.envFrom = append(r.envFrom, envFrom{SecretRef: &named{secret}})
+	}
+	for _, config := range names(deployment.ConfigMapRefs) {
+		r.leftOut = append(r.leftOut, "the files at /configmaps/"+config)
+	}
+	switch {
+	case server.Spec.TransportType == "stdio" && deployment.Cmd == "":
+		return unfit("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
+	case server.Spec.TransportType == "stdio":
+		r.transport, r.verbatim = v1alpha1.TransportStdio, true
+	case server.Spec.TransportType == "http" && http.TLS != nil:
+		return unfit("It speaks TLS, which an audit of an image does not.")
+	case server.Spec.TransportType == "http":
+		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, http.TargetPort, http.Path
+		if r.port == 0 {
+			r.port = deployment.Port
+		}
+	default:
+		return unfit("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
+	}
+	return r.reading()
+}

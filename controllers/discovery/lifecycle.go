@@ -1,0 +1,72 @@
+package discovery
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// lifecycle has the fields of an MCPServer of mcp.x-k8s.io (v1beta1 and v1alpha1, of
+// the MCP lifecycle operator of Kubernetes SIGs) that say how the server is run. It
+// is run in a Deployment and spoken to by streamable HTTP; there is nothing between.
+type lifecycle struct {
+	Spec struct {
+		Source struct {
+			Type           string `json:"type"`
+			ContainerImage struct {
+				Ref              string  `json:"ref"`
+				ImagePullSecrets []named `json:"imagePullSecrets"`
+			} `json:"containerImage"`
+		} `json:"source"`
+		WorkloadRef *struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"workloadRef"`
+		Config struct {
+			Port      int64     `json:"port"`
+			Path      string    `json:"path"`
+			Arguments []string  `json:"arguments"`
+			Env       []envVar  `json:"env"`
+			EnvFrom   []envFrom `json:"envFrom"`
+			Storage   []struct {
+				Path   string `json:"path"`
+				Source struct {
+					Type string `json:"type"`
+				} `json:"source"`
+			} `json:"storage"`
+		} `json:"config"`
+		Transport struct {
+			TLS struct {
+				Enabled bool `json:"enabled"`
+			} `json:"tls"`
+		} `json:"transport"`
+	} `json:"spec"`
+}
+
+// readLifecycle reads an MCPServer of mcp.x-k8s.io.
+func readLifecycle(object *unstructured.Unstructured) Reading {
+	var server lifecycle
+	if err := decode(object, &server); err != nil {
+		return unfit("It cannot be read: %s.", err)
+	}
+	source, config := server.Spec.Source, server.Spec.Config
+	switch {
+	case server.Spec.WorkloadRef != nil:
+		return unfit("It is run by %s %s: give that one the label %s.", server.Spec.WorkloadRef.Kind, server.Spec.WorkloadRef.Name, LabelServer)
+	case source.Type != "" && source.Type != "ContainerImage":
+		return unfit("Its source is of the type %q: only ContainerImage can be audited.", source.Type)
+	case server.Spec.Transport.TLS.Enabled:
+		return unfit("It speaks TLS, which an audit of an image does not.")
+	}
+	r := recipe{
+		image: source.ContainerImage.Ref, pullSecrets: names(source.ContainerImage.ImagePullSecrets),
+		args: config.Arguments, env: config.Env, envFrom: config.EnvFrom,
+		transport: v1alpha1.TransportStreamableHTTP, port: config.Port, path: config.Path,
+	}
+	for _, storage := range config.Storage {
+		if storage.Source.Type != "EmptyDir" {
+			r.leftOut = append(r.leftOut, "the files at "+storage.Path)
+		}
+	}
+	return r.reading()
+}

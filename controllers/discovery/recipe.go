@@ -1,0 +1,273 @@
+package discovery
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// The bounds of v1alpha1.Server, which its CRD states as well. They count characters.
+const (
+	maxImage       = 512
+	maxWords       = 32
+	maxWord        = 1024
+	maxEnv         = 64
+	maxEnvName     = 128
+	maxEnvValue    = 4096
+	maxWorkingDir  = 1024
+	maxPath        = 512
+	maxPullSecrets = 8
+	maxPort        = 65535
+)
+
+const (
+	// maxVariables is the most variables that are looked at: some of them may be left out.
+	maxVariables = 4 * maxEnv
+	// maxExpanded is where a text that grows by $(NAME) is given up, in bytes: it is
+	// beyond all bounds by then.
+	maxExpanded = 8 * maxEnvValue
+	// maxLeftOut and maxNote bound what is said about what is left out.
+	maxLeftOut, maxNote = 16, 120
+)
+
+var (
+	imagePattern   = regexp.MustCompile(`^\S+$`)
+	pathPattern    = regexp.MustCompile(`^/[^\s#]*$`)
+	envNamePattern = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
+)
+
+// recipe is how a server is run, as its object says. Whatever the kind of object,
+// in the end there is a container of a Pod: recipe does what a kubelet would do.
+type recipe struct {
+	image         string
+	command, args []string
+	workingDir    string
+	env           []envVar
+	envFrom       []envFrom
+	pullSecrets   []string
+	transport     v1alpha1.Transport
+	port          int64
+	path          string
+	// verbatim: command and args do not pass through a kubelet, so that $(NAME)
+	// means nothing in them.
+	verbatim bool
+	// leftOut by the source itself.
+	leftOut []string
+}
+
+// envVar has the fields of a corev1.EnvVar that matter here.
+type envVar struct {
+	Name      string     `json:"name"`
+	Value     string     `json:"value"`
+	ValueFrom *valueFrom `json:"valueFrom"`
+}
+
+// valueFrom is a value that the object does not hold. Values of Secrets and
+// ConfigMaps are not read: an audit has no business with them.
+type valueFrom struct {
+	SecretKeyRef    *named `json:"secretKeyRef"`
+	ConfigMapKeyRef *named `json:"configMapKeyRef"`
+}
+
+type envFrom struct {
+	SecretRef    *named `json:"secretRef"`
+	ConfigMapRef *named `json:"configMapRef"`
+}
+
+// named is a reference by name.
+type named struct {
+	Name string `json:"name"`
+}
+
+// names are those of references; an empty one means nothing, as in a Pod.
+func names(references []named) []string {
+	var list []string
+	for _, r := range references {
+		if r.Name != "" {
+			list = append(list, r.Name)
+		}
+	}
+	return list
+}
+
+// reading is the server of the recipe, or why there is none.
+func (r recipe) reading() Reading {
+	if len(r.env) > maxVariables || len(r.command) > maxWords || len(r.args) > maxWords {
+		return unfit("Its command line or its environment is longer than an audit takes: %d words, and %d variables.", maxWords, maxEnv)
+	}
+	variables := r.variables()
+	command, args := r.command, r.args
+	if !r.verbatim {
+		command, args = variables.expandAll(command), variables.expandAll(args)
+	}
+	server := v1alpha1.Server{
+		Image: r.image, Transport: r.transport, Path: r.path,
+		Command: command, Args: args, WorkingDir: r.workingDir, Env: variables.list,
+	}
+	if problem := check(server, r.port); problem != "" {
+		return unfit("%s", problem)
+	}
+	if server.Speaks() == v1alpha1.TransportStdio {
+		server.Path = ""
+	} else {
+		server.Port = int32(r.port)
+	}
+	slices.Sort(r.pullSecrets)
+	for _, name := range slices.Compact(r.pullSecrets) {
+		server.ImagePullSecrets = append(server.ImagePullSecrets, v1alpha1.SecretReference{Name: name})
+	}
+	if len(server.ImagePullSecrets) > maxPullSecrets {
+		return unfit("It has %d image pull secrets; an audit takes %d.", len(server.ImagePullSecrets), maxPullSecrets)
+	}
+	return Reading{Server: server, LeftOut: short(append(variables.leftOut, r.leftOut...))}
+}
+
+// short bounds a list of texts that an object had a say in.
+func short(list []string) []string {
+	var shortened []string
+	for i, text := range list {
+		if i == maxLeftOut {
+			return append(shortened, fmt.Sprintf("%d more", len(list)-i))
+		}
+		shortened = append(shortened, excerpt.Line(text, maxNote))
+	}
+	return shortened
+}
+
+// check says what is beyond the bounds of an audit. Nothing is cut to fit: half a
+// command line is another server.
+func check(server v1alpha1.Server, port int64) string {
+	switch {
+	case server.Image == "":
+		return "It names no image."
+	case !fits(server.Image, maxImage) || !imagePattern.MatchString(server.Image):
+		return fmt.Sprintf("Its image is no image reference of at most %d characters.", maxImage)
+	case !wordsFit(server.Command) || !wordsFit(server.Args):
+		return fmt.Sprintf("Its command line is longer than an audit takes: command and args have at most %d words of %d characters each.", maxWords, maxWord)
+	case len(server.Env) > maxEnv:
+		return fmt.Sprintf("It has %d environment variables; an audit takes %d.", len(server.Env), maxEnv)
+	case server.WorkingDir != "" && (!fits(server.WorkingDir, maxWorkingDir) || !strings.HasPrefix(server.WorkingDir, "/")):
+		return fmt.Sprintf("Its working directory is no absolute path of at most %d characters.", maxWorkingDir)
+	case server.Speaks() == v1alpha1.TransportStdio:
+		return ""
+	case port < 1 || port > maxPort:
+		return fmt.Sprintf("It listens on port %d, which is none: a port from 1 to %d is needed.", port, maxPort)
+	case server.Path != "" && (!fits(server.Path, maxPath) || !pathPattern.MatchString(server.Path)):
+		return fmt.Sprintf("The path of its endpoint does not begin with /, has a blank or #, or has more than %d characters.", maxPath)
+	}
+	return ""
+}
+
+func fits(s string, limit int) bool { return utf8.RuneCountInString(s) <= limit }
+
+func wordsFit(words []string) bool {
+	return len(words) <= maxWords && !slices.ContainsFunc(words, func(word string) bool { return !fits(word, maxWord) })
+}
+
+// variables are the environment that an audit can have.
+type variables struct {
+	list    []v1alpha1.EnvVar
+	value   map[string]string
+	leftOut []string
+}
+
+// variables takes what the object says word for word, and names the rest.
+func (r recipe) variables() variables {
+	v := variables{value: map[string]string{}}
+	for _, from := range r.envFrom {
+		switch {
+		case from.SecretRef != nil:
+			v.leftOut = append(v.leftOut, "the variables of Secret "+from.SecretRef.Name)
+		case from.ConfigMapRef != nil:
+			v.leftOut = append(v.leftOut, "the variables of ConfigMap "+from.ConfigMapRef.Name)
+		}
+	}
+	var order []string
+	for _, e := range r.env {
+		value := e.Value
+		if e.ValueFrom == nil {
+			value = v.expand(value)
+		}
+		if why := e.leftOut(value); why != "" {
+			delete(v.value, e.Name)
+			v.leftOut = append(v.leftOut, "variable "+e.Name+" ("+why+")")
+			continue
+		}
+		v.value[e.Name] = value
+		order = append(order, e.Name)
+	}
+	seen := map[string]bool{}
+	for _, name := range order { // of several of one name, the last counts
+		value, set := v.value[name]
+		if !set || seen[name] {
+			continue
+		}
+		seen[name] = true
+		v.list = append(v.list, v1alpha1.EnvVar{Name: name, Value: value})
+	}
+	return v
+}
+
+// leftOut says why a variable cannot be given to an audit.
+func (e envVar) leftOut(value string) string {
+	switch {
+	case e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil:
+		return "from Secret " + e.ValueFrom.SecretKeyRef.Name
+	case e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil:
+		return "from ConfigMap " + e.ValueFrom.ConfigMapKeyRef.Name
+	case e.ValueFrom != nil:
+		return "from the Pod"
+	case e.Name == "HOME" || strings.HasPrefix(e.Name, "MCPAUDIT_"):
+		return "the sandbox has its own"
+	case !fits(e.Name, maxEnvName) || !envNamePattern.MatchString(e.Name):
+		return "not a name that an audit takes"
+	case !fits(value, maxEnvValue):
+		return fmt.Sprintf("more than %d characters", maxEnvValue)
+	}
+	return ""
+}
+
+func (v variables) expandAll(words []string) []string {
+	if words == nil {
+		return nil
+	}
+	expanded := make([]string, 0, len(words))
+	for _, word := range words {
+		expanded = append(expanded, v.expand(word))
+	}
+	return expanded
+}
+
+// expand puts values in the place of $(NAME), as a kubelet does: $$ is a dollar, and
+// what names no variable stays as it is (corev1.Container, command).
+func (v variables) expand(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s) && b.Len() <= maxExpanded; i++ {
+		if s[i] != '$' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if s[i+1] == '$' {
+			b.WriteByte('$')
+			i++
+			continue
+		}
+		end := strings.IndexByte(s[i:], ')')
+		if s[i+1] != '(' || end < 0 {
+			b.WriteByte('$')
+			continue
+		}
+		reference := s[i : i+end+1]
+		if value, ok := v.value[reference[2:len(reference)-1]]; ok {
+			reference = value
+		}
+		b.WriteString(reference)
+		i += end
+	}
+	return b.String()
+}

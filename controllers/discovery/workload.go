@@ -1,0 +1,173 @@
+package discovery
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The label and the annotations of a workload that runs a server.
+const (
+	// LabelServer is the name of the container that is the server, or "true" if the
+	// Pod has only one.
+	LabelServer = "mcpaudit.dev/server"
+	// AnnotationTransport is stdio, streamable-http or sse. By default a container
+	// with a port speaks streamable-http, and one without speaks stdio.
+	AnnotationTransport = "mcpaudit.dev/transport"
+	// AnnotationPort is the number of the port, where the container has several.
+	AnnotationPort = "mcpaudit.dev/port"
+	// AnnotationPath is the path of the endpoint.
+	AnnotationPath = "mcpaudit.dev/path"
+)
+
+// workload has the fields of a Deployment, StatefulSet or DaemonSet that matter here.
+type workload struct {
+	Spec struct {
+		Template podTemplate `json:"template"`
+	} `json:"spec"`
+}
+
+type podTemplate struct {
+	Spec struct {
+		Containers       []container `json:"containers"`
+		Volumes          []volume    `json:"volumes"`
+		ImagePullSecrets []named     `json:"imagePullSecrets"`
+	} `json:"spec"`
+}
+
+type container struct {
+	Name         string    `json:"name"`
+	Image        string    `json:"image"`
+	Command      []string  `json:"command"`
+	Args         []string  `json:"args"`
+	WorkingDir   string    `json:"workingDir"`
+	Env          []envVar  `json:"env"`
+	EnvFrom      []envFrom `json:"envFrom"`
+	VolumeMounts []mount   `json:"volumeMounts"`
+	Ports        []struct {
+		Name          string `json:"name"`
+		ContainerPort int64  `json:"containerPort"`
+		Protocol      string `json:"protocol"`
+	} `json:"ports"`
+}
+
+type volume struct {
+	Name     string         `json:"name"`
+	EmptyDir map[string]any `json:"emptyDir"`
+}
+
+type mount struct {
+	Name      string `json:"name"`
+	MountPath string `json:"mountPath"`
+}
+
+// readWorkload reads what a person has labelled.
+func readWorkload(object *unstructured.Unstructured) Reading {
+	var w workload
+	if err := decode(object, &w); err != nil {
+		return unfit("It cannot be read: %s.", err)
+	}
+	pod := w.Spec.Template.Spec
+	server, problem := choose(pod.Containers, object.GetLabels()[LabelServer])
+	if problem != "" {
+		return unfit("%s", problem)
+	}
+	annotations := object.GetAnnotations()
+	r := recipe{
+		image: server.Image, command: server.Command, args: server.Args, workingDir: server.WorkingDir,
+		env: server.Env, envFrom: server.EnvFrom, pullSecrets: names(pod.ImagePullSecrets),
+		path: annotations[AnnotationPath], leftOut: mounts(server.VolumeMounts, pod.Volumes),
+	}
+	if r.port, problem = server.listens(annotations[AnnotationPort]); problem != "" {
+		return unfit("%s", problem)
+	}
+	if r.transport, problem = spoken(annotations[AnnotationTransport], r.port); problem != "" {
+		return unfit("%s", problem)
+	}
+	if r.transport != v1alpha1.TransportStdio && r.port == 0 {
+		return unfit("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
+	}
+	return r.reading()
+}
+
+// choose finds the container that the label names.
+func choose(containers []container, label string) (container, string) {
+	if label == "true" && len(containers) == 1 {
+		return containers[0], ""
+	}
+	for _, c := range containers {
+		if c.Name == label {
+			return c, ""
+		}
+	}
+	if label == "true" {
+		return container{}, "It has " + strconv.Itoa(len(containers)) + " containers: set the label " + LabelServer + " to the name of the one that is the server."
+	}
+	return container{}, "It has no container " + strconv.Quote(label) + ": set the label " + LabelServer + " to the name of the container that is the server, or to \"true\" if there is only one."
+}
+
+// listens is the port of the server: that of the annotation, that with the name
+// mcp, or the only one; 0 if that is not clear.
+func (c container) listens(annotation string) (int64, string) {
+	if annotation != "" {
+		port, err := strconv.ParseInt(annotation, 10, 32)
+		if err != nil || port < 1 || port > maxPort {
+			return 0, "The annotation " + AnnotationPort + " is no port: set it to a number from 1 to 65535."
+		}
+		return port, ""
+	}
+	var tcp []int64
+	for _, p := range c.Ports {
+		if p.Protocol != "" && p.Protocol != "TCP" {
+			continue
+		}
+		if p.Name == "mcp" {
+			return p.ContainerPort, ""
+		}
+		tcp = append(tcp, p.ContainerPort)
+	}
+	switch len(tcp) {
+	case 0:
+		return 0, ""
+	case 1:
+		return tcp[0], ""
+	}
+	return 0, "It has " + strconv.Itoa(len(tcp)) + " ports: name one of them mcp, or set the annotation " + AnnotationPort + "."
+}
+
+// spoken reads the annotation in the words of MCP, and in those of this API.
+func spoken(annotation string, port int64) (v1alpha1.Transport, string) {
+	switch strings.ReplaceAll(strings.ToLower(annotation), "-", "") {
+	case "":
+		if port == 0 {
+			return v1alpha1.TransportStdio, ""
+		}
+		return v1alpha1.TransportStreamableHTTP, ""
+	case "stdio":
+		return v1alpha1.TransportStdio, ""
+	case "streamablehttp", "http":
+		return v1alpha1.TransportStreamableHTTP, ""
+	case "sse":
+		return v1alpha1.TransportSSE, ""
+	}
+	return "", "The annotation " + AnnotationTransport + " is no transport: set it to stdio, streamable-http or sse."
+}
+
+// mounts names the files that the server has where it runs. An emptyDir begins
+// empty, and so does a directory of the sandbox.
+func mounts(mounted []mount, volumes []volume) []string {
+	empty := map[string]bool{}
+	for _, v := range volumes {
+		empty[v.Name] = v.EmptyDir != nil
+	}
+	var paths []string
+	for _, m := range mounted {
+		if !empty[m.Name] {
+			paths = append(paths, "the files at "+m.MountPath)
+		}
+	}
+	return paths
+}
