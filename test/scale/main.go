@@ -1,0 +1,99 @@
+// Command scale measures what many audits cost the operator: it lets the manager
+// audit thousands of MCPServerAudits against a real API server, and prints a table.
+//
+// What is real: etcd, the API server with its admission and its flow control, the
+// CRDs, the roles of config/rbac, and the manager, which is a process of its own
+// that acts as its service account. What is not: there is no scheduler and no
+// kubelet. This program plays both (kubelet.go): it binds the audit Pods, lets them
+// go through the states that a kubelet reports, with a canned report as the
+// outcome, and serves their logs to the API server. A registry with one image runs
+// in this process as well.
+//
+// Requests are counted from the API server's audit log, which has all of them by
+// user. Costs are CPU time, which other load on the machine disturbs less than it
+// does the time on the wall. Times are printed and fail nothing; what fails is: more
+// than maxWrites writes for an audit, more memory than maxRSS, anything written by a
+// manager that is restarted when all is decided, anything left in the run
+// namespace, and a verdict that is not that of the report.
+//
+//	scale [-n 100,1000,5000] [--keep]
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// settings are what the flags set.
+type settings struct {
+	// counts are how many audits to measure with, one after the other.
+	counts []int
+	// keep leaves the working directory, with the log of the manager.
+	keep bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	if ctx.Err() != nil {
+		err = errors.New("interrupted") // whatever broke by it
+	}
+	stop()
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	s := settings{counts: []int{100, 1000, 5000}}
+	flags := pflag.NewFlagSet("scale", pflag.ContinueOnError)
+	flags.IntSliceVarP(&s.counts, "audits", "n", s.counts, "numbers of audits to measure with")
+	flags.BoolVar(&s.keep, "keep", s.keep, "keep the working directory, with the log of the manager")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.Discard()) // that of envtest; the manager has its own
+	results, err := measureAll(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := printTable(os.Stdout, results); err != nil {
+		return err
+	}
+	return check(results)
+}
+
+// measureAll makes the working directory and the manager, and measures.
+func measureAll(ctx context.Context, s settings) (results []result, err error) {
+	dir, err := os.MkdirTemp("", "mcpaudit-scale-")
+	if err != nil {
+		return nil, err
+	}
+	if s.keep {
+		fmt.Fprintln(os.Stderr, "scale: working in", dir)
+	} else {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	root, binary, err := buildManager(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range s.counts {
+		fmt.Fprintf(os.Stderr, "scale: %d audits\n", n)
+		r, err := measure(ctx, root, binary, dir, n)
+		if err != nil {
+			return nil, fmt.Errorf("measure %d audits: %w", n, err)
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// startTimeout bounds the start of the manager, and its end.
+const startTimeout = time.Minute
+
+// buildManager builds it from this tree, whose root it finds.
+func buildManager(ctx context.Context, dir string) (root, binary string, err error) {
+	found, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", "", fmt.Errorf("find the source tree: %w", err)
+	}
+	root, binary = filepath.Dir(strings.TrimSpace(string(found))), filepath.Join(dir, "manager")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
+	build.Dir, build.Stderr = root, os.Stderr
+	if err := build.Run(); err != nil {
+		return "", "", fmt.Errorf("build the manager: %w", err)
+	}
+	return root, binary, nil
+}
+
+// manager is the operator's process.
+type manager struct {
+	command *exec.Cmd
+	metrics string // URL
+	ended   chan error
+	log     string // file
+}
+
+// startManager starts it as it is deployed, and returns when it leads.
+func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager, error) {
+	metrics, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	m := &manager{metrics: "http://" + metrics + "/metrics", ended: make(chan error, 1), log: log.Name()}
+	m.command = exec.Command(binary,
+		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+systemNamespace,
+		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0",
+		"--run-namespace="+runNamespace, "--runner-image=registry.example/runner:v1",
+	)
+	m.command.Stderr = log
+	if err := m.command.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start manager: %w", err), log.Close())
+	}
+	go func() {
+		m.ended <- m.command.Wait()
+		_ = log.Close() // the process has its own descriptor, and is gone
+	}()
+	if err := m.await(ctx, startTimeout, func(f families) bool { return f.sum("leader_election_master_status") == 1 }); err != nil {
+		return nil, errors.Join(fmt.Errorf("wait for the manager to lead: %w", err), m.stop())
+	}
+	return m, nil
+}
+
+// freeAddress is one that nobody listens at.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// await asks for the metrics until they are as they should be.
+func (m *manager) await(ctx context.Context, within time.Duration, done func(families) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		if f, err := scrape(ctx, http.DefaultClient, m.metrics); err == nil && done(f) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-m.ended:
+			m.ended <- err
+			return fmt.Errorf("the manager has ended: %w; its log: %s", err, m.tail())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// tail is the end of the log.
+func (m *manager) tail() string {
+	log, err := os.ReadFile(m.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(log[max(0, len(log)-4096):])
+}
+
+// peakRSS is the most memory that the process has had, in bytes.
+func (m *manager) peakRSS() (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.command.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.Atoi(strings.Fields(value)[0])
+			return kilobytes << 10, err
+		}
+	}
+	return 0, errors.New("the kernel does not tell VmHWM")
+}
+
+// stop lets the manager end by itself, and give its lease back.
+func (m *manager) stop() error {
+	if err := m.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case err := <-m.ended:
+		if err != nil {
+			return fmt.Errorf("the manager ended badly: %w; its log: %s", err, m.tail())
+		}
+		return nil
+	case <-time.After(startTimeout):
+		return errors.Join(errors.New("the manager did not end"), m.command.Process.Kill())
+	}
+}
