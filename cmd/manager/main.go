@@ -28,6 +28,7 @@ import (
 	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
+	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
 // server is what the flags set about the process itself.
@@ -115,6 +116,7 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 		Client: manager.GetClient(), Live: manager.GetAPIReader(),
 		Images: images, Logs: result.PodLogs{Client: clients},
 		Events: manager.GetEventRecorder("mcpaudit"), Options: opts, Clock: clock.RealClock{},
+		Slots: slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),
 	}
 	audits.Metrics = auditmetrics.New(metrics.Registry, audits.Running)
 	return audits.SetupWithManager(manager)

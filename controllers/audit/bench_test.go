@@ -36,6 +36,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
 func sha(s string) string { return "sha256:" + strings.Repeat(s, 64/len(s)) }
@@ -110,9 +111,11 @@ func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeL
 	}}
 	logs, events := &fakeLogs{text: map[string]string{}}, &recorder{}
 	opts := options.Default()
+	opts.Slots, opts.NamespaceSlots = 1000, 1000 // the Pods of other specs stand in nobody's way
 	opts.RunNamespace, opts.RunnerImage = runNamespace, "registry.example/runner:v1"
 	return &audit.Reconciler{
 		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts, Clock: clock.RealClock{},
+		Slots:   slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),
 		Metrics: metrics.New(prometheus.NewRegistry(), func() float64 { return 0 }),
 	}, images, logs, events
 }

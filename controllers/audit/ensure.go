@@ -62,7 +62,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Client.Create(ctx, pod, fieldOwner); err != nil {
+	if err := r.create(ctx, s, pod); err != nil {
 		return r.refused(s, err)
 	}
 	s.pod = pod

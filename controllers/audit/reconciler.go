@@ -7,6 +7,7 @@
 //	observe  which of the Pods that exist is the audit in progress
 //	decide   is an audit due, and why                    (controllers/trigger)
 //	resolve  the image to a digest and an entrypoint     (controllers/imageref)
+//	admit    a slot, of those that audits run in          (controllers/slots)
 //	ensure   that the audit Pod exists                   (controllers/podspec)
 //	collect  summary and report, or the failure          (controllers/result)
 //	compare  with the report of the baseline, and mark what the spec accepts
@@ -58,6 +59,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
+	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
 // Images resolves images; imageref.Resolver does.
@@ -77,17 +79,25 @@ type Reconciler struct {
 	Events  events.EventRecorder
 	Metrics *metrics.Metrics
 	Options options.Options
+	// Slots bound how many audits run at a time.
+	Slots *slots.Queue
 	// Clock is the real one, but in tests.
 	Clock clock.PassiveClock
+
+	admission admission
 }
 
 // Reconcile brings one audit a step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	audit := &v1alpha1.MCPServerAudit{}
 	if err := r.Client.Get(ctx, request.NamespacedName, audit); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.leave(request.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !audit.DeletionTimestamp.IsZero() {
+		r.leave(request.NamespacedName)
 		return ctrl.Result{}, r.cleanUp(ctx, audit)
 	}
 	if err := r.addFinalizer(ctx, audit); err != nil {
@@ -95,7 +105,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	before := audit.DeepCopy()
 	s := &session{audit: audit, now: r.Clock.Now()}
-	outcome, err := s.conclude(r.advance(ctx, s))
+	err := r.advance(ctx, s)
+	r.yield(s, err)
+	outcome, err := s.conclude(err)
 	if errors.Is(err, errStale) {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	}
@@ -111,7 +123,7 @@ func (r *Reconciler) advance(ctx context.Context, s *session) error {
 		name string
 		take func(context.Context, *session) error
 	}{
-		{"observe", r.observe}, {"decide", r.decide}, {"resolve", r.resolve}, {"ensure", r.ensure},
+		{"observe", r.observe}, {"decide", r.decide}, {"resolve", r.resolve}, {"admit", r.admit}, {"ensure", r.ensure},
 		{"collect", r.collect}, {"compare", r.compare}, {"judge", r.judge}, {"publish", r.publish},
 	} {
 		if err := step.take(ctx, s); err != nil {

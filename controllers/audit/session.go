@@ -39,6 +39,11 @@ type session struct {
 	failure  report.Incomplete // also set by collect
 	resolved v1alpha1.Digest   // the digest that was run
 
+	// admit
+	slot      string // the name of the Pod that a slot was taken for
+	queued    bool   // waits for a slot
+	attempted bool   // to create the Pod: it exists, or may exist
+
 	// collect
 	summary *report.Summary
 	report  *report.Report
@@ -115,8 +120,9 @@ func (s *session) progress(reason, message string) {
 			s.set(condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
 		}
 	}
-	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && c.ObservedGeneration != s.audit.Generation {
-		// Deadlines count from the transition; another spec has its own.
+	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && (c.ObservedGeneration != s.audit.Generation || leavesLine(c, message)) {
+		// Deadlines count from the transition; another spec has its own, and what
+		// was waited for a slot does not count.
 		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
 	}
 	s.set(v1alpha1.ConditionAuditing, conditions.True(reason, message))

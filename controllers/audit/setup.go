@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
@@ -72,12 +74,14 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Named("mcpserveraudit").
 		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, requestChanged()))).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(auditOf)).
+		WatchesRawSource(source.Func(r.wakeBy)).
+		WatchesRawSource(source.Kind(manager.GetCache(), &corev1.Pod{}, r.podHandler())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Options.Concurrency}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
 	}
-	return manager.Add(&sweeper{r})
+	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&tender{r}))
 }
 
 // requestChanged lets through what GenerationChangedPredicate does not see.

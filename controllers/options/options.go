@@ -86,6 +86,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ServerCPU, "server-cpu", o.ServerCPU, "CPU limit of a server without a limit of its own")
 	flags.StringVar(&o.ServerMemory, "server-memory", o.ServerMemory, "memory limit of a server without a limit of its own")
 	flags.StringVar(&o.ServerStorage, "server-storage", o.ServerStorage, "ephemeral-storage limit of a server without a limit of its own")
+	flags.IntVar(&o.Slots, "slots", o.Slots, "audit Pods that may exist at a time")
+	flags.IntVar(&o.NamespaceSlots, "namespace-slots", o.NamespaceSlots, "audit Pods that may exist at a time for the audits of one namespace")
 	flags.IntVar(&o.Concurrency, "concurrency", o.Concurrency, "audits that are reconciled at a time")
 	flags.DurationVar(&o.ResolveTimeout, "resolve-timeout", o.ResolveTimeout, "bound of one attempt to read an image from its registry")
 	flags.DurationVar(&o.ResolveDeadline, "resolve-deadline", o.ResolveDeadline, "how long an unreachable registry is tried")
@@ -105,6 +107,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Concurrency < 1 {
 		problems = append(problems, fmt.Errorf("--concurrency %d is less than 1", o.Concurrency))
+	}
+	if o.Slots < 1 || o.NamespaceSlots < 1 {
+		problems = append(problems, fmt.Errorf("--slots %d or --namespace-slots %d is less than 1", o.Slots, o.NamespaceSlots))
 	}
 	if _, err := o.ServerLimits(); err != nil {
 		problems = append(problems, err)

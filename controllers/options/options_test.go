@@ -18,6 +18,8 @@ func TestFlags(t *testing.T) {
 		{"the least", []string{"--runner-image=a"}, ""},
 		{"all that can be wrong", []string{"--concurrency=0", "--run-namespace=A_b", "--server-memory=lots"}, "--runner-image is required"},
 		{"no workers", []string{"--runner-image=a", "--concurrency=0"}, "--concurrency 0"},
+		{"no slots", []string{"--runner-image=a", "--slots=0"}, "--slots 0"},
+		{"no slots of a namespace", []string{"--runner-image=a", "--namespace-slots=-1"}, "--namespace-slots -1"},
 		{"no namespace", []string{"--runner-image=a", "--run-namespace="}, "is no namespace"},
 		{"no limit", []string{"--runner-image=a", "--server-cpu=0"}, `"0" is no limit for cpu`},
 	} {

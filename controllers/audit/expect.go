@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/slots"
+)
+
+const (
+	// tendEvery is when the slots are looked after without an event: a deadline
+	// passed, or an event was lost.
+	tendEvery = 10 * time.Second
+	// leaveFor is how long after its grace period a Pod may stay that is on its way
+	// out, before its slot is free: its node may be lost, and nobody else tells.
+	leaveFor = 2 * time.Minute
+	// longestRun is the deadline of a Pod that has none, so that it is none of ours.
+	longestRun = time.Hour
+)
+
+// snapshot lists the audit Pods of the cache. They are only looked at, which
+// needs no copies.
+func (r *Reconciler) snapshot(ctx context.Context) slots.Snapshot {
+	return func() ([]slots.Holder, error) { return r.holders(ctx, r.Client, client.UnsafeDisableDeepCopy) }
+}
+
+func (r *Reconciler) holders(ctx context.Context, reader client.Reader, options ...client.ListOption) ([]slots.Holder, error) {
+	var pods corev1.PodList
+	options = append(options, client.InNamespace(r.Options.RunNamespace), client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy})
+	if err := reader.List(ctx, &pods, options...); err != nil {
+		return nil, fmt.Errorf("count audit pods: %w", err)
+	}
+	holders := make([]slots.Holder, 0, len(pods.Items))
+	for i := range pods.Items {
+		holders = append(holders, r.holder(&pods.Items[i]))
+	}
+	return holders, nil
+}
+
+// holder is a Pod as the queue counts it: until it is gone, and in any case until
+// a deadline. That of a Pod that is not even being deleted is the sum of all that
+// it may take, from waiting for a node to the attempts to store its report. Its
+// active deadline counts from when a kubelet took it.
+func (r *Reconciler) holder(pod *corev1.Pod) slots.Holder {
+	active := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, int64(longestRun/time.Second))) * time.Second
+	taken := pod.CreationTimestamp.Add(r.Options.QueueDeadline + r.Options.StartDeadline)
+	if pod.Status.StartTime != nil {
+		taken = pod.Status.StartTime.Time
+	}
+	until := taken.Add(active + 2*collectDeadline + leaveFor)
+	if pod.DeletionTimestamp != nil {
+		until = pod.DeletionTimestamp.Add(leaveFor)
+	}
+	return slots.Holder{Pod: pod.Name, Namespace: pod.Labels[podspec.LabelNamespace], Until: until}
+}
+
+// countOnce counts the Pods past the cache before the first slot is given: a
+// manager before this one may have created some that the cache does not show yet.
+// An API server that refuses the list would refuse Pods as well, and says so there.
+func (r *Reconciler) countOnce(ctx context.Context) error {
+	r.admission.counting.Lock()
+	defer r.admission.counting.Unlock()
+	if r.admission.counted {
+		return nil
+	}
+	err := r.census(ctx)
+	r.admission.counted = err == nil
+	if isRefusal(err) {
+		return nil
+	}
+	return err
+}
+
+func (r *Reconciler) census(ctx context.Context) error {
+	asked := r.Clock.Now()
+	live, err := r.holders(ctx, r.Live)
+	if err != nil {
+		return err
+	}
+	r.Slots.Census(asked, live)
+	return nil
+}
+
+// wakeBy lets the queue wake audits through the work queue of the controller.
+func (r *Reconciler) wakeBy(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.Slots.Notify(func(key client.ObjectKey) { queue.Add(reconcile.Request{NamespacedName: key}) })
+	return nil
+}
+
+// podHandler tells the queue about the Pods of the cache. It enqueues nothing:
+// whom a Pod that is gone makes room for is woken by the queue.
+func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconcile.Request] {
+	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	seen := func(ctx context.Context, pod *corev1.Pod) {
+		if err := r.Slots.Seen(r.Clock.Now(), pod.Name, r.snapshot(ctx)); err != nil {
+			log.FromContext(ctx).Error(err, "Left the slots as they were", "pod", pod.Name)
+		}
+	}
+	return handler.TypedFuncs[*corev1.Pod, reconcile.Request]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*corev1.Pod], _ workQueue) { seen(ctx, e.Object) },
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*corev1.Pod], _ workQueue) { seen(ctx, e.Object) },
+	}
+}
+
+// tender looks after the slots from time to time, so that no lost event and no
+// stuck Pod holds up the line. In memory, but while a Pod is missing in the cache.
+type tender struct{ *Reconciler }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (t *tender) NeedLeaderElection() bool { return true }
+
+// Start implements manager.Runnable.
+func (t *tender) Start(ctx context.Context) error {
+	ticker := time.NewTicker(tendEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := t.tend(ctx); err != nil && ctx.Err() == nil {
+				log.FromContext(ctx).Error(err, "Looked after the slots in part")
+			}
+		}
+	}
+}
+
+func (t *tender) tend(ctx context.Context) error {
+	now := t.Clock.Now()
+	if t.Slots.Unseen(now) {
+		if err := t.census(ctx); err != nil {
+			return err
+		}
+	}
+	return t.Slots.Tend(now, t.snapshot(ctx))
+}
