@@ -29,6 +29,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // server is what the flags set about the process itself.
@@ -64,6 +65,7 @@ func run(args []string) error {
 
 func parse(args []string) (server, options.Options, error) {
 	settings, opts := server{}, options.Default()
+	opts.RulesetDigest = rules.Digest()
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	flags.StringVar(&settings.metrics, "metrics-bind-address", ":8080", "address of the metrics; 0 turns them off")
 	flags.StringVar(&settings.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
@@ -75,7 +77,7 @@ func parse(args []string) (server, options.Options, error) {
 	if err := flags.Parse(args); err != nil {
 		return settings, opts, err
 	}
-	return settings, opts, opts.Validate()
+	return settings, opts, opts.Load()
 }
 
 func newManager(settings server, opts options.Options) (ctrl.Manager, error) {

@@ -88,8 +88,10 @@ type pod struct {
 	Port      int
 	// KillRunner, and the signal for the tracer: when the server has read its
 	// first request.
-	KillRunner   bool
-	SignalTracer syscall.Signal
+	KillRunner bool
+	// UserNamespace is what hostUsers: false asks for.
+	UserNamespace bool
+	SignalTracer  syscall.Signal
 }
 
 // ended is what is left of the Pod.
@@ -120,6 +122,14 @@ func start(t *testing.T, p pod) ended {
 	cmd.Env = append(os.Environ(), roleVar+"=kubelet", podVar+"="+string(spec))
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC,
+	}
+	if p.UserNamespace {
+		// As the kubelet maps a Pod's users: 65536 of them, and nobody of the host's.
+		const first, size = 100000 + 65536, 65536
+		ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: first, Size: size}}
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, cmd.SysProcAttr.GidMappingsEnableSetgroups = ids, ids, true
+		cmd.SysProcAttr.Credential = &syscall.Credential{} // root of the namespace
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -56,9 +56,14 @@ func TestPodSeesALeak(t *testing.T) {
 	for _, tc := range []struct {
 		tracer trace.Backend
 		uid    int
-	}{{trace.Strace, 0}, {trace.Strace, 1000}, {trace.Strace, 65532}, {trace.Ptrace, 0}, {trace.Ptrace, 1000}} {
-		t.Run(fmt.Sprint(tc.tracer, tc.uid), func(t *testing.T) {
-			e := start(t, pod{Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: "50s"})
+		// users: the Pod has a user namespace of its own (hostUsers: false).
+		users bool
+	}{
+		{trace.Strace, 0, false}, {trace.Strace, 1000, false}, {trace.Strace, 65532, false}, {trace.Ptrace, 0, false}, {trace.Ptrace, 1000, false},
+		{trace.Strace, 1000, true}, {trace.Ptrace, 0, true},
+	} {
+		t.Run(fmt.Sprint(tc.tracer, tc.uid, tc.users), func(t *testing.T) {
+			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: "50s"})
 			r := e.decode(t)
 			if r.Tracer.Name != strings.ToLower(string(tc.tracer)) || r.Tracer.Version == "" {
 				t.Errorf("tracer %+v", r.Tracer)
@@ -93,9 +98,11 @@ func names(findings []report.Finding, text string) bool {
 }
 
 func TestPodPassesAnHonestServer(t *testing.T) {
-	r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
-	if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
-		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+	for _, users := range []bool{false, true} {
+		r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: "50s", UserNamespace: users}).decode(t)
+		if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
+			t.Errorf("user namespace %t: verdict %s (%s): %s, %+v", users, r.Verdict, r.Reason, r.Message, r.Findings)
+		}
 	}
 }
 

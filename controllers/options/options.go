@@ -1,26 +1,28 @@
-// Package options holds what the flags of the manager set, for every controller.
+// Package options holds what a manager is configured with: a few flags that say
+// where it is, and one file (file.go) with all the rest. docs/configuration.md is the
+// file's reference.
 package options
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // Options configure the audits.
 type Options struct {
+	// File is where the configuration is read from; empty for the defaults.
+	File string
 	// RunNamespace is where the audit Pods run. It is used for nothing else.
 	RunNamespace string
 	// RunnerImage is the image of the runner and of the shim.
 	RunnerImage string
-	// Platform is the one whose entrypoint is read from a multi-platform image,
+	// Platform is the one that is run of a multi-platform image, if it has it,
 	// such as "linux/amd64".
 	Platform string
 	// ServerCPU, ServerMemory and ServerStorage limit the server's container
@@ -63,71 +65,56 @@ type Options struct {
 	AllowedMetadata []string
 	// RuntimeClass of audit Pods whose spec names none.
 	RuntimeClass string
+	// UserNamespaces says when audit Pods have a user namespace of their own.
+	UserNamespaces UserNamespaces
 }
 
-// Default returns the options of a manager without flags. RunnerImage has no
+// UserNamespaces is Auto, Always or Never.
+type UserNamespaces string
+
+// The choices. Auto is Always where every node that can be scheduled to says that
+// it has them.
+const (
+	UserNamespacesAuto   UserNamespaces = "Auto"
+	UserNamespacesAlways UserNamespaces = "Always"
+	UserNamespacesNever  UserNamespaces = "Never"
+)
+
+// Default returns the options of a manager without a file. RunnerImage has no
 // default: it has to be of the manager's own version.
 func Default() Options {
 	return Options{
 		RunNamespace: "mcpaudit-runs", Platform: defaultPlatform,
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
 		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
-		Concurrency: 4, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
+		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
-		AllowedMetadata: []string{"kueue.x-k8s.io/*"},
+		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
 	}
 }
 
-// AddFlags binds the options to flags.
+// AddFlags binds what is about the process, and not about audits, to flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.File, "config", o.File, "file with the configuration (docs/configuration.md); the defaults without it")
 	flags.StringVar(&o.RunNamespace, "run-namespace", o.RunNamespace, "namespace in which audit Pods run")
 	flags.StringVar(&o.RunnerImage, "runner-image", o.RunnerImage, "image of the runner (required)")
-	flags.StringVar(&o.Platform, "platform", o.Platform, "platform whose entrypoint is read from multi-platform images")
-	flags.StringVar(&o.ServerCPU, "server-cpu", o.ServerCPU, "CPU limit of a server without a limit of its own")
-	flags.StringVar(&o.ServerMemory, "server-memory", o.ServerMemory, "memory limit of a server without a limit of its own")
-	flags.StringVar(&o.ServerStorage, "server-storage", o.ServerStorage, "ephemeral-storage limit of a server without a limit of its own")
-	flags.IntVar(&o.Slots, "slots", o.Slots, "audit Pods that may exist at a time")
-	flags.IntVar(&o.NamespaceSlots, "namespace-slots", o.NamespaceSlots, "audit Pods that may exist at a time for the audits of one namespace")
-	flags.IntVar(&o.Concurrency, "concurrency", o.Concurrency, "audits that are reconciled at a time")
-	flags.DurationVar(&o.ResolveTimeout, "resolve-timeout", o.ResolveTimeout, "bound of one attempt to read an image from its registry")
-	flags.DurationVar(&o.ResolveDeadline, "resolve-deadline", o.ResolveDeadline, "how long an unreachable registry is tried")
-	flags.DurationVar(&o.PullDeadline, "pull-deadline", o.PullDeadline, "how long a failing image pull may go on")
-	flags.DurationVar(&o.StartDeadline, "start-deadline", o.StartDeadline, "how long an audit Pod may take to start")
-	flags.DurationVar(&o.PodMargin, "pod-margin", o.PodMargin, "time that an audit Pod has beyond the timeout of its audit")
-}
-
-// Validate tells what is wrong with the options, all of it at once.
-func (o *Options) Validate() error {
-	var problems []error
-	if o.RunnerImage == "" {
-		problems = append(problems, errors.New("--runner-image is required"))
-	}
-	if len(validation.IsDNS1123Label(o.RunNamespace)) > 0 {
-		problems = append(problems, fmt.Errorf("--run-namespace %q is no namespace", o.RunNamespace))
-	}
-	if o.Concurrency < 1 {
-		problems = append(problems, fmt.Errorf("--concurrency %d is less than 1", o.Concurrency))
-	}
-	if o.Slots < 1 || o.NamespaceSlots < 1 {
-		problems = append(problems, fmt.Errorf("--slots %d or --namespace-slots %d is less than 1", o.Slots, o.NamespaceSlots))
-	}
-	if _, err := o.ServerLimits(); err != nil {
-		problems = append(problems, err)
-	}
-	return errors.Join(problems...)
 }
 
 // ServerLimits are the limits of a server without limits of its own.
 func (o *Options) ServerLimits() (corev1.ResourceList, error) {
 	limits := corev1.ResourceList{}
-	for name, value := range map[corev1.ResourceName]string{
-		corev1.ResourceCPU: o.ServerCPU, corev1.ResourceMemory: o.ServerMemory, corev1.ResourceEphemeralStorage: o.ServerStorage,
+	for _, limit := range []struct {
+		name       corev1.ResourceName
+		key, value string
+	}{
+		{corev1.ResourceCPU, "server.cpu", o.ServerCPU}, {corev1.ResourceMemory, "server.memory", o.ServerMemory},
+		{corev1.ResourceEphemeralStorage, "server.ephemeralStorage", o.ServerStorage},
 	} {
-		quantity, err := resource.ParseQuantity(value)
+		quantity, err := resource.ParseQuantity(limit.value)
 		if err != nil || quantity.Sign() <= 0 {
-			return nil, fmt.Errorf("%q is no limit for %s", value, name)
+			return nil, fmt.Errorf("%s: %q is no limit, write it as for a container, such as 1 or 512Mi", limit.key, limit.value)
 		}
-		limits[name] = quantity
+		limits[limit.name] = quantity
 	}
 	return limits, nil
 }

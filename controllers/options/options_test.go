@@ -1,13 +1,143 @@
 package options_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
+
+// load reads a configuration as the manager does.
+func load(t *testing.T, content string) (options.Options, error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options.Default()
+	o.RulesetDigest = "sha256:rules"
+	flags := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
+	o.AddFlags(flags)
+	if err := flags.Parse([]string{"--config=" + name, "--runner-image=a"}); err != nil {
+		t.Fatal(err)
+	}
+	err := o.Load()
+	o.File = ""
+	return o, err
+}
+
+func defaults() options.Options {
+	o := options.Default()
+	o.RunnerImage, o.RulesetDigest = "a", "sha256:rules"
+	return o
+}
+
+func TestLoad(t *testing.T) {
+	everything := defaults()
+	everything.Slots, everything.NamespaceSlots, everything.Concurrency = 20, 5, 16
+	everything.ImageCheckInterval, everything.MaxVerdictAge = 0, 720*time.Hour
+	everything.RulesetDigest, everything.Platform = "", "linux/arm64"
+	everything.ServerCPU, everything.ServerMemory, everything.ServerStorage = "2", "1Gi", "2Gi"
+	everything.ResolveTimeout, everything.ResolveDeadline = 5*time.Second, time.Minute
+	everything.PullDeadline, everything.StartDeadline, everything.QueueDeadline, everything.PodMargin = 2*time.Minute, 3*time.Minute, 4*time.Hour, 5*time.Minute
+	everything.PodTemplate = &v1alpha1.PodTemplate{Spec: v1alpha1.PodTemplateSpec{
+		NodeSelector: map[string]string{"pool": "audits"},
+		Tolerations:  []corev1.Toleration{{Key: "audits", Operator: corev1.TolerationOpExists}},
+	}}
+	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
+	for name, test := range map[string]struct {
+		content string
+		want    options.Options
+	}{
+		"nothing":   {"", defaults()},
+		"a comment": {"# as it is\n", defaults()},
+		"everything": {`
+slots: {total: 20, perNamespace: 5}
+workers: 16
+imageCheckInterval: 0s
+maxVerdictAge: 720h
+auditNewRules: false
+platform: linux/arm64
+server: {cpu: "2", memory: 1Gi, ephemeralStorage: 2Gi}
+deadlines: {resolveAttempt: 5s, resolve: 1m, pull: 2m, start: 3m, queue: 4h, margin: 5m}
+podTemplate:
+  spec:
+    nodeSelector: {pool: audits}
+    tolerations: [{key: audits, operator: Exists}]
+allowedMetadata: []
+runtimeClassName: gvisor
+userNamespaces: Never
+`, everything},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(t, test.content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLoadNamesWhatItCannotRead: in one line.
+func TestLoadNamesWhatItCannotRead(t *testing.T) {
+	for content, want := range map[string]string{
+		"slot: {total: 2}":                      `unknown field "slot"`,
+		"slots: {totl: 2}":                      `unknown field "slots.totl"`,
+		"Slots: {total: 2}":                     `unknown field "Slots"`,
+		"slots: {total: two}":                   "slots.total",
+		"podTemplate: {spec: {containers: []}}": `unknown field "podTemplate.spec.containers"`,
+		"podTemplate: {spec: {hostPID: true}}":  `unknown field "podTemplate.spec.hostPID"`,
+		"workers: 1\nworkers: 2":                `"workers" already set`,
+		"slots: [":                              "yaml",
+	} {
+		_, err := load(t, content)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("load %q = %v, want a line with %q", content, err, want)
+		}
+	}
+	o := options.Default()
+	o.File = filepath.Join(t.TempDir(), "none")
+	if err := o.Load(); err == nil || !strings.Contains(err.Error(), o.File) {
+		t.Errorf("without the file: %v", err)
+	}
+}
+
+// TestLoadTellsAllProblems at once, by their keys and with the range.
+func TestLoadTellsAllProblems(t *testing.T) {
+	for _, test := range []struct {
+		content string
+		want    []string
+	}{
+		{"slots: {total: 0}", []string{"slots.total: 0 is not from 1 to 1000"}},
+		{"slots: {total: 3, perNamespace: 4}\nworkers: 0", []string{"slots.perNamespace: 4 is not from 1 to slots.total, which is 3", "workers: 0 is not from 1 to 100"}},
+		{"imageCheckInterval: 1s\nmaxVerdictAge: 1m", []string{"imageCheckInterval: 1s is not from 1m0s", "nor 0s for never", "maxVerdictAge: 1m0s is not from 1h0m0s"}},
+		{"deadlines: {start: soon, queue: 5}", []string{"deadlines.queue"}},
+		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: "soon" is no duration, write it such as 90s`, `deadlines.pull: "later"`}},
+		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
+		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is not Auto, Always or Never`}},
+		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
+		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
+		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},
+	} {
+		_, err := load(t, test.content)
+		for _, want := range test.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("load %q = %v, want %q", test.content, err, want)
+			}
+		}
+	}
+}
 
 func TestFlags(t *testing.T) {
 	for _, test := range []struct {
@@ -16,12 +146,8 @@ func TestFlags(t *testing.T) {
 		want string // in the error; empty: valid
 	}{
 		{"the least", []string{"--runner-image=a"}, ""},
-		{"all that can be wrong", []string{"--concurrency=0", "--run-namespace=A_b", "--server-memory=lots"}, "--runner-image is required"},
-		{"no workers", []string{"--runner-image=a", "--concurrency=0"}, "--concurrency 0"},
-		{"no slots", []string{"--runner-image=a", "--slots=0"}, "--slots 0"},
-		{"no slots of a namespace", []string{"--runner-image=a", "--namespace-slots=-1"}, "--namespace-slots -1"},
-		{"no namespace", []string{"--runner-image=a", "--run-namespace="}, "is no namespace"},
-		{"no limit", []string{"--runner-image=a", "--server-cpu=0"}, `"0" is no limit for cpu`},
+		{"all that can be wrong", []string{"--run-namespace=A_b"}, "--runner-image is required\n--run-namespace \"A_b\""},
+		{"no namespace", []string{"--runner-image=a", "--run-namespace="}, "is no name of a namespace"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := options.Default()
@@ -30,10 +156,26 @@ func TestFlags(t *testing.T) {
 			if err := flags.Parse(test.args); err != nil {
 				t.Fatal(err)
 			}
-			err := o.Validate()
+			err := o.Load()
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("Validate = %v, want %q", err, test.want)
+				t.Errorf("Load = %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestShippedFile: what is installed says what is the default, so that who looks for
+// a key finds it there, and changes nothing.
+func TestShippedFile(t *testing.T) {
+	content, err := os.ReadFile("../../config/manager/config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := load(t, string(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(defaults(), got); diff != "" {
+		t.Errorf("config/manager/config.yaml is not the default (-default +file):\n%s", diff)
 	}
 }

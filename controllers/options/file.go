@@ -1,0 +1,133 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// file is the configuration as it is written. Every key is optional. Durations are
+// as Go writes them ("1h30m").
+type file struct {
+	Slots struct {
+		Total        *int `json:"total"`
+		PerNamespace *int `json:"perNamespace"`
+	} `json:"slots"`
+	Workers            *int   `json:"workers"`
+	ImageCheckInterval string `json:"imageCheckInterval"`
+	MaxVerdictAge      string `json:"maxVerdictAge"`
+	AuditNewRules      *bool  `json:"auditNewRules"`
+	Platform           string `json:"platform"`
+	Server             struct {
+		CPU              string `json:"cpu"`
+		Memory           string `json:"memory"`
+		EphemeralStorage string `json:"ephemeralStorage"`
+	} `json:"server"`
+	Deadlines struct {
+		ResolveAttempt string `json:"resolveAttempt"`
+		Resolve        string `json:"resolve"`
+		Pull           string `json:"pull"`
+		Start          string `json:"start"`
+		Queue          string `json:"queue"`
+		Margin         string `json:"margin"`
+	} `json:"deadlines"`
+	PodTemplate      *v1alpha1.PodTemplate `json:"podTemplate"`
+	AllowedMetadata  []string              `json:"allowedMetadata"`
+	RuntimeClassName string                `json:"runtimeClassName"`
+	UserNamespaces   UserNamespaces        `json:"userNamespaces"`
+}
+
+// Load reads the file, if there is one, over the options, and validates them.
+func (o *Options) Load() error {
+	if o.File == "" {
+		return o.Validate()
+	}
+	content, err := os.ReadFile(o.File)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	if err := o.decode(content); err != nil {
+		return fmt.Errorf("configuration %s: %w", o.File, err)
+	}
+	if err := o.Validate(); err != nil {
+		return fmt.Errorf("configuration %s: %w", o.File, err)
+	}
+	return nil
+}
+
+// decode lays the content of a file over the options. What the file does not have is
+// left as it is; what it has and should not is an error in one line.
+func (o *Options) decode(content []byte) error {
+	encoded, err := yaml.YAMLToJSONStrict(content)
+	if err != nil {
+		return oneLine(err)
+	}
+	var f file
+	unknown, err := kjson.UnmarshalStrict(encoded, &f)
+	if err := errors.Join(append(unknown, err)...); err != nil {
+		return oneLine(err)
+	}
+	for _, number := range []struct{ from, to *int }{
+		{f.Slots.Total, &o.Slots}, {f.Slots.PerNamespace, &o.NamespaceSlots}, {f.Workers, &o.Concurrency},
+	} {
+		if number.from != nil {
+			*number.to = *number.from
+		}
+	}
+	for _, text := range []struct {
+		from string
+		to   *string
+	}{
+		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
+		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
+	} {
+		if text.from != "" {
+			*text.to = text.from
+		}
+	}
+	if f.PodTemplate != nil {
+		o.PodTemplate = f.PodTemplate
+	}
+	if f.AllowedMetadata != nil {
+		o.AllowedMetadata = f.AllowedMetadata
+	}
+	if f.AuditNewRules != nil && !*f.AuditNewRules {
+		o.RulesetDigest = ""
+	}
+	return o.decodeDurations(f)
+}
+
+func (o *Options) decodeDurations(f file) error {
+	texts := map[string]string{
+		"imageCheckInterval": f.ImageCheckInterval, "maxVerdictAge": f.MaxVerdictAge,
+		"deadlines.resolveAttempt": f.Deadlines.ResolveAttempt, "deadlines.resolve": f.Deadlines.Resolve,
+		"deadlines.pull": f.Deadlines.Pull, "deadlines.start": f.Deadlines.Start,
+		"deadlines.queue": f.Deadlines.Queue, "deadlines.margin": f.Deadlines.Margin,
+	}
+	var problems []error
+	for _, d := range o.durations() {
+		text := texts[d.key]
+		if text == "" {
+			continue
+		}
+		value, err := time.ParseDuration(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %q is no duration, write it such as 90s, 10m or 1h30m", d.key, text))
+			continue
+		}
+		*d.value = value
+	}
+	return errors.Join(problems...)
+}
+
+// oneLine makes an error that a log shows as one.
+func oneLine(err error) error {
+	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
+}

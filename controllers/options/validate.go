@@ -1,0 +1,89 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// The most of what has no natural bound.
+const (
+	maxSlots   = 1000
+	maxWorkers = 100
+)
+
+// duration is an option with its key in the file, and its range.
+type duration struct {
+	key         string
+	value       *time.Duration
+	least, most time.Duration
+	// off: 0 turns the thing off.
+	off bool
+}
+
+func (o *Options) durations() []duration {
+	const day = 24 * time.Hour
+	return []duration{
+		{"imageCheckInterval", &o.ImageCheckInterval, time.Minute, 30 * day, true},
+		{"maxVerdictAge", &o.MaxVerdictAge, time.Hour, 365 * day, true},
+		{"deadlines.resolveAttempt", &o.ResolveTimeout, time.Second, 2 * time.Minute, false},
+		{"deadlines.resolve", &o.ResolveDeadline, time.Second, day, false},
+		{"deadlines.pull", &o.PullDeadline, time.Second, time.Hour, false},
+		{"deadlines.start", &o.StartDeadline, 10 * time.Second, day, false},
+		{"deadlines.queue", &o.QueueDeadline, 10 * time.Second, 7 * day, false},
+		// The runner starts the server several times, and waits for it to end.
+		{"deadlines.margin", &o.PodMargin, 30 * time.Second, time.Hour, false},
+	}
+}
+
+// Validate tells what is wrong with the options, all of it at once: each problem
+// names the flag or the key of the file, and what to write.
+func (o *Options) Validate() error {
+	var problems []error
+	demand := func(holds bool, format string, args ...any) {
+		if !holds {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	demand(o.RunnerImage != "", "--runner-image is required")
+	demand(len(validation.IsDNS1123Label(o.RunNamespace)) == 0, "--run-namespace %q is no name of a namespace", o.RunNamespace)
+	demand(o.Slots >= 1 && o.Slots <= maxSlots, "slots.total: %d is not from 1 to %d", o.Slots, maxSlots)
+	demand(o.NamespaceSlots >= 1 && o.NamespaceSlots <= o.Slots, "slots.perNamespace: %d is not from 1 to slots.total, which is %d", o.NamespaceSlots, o.Slots)
+	demand(o.Concurrency >= 1 && o.Concurrency <= maxWorkers, "workers: %d is not from 1 to %d", o.Concurrency, maxWorkers)
+	for _, d := range o.durations() {
+		holds := *d.value >= d.least && *d.value <= d.most || d.off && *d.value == 0
+		or := ""
+		if d.off {
+			or = ", nor 0s for never"
+		}
+		demand(holds, "%s: %s is not from %s to %s%s", d.key, *d.value, d.least, d.most, or)
+	}
+	architecture, isLinux := strings.CutPrefix(o.Platform, "linux/")
+	demand(isLinux && architecture != "", "platform: %q is not like linux/amd64 or linux/arm64", o.Platform)
+	switch o.UserNamespaces {
+	case UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever:
+	default:
+		demand(false, "userNamespaces: %q is not Auto, Always or Never", o.UserNamespaces)
+	}
+	demand(o.RuntimeClass == "" || len(validation.IsDNS1123Subdomain(o.RuntimeClass)) == 0, "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
+	for _, key := range o.AllowedMetadata {
+		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
+	}
+	if _, err := o.ServerLimits(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := podspec.CheckTemplate(o.PodTemplate, []string{podspec.AllKeys}); err != nil {
+		problems = append(problems, fmt.Errorf("podTemplate: %w", err))
+	}
+	return errors.Join(problems...)
+}
+
+func isPattern(key string) bool {
+	prefix, ok := strings.CutSuffix(key, "/*")
+	return key == podspec.AllKeys || ok && len(validation.IsDNS1123Subdomain(prefix)) == 0 || len(validation.IsQualifiedName(key)) == 0
+}
