@@ -44,17 +44,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	if err != nil {
 		return r.refused(s, err)
 	}
-	limits, err := r.Options.ServerLimits()
-	if err != nil {
-		return err
-	}
-	pod, err := podspec.Build(podspec.Input{
-		Audit: s.audit, Run: s.run, Image: s.image, Command: s.command, PullSecrets: secrets,
-		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
-		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
-		Platform: s.platform, RuntimeClass: r.Options.RuntimeClass,
-		Template: r.Options.PodTemplate, AllowedMetadata: r.Options.AllowedMetadata,
-	})
+	pod, err := r.build(ctx, s, secrets)
 	if errors.Is(err, podspec.ErrTooLarge) || errors.Is(err, podspec.ErrTemplate) {
 		s.fail(report.ReasonSandboxFailed, "The audit cannot be made: %s", err)
 		return nil

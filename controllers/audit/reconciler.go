@@ -57,6 +57,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/nodes"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
@@ -85,6 +86,7 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 
 	admission admission
+	nodes nodes.Features
 }
 
 // Reconcile brings one audit a step further.

@@ -41,6 +41,10 @@ import (
 // is gone, and the finalizers have nothing to wait for.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get,resourceNames=mcpaudit-runs
 //
+// Nodes are listed, every few minutes while audits are made, to know whether all of
+// them have user namespaces (userNamespaces: Auto). Without this right none has.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
+//
 // Events are about audits in any namespace; patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 //
