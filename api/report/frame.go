@@ -32,6 +32,8 @@ const (
 
 // The errors of ReadFrame.
 var (
+	// ErrRotated: the log begins within a frame, so that what was before is gone.
+	ErrRotated = errors.New("the log of the runner was rotated before it was read")
 	// ErrNoFrame: the log has no beginning of a frame.
 	ErrNoFrame = errors.New("no report in the log")
 	// ErrBadFrame: there is a frame, but it is cut short, larger than MaxBytes,
@@ -69,7 +71,7 @@ func WriteFrame(w io.Writer, encoded []byte) error {
 // decompression is ErrBadFrame.
 func ReadFrame(log io.Reader) ([]byte, error) {
 	var text strings.Builder
-	began, ended := false, false
+	began, ended, orphaned := false, false, false
 	lines := bufio.NewScanner(log)
 	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	for lines.Scan() {
@@ -77,7 +79,9 @@ func ReadFrame(log io.Reader) ([]byte, error) {
 		case line == frameBegin:
 			began, ended = true, false
 			text.Reset()
-		case line == frameEnd && began:
+		case line == frameEnd && !began:
+			orphaned = true
+		case line == frameEnd:
 			ended = true
 		case began && !ended && strings.Trim(line, base64Letters) == "":
 			if text.Len()+len(line) > 2*MaxBytes {
@@ -88,6 +92,9 @@ func ReadFrame(log io.Reader) ([]byte, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
+	}
+	if orphaned && !began {
+		return nil, ErrRotated
 	}
 	if !began {
 		return nil, ErrNoFrame

@@ -216,11 +216,13 @@ func TestFrame(t *testing.T) {
 		log  string
 		want error
 	}{
-		"no frame":    {"hello\n", ErrNoFrame},
-		"cut short":   {whole[:len(whole)-60], ErrBadFrame},
-		"not base64":  {frameBegin + "\n***\n" + frameEnd + "\n", ErrBadFrame},
-		"not gzip":    {frameBegin + "\nZm9vYmFy\n" + frameEnd + "\n", ErrBadFrame},
-		"far to long": {frameBegin + "\n" + strings.Repeat(strings.Repeat("A", 4096)+"\n", 200), ErrBadFrame},
+		"no frame":                       {"hello\n", ErrNoFrame},
+		"rotated":                        {whole[len(whole)-60:], ErrRotated},
+		"rotated, and another cut short": {frameEnd + "\n" + frameBegin + "\nZm9v\n", ErrBadFrame},
+		"cut short":                      {whole[:len(whole)-60], ErrBadFrame},
+		"not base64":                     {frameBegin + "\n***\n" + frameEnd + "\n", ErrBadFrame},
+		"not gzip":                       {frameBegin + "\nZm9vYmFy\n" + frameEnd + "\n", ErrBadFrame},
+		"far to long":                    {frameBegin + "\n" + strings.Repeat(strings.Repeat("A", 4096)+"\n", 200), ErrBadFrame},
 	} {
 		if _, err := ReadFrame(strings.NewReader(c.log)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

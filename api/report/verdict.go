@@ -58,9 +58,38 @@ const (
 	ReasonImagePullFailed Reason = "ImagePullFailed"
 	// ReasonOOMKilled: the server or the runner ran out of memory (set by the manager).
 	ReasonOOMKilled Reason = "OOMKilled"
-	// ReasonPodFailed: the audit Pod ended without a report (set by the manager).
+	// ReasonImageMismatch: another image was run than the resolved one (set by the manager).
+	ReasonImageMismatch Reason = "ImageMismatch"
+	// ReasonPodFailed: the audit Pod was deleted, or ended without a report in a way
+	// that none of the other reasons names (set by the manager).
 	ReasonPodFailed Reason = "PodFailed"
+	// ReasonUnschedulable: no node took the audit Pod (set by the manager).
+	ReasonUnschedulable Reason = "Unschedulable"
+	// ReasonEvicted: the audit Pod was evicted, preempted or shut down with its
+	// node (set by the manager).
+	ReasonEvicted Reason = "Evicted"
+	// ReasonNodeLost: the node of the audit Pod does not answer, or is gone (set by
+	// the manager).
+	ReasonNodeLost Reason = "NodeLost"
+	// ReasonRunnerFailed: the runner crashed, or what it says cannot be understood
+	// (set by the manager).
+	ReasonRunnerFailed Reason = "RunnerFailed"
+	// ReasonRunNamespaceUnusable: the run namespace does not exist, or forbids audit
+	// Pods (set by the manager).
+	ReasonRunNamespaceUnusable Reason = "RunNamespaceUnusable"
+	// ReasonReportLost: the runner finished, but its report could not be read,
+	// verified or stored (set by the manager).
+	ReasonReportLost Reason = "ReportLost"
 )
+
+// IncompleteReasons are all reasons why an audit may be incomplete. A reason that
+// is not among them was made up, or is newer than this version.
+var IncompleteReasons = []Reason{
+	ReasonImagePullFailed, ReasonImageMismatch, ReasonPodFailed, ReasonUnschedulable, ReasonEvicted, ReasonNodeLost,
+	ReasonRunnerFailed, ReasonOOMKilled, ReasonTimeout, ReasonServerExited, ReasonNothingAdvertised, ReasonNotExercised,
+	ReasonNotListening, ReasonNotTraced, ReasonUnreachable, ReasonProtocolError, ReasonTracerLost, ReasonTracerUnavailable,
+	ReasonTraceOverflow, ReasonSandboxFailed, ReasonRunNamespaceUnusable, ReasonReportTruncated, ReasonReportLost,
+}
 
 // Incomplete is why an audit could not observe everything. The zero value
 // means that it could.

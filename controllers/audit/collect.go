@@ -49,14 +49,18 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	collected, err := result.Collect(reading, r.Logs, s.pod)
 	switch {
 	case errors.Is(err, result.ErrNoSummary):
-		s.fail(report.ReasonPodFailed, "The runner ended without a report: %s", err)
+		s.fail(report.ReasonRunnerFailed, "The runner ended without a report that this manager understands: %s", err)
+	case errors.Is(err, report.ErrRotated):
+		s.summary = &collected.Summary
+		s.fail(report.ReasonReportLost, "The report is cut off at its beginning, because the kubelet rotated the log of the runner before it was read: "+
+			"its containerLogMaxSize is too small")
 	case errors.Is(err, result.ErrNoReport):
 		tried := s.collecting(fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
 		if tried < collectDeadline && s.pod.DeletionTimestamp == nil {
 			return waiting{logPause}
 		}
 		s.summary = &collected.Summary
-		s.fail(v1alpha1.ReasonReportLost, "%s", err)
+		s.fail(report.ReasonReportLost, "%s", err)
 	case err != nil:
 		return err
 	default:
@@ -64,7 +68,7 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	}
 	s.identify()
 	if !s.failed() && result.ServerOutOfMemory(s.pod) {
-		s.fail(report.ReasonOOMKilled, "The server ran out of memory. Raise spec.sandbox.resources.limits.memory if it honestly needs more")
+		s.fail(report.ReasonOOMKilled, "The server ran out of memory")
 	}
 	return nil
 }
@@ -78,6 +82,6 @@ func (s *session) identify() {
 	case s.resolved == "":
 		s.resolved = v1alpha1.Digest(reported)
 	case reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
-		s.fail(v1alpha1.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
+		s.fail(report.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
 	}
 }

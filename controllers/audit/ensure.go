@@ -37,12 +37,12 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		return nil
 	}
 	if s.hadPod() {
-		s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or its node went away")
+		s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")
 		return nil
 	}
 	secrets, err := r.copySecrets(ctx, s)
 	if err != nil {
-		return r.refused(s, err)
+		return r.refused(ctx, s, err)
 	}
 	pod, err := r.build(ctx, s, secrets)
 	if errors.Is(err, podspec.ErrTooLarge) || errors.Is(err, podspec.ErrTemplate) {
@@ -53,7 +53,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		return err
 	}
 	if err := r.create(ctx, s, pod); err != nil {
-		return r.refused(s, err)
+		return r.refused(ctx, s, err)
 	}
 	s.pod = pod
 	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Message))
@@ -81,26 +81,6 @@ func (r *Reconciler) confirm(ctx context.Context, s *session) error {
 		s.run = decided
 	}
 	return nil
-}
-
-// refused waits where waiting may help, and says why. Room in the quota comes;
-// everything else, such as a policy, a namespace that is missing or on its way
-// out, or a stranger's Pod of the same name, is given up after a while.
-func (r *Reconciler) refused(s *session, err error) error {
-	switch {
-	case !isRefusal(err):
-		return fmt.Errorf("create audit pod: %w", err)
-	case apierrors.IsInvalid(err):
-		s.fail(report.ReasonSandboxFailed, "The API server refuses the audit Pod: %s", err)
-		return nil
-	}
-	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The audit Pod cannot be created in namespace %s yet: %s.", r.Options.RunNamespace, err))
-	if !isQuota(err) && s.age(s.since().Time) >= r.Options.StartDeadline {
-		s.fail(report.ReasonSandboxFailed, "The audit Pod could not be created in namespace %s within %s: %s",
-			r.Options.RunNamespace, r.Options.StartDeadline, err)
-		return nil
-	}
-	return waiting{refusedPause}
 }
 
 // copySecrets copies the pull secrets to where the Pod runs, and returns the

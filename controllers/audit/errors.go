@@ -3,7 +3,6 @@ package audit
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,10 +43,4 @@ func isRefusal(err error) bool {
 	default:
 		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 	}
-}
-
-// isQuota tells whether a resource quota has no room. It has no reason of its
-// own: the text is that of the ResourceQuota admission plugin.
-func isQuota(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }

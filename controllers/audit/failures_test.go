@@ -48,13 +48,14 @@ var _ = Describe("an audit that goes wrong", func() {
 		Expect(a.Status.BaselineDigest).To(BeEmpty())
 		Expect(b.reports(ctx)).To(BeEmpty())
 		Expect(b.pods(ctx)).To(BeEmpty())
-		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditInconclusive: ")))
+		Expect(b.events.list()).To(ContainElement(HavePrefix(reason + ": ")))
 	},
 		Entry("pull", "ImagePullFailed", "Back-off: not found", waits("server", "ImagePullBackOff", "Back-off: not found")),
 		Entry("image name", "ImagePullFailed", "InvalidImageName", waits("server", "InvalidImageName", "bad")),
 		Entry("memory of the runner", "OOMKilled", "runner ran out of memory", ended("runner", 137, "OOMKilled", "")),
-		Entry("runner", "PodFailed", "exit status 1): no plan", ended("runner", 1, "Error", "no plan")),
-		Entry("no summary", "PodFailed", "no summary", ended("server", 125, "", ""), ended("runner", 0, "Completed", "bye")),
+		Entry("runner", "RunnerFailed", "exit status 1): no plan", ended("runner", 1, "Error", "no plan")),
+		Entry("no summary", "RunnerFailed", "no summary", ended("server", 125, "", ""), ended("runner", 0, "Completed", "bye")),
+		Entry("panic", "RunnerFailed", "panic: no idea", ended("runner", 2, "Error", "panic: no idea\n\ngoroutine 1 [running]:")),
 		Entry("runtime", "SandboxFailed", "no such directory", ended("server", 128, "StartError", "no such directory")),
 	)
 
@@ -88,7 +89,20 @@ var _ = Describe("an audit that goes wrong", func() {
 		})
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(haveCondition("Audited", "OOMKilled"))
-		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("spec.sandbox.resources.limits.memory"))
+		Expect(message(b.audit(ctx), "Audited")).To(And(ContainSubstring("The server ran out of memory."), ContainSubstring("spec.sandbox.resources.limits.memory")))
+	})
+
+	It("names the log that was rotated, at once", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		b.finish(ctx, pod, clean())
+		_, log := written(clean())
+		b.logs.write(pod.Name, log[len(log)-60:])
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Audited", "ReportLost"))
+		Expect(message(b.audit(ctx), "Audited")).To(And(ContainSubstring("rotated"), ContainSubstring("containerLogMaxSize")))
+		Expect(b.pods(ctx)).To(BeEmpty())
 	})
 
 	It("does not believe a Pod that ran another image", func(ctx SpecContext) {
@@ -156,6 +170,8 @@ var _ = Describe("an audit that goes wrong", func() {
 		b.refuses("Pod")
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
+		b.reconcile(ctx)
+		Expect(b.events.list()).To(ConsistOf(HavePrefix("AuditPodRefused: The audit Pod is refused in the run namespace")), "once, however long it waits")
 		b.backdate(ctx)
 		Expect(b.reconcile(ctx)).To(BeZero())
 		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "AuditInconclusive"), haveCondition("Audited", "SandboxFailed")))
@@ -169,7 +185,28 @@ var _ = Describe("an audit that goes wrong", func() {
 		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring(`namespaces "missing" not found`))
 		b.backdate(ctx)
 		b.reconcile(ctx)
-		Expect(b.audit(ctx)).To(haveCondition("Audited", "SandboxFailed"))
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "AuditInconclusive"), haveCondition("Audited", "RunNamespaceUnusable")))
+		Expect(message(b.audit(ctx), "Audited")).To(And(ContainSubstring("The run namespace missing does not exist"), ContainSubstring("kubectl apply -k config/runs")))
+		Expect(b.events.list()).To(ConsistOf(HavePrefix("RunNamespaceUnusable: The run namespace missing"), HavePrefix("RunNamespaceUnusable: The audit could not")))
+	})
+
+	It("says how a run namespace is made privileged", func(ctx SpecContext) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "runs-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}}}
+		Expect(api.Create(ctx, namespace)).To(Succeed())
+		b := newBench(ctx)
+		b.Options.RunNamespace = namespace.Name
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
+		fix := "kubectl label --overwrite namespace " + namespace.Name + " pod-security.kubernetes.io/enforce=privileged"
+		Expect(message(b.audit(ctx), "Auditing")).To(And(ContainSubstring(fix), ContainSubstring("violates PodSecurity")))
+		Expect(b.events.list()).To(ConsistOf(And(HavePrefix("RunNamespaceUnusable: "), ContainSubstring(fix))))
+
+		By("doing so")
+		namespace.Labels["pod-security.kubernetes.io/enforce"] = "privileged"
+		Expect(api.Update(ctx, namespace)).To(Succeed())
+		Eventually(func(g Gomega) {
+			b.reconcile(ctx)
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running"))
+		}).WithTimeout(20 * time.Second).Should(Succeed())
 	})
 
 	DescribeTable("can be deleted without a role in the run namespace", func(ctx SpecContext, runs string, ends bool) {
@@ -264,7 +301,11 @@ var _ = Describe("an audit that goes wrong", func() {
 			g.Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
 		}).WithTimeout(20 * time.Second).Should(Succeed())
-		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("exceeded quota"))
+		Expect(message(b.audit(ctx), "Ready")).To(And(ContainSubstring("exceeded quota"), ContainSubstring("raise the ResourceQuota")))
+		b.backdate(ctx)
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "Queued"), haveCondition("Auditing", "Queued")), "room comes, however late")
+		Expect(strings.Count(strings.Join(b.events.list(), "\n"), "QuotaExceeded: ")).To(Equal(1))
 	})
 
 	It("is not run twice on a stale cache", func(ctx SpecContext) {

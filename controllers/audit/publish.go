@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
@@ -42,14 +43,8 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 	}
 	s.record()
 	s.decided = true
-	switch s.outcome.Verdict {
-	case v1alpha1.VerdictPass:
-		s.notice(corev1.EventTypeNormal, "AuditPassed", s.outcome.Ready.Message)
-	case v1alpha1.VerdictFail:
-		s.notice(corev1.EventTypeWarning, "AuditFailed", s.outcome.Ready.Message)
-	default:
-		s.notice(corev1.EventTypeWarning, "AuditInconclusive", s.outcome.Ready.Message)
-	}
+	kind, event, _ := decision(s.outcome.Verdict, s.outcome.Ready.Reason, s.outcome.Audited.Reason)
+	s.notice(kind, event, s.outcome.Ready.Message)
 	if s.outcome.Drift != nil {
 		s.notice(corev1.EventTypeWarning, "ManifestDrifted", s.outcome.ManifestStable.Message)
 	}
@@ -70,7 +65,7 @@ func (r *Reconciler) unstored(ctx context.Context, s *session, err error) error 
 		return waiting{refusedPause}
 	}
 	s.unstored = true
-	s.fail(v1alpha1.ReasonReportLost, "The API server refuses the report: %s", err)
+	s.fail(report.ReasonReportLost, "The API server refuses the report: %s", err)
 	return r.judge(ctx, s)
 }
 

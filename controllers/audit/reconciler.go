@@ -44,6 +44,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -86,7 +87,12 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 
 	admission admission
-	nodes nodes.Features
+	nodes     nodes.Features
+	// unwritable has the UIDs of the audits whose status the API server refuses,
+	// so that this is told once: it cannot be kept in the status.
+	unwritable sync.Map
+	// announced has the UIDs of the Pods whose verdict was told, until they are deleted.
+	announced sync.Map
 }
 
 // Reconcile brings one audit a step further.
@@ -114,8 +120,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	}
 	if writeErr := r.write(ctx, before, audit); writeErr != nil {
-		return again(errors.Join(writeErr, err))
+		return r.unwritten(ctx, audit, errors.Join(writeErr, err))
 	}
+	r.unwritable.Delete(audit.UID)
 	return outcome, errors.Join(err, r.settle(ctx, s))
 }
 

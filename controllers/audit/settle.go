@@ -29,24 +29,38 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 	for _, n := range s.notes {
 		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
 	}
+	if err := r.announce(ctx, s); err != nil {
+		return err
+	}
 	var problems []error
 	if s.decided {
 		if s.pod != nil {
 			s.spent = append(s.spent, s.pod)
+			r.announced.Store(s.pod.UID, true)
 			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), s.age(s.pod.CreationTimestamp.Time))
 		} else {
 			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), 0)
 		}
 		problems = append(problems, r.prune(ctx, s.audit))
 	}
-	problems = append(problems, r.deleteSecrets(ctx, s))
+	if err := r.deleteSecrets(ctx, s); err != nil {
+		return errors.Join(append(problems, err)...) // the Pod reminds of them
+	}
 	for _, pod := range s.spent {
-		if pod.DeletionTimestamp.IsZero() {
-			err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
-			problems = append(problems, wrap("delete audit pod", client.IgnoreNotFound(err)))
-		}
+		problems = append(problems, r.deletePod(ctx, pod))
 	}
 	return errors.Join(problems...)
+}
+
+func (r *Reconciler) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionTimestamp.IsZero() {
+		err := client.IgnoreNotFound(r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}))
+		if err != nil {
+			return fmt.Errorf("delete audit pod: %w", err)
+		}
+	}
+	r.announced.Delete(pod.UID)
+	return nil
 }
 
 // deleteSecrets deletes the copied pull secrets of an audit that is decided, or
@@ -60,10 +74,15 @@ func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
 	return r.deleteAll(ctx, &corev1.Secret{}, s.audit)
 }
 
-// deleteAll deletes all of a kind that an audit has in the run namespace.
+// deleteAll deletes all of a kind that an audit has in the run namespace, if that
+// is still there.
 func (r *Reconciler) deleteAll(ctx context.Context, kind client.Object, audit *v1alpha1.MCPServerAudit) error {
-	return wrap("delete from run namespace", r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace),
+	err := client.IgnoreNotFound(r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace),
 		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(audit.UID)}))
+	if apierrors.IsForbidden(err) && r.runNamespace(ctx) != namespaceThere {
+		return nil
+	}
+	return wrap("delete from run namespace", err)
 }
 
 // cleanUp is the finalizer: what no owner reference reaches is deleted. Pods
@@ -73,11 +92,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 		return nil
 	}
 	for _, kind := range []client.Object{&corev1.Pod{}, &corev1.Secret{}} {
-		err := client.IgnoreNotFound(r.deleteAll(ctx, kind, audit))
-		if apierrors.IsForbidden(err) && r.runNamespaceGone(ctx) {
-			break
-		}
-		if err != nil {
+		if err := r.deleteAll(ctx, kind, audit); err != nil {
 			return err
 		}
 	}
@@ -85,16 +100,6 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 	controllerutil.RemoveFinalizer(audit, v1alpha1.Finalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return wrap("remove finalizer", client.IgnoreNotFound(r.Client.Patch(ctx, audit, patch)))
-}
-
-// runNamespaceGone tells whether the run namespace does not exist, or is on its
-// way out with all that is in it. The manager's role there goes with it, so that
-// the API server answers Forbidden and not NotFound.
-func (r *Reconciler) runNamespaceGone(ctx context.Context) bool {
-	var namespace metav1.PartialObjectMetadata
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := r.Live.Get(ctx, client.ObjectKey{Name: r.Options.RunNamespace}, &namespace)
-	return apierrors.IsNotFound(err) || err == nil && !namespace.DeletionTimestamp.IsZero()
 }
 
 // prune deletes the reports beyond the history limit. The latest is kept in any

@@ -123,9 +123,11 @@ func runnerContainer(in Input, encoded string) corev1.Container {
 			// the volumes have to find room in it.
 			corev1.ResourceEphemeralStorage: resource.MustParse("2Gi"),
 		}),
-		VolumeMounts:             []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), accountVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
-		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
-		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		VolumeMounts:           []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), accountVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
+		TerminationMessagePath: corev1.TerminationMessagePathDefault,
+		// A runner that ended well has written it; of one that crashed, what it
+		// printed last is the reason.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
@@ -58,17 +57,6 @@ func ranks(of, severity report.Severity) bool {
 		return of.Rank() < 0
 	}
 	return of == severity
-}
-
-// remedy says what helps. To audit again does not where the spec has asked for less.
-func remedy(reason report.Reason) string {
-	switch reason {
-	case report.ReasonNotTraced:
-		return "Findings and ManifestStable are all that an audit of spec.server.url can tell; to have the server run and traced, give spec.server.image."
-	case report.ReasonNotExercised:
-		return "What accepted no call was not audited: see spec.probe, and spec.server.env for keys."
-	}
-	return fmt.Sprintf("To have it made again, set the annotation %s to a new value.", v1alpha1.RequestedAtAnnotation)
 }
 
 // sentence ends a text with a full stop, unless it has an end: of its own, of

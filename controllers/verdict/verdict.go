@@ -5,11 +5,15 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // Input is what a verdict depends on.
@@ -79,8 +83,8 @@ func Judge(in Input) Outcome {
 		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+sentence(message))
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
-			"The audit could not observe everything (%s), so it says neither yes nor no. %s %s",
-			reason, sentence(capital(message)), remedy(reason)))
+			"The audit could not observe everything (%s), so it says neither yes nor no. %s",
+			reason, told(report.Incomplete{Reason: reason, Message: message})))
 	}
 	outcome.Verdict, outcome.Reason, outcome.Message = v1alpha1.Verdict(verdict), reason, message
 	return outcome
@@ -107,31 +111,42 @@ func Threshold(failOn v1alpha1.FailOn) report.Severity {
 	return report.Severity(failOn)
 }
 
-// incomplete is why the audit did not see everything, the manager's own reasons
-// first: they explain those of the runner.
+// incomplete is why the audit did not see everything, by a reason that this
+// version knows: a condition, and a label of a metric, are made of it.
 func (in Input) incomplete() report.Incomplete {
+	found := in.unobserved()
+	if found == nil || slices.Contains(report.IncompleteReasons, found.Reason) {
+		return ptr.Deref(found, report.Incomplete{})
+	}
+	return report.Incomplete{Reason: report.ReasonRunnerFailed,
+		Message: fmt.Sprintf("the runner gave the unknown reason %q: %s", excerpt.Line(string(found.Reason), 64), found.Message)}
+}
+
+// unobserved takes the manager's own reasons first: they explain those of the
+// runner. It is nil if everything was observed.
+func (in Input) unobserved() *report.Incomplete {
 	r := in.Report
 	switch {
 	case in.Failure.Reason != "":
-		return in.Failure
+		return &in.Failure
 	case r == nil:
-		return report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
+		return &report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
 	case r.Verdict == report.VerdictInconclusive:
-		return report.Incomplete{Reason: r.Reason, Message: r.Message}
+		return &report.Incomplete{Reason: r.Reason, Message: r.Message}
 	case r.Server.URL != "": // findings or not: what it did, nobody saw
-		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "the server runs elsewhere, so that only what it says was seen"}
+		return &report.Incomplete{Reason: report.ReasonNotTraced, Message: "the server runs elsewhere, so that only what it says was seen"}
 	case r.Incomplete != nil: // the findings that failed it may be suppressed
-		return *r.Incomplete
+		return r.Incomplete
 	case len(r.Truncated) > 0:
-		return report.Incomplete{Reason: report.ReasonReportTruncated,
+		return &report.Incomplete{Reason: report.ReasonReportTruncated,
 			Message: fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)}
 	case r.Verdict != report.VerdictPass && r.Verdict != report.VerdictFail:
-		return report.Incomplete{Reason: report.ReasonPodFailed, Message: fmt.Sprintf("the runner gave the unknown verdict %q", r.Verdict)}
+		return &report.Incomplete{Reason: report.ReasonRunnerFailed, Message: fmt.Sprintf("the runner gave the unknown verdict %q", r.Verdict)}
 	case r.Verdict == report.VerdictFail && report.Count(r.Findings).AtOrAbove(Threshold(in.FailOn)) == 0:
 		// Two judges with one threshold cannot differ unless something was lost.
-		return report.Incomplete{Reason: report.ReasonReportTruncated, Message: "the runner found a reason to fail that its report does not contain"}
+		return &report.Incomplete{Reason: report.ReasonReportTruncated, Message: "the runner found a reason to fail that its report does not contain"}
 	}
-	return report.Incomplete{}
+	return nil
 }
 
 func (in Input) manifestDigest() v1alpha1.Digest {
@@ -153,7 +168,7 @@ func readyReason(reason report.Reason) string {
 
 func audited(in Input, incomplete report.Incomplete) conditions.Condition {
 	if incomplete.Reason != "" {
-		return conditions.False(string(incomplete.Reason), sentence(capital(incomplete.Message)))
+		return conditions.False(string(incomplete.Reason), told(incomplete))
 	}
 	return conditions.True(v1alpha1.ReasonCompleted, "The server was watched from its first system call to its last; "+coverage(in.Report.Coverage)+".")
 }

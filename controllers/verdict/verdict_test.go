@@ -83,8 +83,11 @@ func TestJudge(t *testing.T) {
 		{"elsewhere, with findings", verdict.Input{Report: passed(elsewhere, failed, finds("High"))}, "Fail", "FindingsAboveThreshold", "NotTraced", ""},
 		{"not exercised", verdict.Input{Report: passed(says(report.VerdictInconclusive, report.ReasonNotExercised, "2 of 3 tools were left out"))}, "Inconclusive", "AuditInconclusive", "NotExercised", "2 of 3 tools were left out. What accepted no call was not audited"},
 		{"truncated", verdict.Input{Report: passed(func(r *report.Report) { r.Truncated = []report.Truncation{{Field: "findings", Dropped: 3}} })}, "Inconclusive", "AuditInconclusive", "ReportTruncated", "leave out 3 of findings"},
-		{"an unknown verdict", verdict.Input{Report: passed(says("Maybe", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", `unknown verdict "Maybe"`},
-		{"no verdict", verdict.Input{Report: passed(says("", "", ""))}, "Inconclusive", "AuditInconclusive", "PodFailed", ""},
+		{"an unknown verdict", verdict.Input{Report: passed(says("Maybe", "", ""))}, "Inconclusive", "AuditInconclusive", "RunnerFailed", `unknown verdict "Maybe"`},
+		{"no verdict", verdict.Input{Report: passed(says("", "", ""))}, "Inconclusive", "AuditInconclusive", "RunnerFailed", ""},
+		{"an unknown reason", verdict.Input{Report: passed(says(report.VerdictInconclusive, "Moon is full", "x"))}, "Inconclusive", "AuditInconclusive", "RunnerFailed", `unknown reason "Moon is full": x.`},
+		{"no reason", verdict.Input{Report: passed(says(report.VerdictInconclusive, "", ""))}, "Inconclusive", "AuditInconclusive", "RunnerFailed", `unknown reason ""`},
+		{"no reason beside a failure that is suppressed", verdict.Input{Report: passed(func(r *report.Report) { r.Incomplete = &report.Incomplete{} })}, "Inconclusive", "AuditInconclusive", "RunnerFailed", ""},
 		{"a failure without findings", verdict.Input{Report: passed(failed)}, "Inconclusive", "AuditInconclusive", "ReportTruncated", "does not contain"},
 
 		{"nothing at all", verdict.Input{}, "Inconclusive", "AuditInconclusive", "PodFailed", ""},
@@ -161,12 +164,12 @@ func TestJudgeBaseline(t *testing.T) {
 
 func TestSentencesEndOnce(t *testing.T) {
 	for said, want := range map[string]string{
-		"no answer":                           " No answer. To",
-		`it is declared: "Purely local."`:     ` It is declared: "Purely local." To`,
-		`the runner gave the verdict "Maybe"`: ` The runner gave the verdict "Maybe". To`,
-		"the runner ended (exit status 1)":    " The runner ended (exit status 1). To",
-		"the text was cut…":                   " The text was cut… To",
-		"really?":                             " Really? To",
+		"no answer":                           " No answer. Find",
+		`it is declared: "Purely local."`:     ` It is declared: "Purely local." Find`,
+		`the runner gave the verdict "Maybe"`: ` The runner gave the verdict "Maybe". Find`,
+		"the runner ended (exit status 1)":    " The runner ended (exit status 1). Find",
+		"the text was cut…":                   " The text was cut… Find",
+		"really?":                             " Really? Find",
 	} {
 		got := verdict.Judge(verdict.Input{Failure: report.Incomplete{Reason: report.ReasonPodFailed, Message: said}})
 		if !strings.Contains(got.Ready.Message, want) {

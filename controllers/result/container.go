@@ -1,0 +1,106 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// containerWaits looks for a container that the kubelet cannot start.
+func containerWaits(v view) (State, bool) {
+	for _, name := range []string{podspec.ContainerInstall, podspec.ContainerServer, podspec.ContainerRunner} {
+		status := v.container(name)
+		if status == nil || status.State.Waiting == nil {
+			continue
+		}
+		waiting := status.State.Waiting
+		switch waiting.Reason {
+		case "InvalidImageName", "ErrImageNeverPull":
+			return v.pullFailed(name, waiting), true
+		case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
+			// The first failure may be a passing one: the kubelet backs off and
+			// tries again.
+			if v.taken() >= v.deadlines.Pull && waiting.Reason != "ErrImagePull" {
+				return v.pullFailed(name, waiting), true
+			}
+			return v.retried("The %s could not be pulled yet, and is tried again: %s", v.image(name), said(waiting)), true
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CreateSandboxError":
+			if v.taken() >= v.deadlines.Pull {
+				return failed(v1alpha1.ReasonSandboxFailed, "The container %s could not be started: %s", name, said(waiting)), true
+			}
+			return v.retried("The container %s could not be started yet, and is tried again: %s", name, said(waiting)), true
+		}
+	}
+	return State{}, false
+}
+
+// retried is what the kubelet tries again, until the deadline.
+func (v view) retried(format string, args ...any) State {
+	return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second), Message: end(fmt.Sprintf(format, args...))}
+}
+
+func (v view) pullFailed(name string, waiting *corev1.ContainerStateWaiting) State {
+	return failed(v1alpha1.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), said(waiting))
+}
+
+// image says whose image it is: the runner's is the operator's to repair.
+func (v view) image(container string) string {
+	for _, list := range [][]corev1.Container{v.pod.Spec.InitContainers, v.pod.Spec.Containers} {
+		for _, c := range list {
+			if c.Name != container {
+				continue
+			}
+			if container == podspec.ContainerServer {
+				return "server image " + c.Image
+			}
+			return "runner image " + c.Image + " (the manager's --runner-image)"
+		}
+	}
+	return "image"
+}
+
+func installFailed(v view) (State, bool) {
+	install := v.terminated(podspec.ContainerInstall)
+	if install == nil || install.ExitCode == 0 {
+		return State{}, false
+	}
+	return failed(v1alpha1.ReasonSandboxFailed, "The sandbox could not be prepared (exit status %d): %s", install.ExitCode, or(install.Message, install.Reason)), true
+}
+
+func runnerOutOfMemory(v view) (State, bool) {
+	runner := v.terminated(podspec.ContainerRunner)
+	if runner == nil || runner.Reason != "OOMKilled" {
+		return State{}, false
+	}
+	return failed(v1alpha1.ReasonOOMKilled, "The runner ran out of memory before it could report; the server did not"), true
+}
+
+// runnerFailed quotes what the runner said at last: its error, or its panic.
+func runnerFailed(v view) (State, bool) {
+	runner := v.terminated(podspec.ContainerRunner)
+	if runner == nil || v.pod.Status.Reason != "" {
+		return State{}, false // who gave the Pod up as a whole knows more: podFailed
+	}
+	return failed(v1alpha1.ReasonRunnerFailed, "The runner ended without a report (exit status %d): %s", runner.ExitCode, or(runner.Message, runner.Reason)), true
+}
+
+// serverNotStarted is about a container that the runtime could not start. Once
+// the shim runs, it is the runner that says what becomes of the server.
+func serverNotStarted(v view) (State, bool) {
+	server := v.terminated(podspec.ContainerServer)
+	if server == nil || server.Reason != "StartError" && server.Reason != "ContainerCannotRun" {
+		return State{}, false
+	}
+	return failed(v1alpha1.ReasonSandboxFailed, "The container of the server could not be started: %s", or(server.Message, server.Reason)), true
+}
+
+func said(waiting *corev1.ContainerStateWaiting) string {
+	if waiting.Message == "" {
+		return waiting.Reason
+	}
+	return waiting.Reason + ": " + waiting.Message
+}
