@@ -41,6 +41,8 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 		return s.found(image)
 	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrBadSecret):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
+	case errors.Is(err, imageref.ErrBusy):
+		return waiting{busyPause} // nothing was learned, so that there is nothing to say
 	case errors.Is(err, errNoSecret):
 		return r.retryResolve(s, err)
 	case len(server.Command) > 0 && imageError(err):
@@ -82,6 +84,9 @@ func (s *session) found(image imageref.Image) error {
 	}
 	return nil
 }
+
+// busyPause is when a registry is asked that could not be because of others.
+const busyPause = 2 * time.Second
 
 // The bounds of the pause between two attempts to resolve an image. It grows
 // with the time that has passed, which makes it double each time.

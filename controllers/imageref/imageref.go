@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -30,6 +30,9 @@ var (
 	ErrUnauthorized = errors.New("registry refused access")
 	// ErrUnreachable: the registry gave no usable answer; it may later.
 	ErrUnreachable = errors.New("registry unreachable")
+	// ErrBusy: the registry was not asked, because too many questions wait for an
+	// answer already. It says nothing about the image; ask again in a moment.
+	ErrBusy = errors.New("too many questions to registries")
 )
 
 // Image is what a registry knows of an image.
@@ -45,7 +48,7 @@ type Image struct {
 	Entrypoint, Cmd []string
 	// User is the one of the image config; empty for root.
 	User string
-	// Platform of the config, such as "linux/amd64".
+	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
 	Platform string
 }
 
@@ -55,12 +58,19 @@ type Resolver struct {
 	timeout   time.Duration
 	transport http.RoundTripper
 	images    *lru.Cache // of Image by reference with digest
+	hosts     hosts
 }
 
-// cached is how many images are remembered. Each takes well below 10 KiB.
-const cached = 256
+// How many images are remembered, and the most bytes of the texts of one: enough for
+// some thousand audits, and 32 MiB if every image were made to use it up. Most have
+// less than 1 KiB. A larger one is read each time.
+const (
+	cached    = 8192
+	maxCached = 4 << 10
+)
 
-// New makes a resolver. platform is like "linux/amd64"; timeout bounds one Resolve.
+// New makes a resolver. platform is the preferred one of images that have several,
+// like "linux/amd64"; timeout bounds one Resolve.
 func New(platform string, timeout time.Duration) (*Resolver, error) {
 	parsed, err := v1.ParsePlatform(platform)
 	if err != nil {
@@ -74,7 +84,8 @@ func New(platform string, timeout time.Duration) (*Resolver, error) {
 
 // Resolve asks the image's registry, with the credentials of the pull secrets
 // or as nobody: never with the manager's own. The tag is looked up each time,
-// which also proves access; what is behind a digest is remembered.
+// which also proves access; what is behind a digest is remembered. A registry that
+// cannot be reached is not asked again for some seconds, and never by many at once.
 func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (Image, error) {
 	reference, err := name.ParseReference(image)
 	if err != nil {
@@ -84,11 +95,25 @@ func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []core
 	if err != nil {
 		return Image{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	registry := reference.Context().RegistryStr()
+	if err := r.hosts.enter(registry, time.Now()); err != nil {
+		return Image{}, err
+	}
+	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
+	found, err := r.ask(asking, reference, credentials)
+	if ctx.Err() != nil {
+		r.hosts.leave(registry, time.Now(), false) // we gave up, the registry did not fail
+		return Image{}, fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
+	}
+	r.hosts.leave(registry, time.Now(), isSilence(err))
+	return found, err
+}
+
+// ask looks the tag up, and reads what is behind it unless that is known.
+func (r *Resolver) ask(ctx context.Context, reference name.Reference, credentials keychain) (Image, error) {
 	options := []remote.Option{
-		remote.WithContext(ctx), remote.WithAuthFromKeychain(credentials),
-		remote.WithPlatform(r.platform), remote.WithTransport(r.transport),
+		remote.WithContext(ctx), remote.WithAuthFromKeychain(credentials), remote.WithTransport(r.transport),
 		// The reconciler does the retries, where they can be seen.
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 	}
@@ -104,15 +129,21 @@ func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []core
 	if err != nil {
 		return Image{}, classify(reference, err)
 	}
-	r.images.Add(resolved.Name(), found)
+	if found.size() <= maxCached {
+		r.images.Add(resolved.Name(), found)
+	}
 	return found, nil
 }
 
 // read gets the manifest and the config behind a digest.
 func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, error) {
-	image, err := remote.Image(resolved, options...)
+	found, err := remote.Get(resolved, options...)
 	if err != nil {
 		return Image{}, fmt.Errorf("read manifest: %w", err)
+	}
+	image, platform, err := choose(found, r.platform)
+	if err != nil {
+		return Image{}, err
 	}
 	manifest, err := image.Digest()
 	if err != nil {
@@ -130,8 +161,17 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 	return Image{
 		Reference: resolved.Name(), Digest: resolved.DigestStr(), Known: slices.Compact(known),
 		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd,
-		User: config.Config.User, Platform: config.OS + "/" + config.Architecture,
+		User: config.Config.User, Platform: platform,
 	}, nil
+}
+
+// size is about what an image takes in memory, in bytes.
+func (i Image) size() int {
+	n := len(i.Reference) + len(i.Digest) + len(i.User) + len(i.Platform)
+	for _, text := range slices.Concat(i.Known, i.Entrypoint, i.Cmd) {
+		n += len(text) + 16 // of the string itself
+	}
+	return n
 }
 
 // classify turns an error of a registry into one of this package's.
@@ -146,11 +186,17 @@ func classify(reference name.Reference, err error) error {
 		}
 		return fmt.Errorf("%w: %s answered %d for %s", ErrUnreachable, reference.Context().RegistryStr(), answer.StatusCode, reference)
 	}
-	// go-containerregistry has no type for an index without the platform.
-	if strings.Contains(err.Error(), "no child with platform") {
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	if errors.Is(err, errPlatform) {
+		return fmt.Errorf("%w: %s: %w", ErrNotFound, reference, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// isSilence tells whether the registry did not answer at all. Whatever it answers, such
+// as that something is wrong with one repository, it may answer others better.
+func isSilence(err error) bool {
+	var network net.Error // what connecting and waiting end with, also by the deadline
+	return errors.Is(err, ErrUnreachable) && !errors.Is(err, errLarge) && errors.As(err, &network)
 }
 
 var _ authn.Keychain = keychain{}

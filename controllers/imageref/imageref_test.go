@@ -157,14 +157,6 @@ func TestResolveIndex(t *testing.T) {
 	if got.Entrypoint[0] != "/amd64" {
 		t.Errorf("entrypoint %v", got.Entrypoint)
 	}
-
-	other := mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
-		Add: child, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "s390x"}},
-	})
-	push(t, fake.host+"/other:v1", other)
-	if _, err := resolver.Resolve(t.Context(), fake.host+"/other:v1", nil); !errors.Is(err, imageref.ErrNotFound) {
-		t.Errorf("index without the platform: %v, want ErrNotFound", err)
-	}
 }
 
 func TestResolveErrors(t *testing.T) {

@@ -1,14 +1,19 @@
 package imageref
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 )
 
 // maxBody is the most bytes that are read of one answer. Manifests and configs
-// are far smaller; a registry is named by a tenant and may send anything.
-const maxBody = 4 << 20
+// are far smaller; a registry is named by a tenant and may send anything, and the
+// workers read it, and decode it, at the same time.
+const maxBody = 2 << 20
+
+// errLarge says that an answer is no manifest and no config.
+var errLarge = errors.New("answer is too large")
 
 // limited cuts answers off at maxBody.
 type limited struct{ http.RoundTripper }
@@ -22,7 +27,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 	// A HEAD of a layer may announce any length; only a body is read.
 	if request.Method != http.MethodHead && response.ContentLength > maxBody {
 		_ = response.Body.Close()
-		return nil, fmt.Errorf("answer of %d bytes is larger than %d", response.ContentLength, maxBody)
+		return nil, fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, response.ContentLength, maxBody)
 	}
 	response.Body = struct {
 		io.Reader

@@ -215,4 +215,3 @@ func TestUserNamespace(t *testing.T) {
 		t.Errorf("hostUsers is %v", hostUsers)
 	}
 }
-
