@@ -8,35 +8,25 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/clock"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/audit"
-	"github.com/mcpaudit/mcpaudit/controllers/imageref"
-	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
-	"github.com/mcpaudit/mcpaudit/controllers/result"
-	"github.com/mcpaudit/mcpaudit/controllers/slots"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // server is what the flags set about the process itself.
 type server struct {
 	metrics, probes string
+	metricsCerts    string
+	metricsSecure   bool
 	elect           bool
 	electIn         string
+	lease           time.Duration
 	level           slog.Level
 }
 
@@ -52,7 +42,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: settings.level})))
+	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: settings.level}))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger) // what client-go says
+	limitMemory(os.Getenv("MEMORY_LIMIT"))
 	manager, err := newManager(settings, opts)
 	if err != nil {
 		return err
@@ -67,59 +60,21 @@ func parse(args []string) (server, options.Options, error) {
 	settings, opts := server{}, options.Default()
 	opts.RulesetDigest = rules.Digest()
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
-	flags.StringVar(&settings.metrics, "metrics-bind-address", ":8080", "address of the metrics; 0 turns them off")
+	flags.StringVar(&settings.metrics, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
+	flags.BoolVar(&settings.metricsSecure, "metrics-secure", true, "serve the metrics over HTTPS, to who may read them; false is for a machine of one's own")
+	flags.StringVar(&settings.metricsCerts, "metrics-cert-dir", "", "directory with tls.crt and tls.key of the metrics; a self-signed certificate by default")
 	flags.StringVar(&settings.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flags.BoolVar(&settings.elect, "leader-elect", true, "let one of several replicas be active")
 	flags.StringVar(&settings.electIn, "leader-election-namespace", "", "namespace of the lease; that of the Pod by default")
+	flags.DurationVar(&settings.lease, "leader-elect-lease-duration", 30*time.Second, "how long a leader that is silent keeps the others waiting")
 	flags.TextVar(&settings.level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
 	opts.AddFlags(flags)
 	flags.AddGoFlag(flag.Lookup("kubeconfig"))
 	if err := flags.Parse(args); err != nil {
 		return settings, opts, err
 	}
+	if settings.lease < minLease {
+		return settings, opts, fmt.Errorf("--leader-elect-lease-duration %s is less than %s", settings.lease, minLease)
+	}
 	return settings, opts, opts.Load()
-}
-
-func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("register kinds: %w", err)
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
-	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                 scheme,
-		Cache:                  cache.Options{ByObject: audit.CacheOptions(opts.RunNamespace)},
-		Client:                 client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
-		Metrics:                metricsserver.Options{BindAddress: settings.metrics},
-		HealthProbeBindAddress: settings.probes,
-		LeaderElection:         settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
-		LeaderElectionNamespace:       settings.electIn,
-		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create manager: %w", err)
-	}
-	return manager, errors.Join(manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("ping", healthz.Ping))
-}
-
-func addAudits(manager ctrl.Manager, opts options.Options) error {
-	images, err := imageref.New(opts.Platform, opts.ResolveTimeout)
-	if err != nil {
-		return err
-	}
-	clients, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("create client: %w", err)
-	}
-	audits := &audit.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(),
-		Images: images, Logs: result.PodLogs{Client: clients},
-		Events: manager.GetEventRecorder("mcpaudit"), Options: opts, Clock: clock.RealClock{},
-		Slots: slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),
-	}
-	audits.Metrics = auditmetrics.New(metrics.Registry, audits.Running)
-	return audits.SetupWithManager(manager)
 }

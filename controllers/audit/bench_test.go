@@ -32,6 +32,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
+	"github.com/mcpaudit/mcpaudit/controllers/health"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
@@ -116,7 +117,7 @@ func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeL
 	return &audit.Reconciler{
 		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts, Clock: clock.RealClock{},
 		Slots:   slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),
-		Metrics: metrics.New(prometheus.NewRegistry(), func() float64 { return 0 }),
+		Metrics: metrics.New(prometheus.NewRegistry()), Watchdog: health.NewWatchdog(clock.RealClock{}),
 	}, images, logs, events
 }
 

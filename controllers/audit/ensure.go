@@ -55,7 +55,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	if err := r.create(ctx, s, pod); err != nil {
 		return r.refused(ctx, s, err)
 	}
-	s.pod = pod
+	s.pod, s.started = pod, true
 	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Message))
 	return nil
 }

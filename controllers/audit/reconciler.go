@@ -15,8 +15,8 @@
 //	publish  the report object and the status
 //
 // Then the status is written, once and only if it changed. What may only happen
-// after that (settle) is: the event, the metric, deleting the Pod, pruning old
-// reports. State is nowhere but in the status and on the Pod, so a manager may
+// after that is: the event, the metric and the log (tell), deleting the Pod
+// and pruning old reports (settle). State is nowhere but in the status and on the Pod, so a manager may
 // be restarted at any point: a Pod whose run is not in the status is collected
 // again, one whose run is in it is deleted. Every wait has a deadline of the
 // manager's own, but for room in the quota of the run namespace, which comes; an
@@ -56,6 +56,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/health"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/nodes"
@@ -80,7 +81,9 @@ type Reconciler struct {
 	Logs    result.Logs
 	Events  events.EventRecorder
 	Metrics *metrics.Metrics
-	Options options.Options
+	// Watchdog ends reconciliations that take too long.
+	Watchdog *health.Watchdog
+	Options  options.Options
 	// Slots bound how many audits run at a time.
 	Slots *slots.Queue
 	// Clock is the real one, but in tests.
@@ -123,6 +126,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return r.unwritten(ctx, audit, errors.Join(writeErr, err))
 	}
 	r.unwritable.Delete(audit.UID)
+	r.tell(ctx, before, s)
 	return outcome, errors.Join(err, r.settle(ctx, s))
 }
 

@@ -56,6 +56,8 @@ type session struct {
 
 	// judge
 	outcome verdict.Outcome
+	// started is set once the audit Pod is created.
+	started bool
 	// decided is set once the outcome is in the status, resting if none is due.
 	decided, resting bool
 	// next is how long it takes until an audit is due by itself; 0 if none will be.

@@ -15,20 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// maxNote is the most characters of an event's note that events.k8s.io accepts.
-const maxNote = 1024
-
-// settle does what may only be done once the status is written: what it
-// announces is then true, and what it deletes is no longer needed. A failure
-// leaves things for the next reconciliation, or for the next decision.
+// settle deletes what is not needed once the status is written, after it has made
+// sure that the verdict was told. A failure leaves things for the next
+// reconciliation, or for the next decision.
 func (r *Reconciler) settle(ctx context.Context, s *session) error {
-	for _, n := range s.notes {
-		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
-	}
 	if err := r.announce(ctx, s); err != nil {
 		return err
 	}
@@ -37,9 +30,6 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 		if s.pod != nil {
 			s.spent = append(s.spent, s.pod)
 			r.announced.Store(s.pod.UID, true)
-			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), s.age(s.pod.CreationTimestamp.Time))
-		} else {
-			r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), 0)
 		}
 		problems = append(problems, r.prune(ctx, s.audit))
 	}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -45,8 +43,8 @@ import (
 // them have user namespaces (userNamespaces: Auto). Without this right none has.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 //
-// Events are about audits in any namespace; patch counts repeated ones.
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// Events are about audits in any namespace.
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 //
 // In the run namespace: the audit Pods and their logs.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete;deletecollection,namespace=mcpaudit-runs
@@ -55,22 +53,6 @@ import (
 // In the run namespace: copies of pull secrets, applied (create, patch), deleted
 // by label, and listed by their metadata to find leftovers.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=list;create;patch;delete;deletecollection,namespace=mcpaudit-runs
-
-// CacheOptions restrict what the manager caches: of all Pods, only its own.
-func CacheOptions(runNamespace string) map[client.Object]cache.ByObject {
-	return map[client.Object]cache.ByObject{
-		&corev1.Pod{}: {
-			Namespaces: map[string]cache.Config{runNamespace: {}},
-			Label:      labels.SelectorFromSet(labels.Set{podspec.LabelManagedBy: podspec.ManagedBy}),
-		},
-	}
-}
-
-// Uncached are the kinds that are always read from the API server: they are
-// large or secret, and seldom needed.
-func Uncached() []client.Object {
-	return []client.Object{&corev1.Secret{}, &v1alpha1.MCPAuditReport{}}
-}
 
 // SetupWithManager registers the controller and its sweep.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
@@ -81,7 +63,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WatchesRawSource(source.Func(r.wakeBy)).
 		WatchesRawSource(source.Kind(manager.GetCache(), &corev1.Pod{}, r.podHandler())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Options.Concurrency}).
-		Complete(r)
+		Complete(r.Watchdog.Watch(r))
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
 	}
@@ -106,13 +88,4 @@ func auditOf(_ context.Context, object client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: run.Audit}}
-}
-
-// Running counts the audit Pods in the cache, for the metric.
-func (r *Reconciler) Running() float64 {
-	var pods corev1.PodList
-	if err := r.Client.List(context.Background(), &pods, client.InNamespace(r.Options.RunNamespace)); err != nil {
-		return 0
-	}
-	return float64(len(pods.Items))
 }

@@ -1,21 +1,33 @@
-// Package metrics counts audits. No label takes a value that a tenant chooses.
+// Package metrics tells of audits in numbers. No label takes a value that a tenant
+// chooses: no name, no namespace, no rule; every word comes from a closed list.
+//
+// Metrics counts what happens, and starts from nothing with each process. Fleet
+// tells what is, from the manager's cache at the time of a scrape: it is as true
+// after a restart as before it. Of several replicas only the leader tells it, so
+// that sums over replicas are right.
 package metrics
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// Metrics are the metrics of the manager.
+// Metrics are the events that the manager counts.
 type Metrics struct {
 	audits   *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	wait     prometheus.Histogram
+	images   *prometheus.CounterVec
 }
 
-// New makes the metrics and registers them. running tells how many audit Pods
-// there are, and is asked whenever the metrics are read.
-func New(registry prometheus.Registerer, running func() float64) *Metrics {
+// New makes the metrics and registers them.
+func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		audits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mcpaudit_audits_total",
@@ -26,18 +38,65 @@ func New(registry prometheus.Registerer, running func() float64) *Metrics {
 			Help:    "Time from the creation of an audit Pod to the verdict.",
 			Buckets: []float64{5, 10, 20, 40, 60, 120, 300, 600, 1800, 3600},
 		}, []string{"verdict"}),
+		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "mcpaudit_audit_wait_seconds",
+			Help:    "Time from when an audit was due to the creation of its Pod: for a slot, for quota, for the registry.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
+		}),
+		images: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mcpaudit_image_checks_total",
+			Help: "Questions to registries for the digest of an image, by outcome.",
+		}, []string{"outcome"}),
 	}
-	registry.MustRegister(m.audits, m.duration, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "mcpaudit_audits_running",
-		Help: "Audit Pods that exist.",
-	}, running))
+	registry.MustRegister(m.audits, m.duration, m.wait, m.images)
 	return m
 }
 
 // Decided counts an audit. took is 0 for an audit that never had a Pod.
 func (m *Metrics) Decided(verdict, reason, trigger string, took time.Duration) {
-	m.audits.WithLabelValues(verdict, reason, trigger).Inc()
+	verdict = verdicts.label(verdict)
+	m.audits.WithLabelValues(verdict, verdictReasons.label(reason), triggers.label(trigger)).Inc()
 	if took > 0 {
 		m.duration.WithLabelValues(verdict).Observe(took.Seconds())
 	}
+}
+
+// Started counts an audit whose Pod was created, so long after it was due.
+func (m *Metrics) Started(waited time.Duration) { m.wait.Observe(waited.Seconds()) }
+
+// Images is what resolves images.
+type Images interface {
+	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
+}
+
+// Count wraps what resolves images, and counts the outcomes.
+func (m *Metrics) Count(images Images) Images { return counted{images, m.images} }
+
+type counted struct {
+	Images
+	outcomes *prometheus.CounterVec
+}
+
+func (c counted) Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error) {
+	found, err := c.Images.Resolve(ctx, image, pullSecrets)
+	c.outcomes.WithLabelValues(outcome(err)).Inc()
+	return found, err
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "found"
+	}
+	for _, known := range []struct {
+		err  error
+		word string
+	}{
+		{imageref.ErrInvalid, "invalid"}, {imageref.ErrBadSecret, "bad_secret"}, {imageref.ErrNotFound, "not_found"},
+		{imageref.ErrUnauthorized, "unauthorized"}, {imageref.ErrUnreachable, "unreachable"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.word
+		}
+	}
+	return other
 }

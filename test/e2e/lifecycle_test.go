@@ -44,7 +44,7 @@ var _ = Describe("The life of an audit", func() {
 
 		By("taking the manager away until the audit Pod has ended by itself")
 		scaleManager(ctx, 0)
-		DeferCleanup(scaleManager, int32(1))
+		DeferCleanup(scaleManager, managerReplicas)
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
 			g.Expect(pod.Status.Phase).To(BeElementOf(corev1.PodSucceeded, corev1.PodFailed))
@@ -53,7 +53,7 @@ var _ = Describe("The life of an audit", func() {
 		Expect(audit.Status.Verdict).To(BeEmpty())
 
 		By("bringing it back")
-		scaleManager(ctx, 1)
+		scaleManager(ctx, managerReplicas)
 		awaitVerdict(ctx, audit)
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
 		Expect(audit.Status.Trigger.Run).To(Equal(pod.Name), "the audit was made twice")
@@ -87,6 +87,9 @@ func secretsOf(ctx context.Context, audit *v1alpha1.MCPServerAudit) []corev1.Sec
 		client.MatchingLabels{auditUIDLabel: string(audit.UID)})).To(Succeed())
 	return secrets.Items
 }
+
+// managerReplicas is how many config/manager has.
+const managerReplicas = int32(2)
 
 // scaleManager waits until the manager has the number of Pods, and no others.
 func scaleManager(ctx context.Context, replicas int32) {

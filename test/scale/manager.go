@@ -54,7 +54,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 	m := &manager{metrics: "http://" + metrics + "/metrics", ended: make(chan error, 1), log: log.Name()}
 	m.command = exec.Command(binary,
 		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+systemNamespace,
-		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0",
+		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
 		"--run-namespace="+runNamespace, "--runner-image=registry.example/runner:v1",
 	)
 	m.command.Stderr = log

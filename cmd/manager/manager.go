@@ -1,0 +1,102 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/audit"
+	"github.com/mcpaudit/mcpaudit/controllers/health"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/recorder"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
+	"github.com/mcpaudit/mcpaudit/controllers/slots"
+)
+
+// minLease leaves the retries of a lease, of which there are fifteen, a moment each.
+const minLease = 5 * time.Second
+
+// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployment: what
+// is in progress ends, and the lease is given back, before the kubelet kills.
+const shutdownTimeout = 20 * time.Second
+
+func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("register kinds: %w", err)
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                 scheme,
+		Cache:                  cache.Options{ByObject: audit.CacheOptions(opts.RunNamespace), DefaultTransform: audit.Strip},
+		Client:                 client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
+		Metrics:                metricsOptions(settings),
+		HealthProbeBindAddress: settings.probes,
+		LeaderElection:         settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
+		LeaderElectionNamespace:       settings.electIn,
+		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
+		// A leader rides out an API server that is away for two thirds of the time.
+		LeaseDuration: ptr.To(settings.lease), RenewDeadline: ptr.To(settings.lease * 2 / 3), RetryPeriod: ptr.To(settings.lease * 2 / 15),
+		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create manager: %w", err)
+	}
+	return manager, nil
+}
+
+func metricsOptions(settings server) metricsserver.Options {
+	served := metricsserver.Options{BindAddress: settings.metrics}
+	if settings.metricsSecure {
+		served.SecureServing, served.CertDir, served.FilterProvider = true, settings.metricsCerts, auditmetrics.Access
+		// One stream per connection: no client can open thousands and drop them.
+		served.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	}
+	return served
+}
+
+func addAudits(manager ctrl.Manager, opts options.Options) error {
+	images, err := imageref.New(opts.Platform, opts.ResolveTimeout)
+	if err != nil {
+		return err
+	}
+	clients, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	queue := slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots})
+	counts, watchdog := auditmetrics.New(metrics.Registry), health.NewWatchdog(clock.RealClock{})
+	audits := &audit.Reconciler{
+		Client: manager.GetClient(), Live: manager.GetAPIReader(),
+		Images: counts.Count(images), Logs: result.PodLogs{Client: clients},
+		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Options: opts, Clock: clock.RealClock{},
+		Metrics: counts, Watchdog: watchdog, Slots: queue,
+	}
+	if err := metrics.Registry.Register(&auditmetrics.Fleet{
+		Cache: manager.GetCache(), RunNamespace: opts.RunNamespace, Elected: manager.Elected(), Slots: queue, Clock: clock.RealClock{},
+	}); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	caches := &health.Caches{Informers: manager.GetCache(), Kinds: audit.Cached()}
+	return errors.Join(audits.SetupWithManager(manager), manager.Add(caches),
+		manager.AddHealthzCheck("reconciling", watchdog.Check), manager.AddReadyzCheck("caches", caches.Check),
+		manager.AddReadyzCheck("api-server", health.NewAPIServer(clients.Discovery().RESTClient(), clock.RealClock{}).Check))
+}

@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// maxNote is the most characters of an event's note that events.k8s.io accepts.
+const maxNote = 1024
+
+// tell tells of what the status now says: by events, in numbers and in the log.
+func (r *Reconciler) tell(ctx context.Context, before *v1alpha1.MCPServerAudit, s *session) {
+	for _, n := range s.notes {
+		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
+	}
+	if s.started {
+		r.Metrics.Started(s.waited())
+	}
+	if s.decided {
+		r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), s.took())
+	}
+	s.log(log.FromContext(ctx), before)
+}
+
+// waited is how long the audit was due when its Pod was created.
+func (s *session) waited() time.Duration {
+	if began := s.since(); !began.IsZero() {
+		return s.age(began.Time)
+	}
+	return 0
+}
+
+// took is how long the audit Pod lived; 0 if there was none.
+func (s *session) took() time.Duration {
+	if s.pod == nil {
+		return 0
+	}
+	return s.age(s.pod.CreationTimestamp.Time)
+}
+
+// log tells the life of an audit in a few lines: one for each state that it enters,
+// and none for a reconciliation that changed nothing. The logger has the audit's
+// name already; here it gets the run and what triggered it.
+func (s *session) log(logger logr.Logger, before *v1alpha1.MCPServerAudit) {
+	if s.run.Name != "" {
+		logger = logger.WithValues("run", s.run.Name, "trigger", s.run.Reason)
+	}
+	auditing := conditions.Find(s.audit, v1alpha1.ConditionAuditing)
+	switch {
+	case s.decided:
+		logger.Info("Decided audit", "verdict", s.outcome.Verdict, "reason", s.outcome.Reason, "message", s.outcome.Message,
+			"seconds", s.took().Seconds(), "imageDigest", s.resolved)
+	case s.started:
+		logger.Info("Started audit", "pod", s.pod.Name, "image", s.image, "waitedSeconds", s.waited().Seconds(), "because", s.run.Message)
+	case s.held(before):
+		logger.Info("Held audit back", "message", message(s.audit, v1alpha1.ConditionReady))
+	case auditing == nil || auditing.Reason == conditions.Reason(before, v1alpha1.ConditionAuditing):
+	case auditing.Reason == v1alpha1.ReasonQueued:
+		logger.Info("Queued audit", "message", auditing.Message)
+	case auditing.Reason == v1alpha1.ReasonCollecting:
+		logger.Info("Waited for report", "message", auditing.Message)
+	}
+}
+
+// held tells whether spec.suspend has just begun to hold back an audit.
+func (s *session) held(before *v1alpha1.MCPServerAudit) bool {
+	return conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended &&
+		conditions.Reason(before, v1alpha1.ConditionReady) != v1alpha1.ReasonSuspended
+}
+
+func message(audit *v1alpha1.MCPServerAudit, condition string) string {
+	if c := conditions.Find(audit, condition); c != nil {
+		return c.Message
+	}
+	return ""
+}
