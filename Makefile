@@ -29,6 +29,7 @@ demo: install ## Audit a leaky and an honest MCP server on a real cluster (KUBEC
 build: ## Build the command line, the manager and the runner into bin/.
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+	@ln -sf mcpaudit bin/kubectl-mcpaudit && ln -sf mcpaudit bin/kubectl_complete-mcpaudit
 
 .PHONY: install
 install: ## Install what this machine lacks (Debian packages, Go).

@@ -23,8 +23,9 @@ import (
 // frame: what is not base64 is none of it. The digest that proves a frame whole is
 // in the Summary.
 const (
-	frameBegin = "-----BEGIN MCPAUDIT REPORT-----"
-	frameEnd   = "-----END MCPAUDIT REPORT-----"
+	FrameBegin = "-----BEGIN MCPAUDIT REPORT-----"
+	FrameEnd   = "-----END MCPAUDIT REPORT-----"
+
 	frameWidth = 4096
 
 	base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
@@ -53,13 +54,13 @@ func WriteFrame(w io.Writer, encoded []byte) error {
 	}
 	text := base64.StdEncoding.EncodeToString(packed.Bytes())
 	var out strings.Builder
-	out.WriteString(frameBegin + "\n")
+	out.WriteString(FrameBegin + "\n")
 	for len(text) > 0 {
 		n := min(frameWidth, len(text))
 		out.WriteString(text[:n] + "\n")
 		text = text[n:]
 	}
-	out.WriteString(frameEnd + "\n")
+	out.WriteString(FrameEnd + "\n")
 	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -76,12 +77,12 @@ func ReadFrame(log io.Reader) ([]byte, error) {
 	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	for lines.Scan() {
 		switch line := strings.TrimRight(lines.Text(), "\r"); {
-		case line == frameBegin:
+		case line == FrameBegin:
 			began, ended = true, false
 			text.Reset()
-		case line == frameEnd && !began:
+		case line == FrameEnd && !began:
 			orphaned = true
-		case line == frameEnd:
+		case line == FrameEnd:
 			ended = true
 		case began && !ended && strings.Trim(line, base64Letters) == "":
 			if text.Len()+len(line) > 2*MaxBytes {

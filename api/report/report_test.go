@@ -196,7 +196,7 @@ func TestFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	log.WriteString("starting\n" + frameBegin + "\nZm9v\n")
+	log.WriteString("starting\n" + FrameBegin + "\nZm9v\n")
 	if err := WriteFrame(&log, encoded); err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +206,8 @@ func TestFrame(t *testing.T) {
 		t.Fatalf("read %d bytes of %d: %v", len(got), len(encoded), err)
 	}
 	whole := log.String()
-	mixed := strings.Replace(whole, frameBegin+"\n", frameBegin+"\nmcpaudit-runner: judge\n", 1)
-	mixed = strings.Replace(mixed, frameEnd, "mcpaudit-runner: stop the server\n"+frameEnd, 1)
+	mixed := strings.Replace(whole, FrameBegin+"\n", FrameBegin+"\nmcpaudit-runner: judge\n", 1)
+	mixed = strings.Replace(mixed, FrameEnd, "mcpaudit-runner: stop the server\n"+FrameEnd, 1)
 	got, err = ReadFrame(strings.NewReader(mixed + "late\n"))
 	if err != nil || string(got) != string(encoded) {
 		t.Errorf("with lines of stderr in between: read %d bytes: %v", len(got), err)
@@ -218,11 +218,11 @@ func TestFrame(t *testing.T) {
 	}{
 		"no frame":                       {"hello\n", ErrNoFrame},
 		"rotated":                        {whole[len(whole)-60:], ErrRotated},
-		"rotated, and another cut short": {frameEnd + "\n" + frameBegin + "\nZm9v\n", ErrBadFrame},
+		"rotated, and another cut short": {FrameEnd + "\n" + FrameBegin + "\nZm9v\n", ErrBadFrame},
 		"cut short":                      {whole[:len(whole)-60], ErrBadFrame},
-		"not base64":                     {frameBegin + "\n***\n" + frameEnd + "\n", ErrBadFrame},
-		"not gzip":                       {frameBegin + "\nZm9vYmFy\n" + frameEnd + "\n", ErrBadFrame},
-		"far to long":                    {frameBegin + "\n" + strings.Repeat(strings.Repeat("A", 4096)+"\n", 200), ErrBadFrame},
+		"not base64":                     {FrameBegin + "\n***\n" + FrameEnd + "\n", ErrBadFrame},
+		"not gzip":                       {FrameBegin + "\nZm9vYmFy\n" + FrameEnd + "\n", ErrBadFrame},
+		"far to long":                    {FrameBegin + "\n" + strings.Repeat(strings.Repeat("A", 4096)+"\n", 200), ErrBadFrame},
 	} {
 		if _, err := ReadFrame(strings.NewReader(c.log)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -258,7 +258,7 @@ func FuzzReadFrame(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(log.String())
-	f.Add(frameBegin + "\n" + frameEnd + "\n")
+	f.Add(FrameBegin + "\n" + FrameEnd + "\n")
 	f.Fuzz(func(t *testing.T, log string) {
 		if encoded, err := ReadFrame(strings.NewReader(log)); err == nil && len(encoded) > MaxBytes {
 			t.Errorf("%d bytes", len(encoded))

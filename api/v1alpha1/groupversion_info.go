@@ -39,4 +39,10 @@ const (
 	// RequestedAtAnnotation asks for an audit now: any value that differs from
 	// status.lastHandledReconcileAt does. By convention it is the time.
 	RequestedAtAnnotation = "mcpaudit.dev/requestedAt"
+
+	// ManifestAnnotation and VerdictAnnotation are spec.manifestDigest and
+	// spec.verdict of an MCPAuditReport: by them the one of the baseline is found
+	// without reading all of them.
+	ManifestAnnotation = "mcpaudit.dev/manifest-digest"
+	VerdictAnnotation  = "mcpaudit.dev/verdict"
 )

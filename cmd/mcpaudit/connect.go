@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
 
@@ -101,10 +102,10 @@ func connect(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	if err := o.makeOutDir(); err != nil {
 		return exitError, err
 	}
-	progress := newProgress(stderr)
-	plan.Progress = progress.step
+	progress := terminal.NewProgress(stderr)
+	plan.Progress = progress.Step
 	r, err := audit.Connect(ctx, plan, to)
-	progress.clear()
+	progress.Clear()
 	if err != nil {
 		return exitError, interrupted(err)
 	}

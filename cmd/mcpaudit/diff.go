@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
@@ -49,7 +50,7 @@ func diff(args []string, stdout io.Writer) (int, error) {
 		}
 	}
 	d := render.Differ(reports[0], reports[1])
-	write := func() error { return render.DifferenceTable(stdout, d, colourful(stdout)) }
+	write := func() error { return render.DifferenceTable(stdout, d, terminal.Colours(stdout)) }
 	if o.output == "json" {
 		write = func() error { return render.DifferenceJSON(stdout, d) }
 	}

@@ -1,6 +1,7 @@
 // Command mcpaudit audits an MCP server on the local machine: it runs it in a
 // sandbox under a tracer, exercises what it advertises, and reports what it did. Of
-// one that runs elsewhere it reports what it says.
+// one that runs elsewhere it reports what it says. By the name kubectl-mcpaudit it is
+// kubectl's plugin for the audits of a cluster.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -34,6 +36,7 @@ Usage:
   mcpaudit connect [flags] URL
   mcpaudit diff [-o json] EARLIER.json LATER.json
   mcpaudit rules [ID]
+  mcpaudit cluster COMMAND
   mcpaudit version
   mcpaudit help
 
@@ -43,6 +46,9 @@ manifest and its answers are judged, and it is never passed.
 
 diff shows how the server of one report differs from that of an earlier one, in what
 it advertises and in what it did. The reports are those of --out-dir or -o json.
+
+cluster is for audits that the operator makes in a Kubernetes cluster: list, show, run,
+logs, diff, approve. kubectl mcpaudit is the same; mcpaudit cluster help is its help.
 
 Flags of run:
 `
@@ -68,12 +74,28 @@ func main() {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code, err := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code, err := start(ctx)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcpaudit:", err)
 	}
 	os.Exit(code)
+}
+
+// start runs the command line by the name that it was called by.
+func start(ctx context.Context) (int, error) {
+	if cluster.Called(os.Args[0]) {
+		return cluster.Plugin(ctx, os.Args[0], os.Args[1:], program(os.Stdout, os.Stderr))
+	}
+	return execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+func program(stdout, stderr io.Writer) cluster.Program {
+	return cluster.Program{Name: "mcpaudit cluster", Version: version(), Stdout: stdout, Stderr: stderr}
+}
+
+func version() string {
+	return fmt.Sprintf("mcpaudit %s %s %s/%s\nrules %s", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, rules.Digest())
 }
 
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
@@ -89,13 +111,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		return diff(args[1:], stdout)
 	case "rules":
 		return rulesCommand(args[1:], stdout)
+	case "cluster":
+		return cluster.Main(ctx, args[1:], program(stdout, stderr))
 	case "version", "--version":
-		_, err := fmt.Fprintf(stdout, "mcpaudit %s %s %s/%s\nrules %s\n", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, rules.Digest())
+		_, err := fmt.Fprintln(stdout, version())
 		return status(err), err
 	case "help", "--help", "-h":
 		return 0, help(stdout)
 	default:
-		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, diff, rules, version, help", args[0])
+		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, diff, rules, cluster, version, help", args[0])
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/term"
-
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
@@ -39,10 +38,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
 	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
-	progress := newProgress(stderr)
-	plan.Progress = progress.step
+	progress := terminal.NewProgress(stderr)
+	plan.Progress = progress.Step
 	r, err := audit.Run(ctx, plan, launcher)
-	progress.clear()
+	progress.Clear()
 	if err != nil {
 		return exitError, interrupted(err)
 	}
@@ -60,7 +59,7 @@ func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
 			return exitError, err
 		}
 	case !nothingSeen(r.Reason):
-		if err := render.Table(stdout, r, colourful(stdout)); err != nil {
+		if err := render.Table(stdout, r, terminal.Colours(stdout)); err != nil {
 			return exitError, err
 		}
 		if r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
@@ -125,17 +124,6 @@ func (o *judging) keep(r report.Report) error {
 		}
 	}
 	return nil
-}
-
-// colourful tells whether colours are wanted: on a terminal, unless NO_COLOR is
-// set (no-color.org).
-func colourful(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func interrupted(err error) error {

@@ -13,13 +13,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
-// The annotations of a report by which the one of the baseline is found without
-// reading all of them.
-const (
-	annotationManifest = "mcpaudit.dev/manifest-digest"
-	annotationVerdict  = "mcpaudit.dev/verdict"
-)
-
 // compare holds the report against the one of the baseline, and marks the findings
 // that the spec accepts.
 func (r *Reconciler) compare(ctx context.Context, s *session) error {
@@ -103,8 +96,8 @@ func baselineOf(reports []metav1.PartialObjectMetadata, digest v1alpha1.Digest) 
 	latest := -1
 	for i, candidate := range reports {
 		switch {
-		case candidate.Annotations[annotationManifest] != string(digest):
-		case candidate.Annotations[annotationVerdict] == string(v1alpha1.VerdictPass):
+		case candidate.Annotations[v1alpha1.ManifestAnnotation] != string(digest):
+		case candidate.Annotations[v1alpha1.VerdictAnnotation] == string(v1alpha1.VerdictPass):
 			return i
 		case latest < 0:
 			latest = i

@@ -80,7 +80,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	stored := &v1alpha1.MCPAuditReport{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.audit.Namespace, Name: s.run.Name, Labels: podspec.Labels(s.audit),
-			Annotations: map[string]string{annotationManifest: s.report.ManifestDigest, annotationVerdict: string(s.outcome.Verdict)},
+			Annotations: map[string]string{v1alpha1.ManifestAnnotation: s.report.ManifestDigest, v1alpha1.VerdictAnnotation: string(s.outcome.Verdict)},
 		},
 		Spec: v1alpha1.MCPAuditReportSpec{
 			Audit: v1alpha1.AuditInputs{

@@ -27,12 +27,14 @@ type Side struct {
 	BehaviorDigest string `json:"behaviorDigest,omitempty"`
 }
 
+// SideOf is a report as one of the two.
+func SideOf(r report.Report) Side {
+	return Side{Name: r.Server.Name, Version: r.Server.Version, ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest}
+}
+
 // Differ compares two reports as far as both go.
 func Differ(before, after report.Report) Difference {
-	side := func(r report.Report) Side {
-		return Side{Name: r.Server.Name, Version: r.Server.Version, ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest}
-	}
-	d := Difference{Before: side(before), After: side(after), Manifest: report.Diff(before.Manifest, after.Manifest)}
+	d := Difference{Before: SideOf(before), After: SideOf(after), Manifest: report.Diff(before.Manifest, after.Manifest)}
 	if d.Before.BehaviorDigest != d.After.BehaviorDigest {
 		d.Behavior = report.DiffBehavior(before.Behavior, after.Behavior)
 	}

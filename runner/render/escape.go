@@ -21,7 +21,7 @@ func Escape(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsPrint(r) && !blank(r):
+		case Visible(r):
 			b.WriteRune(r)
 		case r == '\n':
 			b.WriteString(`\n`)
@@ -37,6 +37,9 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
+
+// Visible tells whether a terminal shows a character, and does nothing else with it.
+func Visible(r rune) bool { return unicode.IsPrint(r) && !blank(r) }
 
 // blank are letters and marks by category that show nothing (Unicode's
 // Default_Ignorable_Code_Point, without those that IsPrint refuses).
@@ -63,9 +66,21 @@ var severityColour = map[report.Severity]string{
 }
 
 // paint colours a text, which it escapes.
-func (p *page) paint(colour, text string) string {
-	if !p.colour || colour == "" {
+func (p *page) paint(colour, text string) string { return paint(colour, text, p.colour) }
+
+func paint(colour, text string, colours bool) string {
+	if !colours || colour == "" {
 		return Escape(text)
 	}
 	return "\x1b[" + colour + "m" + Escape(text) + "\x1b[0m"
+}
+
+// Verdict escapes a text, and gives it the colour of a verdict if colour is set.
+func Verdict(v report.Verdict, text string, colour bool) string {
+	return paint(verdictColour[v], text, colour)
+}
+
+// Severity escapes a text, and gives it the colour of a severity if colour is set.
+func Severity(s report.Severity, text string, colour bool) string {
+	return paint(severityColour[s], text, colour)
 }

@@ -29,6 +29,33 @@ func JSON(w io.Writer, r report.Report) error {
 func Table(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}
 	p.header(r)
+	p.body(r)
+	return p.print(w)
+}
+
+// Body is Table without its head, for those who have one of their own.
+func Body(w io.Writer, r report.Report, colour bool) error {
+	p := &page{colour: colour}
+	p.body(r)
+	return p.print(w)
+}
+
+// Brief is what of a Body needs somebody's attention: the findings, what changed
+// since the baseline, and how much was exercised and seen.
+func Brief(w io.Writer, r report.Report, colour bool) error {
+	p := &page{colour: colour}
+	for _, f := range r.Findings {
+		p.finding(f)
+	}
+	p.baseline(r.Baseline)
+	p.coverage(r)
+	p.drifts(r.Drifts)
+	p.gaps(r.Unobserved)
+	p.problems(r)
+	return p.print(w)
+}
+
+func (p *page) body(r report.Report) {
 	for _, f := range r.Findings {
 		p.finding(f)
 	}
@@ -42,6 +69,9 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 	p.gaps(r.Unobserved)
 	p.noise(r.Noise)
 	p.problems(r)
+}
+
+func (p *page) print(w io.Writer) error {
 	if _, err := io.WriteString(w, p.text.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

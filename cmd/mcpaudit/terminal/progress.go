@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -7,21 +7,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// progress shows the step that the audit is at, on one line of a terminal that
-// is written over; where stderr is no terminal it shows nothing.
-type progress struct{ w io.Writer }
+// Progress shows the step that an audit is at, on one line of a terminal that
+// is written over; where the writer is no terminal it shows nothing.
+type Progress struct{ w io.Writer }
 
-func newProgress(w io.Writer) progress {
-	if !isTerminal(w) {
-		return progress{}
+// NewProgress shows progress on w.
+func NewProgress(w io.Writer) Progress {
+	if !Is(w) {
+		return Progress{}
 	}
-	return progress{w}
+	return Progress{w}
 }
 
 // maxStep keeps the line from wrapping on a narrow terminal, in characters.
 const maxStep = 70
 
-func (p progress) step(text string) {
+// Step replaces what the line shows.
+func (p Progress) Step(text string) {
 	if p.w == nil {
 		return
 	}
@@ -32,7 +34,8 @@ func (p progress) step(text string) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", string(line)) // nothing depends on it
 }
 
-func (p progress) clear() {
+// Clear empties the line.
+func (p Progress) Clear() {
 	if p.w != nil {
 		_, _ = fmt.Fprint(p.w, "\r\x1b[K") // nothing depends on it
 	}

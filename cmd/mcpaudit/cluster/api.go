@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// The resources, as paths have them.
+const (
+	auditResource  = "mcpserveraudits"
+	reportResource = "mcpauditreports"
+)
+
+// fieldManager is who changed a field, for whoever asks the API server.
+const fieldManager = "kubectl-mcpaudit"
+
+// pageSize is how many audits are read at a time: a status may have 80 KB.
+const pageSize = 100
+
+// api is the API server as the commands use it. Its errors are for people.
+type api struct {
+	name      string // of the program, for what an error tells to type
+	namespace string
+	host      string
+	audits    *rest.RESTClient // of the group mcpaudit.dev
+	core      *rest.RESTClient
+}
+
+// stored is an MCPAuditReport, with the report that the engine's commands know: the
+// two have the same JSON. What a newer operator adds is passed over.
+type stored struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Audit v1alpha1.AuditInputs `json:"audit"`
+		report.Report
+	} `json:"spec"`
+}
+
+func (a *api) audit(ctx context.Context, name string) (*v1alpha1.MCPServerAudit, error) {
+	var audit v1alpha1.MCPServerAudit
+	err := decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(auditResource).Name(name), &audit)
+	return &audit, a.explain(err, anAudit, name)
+}
+
+// report reads a report; nil if it is not there any more.
+func (a *api) report(ctx context.Context, name string) (*stored, error) {
+	var r stored
+	err := a.explain(decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(reportResource).Name(name), &r), aReport, name)
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	return &r, err
+}
+
+// reports lists the reports of an audit by their metadata, latest first.
+func (a *api) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
+	all, err := a.metadata(ctx, reportResource, podspec.LabelUID+"="+string(audit.UID))
+	slices.SortStableFunc(all, func(x, y metav1.PartialObjectMetadata) int {
+		return y.CreationTimestamp.Compare(x.CreationTimestamp.Time)
+	})
+	return all, a.explain(err, aReport, "")
+}
+
+// metadata lists objects by no more than their metadata.
+func (a *api) metadata(ctx context.Context, resource, selector string) ([]metav1.PartialObjectMetadata, error) {
+	var list metav1.PartialObjectMetadataList
+	err := decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(resource).Param("labelSelector", selector).
+		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"), &list)
+	return list.Items, err
+}
+
+// each hands on the audits of a namespace, or of all for "", page by page as JSON.
+func (a *api) each(ctx context.Context, namespace, selector string, hand func(json.RawMessage) error) error {
+	next := ""
+	for {
+		var page struct {
+			metav1.ListMeta `json:"metadata"`
+			Items           []json.RawMessage `json:"items"`
+		}
+		request := a.audits.Get().Namespace(namespace).Resource(auditResource).
+			Param("limit", fmt.Sprint(pageSize)).Param("continue", next).Param("labelSelector", selector)
+		if err := decode(ctx, request, &page); err != nil {
+			return a.explain(err, anAudit, "")
+		}
+		for _, item := range page.Items {
+			if err := hand(item); err != nil {
+				return err
+			}
+		}
+		if next = page.Continue; next == "" {
+			return nil
+		}
+	}
+}
+
+func (a *api) create(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*v1alpha1.MCPServerAudit, error) {
+	body, err := json.Marshal(audit)
+	if err != nil {
+		return nil, fmt.Errorf("encode audit: %w", err)
+	}
+	var created v1alpha1.MCPServerAudit
+	err = decode(ctx, a.audits.Post().Namespace(a.namespace).Resource(auditResource).
+		Param("fieldManager", fieldManager).Param("fieldValidation", "Strict").Body(body), &created)
+	return &created, a.explain(err, anAudit, audit.Name)
+}
+
+// patch lays a JSON merge patch over an audit.
+func (a *api) patch(ctx context.Context, name string, patch []byte) error {
+	err := a.audits.Patch(types.MergePatchType).Namespace(a.namespace).Resource(auditResource).Name(name).
+		Param("fieldManager", fieldManager).Body(patch).Do(ctx).Error()
+	return a.explain(err, anAudit, name)
+}
+
+// delete deletes an audit, and no other that has its name by now.
+func (a *api) delete(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
+	body, err := json.Marshal(metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &audit.UID}})
+	if err != nil {
+		return fmt.Errorf("encode options: %w", err)
+	}
+	err = a.audits.Delete().Namespace(a.namespace).Resource(auditResource).Name(audit.Name).Body(body).Do(ctx).Error()
+	return a.explain(err, anAudit, audit.Name)
+}
+
+// pod finds the Pod of the audit in progress; nil if there is none.
+func (a *api) pod(ctx context.Context, runs string, audit *v1alpha1.MCPServerAudit) (*corev1.Pod, error) {
+	var list corev1.PodList
+	err := decode(ctx, a.core.Get().Namespace(runs).Resource("pods").Param("labelSelector", podspec.LabelUID+"="+string(audit.UID)), &list)
+	if err != nil {
+		return nil, a.explain(err, aPod, "")
+	}
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	newest := slices.MaxFunc(list.Items, func(x, y corev1.Pod) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
+	return &newest, nil
+}
+
+// log opens the log of a container.
+func (a *api) log(ctx context.Context, pod *corev1.Pod, container string, follow bool) (io.ReadCloser, error) {
+	stream, err := a.core.Get().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("log").
+		Param("container", container).Param("follow", fmt.Sprint(follow)).Stream(ctx)
+	return stream, a.explain(err, aLog, pod.Name)
+}
+
+// decode sends a request, and reads the JSON that answers it.
+func decode(ctx context.Context, request *rest.Request, into any) error {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil { // that of Raw has not read the Status
+		return err
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return err
+	}
+	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(into); err != nil {
+		return fmt.Errorf("read the answer of the API server: %w", err)
+	}
+	return nil
+}
+
+// place is "namespace/name", as texts have it.
+func place(audit *v1alpha1.MCPServerAudit) string {
+	return strings.TrimPrefix(audit.Namespace+"/"+audit.Name, "/")
+}

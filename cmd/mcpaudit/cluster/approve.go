@@ -1,0 +1,210 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/runner/render"
+)
+
+var approveCommand = command{
+	name: "approve", takes: "NAME [--apply]", about: "pin the manifest of the last audit as the baseline",
+	examples: []string{
+		"approve notes                 # what changed, and the patch for a pull request",
+		"approve notes > pin.yaml      # then: kubectl patch mcpserveraudit notes --type merge --patch-file pin.yaml",
+		"approve notes --apply",
+	},
+	setUp: func(f *pflag.FlagSet) action {
+		var apply bool
+		f.BoolVar(&apply, "apply", false, "patch the audit as well; not one that Flux or Argo CD keeps, which would undo it")
+		return func(ctx context.Context, s *session, args []string) (int, error) {
+			if len(args) != 1 {
+				return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
+			}
+			err := s.approve(ctx, args[0], apply)
+			return status(err), err
+		}
+	},
+}
+
+// approve prints the patch that pins the manifest, and applies it.
+func (s *session) approve(ctx context.Context, name string, apply bool) error {
+	a, err := s.connection.open(s)
+	if err != nil {
+		return err
+	}
+	audit, err := a.audit(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := approvable(audit, s.Name); err != nil {
+		return err
+	}
+	digest := audit.Status.ManifestDigest
+	if audit.Spec.Baseline.Mode == v1alpha1.BaselinePinned && audit.Spec.Baseline.ManifestDigest == digest {
+		s.tell("%s is pinned to the manifest of its last audit already, %s.", place(audit), digest)
+		return nil
+	}
+	if err := s.propose(ctx, a, audit); err != nil {
+		return err
+	}
+	keeper := keptBy(audit)
+	switch {
+	case keeper != "" && apply:
+		return fmt.Errorf("%s keeps %s as its source has it, and would undo the change: put the patch above there; nothing was applied", keeper, place(audit))
+	case keeper != "":
+		s.tell("%s keeps %s as its source has it: put this patch there.", keeper, place(audit))
+		return nil
+	case !apply:
+		return nil
+	}
+	encoded, err := json.Marshal(pin(audit, audit.UID))
+	if err != nil {
+		return fmt.Errorf("encode patch: %w", err)
+	}
+	if err := a.patch(ctx, name, encoded); err != nil {
+		return err
+	}
+	s.tell("%s is pinned to %s now; the operator audits it again.", place(audit), digest)
+	return nil
+}
+
+// propose prints the patch, with what a reviewer has to know before it.
+func (s *session) propose(ctx context.Context, a *api, audit *v1alpha1.MCPServerAudit) error {
+	v, err := a.view(ctx, audit)
+	if err != nil {
+		return err
+	}
+	comment, err := a.review(ctx, v)
+	if err != nil {
+		return err
+	}
+	patch, err := yaml.Marshal(pin(audit, ""))
+	if err != nil {
+		return fmt.Errorf("encode patch: %w", err)
+	}
+	_, err = s.Stdout.Write(append(commented(comment), patch...))
+	return err
+}
+
+// approvable tells why there is nothing that could be approved.
+func approvable(a *v1alpha1.MCPServerAudit, program string) error {
+	audited := condition(a, v1alpha1.ConditionAudited)
+	switch {
+	case a.Status.Verdict == "":
+		return fmt.Errorf("%s has not been audited yet: %s show %s -n %s says what it waits for", place(a), program, a.Name, a.Namespace)
+	case !settled(a), reason(a) == v1alpha1.ReasonSuspended:
+		return fmt.Errorf("the spec of %s has changed since its last audit: wait for the next one (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
+	case audited != nil && audited.Reason == v1alpha1.ReasonImageMismatch:
+		return fmt.Errorf("the last audit of %s ran another image: there is nothing to approve: %s", place(a), audited.Message)
+	case a.Status.ManifestDigest == "" && audited != nil:
+		return fmt.Errorf("the last audit of %s could not list the manifest to its end, so that there is nothing to approve: %s: %s", place(a), audited.Reason, audited.Message)
+	case a.Status.ManifestDigest == "":
+		return fmt.Errorf("the last audit of %s could not list the manifest to its end, so that there is nothing to approve", place(a))
+	}
+	return nil
+}
+
+// patched is the part of an audit that says what is pinned. It is a whole object for
+// kubectl patch and for Kustomize, and a merge patch.
+type patched struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        identity `json:"metadata"`
+	Spec            struct {
+		Baseline v1alpha1.Baseline `json:"baseline"`
+	} `json:"spec"`
+}
+
+type identity struct {
+	Name      string    `json:"name"`
+	Namespace string    `json:"namespace"`
+	UID       types.UID `json:"uid,omitempty"`
+}
+
+// pin is the patch. With a UID the API server refuses it for another audit of that name.
+func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
+	p := patched{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: string(anAudit)},
+		Metadata: identity{Name: a.Name, Namespace: a.Namespace, UID: uid},
+	}
+	p.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: a.Status.ManifestDigest}
+	return p
+}
+
+// review is what a reviewer has to know: what changed, and what is not approved by it.
+func (a *api) review(ctx context.Context, v *view) (string, error) {
+	var text strings.Builder
+	audit := v.audit
+	line(&text, "Approves what %s advertised in its audit of %s.", render.Escape(place(audit)), moment(audit.Status.LastAuditTime.Time))
+	d, err := a.since(ctx, v)
+	var told explanation
+	switch {
+	case err == nil:
+		line(&text, "Since the baseline:")
+		if err := render.DifferenceTable(&text, d, false); err != nil {
+			return "", err
+		}
+	case errors.As(err, &told):
+		return "", err // the API server's
+	case errors.Is(err, errSame):
+		line(&text, "It is the manifest of the baseline: nothing has changed since.")
+	default:
+		line(&text, "What changed cannot be shown: %s.", render.Escape(err.Error()))
+	}
+	if r := v.report; r != nil && len(r.Drifts) > 0 {
+		line(&text, "Beware: the manifest changed within that audit as well; only the one at its beginning is approved (%s show %s).", a.name, audit.Name)
+	}
+	if f := audit.Status.Findings; f != nil && counts(f).Total() > 0 {
+		line(&text, "Its findings are not accepted by this: %s. Verdict: %s.", counts(f), audit.Status.Verdict)
+	}
+	return text.String(), nil
+}
+
+// commented makes comments of lines.
+func commented(text string) []byte {
+	var all bytes.Buffer
+	for l := range strings.Lines(text) {
+		all.WriteString(strings.TrimRight("# "+strings.TrimRight(l, "\n"), " ") + "\n")
+	}
+	return all.Bytes()
+}
+
+// keptBy names what keeps an object as a source has it; empty if nothing does.
+//
+// The names are those of Flux (fluxcd/kustomize-controller and helm-controller) and of
+// Argo CD (its tracking by label and by annotation). Both are also known by the
+// fields that they own.
+func keptBy(a *v1alpha1.MCPServerAudit) string {
+	const flux = ".toolkit.fluxcd.io/"
+	for _, by := range []struct{ prefix, kind string }{{"kustomize", "Kustomization"}, {"helm", "HelmRelease"}} {
+		if name := a.Labels[by.prefix+flux+"name"]; name != "" {
+			return fmt.Sprintf("Flux (%s %s/%s)", by.kind, a.Labels[by.prefix+flux+"namespace"], name)
+		}
+	}
+	if id := a.Annotations["argocd.argoproj.io/tracking-id"]; id != "" {
+		app, _, _ := strings.Cut(id, ":")
+		return fmt.Sprintf("Argo CD (Application %s)", app)
+	}
+	if app := a.Labels["argocd.argoproj.io/instance"]; app != "" {
+		return fmt.Sprintf("Argo CD (Application %s)", app)
+	}
+	for _, f := range a.ManagedFields {
+		switch {
+		case f.Manager == "kustomize-controller", f.Manager == "helm-controller":
+			return "Flux"
+		case strings.HasPrefix(f.Manager, "argocd"):
+			return "Argo CD"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the log-ins that a kubeconfig may name, as in kubectl
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// connection are the flags that say which cluster, as who, and where in it: those
+// of kubectl.
+type connection struct {
+	kubeconfig string
+	overrides  clientcmd.ConfigOverrides
+}
+
+// shown are those in the help; the others of kubectl are there as well.
+var shown = map[string]string{
+	"namespace": "namespace of the audit (default: that of the context)",
+	"context":   "context of the kubeconfig",
+}
+
+func (c *connection) flags(f *pflag.FlagSet) {
+	theirs := clientcmd.RecommendedConfigOverrideFlags("")
+	theirs.ContextOverrideFlags.Namespace.ShortName = "n"
+	kubectl := flagSet("")
+	clientcmd.BindOverrideFlags(&c.overrides, kubectl, theirs)
+	kubectl.VisitAll(func(flag *pflag.Flag) {
+		flag.Usage = shown[flag.Name]
+		flag.Hidden = flag.Usage == ""
+		f.AddFlag(flag)
+	})
+	f.StringVar(&c.kubeconfig, "kubeconfig", c.kubeconfig, "the kubeconfig (default: $KUBECONFIG, or ~/.kube/config)")
+}
+
+// open reads the kubeconfig. Nothing is sent yet.
+func (c *connection) open(s *session) (*api, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("no cluster is given: set KUBECONFIG, or --kubeconfig")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: kubectl config get-contexts lists what there is", err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("find the namespace: %w", err)
+	}
+	config.UserAgent = "kubectl-mcpaudit"
+	config.QPS, config.Burst = 50, 100 // one person, and pages of a list
+	config.WarningHandlerWithContext = warnings{s}
+	a := &api{name: s.Name, namespace: namespace, host: config.Host}
+	for group, client := range map[schema.GroupVersion]**rest.RESTClient{v1alpha1.GroupVersion: &a.audits, {Version: "v1"}: &a.core} {
+		if *client, err = restClient(config, group); err != nil {
+			return nil, fmt.Errorf("connect: %w", err)
+		}
+	}
+	return a, nil
+}
+
+func restClient(config *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // the errors of the API server are a v1.Status
+	config = rest.CopyConfig(config)
+	config.GroupVersion = &group
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.APIPath = "/apis"
+	if group.Group == "" {
+		config.APIPath = "/api"
+	}
+	return rest.RESTClientFor(config)
+}
+
+// warnings prints those of the API server.
+type warnings struct{ *session }
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
+	const warning = 299 // RFC 7234: miscellaneous persistent warning
+	if code == warning && text != "" {
+		w.tell("Warning: %s", text)
+	}
+}

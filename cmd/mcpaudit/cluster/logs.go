@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/runner/render"
+)
+
+var logsCommand = command{
+	name: "logs", takes: "NAME [-f]", about: "what runner and server write in the audit in progress",
+	examples: []string{"logs notes", "logs notes -f"},
+	setUp: func(f *pflag.FlagSet) action {
+		var l logging
+		f.BoolVarP(&l.follow, "follow", "f", false, "wait for the audit Pod, and follow it to its end")
+		f.StringVar(&l.runs, "run-namespace", "mcpaudit-runs", "where the operator runs audits")
+		return l.run
+	},
+}
+
+// logging are the flags of logs.
+type logging struct {
+	follow bool
+	runs   string
+}
+
+func (l *logging) run(ctx context.Context, s *session, args []string) (int, error) {
+	if len(args) != 1 {
+		return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
+	}
+	a, err := s.connection.open(s)
+	if err != nil {
+		return exitError, err
+	}
+	pod, err := l.find(ctx, s, a, args[0])
+	if err != nil {
+		return exitError, err
+	}
+	err = l.print(ctx, s, a, pod)
+	return status(err), err
+}
+
+// find finds the Pod of the audit in progress; to follow it, it is waited for.
+func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*corev1.Pod, error) {
+	progress := s.progress(a.namespace + "/" + name)
+	defer progress.end()
+	began := s.now()
+	for {
+		audit, err := a.audit(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		pod, err := a.pod(ctx, l.runs, audit)
+		if pod != nil || err != nil {
+			return pod, err
+		}
+		if auditing(audit) == nil && (settled(audit) || !l.follow) {
+			return nil, over(audit, s.Name)
+		}
+		what := at(audit, s.now().Sub(began))
+		if !l.follow {
+			return nil, fmt.Errorf("the audit of %s has no Pod yet: %s (-f waits for it)", place(audit), what)
+		}
+		progress.say(what, s.now().Sub(began))
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// over says where the outcome is of an audit that is over.
+func over(a *v1alpha1.MCPServerAudit, program string) error {
+	if a.Status.Verdict == "" {
+		return fmt.Errorf("no audit of %s is in progress, and there was none: %s show %s -n %s says why", place(a), program, a.Name, a.Namespace)
+	}
+	return fmt.Errorf("no audit of %s is in progress, and its Pod is gone with its log: %s show %s -n %s has what came of it", place(a), program, a.Name, a.Namespace)
+}
+
+// print prints the logs of all containers: one after the other, or as they come.
+func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod) error {
+	var lock sync.Mutex
+	var group sync.WaitGroup
+	var problems []error
+	var names []string
+	for _, c := range append(pod.Spec.InitContainers, pod.Spec.Containers...) {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		out := &lines{container: name, write: func(text string) {
+			lock.Lock()
+			defer lock.Unlock()
+			_, _ = io.WriteString(s.Stdout, text) // a closed pipe ends the program
+		}}
+		work := func() {
+			if err := l.one(ctx, a, pod, out); err != nil {
+				lock.Lock()
+				defer lock.Unlock()
+				problems = append(problems, err)
+			}
+		}
+		if l.follow {
+			group.Go(work)
+		} else {
+			work()
+		}
+	}
+	group.Wait()
+	return errors.Join(problems...)
+}
+
+// one prints the log of one container, once it has started.
+func (l *logging) one(ctx context.Context, a *api, pod *corev1.Pod, out *lines) error {
+	for {
+		started, why := container(pod, out.container)
+		switch {
+		case started:
+			stream, err := a.log(ctx, pod, out.container, l.follow)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = stream.Close() }() // it was only read
+			return out.copy(stream)
+		case !l.follow:
+			out.line("(not started: " + why + ")")
+			return nil
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+		var err error
+		if pod, err = a.again(ctx, pod); err != nil || pod == nil {
+			return err // nil: it ended before the container began
+		}
+	}
+}
+
+// again reads a Pod once more; nil if it is gone.
+func (a *api) again(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	var now corev1.Pod
+	err := a.explain(decode(ctx, a.core.Get().Namespace(pod.Namespace).Resource("pods").Name(pod.Name), &now), aPod, pod.Name)
+	switch {
+	case errors.Is(err, errAbsent), err == nil && now.UID != pod.UID:
+		return nil, nil
+	case err == nil && (now.Status.Phase == corev1.PodFailed || now.Status.Phase == corev1.PodSucceeded):
+		for _, all := range [][]corev1.ContainerStatus{now.Status.InitContainerStatuses, now.Status.ContainerStatuses} {
+			for i := range all {
+				all[i].State.Waiting = nil // for nothing any more
+			}
+		}
+	}
+	return &now, err
+}
+
+// container tells whether a container has started, and if not why.
+func container(pod *corev1.Pod, name string) (started bool, why string) {
+	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+		if c.Name != name {
+			continue
+		}
+		if w := c.State.Waiting; w != nil {
+			return false, strings.Join(present(w.Reason, w.Message), ": ")
+		}
+		return true, ""
+	}
+	return false, "the Pod is not on a node yet"
+}
+
+// lines prints the log of a container line by line, each escaped and with the name of
+// the container before it, and without the report that the runner's ends with.
+type lines struct {
+	container string
+	write     func(string)
+	framed    bool
+}
+
+// maxLine is the most bytes of a line that are printed.
+const maxLine = 4096
+
+func (l *lines) copy(from io.Reader) error {
+	reader := bufio.NewReaderSize(from, maxLine)
+	for {
+		text, err := reader.ReadString('\n')
+		if text = strings.TrimRight(text, "\r\n"); text != "" || err == nil {
+			l.line(text)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the log of %s: %w", l.container, err)
+		}
+	}
+}
+
+func (l *lines) line(text string) {
+	if l.container == podspec.ContainerRunner {
+		switch text {
+		case report.FrameBegin:
+			l.framed = true
+			text = "(the report)"
+		case report.FrameEnd:
+			l.framed = false
+			return
+		default:
+			if l.framed {
+				return
+			}
+		}
+	}
+	more := ""
+	if len(text) > maxLine {
+		more = fmt.Sprintf("... (%d bytes more)", len(text)-maxLine)
+		text = strings.ToValidUTF8(text[:maxLine], "")
+	}
+	l.write(fmt.Sprintf("%-8s %s%s\n", l.container, render.Escape(text), more))
+}
+
+// sleep waits, unless it is told to stop.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,286 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/runner/render"
+)
+
+var showCommand = command{
+	name: "show", takes: "NAME", about: "the verdict and why: findings, coverage, drift, history",
+	examples: []string{"show notes", "show notes -o wide", "show notes -o json > report.json"},
+	setUp: func(f *pflag.FlagSet) action {
+		var output string
+		f.StringVarP(&output, "output", "o", "table", "table; wide (all that was seen); json or yaml (the report, as of mcpaudit run -o json)")
+		return func(ctx context.Context, s *session, args []string) (int, error) {
+			if err := oneOf(output, "table", "wide", "json", "yaml"); err != nil {
+				return exitError, err
+			}
+			if len(args) != 1 {
+				return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
+			}
+			a, err := s.connection.open(s)
+			if err != nil {
+				return exitError, err
+			}
+			audit, err := a.audit(ctx, args[0])
+			if err != nil {
+				return exitError, err
+			}
+			err = s.show(ctx, a, audit, output)
+			return status(err), err
+		}
+	},
+}
+
+// show prints an audit.
+func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAudit, output string) error {
+	v, err := a.view(ctx, audit)
+	switch {
+	case err != nil:
+		return err
+	case output == "table", output == "wide":
+		return v.print(s, output == "wide")
+	case v.report == nil:
+		return fmt.Errorf("%s: what there is, is its status: kubectl get mcpserveraudit %s -n %s -o %s", v.missing(), audit.Name, audit.Namespace, output)
+	}
+	return s.encode(output, v.report)
+}
+
+// view is an audit with what is kept of it.
+type view struct {
+	audit  *v1alpha1.MCPServerAudit
+	report *report.Report                 // of the last audit; nil if there is none
+	kept   []metav1.PartialObjectMetadata // latest first
+}
+
+// view reads what belongs to an audit.
+func (a *api) view(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*view, error) {
+	v := &view{audit: audit}
+	var err error
+	if v.kept, err = a.reports(ctx, audit); err != nil {
+		return nil, err
+	}
+	if ref := audit.Status.ReportRef; ref != nil {
+		last, err := a.report(ctx, ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		if last != nil {
+			v.report = &last.Spec.Report
+		}
+	}
+	return v, nil
+}
+
+// missing says why there is no report.
+func (v *view) missing() string {
+	switch {
+	case v.audit.Status.Verdict == "":
+		return fmt.Sprintf("%s has not been audited yet", v.audit.Name)
+	case v.audit.Status.ReportRef == nil:
+		return fmt.Sprintf("the last audit of %s made no report", v.audit.Name)
+	}
+	return fmt.Sprintf("the report %s of %s is not kept any more", v.audit.Status.ReportRef.Name, v.audit.Name)
+}
+
+// print writes the view for people; all that was seen if it is to be wide.
+func (v *view) print(s *session, wide bool) error {
+	var text strings.Builder
+	v.head(s, &text)
+	v.facts(s, &text)
+	switch {
+	case v.report == nil:
+		v.findings(s, &text)
+	case wide:
+		if err := render.Body(&text, *v.report, s.colour()); err != nil {
+			return err
+		}
+	default:
+		if err := render.Brief(&text, *v.report, s.colour()); err != nil {
+			return err
+		}
+	}
+	if err := v.history(s, &text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s.Stdout, text.String())
+	return err
+}
+
+// head is the verdict and why, and what the audit waits for.
+func (v *view) head(s *session, w io.Writer) {
+	a := v.audit
+	of := verdict(a)
+	if because := reason(a); because != "" && because != of {
+		of += " (" + because + ")"
+	}
+	line(w, "%s: %s", render.Escape(place(a)), render.Verdict(report.Verdict(a.Status.Verdict), of, s.colour()))
+	ready, running := condition(a, v1alpha1.ConditionReady), auditing(a)
+	switch {
+	case ready == nil:
+		line(w, "Nothing has taken it up yet: the operator makes the audits (kubectl get pods -n mcpaudit-system).")
+	case running == nil || running.Message != ready.Message:
+		line(w, "%s", render.Escape(v.why(ready)))
+	}
+	if running != nil {
+		line(w, "%s for %s: %s", render.Escape(running.Reason), duration.HumanDuration(max(s.now().Sub(running.LastTransitionTime.Time), 0)),
+			render.Escape(running.Message))
+	}
+	if !settled(a) && a.Status.Verdict != "" {
+		line(w, "The spec has changed since: that verdict is about what it was before.")
+	}
+	line(w, "")
+}
+
+// why is the message of Ready. Where the findings follow, it need not name them.
+func (v *view) why(ready *metav1.Condition) string {
+	if v.report != nil && v.report.Message != "" && ready.Status == metav1.ConditionFalse && v.audit.Status.Verdict == v1alpha1.VerdictFail &&
+		ready.Reason != v1alpha1.ReasonManifestDrifted && ready.Reason != v1alpha1.ReasonSuspended {
+		text := v.report.Message
+		if v.audit.Status.Drift != nil {
+			text += "; and the manifest is not the one of the baseline"
+		}
+		return text
+	}
+	return ready.Message
+}
+
+// facts are what else there is to know, a line each.
+func (v *view) facts(s *session, w io.Writer) {
+	a := v.audit
+	fact := func(name, text string) {
+		if text != "" {
+			line(w, "%-9s %s", name, render.Escape(text))
+		}
+	}
+	if r := v.report; r != nil {
+		fact("Server", strings.TrimSpace(r.Server.Name+" "+r.Server.Version))
+	}
+	fact("Image", a.Spec.Server.Image)
+	fact("", string(a.Status.ImageDigest))
+	fact("URL", a.Spec.Server.URL)
+	fact("Audited", v.when(s.now()))
+	if t := a.Status.Trigger; t != nil {
+		fact("Because", strings.Join(present(string(t.Reason), t.Message), ": "))
+	}
+	fact("Next", v.next(s.now()))
+	fact("Risk", risk(a))
+	if f := a.Status.Findings; f != nil {
+		fact("Findings", counts(f).String())
+	}
+	if c := condition(a, v1alpha1.ConditionScopeConformant); c != nil && a.Spec.DeclaredScope != nil {
+		fact("Scope", c.Reason)
+	}
+	if c := condition(a, v1alpha1.ConditionManifestStable); c != nil && a.Status.Verdict != "" {
+		fact("Manifest", strings.Join(present(string(a.Status.ManifestDigest), "("+c.Reason+")"), " "))
+	}
+	if r := a.Status.Runner; r != nil {
+		fact("Runner", strings.Join(present(r.Version, r.Tracer), ", "))
+	}
+	switch {
+	case v.report != nil:
+		fact("Report", a.Status.ReportRef.Name)
+	case a.Status.Verdict != "":
+		fact("Report", "none: "+v.missing())
+	}
+}
+
+// when is the time of the last audit.
+func (v *view) when(now time.Time) string {
+	at := v.audit.Status.LastAuditTime
+	if at == nil {
+		return ""
+	}
+	text := moment(at.Time) + ", " + ago(at, now)
+	if r := v.report; r != nil && r.EndTime.After(r.StartTime) {
+		text += ", took " + duration.HumanDuration(r.EndTime.Sub(r.StartTime))
+	}
+	return text
+}
+
+// next is the time of the next audit.
+func (v *view) next(now time.Time) string {
+	at := v.audit.Status.NextAuditTime
+	switch {
+	case v.audit.Spec.Suspend:
+		return "suspended"
+	case at == nil:
+		return ""
+	case at.After(now):
+		return moment(at.Time) + ", in " + duration.HumanDuration(at.Sub(now))
+	}
+	return moment(at.Time) + ", due"
+}
+
+// findings are those of the status, where there is no report.
+func (v *view) findings(s *session, w io.Writer) {
+	for _, f := range v.audit.Status.TopFindings {
+		severity := report.Severity(f.Severity)
+		line(w, "")
+		line(w, "%s %s", render.Severity(severity, fmt.Sprintf("%-9s", f.Severity), s.colour()), render.Escape(f.Rule))
+		for _, text := range present(f.Message, f.Evidence, f.Suppressed) {
+			line(w, "          %s", render.Escape(text))
+		}
+	}
+	if d := v.audit.Status.Drift; d != nil {
+		line(w, "")
+		line(w, "Since the baseline (manifest %s)", render.Escape(string(v.audit.Status.BaselineDigest)))
+		for _, part := range []struct {
+			sign  string
+			names []string
+		}{{"+", d.Added}, {"-", d.Removed}, {"~", d.Renamed}, {"~", d.Changed}} {
+			for _, name := range part.names {
+				line(w, "  %s %s", part.sign, render.Escape(name))
+			}
+		}
+	}
+}
+
+// history are the last audits, and the reports that are kept of them.
+func (v *view) history(s *session, w io.Writer) error {
+	if len(v.audit.Status.History) == 0 {
+		return nil
+	}
+	kept := map[string]bool{}
+	for _, one := range v.kept {
+		kept[one.Name] = true
+	}
+	line(w, "")
+	line(w, "History")
+	var rows [][]cell
+	for _, h := range v.audit.Status.History {
+		name := h.Run
+		if !kept[h.Run] {
+			name = ""
+		}
+		rows = append(rows, []cell{
+			{text: moment(h.Time.Time)},
+			{text: string(h.Verdict), paint: func(padded string) string { return render.Verdict(report.Verdict(h.Verdict), padded, s.colour()) }},
+			{text: h.Reason}, {text: string(h.Trigger)}, {text: name},
+		})
+	}
+	return table(w, "  ", rows)
+}
+
+func line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) } // into memory
+
+func present(texts ...string) []string {
+	var all []string
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The words for the state of an audit, which list and show share.
+
+// verdict is that of the last audit, or what the first one is at.
+func verdict(a *v1alpha1.MCPServerAudit) string {
+	switch {
+	case a.Status.Verdict != "":
+		return string(a.Status.Verdict)
+	case a.Status.Phase != "":
+		return string(a.Status.Phase)
+	}
+	return string(v1alpha1.PhasePending)
+}
+
+// reason is that of Ready; of an audit that could not observe everything it is the
+// one that says why.
+func reason(a *v1alpha1.MCPServerAudit) string {
+	ready, audited := condition(a, v1alpha1.ConditionReady), condition(a, v1alpha1.ConditionAudited)
+	switch {
+	case ready == nil:
+		return ""
+	case ready.Reason == v1alpha1.ReasonAuditInconclusive && audited != nil:
+		return audited.Reason
+	}
+	return ready.Reason
+}
+
+func condition(a *v1alpha1.MCPServerAudit, of string) *metav1.Condition {
+	return meta.FindStatusCondition(a.Status.Conditions, of)
+}
+
+// auditing is the condition of the audit in progress; nil if there is none.
+func auditing(a *v1alpha1.MCPServerAudit) *metav1.Condition {
+	if c := condition(a, v1alpha1.ConditionAuditing); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// settled tells whether the status is about the spec as it is.
+func settled(a *v1alpha1.MCPServerAudit) bool { return a.Status.ObservedGeneration == a.Generation }
+
+// decided tells whether nothing more will come of the spec as it is: there is a
+// verdict on it, or it waits for somebody.
+func decided(a *v1alpha1.MCPServerAudit) bool {
+	stalled := condition(a, v1alpha1.ConditionStalled)
+	return settled(a) && (a.Status.Verdict != "" || stalled != nil && stalled.Status == metav1.ConditionTrue)
+}
+
+func counts(of *v1alpha1.FindingCounts) report.Counts {
+	return report.Counts{
+		Critical: int(of.Critical), High: int(of.High), Medium: int(of.Medium), Low: int(of.Low), Info: int(of.Info),
+		Suppressed: int(of.Suppressed),
+	}
+}
+
+// letters is "1C 2H 1I (1 suppressed)": counts for a narrow column.
+func letters(of *v1alpha1.FindingCounts) string {
+	if of == nil {
+		return ""
+	}
+	all := counts(of)
+	if all.Total() == 0 {
+		return "none"
+	}
+	var parts []string
+	for i, n := range []int{all.Critical, all.High, all.Medium, all.Low, all.Info} {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d%.1s", n, report.Severities[i]))
+		}
+	}
+	text := strings.Join(parts, " ")
+	if all.Suppressed > 0 {
+		text += fmt.Sprintf(" (%d suppressed)", all.Suppressed)
+	}
+	return text
+}
+
+// risk is "92 Critical".
+func risk(a *v1alpha1.MCPServerAudit) string {
+	if a.Status.RiskScore == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", *a.Status.RiskScore, a.Status.RiskLevel))
+}
+
+// next is when the next audit is, in a word or two.
+func next(a *v1alpha1.MCPServerAudit, now time.Time) string {
+	running := auditing(a)
+	switch at := a.Status.NextAuditTime; {
+	case running != nil:
+		return strings.ToLower(running.Reason)
+	case a.Spec.Suspend:
+		return "suspended"
+	case !settled(a):
+		return "pending"
+	case at == nil:
+		return ""
+	case at.After(now):
+		return "in " + duration.HumanDuration(at.Sub(now))
+	}
+	return "due"
+}
+
+// ago is "3m ago".
+func ago(at *metav1.Time, now time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(max(now.Sub(at.Time), 0)) + " ago"
+}
+
+// moment is a time for people who may be anywhere.
+func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// server is what is audited.
+func server(a *v1alpha1.MCPServerAudit) string {
+	if a.Spec.Server.URL != "" {
+		return a.Spec.Server.URL
+	}
+	return a.Spec.Server.Image
+}
