@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -81,22 +80,4 @@ func (r *Reconciler) confirm(ctx context.Context, s *session) error {
 		s.run = decided
 	}
 	return nil
-}
-
-// copySecrets copies the pull secrets to where the Pod runs, and returns the
-// names of the copies.
-func (r *Reconciler) copySecrets(ctx context.Context, s *session) ([]string, error) {
-	var names []string
-	for i, secret := range s.secrets {
-		name := fmt.Sprintf("%s-pull-%d", s.run.Name, i)
-		labels := podspec.Labels(s.audit)
-		labels[podspec.LabelRun] = s.run.Name
-		copied := corev1apply.Secret(name, r.Options.RunNamespace).WithLabels(labels).
-			WithType(secret.Type).WithData(map[string][]byte{corev1.DockerConfigJsonKey: secret.Data[corev1.DockerConfigJsonKey]})
-		if err := r.Client.Apply(ctx, copied, fieldOwner, client.ForceOwnership); err != nil {
-			return nil, fmt.Errorf("copy pull secret %s: %w", secret.Name, err)
-		}
-		names = append(names, name)
-	}
-	return names, nil
 }

@@ -3,7 +3,6 @@
 package audit_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -14,9 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -238,62 +235,6 @@ var _ = Describe("an audit", func() {
 		b.finish(ctx, b.pod(ctx), clean())
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "Passed"), haveCondition("Stalled", "")))
-	})
-
-	It("copies pull secrets for as long as the Pod lives", func(ctx SpecContext) {
-		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
-			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}}
-		})
-		copies := func() []corev1.Secret {
-			GinkgoHelper()
-			var secrets corev1.SecretList
-			Expect(api.List(ctx, &secrets, client.InNamespace(runNamespace), client.MatchingLabels{podspec.LabelNamespace: b.key.Namespace})).To(Succeed())
-			return secrets.Items
-		}
-		b.reconcile(ctx)
-		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("there is no secret registry in namespace " + b.key.Namespace))
-		Expect(b.pods(ctx)).To(BeEmpty())
-
-		Expect(api.Create(ctx, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: b.key.Namespace, Name: "registry"}, Type: corev1.SecretTypeDockerConfigJson,
-			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)},
-		})).To(Succeed())
-		b.reconcile(ctx)
-		Expect(b.images.secrets).To(HaveLen(1))
-		Expect(copies()).To(HaveLen(1))
-		Expect(copies()[0].Data).To(HaveKeyWithValue(corev1.DockerConfigJsonKey, []byte(`{"auths":{}}`)))
-		Expect(b.pod(ctx).Spec.ImagePullSecrets).To(ConsistOf(corev1.LocalObjectReference{Name: copies()[0].Name}))
-
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
-		Expect(copies()).To(BeEmpty())
-
-		By("deleting them late if the manager was stopped before it could")
-		b.request(ctx, "again")
-		b.reconcile(ctx)
-		b.finish(ctx, b.pod(ctx), clean())
-		b.Client = b.intercept(interceptor.Funcs{
-			DeleteAllOf: func(context.Context, client.WithWatch, client.Object, ...client.DeleteAllOfOption) error {
-				return errors.New("the manager is stopped")
-			},
-		})
-		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
-		Expect(err).To(HaveOccurred())
-		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Idle"))
-		Expect(copies()).To(HaveLen(1))
-		b.Client = api
-		b.reconcile(ctx)
-		Expect(copies()).To(BeEmpty())
-
-		By("deleting them when the spec drops them while the Pod is refused")
-		b.request(ctx, "and again")
-		b.refuses("Pod")
-		b.reconcile(ctx)
-		Expect(copies()).To(HaveLen(1))
-		b.Client = api
-		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.ImagePullSecrets = nil })
-		b.audited(ctx, clean())
-		Expect(copies()).To(BeEmpty())
 	})
 
 	It("leaves nothing behind when it is deleted", func(ctx SpecContext) {

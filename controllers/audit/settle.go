@@ -53,22 +53,10 @@ func (r *Reconciler) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// deleteSecrets deletes the copied pull secrets of an audit that is decided, or
-// that is at rest: the manager may have been stopped between the two, or the
-// audit suspended while it waited for its Pod. A change of the spec that drops
-// the pull secrets always leads to a decision.
-func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
-	if !s.decided && (!s.resting || len(s.audit.Spec.Server.ImagePullSecrets) == 0) {
-		return nil
-	}
-	return r.deleteAll(ctx, &corev1.Secret{}, s.audit)
-}
-
 // deleteAll deletes all of a kind that an audit has in the run namespace, if that
 // is still there.
 func (r *Reconciler) deleteAll(ctx context.Context, kind client.Object, audit *v1alpha1.MCPServerAudit) error {
-	err := client.IgnoreNotFound(r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace),
-		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(audit.UID)}))
+	err := client.IgnoreNotFound(r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace), ofAudit(audit)))
 	if apierrors.IsForbidden(err) && r.runNamespace(ctx) != namespaceThere {
 		return nil
 	}

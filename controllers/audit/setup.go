@@ -50,9 +50,9 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete;deletecollection,namespace=mcpaudit-runs
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get,namespace=mcpaudit-runs
 //
-// In the run namespace: copies of pull secrets, applied (create, patch), deleted
-// by label, and listed by their metadata to find leftovers.
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=list;create;patch;delete;deletecollection,namespace=mcpaudit-runs
+// In the run namespace: copies of pull secrets, created and never changed, deleted
+// by label, and listed by their metadata to know them again and to find leftovers.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=list;create;delete;deletecollection,namespace=mcpaudit-runs
 
 // SetupWithManager registers the controller and its sweep.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {

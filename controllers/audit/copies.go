@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+)
+
+// copySecrets copies the pull secrets to where the Pod runs, and returns the
+// names of the copies.
+//
+// A copy is created and never changed, so that it may be immutable, as some policies
+// make all secrets, and so that a Secret of somebody else is neither overwritten nor
+// deleted with the audit. Another version of the original has a copy of another name.
+func (r *Reconciler) copySecrets(ctx context.Context, s *session) ([]string, error) {
+	var names []string
+	for _, secret := range s.secrets {
+		copied := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: copyName(s.run.Name, secret), Namespace: r.Options.RunNamespace, Labels: podspec.Labels(s.audit)},
+			Type:       secret.Type,
+			Data:       map[string][]byte{corev1.DockerConfigJsonKey: secret.Data[corev1.DockerConfigJsonKey]},
+		}
+		copied.Labels[podspec.LabelRun] = s.run.Name
+		err := r.Client.Create(ctx, copied, fieldOwner)
+		if apierrors.IsAlreadyExists(err) {
+			err = r.ownCopy(ctx, s.audit, copied.Name, err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copy pull secret %s: %w", secret.Name, err)
+		}
+		names = append(names, copied.Name)
+	}
+	return names, nil
+}
+
+// copyName names a copy by the version of the original, and by nothing that is secret.
+func copyName(run string, secret corev1.Secret) string {
+	version := sha256.Sum256([]byte(string(secret.UID) + "\n" + secret.ResourceVersion))
+	const length = 10
+	return run + "-pull-" + hex.EncodeToString(version[:])[:length]
+}
+
+// ownCopy accepts a Secret that exists if it is the copy of an earlier attempt.
+func (r *Reconciler) ownCopy(ctx context.Context, audit *v1alpha1.MCPServerAudit, name string, exists error) error {
+	copies, err := r.copies(ctx, audit)
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		if c.Name == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("it is not of this audit, delete it: %w", exists)
+}
+
+// copies lists the copies that an audit has in the run namespace, by their metadata.
+func (r *Reconciler) copies(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := r.Live.List(ctx, &list, client.InNamespace(r.Options.RunNamespace), ofAudit(audit)); err != nil {
+		return nil, fmt.Errorf("list copied pull secrets: %w", err)
+	}
+	return list.Items, nil
+}
+
+// ofAudit selects what an audit has in the run namespace.
+func ofAudit(audit *v1alpha1.MCPServerAudit) client.MatchingLabels {
+	return client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(audit.UID)}
+}
+
+// deleteSecrets deletes the copied pull secrets of an audit that is decided, or
+// that is at rest: the manager may have been stopped between the two, or the
+// audit suspended while it waited for its Pod. A change of the spec that drops
+// the pull secrets leads to a decision, unless it suspends the audit, too. An audit
+// at rest mostly has none, and then nothing is written.
+func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
+	switch {
+	case s.decided:
+	case !s.resting || len(s.audit.Spec.Server.ImagePullSecrets) == 0 && !s.audit.Spec.Suspend:
+		return nil
+	default:
+		copies, err := r.copies(ctx, s.audit)
+		if apierrors.IsForbidden(err) && r.runNamespace(ctx) != namespaceThere {
+			return nil
+		}
+		if err != nil || len(copies) == 0 {
+			return err
+		}
+	}
+	return r.deleteAll(ctx, &corev1.Secret{}, s.audit)
+}
