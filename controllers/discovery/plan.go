@@ -1,0 +1,237 @@
+package discovery
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Input is what is known of the cluster.
+type Input struct {
+	Policies []v1alpha1.ClusterMCPAuditPolicy
+	// Namespaces are the labels of the namespaces that exist.
+	Namespaces map[string]labels.Set
+	// Own are the namespaces of the operator.
+	Own []string
+	// Sources are the states of the sources that the policies want.
+	Sources map[v1alpha1.DiscoverySource]SourceState
+	// Candidates are the objects of the sources that are watched.
+	Candidates []*Candidate
+	// Audits are all that exist. They are not changed.
+	Audits []v1alpha1.MCPServerAudit
+}
+
+// SourceState is the state of a source; Message says what is wrong, if anything is.
+type SourceState struct {
+	State   v1alpha1.DiscoverySourceState
+	Message string
+}
+
+// Plan is what has to be so.
+type Plan struct {
+	Wanted   []Wanted
+	Unwanted []*v1alpha1.MCPServerAudit
+	// Outcomes of the policies that are looked at, the one that wins first.
+	Outcomes []*Outcome
+}
+
+// Wanted is an audit that there has to be.
+type Wanted struct {
+	Key       types.NamespacedName
+	Candidate *Candidate
+	// Audit that exists already, or nil.
+	Audit   *v1alpha1.MCPServerAudit
+	Outcome *Outcome
+}
+
+// Outcome is what comes of one policy.
+type Outcome struct {
+	Policy *v1alpha1.ClusterMCPAuditPolicy
+	// Invalid says what is wrong with the spec. Its audits stay as they are.
+	Invalid error
+	// Discovered counts servers by their source.
+	Discovered map[v1alpha1.DiscoverySource]int32
+	Skipped    []v1alpha1.SkippedServer
+	// Audited counts audits that are as they should be, Waiting those that are not yet.
+	Audited, Waiting int32
+	// Problem is why the first of them is not.
+	Problem error
+}
+
+// planner is a plan in the making.
+type planner struct {
+	Input
+	plan    Plan
+	audits  map[types.NamespacedName]*v1alpha1.MCPServerAudit
+	wanted  map[types.NamespacedName]bool
+	claimed map[types.UID]string // by the name of a policy
+	kept    map[string]bool      // policies whose audits stay, whatever they are
+}
+
+// NewPlan decides what is audited. It depends on nothing but its input, and of two
+// inputs with the same facts makes the same plan, whatever their order.
+func NewPlan(in Input) Plan {
+	p := &planner{
+		Input: in, audits: map[types.NamespacedName]*v1alpha1.MCPServerAudit{}, wanted: map[types.NamespacedName]bool{},
+		claimed: map[types.UID]string{}, kept: map[string]bool{},
+	}
+	for i := range in.Audits {
+		p.audits[keyOf(&in.Audits[i])] = &in.Audits[i]
+	}
+	p.Candidates = slices.SortedFunc(slices.Values(in.Candidates), older)
+	policies := slices.Clone(in.Policies)
+	slices.SortFunc(policies, func(a, b v1alpha1.ClusterMCPAuditPolicy) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range policies {
+		if policies[i].DeletionTimestamp.IsZero() {
+			p.follow(&policies[i])
+		}
+	}
+	for i := range in.Audits {
+		if audit := &in.Audits[i]; p.unwanted(audit) {
+			p.plan.Unwanted = append(p.plan.Unwanted, audit)
+		}
+	}
+	return p.plan
+}
+
+// older orders candidates by age, and for the rest by what identifies them.
+func older(a, b *Candidate) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.kindName(), b.kindName()))
+}
+
+// follow does what one policy says with what older ones have left.
+func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
+	outcome := &Outcome{Policy: policy, Discovered: map[v1alpha1.DiscoverySource]int32{}}
+	p.plan.Outcomes = append(p.plan.Outcomes, outcome)
+	discovery := policy.Spec.Discovery
+	if discovery == nil {
+		return
+	}
+	selector, err := selectorOf(discovery)
+	if err != nil {
+		outcome.Invalid = err
+		p.kept[policy.Name] = true
+		return
+	}
+	selected := p.selected(discovery, selector)
+	found := map[types.UID]*Candidate{}
+	for _, c := range selected {
+		found[c.UID] = c
+	}
+	room := int(discovery.Max) - p.unread(policy.Name)
+	for _, c := range selected {
+		outcome.Discovered[c.Source]++
+		if reason, message := p.skip(c, policy, found[c.Controller], room); reason != "" {
+			outcome.skip(c, reason, message)
+			continue
+		}
+		room--
+		key := c.auditKey()
+		p.wanted[key] = true
+		p.plan.Wanted = append(p.plan.Wanted, Wanted{Key: key, Candidate: c, Audit: p.audits[key], Outcome: outcome})
+	}
+}
+
+// selectorOf is the selector of the namespaces; an absent one selects all.
+func selectorOf(discovery *v1alpha1.Discovery) (labels.Selector, error) {
+	if discovery.NamespaceSelector == nil {
+		return labels.Everything(), nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(discovery.NamespaceSelector)
+	if err != nil {
+		return nil, fmt.Errorf("spec.discovery.namespaceSelector: %w", err)
+	}
+	return selector, nil
+}
+
+// sourcesOf are the sources that a policy wants.
+func sourcesOf(discovery *v1alpha1.Discovery) []v1alpha1.DiscoverySource {
+	if len(discovery.Sources) == 0 {
+		return v1alpha1.DiscoverySources
+	}
+	return discovery.Sources
+}
+
+func (p *planner) selected(discovery *v1alpha1.Discovery, selector labels.Selector) []*Candidate {
+	var selected []*Candidate
+	sources := sourcesOf(discovery)
+	for _, c := range p.Candidates {
+		namespace, exists := p.Namespaces[c.Namespace]
+		if exists && c.DeletionTimestamp.IsZero() && slices.Contains(sources, c.Source) &&
+			!slices.Contains(p.Own, c.Namespace) && selector.Matches(namespace) {
+			selected = append(selected, c)
+		}
+	}
+	return selected
+}
+
+// unread counts the audits of a policy whose sources cannot be read at the moment.
+// They keep their places, or every restart would give these to others for a while.
+func (p *planner) unread(policy string) int {
+	count := 0
+	for i := range p.Input.Audits {
+		if audit := &p.Input.Audits[i]; audit.Labels[LabelDiscoveredBy] == policy && ours(audit) && p.pending(audit) {
+			count++
+		}
+	}
+	return count
+}
+
+// pending tells whether it is not known if the source of an audit exists.
+func (p *planner) pending(audit *v1alpha1.MCPServerAudit) bool {
+	r, known := resourceOf(audit.Labels[LabelSourceKind])
+	return known && p.Sources[r.source].State == v1alpha1.SourcePending
+}
+
+// skip says why a candidate is not audited. What cannot be audited takes no room.
+func (p *planner) skip(c *Candidate, policy *v1alpha1.ClusterMCPAuditPolicy, controller *Candidate, room int) (v1alpha1.SkipReason, string) {
+	if other, claimed := p.claimed[c.UID]; claimed {
+		return v1alpha1.SkipOtherPolicy, fmt.Sprintf("The older policy %s selects it as well.", other)
+	}
+	p.claimed[c.UID] = policy.Name
+	key := c.auditKey()
+	audit := p.audits[key]
+	switch {
+	case controller != nil:
+		return v1alpha1.SkipDuplicate, fmt.Sprintf("It belongs to the %s %s, which was found itself.", controller.kindName(), controller.Name)
+	case c.Unfit != "":
+		return v1alpha1.SkipNotAuditable, c.Unfit
+	case audit != nil && !ours(audit), p.wanted[key]:
+		return v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
+			"It is left alone: it audits what it says.", key.Name)
+	case room <= 0:
+		return v1alpha1.SkipBeyondMax, fmt.Sprintf("%d older servers are audited, which is spec.discovery.max.", policy.Spec.Discovery.Max)
+	}
+	return "", ""
+}
+
+func (o *Outcome) skip(c *Candidate, reason v1alpha1.SkipReason, message string) {
+	o.Skipped = append(o.Skipped, v1alpha1.SkippedServer{
+		Kind: c.kindName(), Namespace: c.Namespace, Name: c.Name, Reason: reason, Message: message,
+	})
+}
+
+// unwanted tells whether an audit is to be deleted.
+func (p *planner) unwanted(audit *v1alpha1.MCPServerAudit) bool {
+	return ours(audit) && audit.DeletionTimestamp.IsZero() && !p.wanted[keyOf(audit)] &&
+		!p.kept[audit.Labels[LabelDiscoveredBy]] && !p.pending(audit)
+}
+
+func keyOf(audit *v1alpha1.MCPServerAudit) types.NamespacedName {
+	return types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name}
+}
+
+// auditKey is the audit of a candidate.
+func (c *Candidate) auditKey() types.NamespacedName {
+	r, _ := resourceOf(c.kindName()) // candidates are made of resources
+	return types.NamespacedName{Namespace: c.Namespace, Name: auditName(r, c.Name)}
+}

@@ -1,0 +1,197 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// retryAfter is when audits that the API server refused are tried again: a quota or
+// an admission policy may have changed, and nobody tells.
+const retryAfter = 5 * time.Minute
+
+// Reconciler reconciles the ClusterMCPAuditPolicies, all at once.
+type Reconciler struct {
+	// Client reads policies and audits from the cache, and writes.
+	Client client.Client
+	// Live reads audits from the API server, before one is made.
+	Live   client.Reader
+	Events events.EventRecorder
+	// Own are the namespaces of the operator, in which nothing is discovered.
+	Own []string
+	// Clock is the real one, but in tests.
+	Clock clock.PassiveClock
+
+	watches *watches
+	// context of the manager, in which the watches run.
+	context context.Context
+}
+
+// Reconcile makes one pass over the cluster.
+func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	var policies v1alpha1.ClusterMCPAuditPolicyList
+	if err := r.Client.List(ctx, &policies); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list policies: %w", err)
+	}
+	sources, err := r.watches.want(r.context, wantedSources(policies.Items))
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	known, complete := r.watches.namespaceLabels()
+	if !complete && len(sources) > 0 {
+		return ctrl.Result{}, nil // it wakes the controller when it is
+	}
+	var audits v1alpha1.MCPServerAuditList
+	if err := r.Client.List(ctx, &audits, client.UnsafeDisableDeepCopy); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list audits: %w", err)
+	}
+	plan := NewPlan(Input{
+		Policies: policies.Items, Namespaces: known, Own: r.Own,
+		Sources: sources, Candidates: r.watches.candidates(), Audits: audits.Items,
+	})
+	made := r.apply(ctx, plan)
+	deleted, deleteErr := r.delete(ctx, plan.Unwanted)
+	problems := []error{deleteErr}
+	var result ctrl.Result
+	for _, o := range plan.Outcomes {
+		problems = append(problems, o.Problem, r.report(ctx, o, sources))
+		if n := made[o]; n > 0 {
+			r.Events.Eventf(o.Policy, nil, corev1.EventTypeNormal, "AuditsApplied", "Discover", "Applied %d MCPServerAudits of %d servers", n, o.discovered())
+		}
+		if slices.ContainsFunc(o.Skipped, func(s v1alpha1.SkippedServer) bool { return s.Reason == v1alpha1.SkipRefused }) {
+			result.RequeueAfter = retryAfter
+		}
+	}
+	if deleted > 0 {
+		log.FromContext(ctx).Info("Deleted audits whose servers are gone or not selected", "count", deleted)
+	}
+	return result, errors.Join(problems...)
+}
+
+// wantedSources are those that any policy wants.
+func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.DiscoverySource {
+	var wanted []v1alpha1.DiscoverySource
+	for i := range policies {
+		if d := policies[i].Spec.Discovery; d != nil && policies[i].DeletionTimestamp.IsZero() {
+			wanted = append(wanted, sourcesOf(d)...)
+		}
+	}
+	return wanted
+}
+
+// apply has the audits be as they are wanted, counts what came of it in the outcomes,
+// and returns how many it wrote for each.
+func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
+	made := map[*Outcome]int{}
+	for _, w := range plan.Wanted {
+		wrote, err := r.ensure(ctx, w)
+		switch {
+		case errors.Is(err, errNameTaken):
+			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
+				"It is left alone: it audits what it says.", w.Key.Name))
+		case err != nil && isRefusal(err):
+			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), maxUnfit))
+		case err != nil:
+			w.Outcome.Waiting++
+			if w.Outcome.Problem == nil {
+				w.Outcome.Problem = fmt.Errorf("apply audit %s: %w", w.Key, err)
+			}
+		case w.Audit != nil && !w.Audit.DeletionTimestamp.IsZero():
+			w.Outcome.Waiting++ // its end wakes the controller
+		default:
+			w.Outcome.Audited++
+		}
+		if wrote {
+			made[w.Outcome]++
+		}
+	}
+	return made
+}
+
+// errNameTaken: there is an audit of the name, which the cache did not have yet.
+var errNameTaken = errors.New("there is an audit of that name")
+
+// ensure applies one audit, unless it is as it should be.
+func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err error) {
+	if w.Audit != nil && !w.Audit.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	want, err := desired(w)
+	if err != nil {
+		return false, err
+	}
+	if same, err := applied(w.Audit, want); same || err != nil {
+		return false, err
+	}
+	options := []client.ApplyOption{client.FieldOwner(FieldManager)}
+	if w.Audit != nil {
+		want.SetUID(w.Audit.UID) // of this one, and not of one that has taken its place
+		options = append(options, client.ForceOwnership)
+	} else if err := r.free(ctx, w); err != nil {
+		return false, err
+	}
+	if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(want), options...); err != nil {
+		return false, err
+	}
+	log.FromContext(ctx).Info("Applied audit", "audit", w.Key, "source", w.Candidate.kindName(), "policy", w.Outcome.Policy.Name)
+	return true, nil
+}
+
+// free looks whether nobody else has an audit of the name: the cache may lag.
+func (r *Reconciler) free(ctx context.Context, w Wanted) error {
+	var audit v1alpha1.MCPServerAudit
+	switch err := r.Live.Get(ctx, w.Key, &audit); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case !ours(&audit):
+		return errNameTaken
+	}
+	return nil
+}
+
+// delete deletes audits, each only if it is still the one that was looked at.
+func (r *Reconciler) delete(ctx context.Context, audits []*v1alpha1.MCPServerAudit) (int, error) {
+	var problems []error
+	deleted := 0
+	for _, audit := range audits {
+		err := r.Client.Delete(ctx, audit, client.Preconditions{UID: &audit.UID})
+		switch {
+		case err == nil:
+			deleted++
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+			problems = append(problems, fmt.Errorf("delete audit %s: %w", keyOf(audit), err))
+		}
+	}
+	return deleted, errors.Join(problems...)
+}
+
+// isRefusal tells whether the API server said no to the audit itself, such as by a
+// quota or an admission policy, rather than not now.
+func isRefusal(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	switch code := answer.Status().Code; code {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
+	}
+}

@@ -1,0 +1,96 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// What the controller does with the API, for the roles in config/rbac.
+//
+// Policies are read, and given a status.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies,verbs=get;list;watch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies/status,verbs=patch
+//
+// An audit is applied (create, patch) for each server that is found, looked at
+// before it is, and deleted when its server is gone.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;create;patch;delete
+//
+// The objects in which servers are found. Workloads are listed by the label
+// mcpaudit.dev/server; a role cannot say so.
+// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets,verbs=list;watch
+// +kubebuilder:rbac:groups=toolhive.stacklok.dev;kagent.dev;mcp.x-k8s.io,resources=mcpservers,verbs=list;watch
+//
+// The labels of namespaces are selected by. Only their metadata is read.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
+//
+// CRDs tell which of the kinds exist: their metadata is watched, and three are read.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=mcpservers.toolhive.stacklok.dev;mcpservers.kagent.dev;mcpservers.mcp.x-k8s.io
+
+// cluster is the one thing that is reconciled.
+var cluster = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
+
+// settle is how long a change waits for others: a storm of them is one pass.
+const settle = 200 * time.Millisecond
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	objects, err := dynamic.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	only, err := metadata.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	r.watches = &watches{objects: objects, metadata: only}
+	pass := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{cluster} })
+	err = ctrl.NewControllerManagedBy(manager).
+		Named("clustermcpauditpolicy").
+		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, pass, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.MCPServerAudit{}, pass, builder.WithPredicates(auditChanged())).
+		WatchesRawSource(source.Func(r.start)).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("register controller: %w", err)
+	}
+	return nil
+}
+
+// start lets the watches wake the controller, and makes a first pass: audits may be
+// left of a policy that is gone.
+func (r *Reconciler) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.context = ctx
+	r.watches.start(func() { queue.AddAfter(cluster, settle) })
+	queue.Add(cluster)
+	return nil
+}
+
+// auditChanged lets changes through that somebody else may have made to what
+// discovery applies. A status is none.
+func auditChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld, e.ObjectNew
+		return before.GetGeneration() != after.GetGeneration() || !maps.Equal(before.GetLabels(), after.GetLabels()) ||
+			!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+			!apiequality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
+	}}
+}

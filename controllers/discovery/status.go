@@ -1,0 +1,132 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// report writes the status of a policy, if it changed.
+func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) error {
+	policy := o.Policy.DeepCopy()
+	if reading(o, sources) && policy.Status.ObservedGeneration == policy.Generation {
+		return nil // a restart changes nothing
+	}
+	o.write(policy, sources, metav1.NewTime(r.Clock.Now()))
+	if equality.Semantic.DeepEqual(o.Policy.Status, policy.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(o.Policy, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, policy, patch); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("write status of %s: %w", policy.Name, err)
+	}
+	return nil
+}
+
+// reading tells whether a source of the policy is being read for the first time, and
+// nothing is wrong with it.
+func reading(o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) bool {
+	return o.Policy.Spec.Discovery != nil && slices.ContainsFunc(sourcesOf(o.Policy.Spec.Discovery), func(s v1alpha1.DiscoverySource) bool {
+		return sources[s].State == v1alpha1.SourcePending && sources[s].Message == ""
+	})
+}
+
+// discovered counts the servers of all sources.
+func (o *Outcome) discovered() int32 {
+	var sum int32
+	for _, n := range o.Discovered {
+		sum += n
+	}
+	return sum
+}
+
+// write makes the status of a policy.
+func (o *Outcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]SourceState, now metav1.Time) {
+	status := &policy.Status
+	status.ObservedGeneration = policy.Generation
+	if o.Invalid == nil {
+		status.Discovery = o.discovery(sources)
+	}
+	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: kind, Status: value, Reason: reason, Message: excerpt.Line(message, conditions.MaxMessage),
+			ObservedGeneration: policy.Generation, LastTransitionTime: now,
+		})
+	}
+	value, reason, message := o.ready(sources)
+	set(v1alpha1.ConditionReady, value, reason, message)
+	for kind, present := range map[string]bool{
+		v1alpha1.ConditionReconciling: value == metav1.ConditionUnknown,
+		v1alpha1.ConditionStalled:     value == metav1.ConditionFalse,
+	} {
+		if present {
+			set(kind, metav1.ConditionTrue, reason, message)
+		} else {
+			meta.RemoveStatusCondition(&status.Conditions, kind)
+		}
+	}
+}
+
+// ready is the condition Ready: False if only a change of the spec helps, Unknown
+// while it is worked on.
+func (o *Outcome) ready(sources map[v1alpha1.DiscoverySource]SourceState) (metav1.ConditionStatus, string, string) {
+	if o.Invalid != nil {
+		return metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed; the audits stay as they are. Correct %s.", o.Invalid)
+	}
+	if o.Policy.Spec.Discovery == nil {
+		return metav1.ConditionTrue, v1alpha1.ReasonNothingToDo, "There is no spec.discovery: nothing is looked for."
+	}
+	for _, source := range v1alpha1.DiscoverySources {
+		if state := sources[source]; slices.Contains(sourcesOf(o.Policy.Spec.Discovery), source) && state.State == v1alpha1.SourcePending {
+			return metav1.ConditionUnknown, v1alpha1.ReasonSourcesPending,
+				fmt.Sprintf("The source %s is not read yet; its audits stay as they are. %s", source, state.Message)
+		}
+	}
+	if o.Waiting > 0 {
+		message := fmt.Sprintf("%d audits cannot be written yet, and are tried again.", o.Waiting)
+		if o.Problem != nil {
+			message += " The first of them: " + o.Problem.Error()
+		}
+		return metav1.ConditionUnknown, v1alpha1.ReasonAuditsPending, message
+	}
+	message := fmt.Sprintf("%d servers were found; each has an audit.", o.discovered())
+	if len(o.Skipped) > 0 {
+		message = fmt.Sprintf("%d servers were found; %d are audited, and %d are not: status.discovery.skippedServers says why.",
+			o.discovered(), o.Audited, len(o.Skipped))
+	}
+	return metav1.ConditionTrue, v1alpha1.ReasonDiscovered, message
+}
+
+func (o *Outcome) discovery(sources map[v1alpha1.DiscoverySource]SourceState) *v1alpha1.DiscoveryStatus {
+	discovery := o.Policy.Spec.Discovery
+	if discovery == nil {
+		return nil
+	}
+	status := &v1alpha1.DiscoveryStatus{Discovered: o.discovered(), Audited: o.Audited, Skipped: int32(len(o.Skipped))}
+	for _, source := range v1alpha1.DiscoverySources {
+		if slices.Contains(sourcesOf(discovery), source) {
+			state := sources[source]
+			status.Sources = append(status.Sources, v1alpha1.DiscoverySourceStatus{
+				Name: source, State: state.State, Message: state.Message, Discovered: o.Discovered[source],
+			})
+		}
+	}
+	skipped := slices.SortedFunc(slices.Values(o.Skipped), func(a, b v1alpha1.SkippedServer) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	if len(skipped) > 0 {
+		status.SkippedServers = skipped[:min(len(skipped), v1alpha1.MaxSkipped)]
+	}
+	return status
+}

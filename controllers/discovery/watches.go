@@ -1,0 +1,271 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+var (
+	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	crds       = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+)
+
+// watches are the watches that the policies want and the cluster can serve. They
+// are the manager's own and not in its cache, because they come and go with the
+// CRDs, and because what they keep of an object is a Candidate.
+type watches struct {
+	objects  dynamic.Interface
+	metadata metadata.Interface
+
+	mu      sync.Mutex
+	wake    func()
+	running map[schema.GroupVersionResource]*watch
+	// served are the versions by the name of the CRD; nil when that has to be looked
+	// up again.
+	served map[string][]string
+}
+
+// watch is one informer, which ends with stop.
+type watch struct {
+	informer cache.SharedIndexInformer
+	stop     context.CancelFunc
+	mu       sync.Mutex
+	err      error // of the last attempt to list or watch
+}
+
+// start sets who is to be woken when something changed.
+func (w *watches) start(wake func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wake, w.running = wake, map[schema.GroupVersionResource]*watch{}
+}
+
+// want has the sources watched, and no others. It does not wait: a source that is
+// still being read is Pending, and wakes the controller when it is not any more.
+// The watches end with ctx, which is the manager's.
+func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) (map[v1alpha1.DiscoverySource]SourceState, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted := map[schema.GroupVersionResource]bool{}
+	states := map[v1alpha1.DiscoverySource]SourceState{}
+	if len(sources) == 0 {
+		w.stopOthers(wanted)
+		return states, nil
+	}
+	wanted[namespaces], wanted[crds] = true, true
+	if err := errors.Join(w.watchCluster(ctx), w.lookUp(ctx)); err != nil {
+		return nil, err // and stop nothing: it is not known to be gone
+	}
+	for _, r := range resources {
+		if !slices.Contains(sources, r.source) {
+			continue
+		}
+		version, message := w.version(r)
+		if version == "" {
+			states[r.source] = SourceState{State: v1alpha1.SourceNotServed, Message: message}
+			continue
+		}
+		gvr := schema.GroupVersionResource{Group: r.kind.Group, Version: version, Resource: r.plural}
+		wanted[gvr] = true
+		if err := w.watchResource(ctx, r, gvr); err != nil {
+			return nil, err
+		}
+		if state := w.running[gvr].state(); states[r.source].State != v1alpha1.SourcePending {
+			states[r.source] = state // a source is as its worst kind
+		}
+	}
+	w.stopOthers(wanted)
+	return states, nil
+}
+
+func (w *watches) stopOthers(wanted map[schema.GroupVersionResource]bool) {
+	for gvr, running := range w.running {
+		if !wanted[gvr] {
+			running.stop()
+			delete(w.running, gvr)
+		}
+	}
+	if len(w.running) == 0 {
+		w.served = nil // nobody watches the CRDs
+	}
+}
+
+// watchCluster watches the namespaces and the CRDs by their metadata.
+func (w *watches) watchCluster(ctx context.Context) error {
+	if w.running[namespaces] == nil {
+		informer := metadatainformer.NewFilteredMetadataInformer(w.metadata, namespaces, "", 0, cache.Indexers{}, nil).Informer()
+		if err := w.run(ctx, namespaces, informer, keepLabels, namespaceChanged); err != nil {
+			return err
+		}
+	}
+	if w.running[crds] != nil {
+		return nil
+	}
+	informer := metadatainformer.NewFilteredMetadataInformer(w.metadata, crds, "", 0, cache.Indexers{}, nil).Informer()
+	return w.run(ctx, crds, informer, keepLabels, w.crdChanged)
+}
+
+func (w *watches) watchResource(ctx context.Context, r resource, gvr schema.GroupVersionResource) error {
+	if w.running[gvr] != nil {
+		return nil
+	}
+	informer := dynamicinformer.NewFilteredDynamicInformer(w.objects, gvr, metav1.NamespaceAll, 0, cache.Indexers{},
+		func(o *metav1.ListOptions) { o.LabelSelector = r.selector }).Informer()
+	return w.run(ctx, gvr, informer, func(object any) (any, error) { return keepCandidate(object, r), nil }, candidateChanged)
+}
+
+// run starts an informer. changed tells whether an event, with one of the two
+// objects absent if it is an addition or a deletion, matters.
+func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, informer cache.SharedIndexInformer,
+	keep cache.TransformFunc, changed func(before, after any) bool) error {
+	ctx, stop := context.WithCancel(ctx)
+	started := &watch{informer: informer, stop: stop}
+	wake := w.wake
+	err := informer.SetTransform(keep)
+	if err == nil {
+		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+			if started.failed(err) {
+				wake()
+			}
+		})
+	}
+	if err == nil {
+		_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(added any) { wakeIf(changed(nil, added), wake) },
+			UpdateFunc: func(before, after any) { wakeIf(changed(before, after), wake) },
+			DeleteFunc: func(deleted any) { wakeIf(changed(deleted, nil), wake) },
+		})
+	}
+	if err != nil {
+		stop()
+		return fmt.Errorf("watch %s: %w", gvr.GroupResource(), err)
+	}
+	w.running[gvr] = started
+	go informer.RunWithContext(ctx)
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			wake()
+		}
+	}()
+	return nil
+}
+
+func wakeIf(changed bool, wake func()) {
+	if changed {
+		wake()
+	}
+}
+
+// failed notes an error, and tells whether it is news of a source that was not read yet.
+func (w *watch) failed(err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := !w.informer.HasSynced() && (w.err == nil || w.err.Error() != err.Error())
+	w.err = err
+	return news
+}
+
+// state of the watch. One that was read once keeps what it has when it fails later.
+func (w *watch) state() SourceState {
+	if w.informer.HasSynced() {
+		return SourceState{State: v1alpha1.SourceWatched}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		const maxMessage = 256 // as in the CRD
+		return SourceState{State: v1alpha1.SourcePending, Message: excerpt.Line(w.err.Error(), maxMessage)}
+	}
+	return SourceState{State: v1alpha1.SourcePending}
+}
+
+// keepCandidate reads an object when it arrives, and forgets the object.
+func keepCandidate(object any, r resource) any {
+	if read, ok := object.(*unstructured.Unstructured); ok {
+		return candidate(read, r.source, r.read)
+	}
+	return object // a Candidate already, or the tombstone of one
+}
+
+func candidateChanged(before, after any) bool {
+	a, aOK := before.(*Candidate)
+	b, bOK := after.(*Candidate)
+	if !aOK || !bOK {
+		return true
+	}
+	left, right := *a, *b
+	left.ResourceVersion, right.ResourceVersion = "", ""
+	return !reflect.DeepEqual(left, right)
+}
+
+// keepLabels forgets all of an object's metadata but its labels and what it is.
+func keepLabels(object any) (any, error) {
+	full, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	return &metav1.PartialObjectMetadata{TypeMeta: full.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion, Labels: full.Labels, DeletionTimestamp: full.DeletionTimestamp,
+	}}, nil
+}
+
+func namespaceChanged(before, after any) bool {
+	a, aOK := before.(*metav1.PartialObjectMetadata)
+	b, bOK := after.(*metav1.PartialObjectMetadata)
+	return !aOK || !bOK || !maps.Equal(a.Labels, b.Labels) || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero()
+}
+
+// namespaceLabels are the labels of the namespaces that are not on their way out,
+// and whether they are all known.
+func (w *watches) namespaceLabels() (map[string]labels.Set, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	watched := w.running[namespaces]
+	if watched == nil || !watched.informer.HasSynced() {
+		return nil, false
+	}
+	known := map[string]labels.Set{}
+	for _, item := range watched.informer.GetStore().List() {
+		if namespace, ok := item.(*metav1.PartialObjectMetadata); ok && namespace.DeletionTimestamp.IsZero() {
+			known[namespace.Name] = namespace.Labels
+		}
+	}
+	return known, true
+}
+
+// candidates are those of all watches that are read.
+func (w *watches) candidates() []*Candidate {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []*Candidate
+	for _, running := range w.running {
+		if !running.informer.HasSynced() {
+			continue
+		}
+		for _, item := range running.informer.GetStore().List() {
+			if c, ok := item.(*Candidate); ok {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
