@@ -113,7 +113,7 @@ type BaselineTemplate struct {
 	// mode is TrustOnFirstUse or None. A person who pins one audit wins: then the
 	// audit's own baseline is left as it is.
 	// +required
-	// +kubebuilder:validation:Enum=TrustOnFirstUse;None
+	// +kubebuilder:validation:XValidation:rule="self != 'Pinned'",message="a digest is one server's: pin it in the MCPServerAudit itself, which a policy leaves alone"
 	Mode BaselineMode `json:"mode"`
 }
 

@@ -50,7 +50,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := addAudits(manager, opts); err != nil {
+	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts)); err != nil {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())

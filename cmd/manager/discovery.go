@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcpaudit/mcpaudit/controllers/discovery"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
+)
+
+// ownNamespace is where the kubelet writes the namespace of the manager's own Pod.
+const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// addDiscovery registers the controller of ClusterMCPAuditPolicy.
+func addDiscovery(manager ctrl.Manager, opts options.Options) error {
+	own := []string{opts.RunNamespace}
+	if name, err := os.ReadFile(ownNamespace); err == nil { // outside of a Pod there is none
+		own = append(own, strings.TrimSpace(string(name)))
+	}
+	servers := &discovery.Reconciler{
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: own,
+		Events: manager.GetEventRecorder("mcpaudit"), Clock: clock.RealClock{},
+	}
+	return servers.SetupWithManager(manager)
+}
