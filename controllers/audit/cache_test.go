@@ -1,0 +1,55 @@
+//go:build envtest
+
+package audit_test
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/audit"
+)
+
+var _ = Describe("the cache", func() {
+	It("holds nothing that no step reads", func() {
+		object := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+			Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "{}", v1alpha1.RequestedAtAnnotation: "now"},
+		}}
+		stripped, err := audit.Strip(object)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(stripped).To(Equal(&v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{
+			Annotations: map[string]string{v1alpha1.RequestedAtAnnotation: "now"},
+		}}))
+		gone := cache.DeletedFinalStateUnknown{Key: "team-a/notes", Obj: object}
+		Expect(audit.Strip(gone)).To(Equal(gone))
+	})
+
+	It("loses nothing of an object that is written from it", func(ctx SpecContext) {
+		const applied = `{"apiVersion":"mcpaudit.dev/v1alpha1","kind":"MCPServerAudit"}`
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: applied, "example.com/team": "a"}
+		})
+		created := b.audit(ctx)
+		stop := b.startManager(ctx)
+		defer stop()
+		Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) }).WithTimeout(30 * time.Second).Should(Succeed())
+		b.finish(ctx, b.pod(ctx), clean())
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+
+		decided := b.audit(ctx)
+		Expect(decided.Annotations).To(Equal(created.Annotations))
+		Expect(decided.Finalizers).To(ConsistOf(v1alpha1.Finalizer))
+		Expect(decided.Spec).To(Equal(created.Spec))
+		for _, before := range created.ManagedFields {
+			Expect(decided.ManagedFields).To(ContainElement(HaveField("Manager", before.Manager)))
+		}
+	})
+})
