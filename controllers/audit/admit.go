@@ -33,8 +33,8 @@ type admission struct {
 // queue and asks nobody in between; its message says nothing that changes while
 // it waits, such as its place, because every change is a write.
 func (r *Reconciler) admit(ctx context.Context, s *session) error {
-	if s.pod != nil || s.failed() {
-		return nil
+	if s.pod != nil || s.failed() || s.hadPod() {
+		return nil // there is no Pod to create
 	}
 	if err := r.countOnce(ctx); err != nil {
 		return err
@@ -86,18 +86,19 @@ func (r *Reconciler) yield(s *session, err error) {
 	waits := errors.As(err, &wait)
 	switch {
 	case s.queued:
-	case s.slot != "" && s.pod == nil && !s.attempted:
-		if waits {
+	case s.slot != "" && s.pod != nil && s.pod.Name == s.slot:
+		r.admission.refused.Delete(key)
+		r.Slots.Created(s.now, s.slot, s.pod.UID)
+	case s.slot != "" && !s.attempted:
+		if waits && s.pod == nil {
 			r.admission.refused.Store(key, struct{}{})
 		} else if err == nil {
 			r.admission.refused.Delete(key)
 		}
 		r.Slots.Release(s.now, s.slot)
-	case err == nil, waits, errors.Is(err, errRest):
+	case s.slot == "" && (err == nil || waits || errors.Is(err, errRest)):
 		r.admission.refused.Delete(key)
-		if s.slot == "" {
-			r.Slots.Withdraw(s.now, key)
-		}
+		r.Slots.Withdraw(s.now, key)
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *Reconciler) holder(pod *corev1.Pod) slots.Holder {
 	if pod.DeletionTimestamp != nil {
 		until = pod.DeletionTimestamp.Add(leaveFor)
 	}
-	return slots.Holder{Pod: pod.Name, Namespace: pod.Labels[podspec.LabelNamespace], Until: until}
+	return slots.Holder{Pod: pod.Name, UID: pod.UID, Namespace: pod.Labels[podspec.LabelNamespace], Until: until}
 }
 
 // countOnce counts the Pods past the cache before the first slot is given: a
@@ -103,7 +103,7 @@ func (r *Reconciler) wakeBy(_ context.Context, queue workqueue.TypedRateLimiting
 func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconcile.Request] {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	seen := func(ctx context.Context, pod *corev1.Pod) {
-		if err := r.Slots.Seen(r.Clock.Now(), pod.Name, r.snapshot(ctx)); err != nil {
+		if err := r.Slots.Seen(r.Clock.Now(), pod.Name, pod.UID, r.snapshot(ctx)); err != nil {
 			log.FromContext(ctx).Error(err, "Left the slots as they were", "pod", pod.Name)
 		}
 	}

@@ -44,7 +44,9 @@ func (p *plain) oldest(namespace string, now time.Time) (Claim, bool) {
 }
 
 func (p *plain) next(now time.Time) (next Claim, byAge, ok bool) {
-	room := func(c Claim) bool { return p.total < p.limits.Total && p.active[c.Key.Namespace] < p.limits.PerNamespace }
+	room := func(c Claim) bool {
+		return p.total < p.limits.Total && p.active[c.Key.Namespace] < p.limits.PerNamespace
+	}
 	if list := p.sorted(room, p.byAge); len(list) == 0 {
 		return Claim{}, false, false
 	} else if p.all >= ageShare-1 && now.Sub(list[0].Since) >= ageAfter {

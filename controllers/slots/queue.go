@@ -43,9 +43,13 @@ type Queue struct {
 	paused   time.Time              // nobody is admitted before
 }
 
-// expectation is a Pod that exists or may exist, though the cache does not show it.
+// expectation is a Pod that exists or may exist, though the cache does not show
+// it. It ends when that very Pod is seen: one of the same name may have been there
+// before, and the cache may be about to notice.
 type expectation struct {
 	namespace string
+	uid       types.UID // empty while an attempt is under way, or ended in nobody knows what
+	again     bool      // the attempt is not the first
 	// began is when it was first tried to create it, tried the last time.
 	began, tried time.Time
 	// until is when it stops to count; zero if that is not known yet.
@@ -77,12 +81,8 @@ func (q *Queue) Admit(now time.Time, claim Claim, pod string, snapshot Snapshot)
 	if err := q.sync(now, snapshot); err != nil {
 		return false, err
 	}
-	if _, exists := q.pods[pod]; exists { // the reconciler's view of the cache is older
-		q.withdraw(now, claim.Key)
-		return true, nil
-	}
 	if e, tried := q.expected[pod]; tried && now.Sub(e.began) < attemptFor {
-		e.tried = now
+		e.uid, e.again, e.tried = "", true, now
 		q.expected[pod] = e
 		q.withdraw(now, claim.Key)
 		return true, nil
@@ -117,11 +117,31 @@ func (q *Queue) withdraw(now time.Time, key types.NamespacedName) {
 	q.fill(now, types.NamespacedName{})
 }
 
-// Release gives back the slot of a Pod that was certainly not created.
+// Created says which Pod was created in a slot, or found to be there.
+func (q *Queue) Created(now time.Time, pod string, uid types.UID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, tried := q.expected[pod]
+	if !tried {
+		return
+	}
+	e.uid = uid
+	q.expected[pod] = e
+	if q.pods[pod].UID == uid {
+		delete(q.expected, pod)
+	}
+	q.recount(now)
+	q.fill(now, types.NamespacedName{})
+}
+
+// Release gives back the slot of a Pod that was certainly not created. If an
+// attempt before ended in nobody knows what, only a Census is certain.
 func (q *Queue) Release(now time.Time, pod string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.expected, pod)
+	if !q.expected[pod].again {
+		delete(q.expected, pod)
+	}
 	q.recount(now)
 	q.fill(now, types.NamespacedName{})
 }
@@ -136,13 +156,15 @@ func (q *Queue) Pause(until time.Time) {
 
 // Seen takes note of a Pod that the cache has, or had: it need not be expected
 // any more, even if it is gone before anybody looked.
-func (q *Queue) Seen(now time.Time, pod string, snapshot Snapshot) error {
+func (q *Queue) Seen(now time.Time, pod string, uid types.UID, snapshot Snapshot) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.sync(now, snapshot); err != nil {
 		return err
 	}
-	delete(q.expected, pod)
+	if q.expected[pod].uid == uid {
+		delete(q.expected, pod)
+	}
 	q.recount(now)
 	q.fill(now, types.NamespacedName{})
 	return nil
@@ -184,13 +206,17 @@ func (q *Queue) Census(asked time.Time, live []Holder) {
 	for _, holder := range live {
 		exists[holder.Pod] = true
 		e, known := q.expected[holder.Pod]
-		if _, seen := q.pods[holder.Pod]; seen {
+		if known && !e.tried.Before(asked) {
+			continue // the attempt is younger than the list
+		}
+		if q.pods[holder.Pod].UID == holder.UID {
+			delete(q.expected, holder.Pod)
 			continue
 		}
 		if !known {
 			e = expectation{namespace: holder.Namespace, began: asked, tried: asked}
 		}
-		e.until = holder.Until
+		e.uid, e.until = holder.UID, holder.Until
 		q.expected[holder.Pod] = e
 	}
 	for pod, e := range q.expected {
@@ -233,7 +259,9 @@ func (q *Queue) sync(now time.Time, snapshot Snapshot) error {
 	pods := make(map[string]Holder, len(holders))
 	for _, holder := range holders {
 		pods[holder.Pod] = holder
-		delete(q.expected, holder.Pod)
+		if q.expected[holder.Pod].uid == holder.UID {
+			delete(q.expected, holder.Pod)
+		}
 	}
 	for pod := range q.pods {
 		if _, exists := pods[pod]; !exists {

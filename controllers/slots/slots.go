@@ -86,6 +86,7 @@ type Claim struct {
 type Holder struct {
 	// Pod is its name, and Namespace that of the audit it is for.
 	Pod, Namespace string
+	UID            types.UID
 	// Until is when it stops to count, gone or not: a Pod on a node that is lost
 	// may stay for ever, and no audit is held up that long.
 	Until time.Time
