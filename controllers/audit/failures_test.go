@@ -358,7 +358,11 @@ var _ = Describe("an audit that goes wrong", func() {
 
 	It("is not lost for a report that the API server refuses", func(ctx SpecContext) {
 		b := newBench(ctx)
-		b.audited(ctx, clean(leaks, func(r *report.Report) { r.Findings[0].Rule = strings.Repeat("R", 300) }))
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean(leaks, func(r *report.Report) { r.Findings[0].Rule = strings.Repeat("R", 300) }))
+		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">=", time.Second), "somebody may apply other CRDs")
+		b.backdate(ctx)
+		b.reconcile(ctx)
 		a := b.audit(ctx)
 		Expect(a).To(And(haveCondition("Audited", "ReportLost"), haveCondition("Ready", "FindingsAboveThreshold")))
 		Expect(a.Status.ReportRef).To(BeNil())
@@ -402,6 +406,29 @@ var _ = Describe("an audit that goes wrong", func() {
 		b.reconcile(ctx)
 		Expect(b.reports(ctx)).To(HaveLen(1))
 		Expect(b.reports(ctx)[0].Spec.Verdict).To(Equal(v1alpha1.VerdictFail))
+	})
+
+	It("keeps everything while the API server refuses the status, and tells it once", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean(leaks))
+		b.Client = b.intercept(interceptor.Funcs{
+			SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+				return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("MCPServerAudit").GroupKind(), "notes", nil)
+			},
+		})
+		for range 3 {
+			Expect(b.reconcile(ctx).RequeueAfter).To(Equal(time.Minute), "no hot loop")
+		}
+		Expect(b.pods(ctx)).To(HaveLen(1))
+		Expect(b.events.list()).To(ConsistOf(HavePrefix("AuditStarted: "), And(HavePrefix("StatusRefused: "), ContainSubstring("apply the CRDs"))))
+
+		By("applying the CRDs of this version")
+		b.Client = api
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "FindingsAboveThreshold"))
+		Expect(b.reports(ctx)).To(HaveLen(1))
+		Expect(b.pods(ctx)).To(BeEmpty())
 	})
 
 	It("tells everybody that the manager cannot go on", func(ctx SpecContext) {

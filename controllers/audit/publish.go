@@ -52,17 +52,17 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 }
 
 // unstored goes on without a report that is refused, so that nobody holds back a
-// verdict by a quota or a policy: at once if it will never be accepted, and
-// otherwise after a while. The findings still count.
+// verdict by a quota or a policy, or by CRDs older than the manager: after a
+// while, and at once if it is too large. The findings still count.
 func (r *Reconciler) unstored(ctx context.Context, s *session, err error) error {
-	if !isRefusal(err) {
-		return err
-	}
+	tooLarge := apierrors.IsRequestEntityTooLargeError(err)
 	switch {
-	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
-		s.report = nil // what the API does not accept in a report, it does not in a status
-	case s.collecting(fmt.Sprintf("The audit is done, and its report cannot be stored yet: %s.", err)) < collectDeadline:
+	case !isRefusal(err):
+		return err
+	case !tooLarge && s.collecting(fmt.Sprintf("The audit is done, and its report cannot be stored yet: %s.", err)) < collectDeadline:
 		return waiting{refusedPause}
+	case tooLarge, apierrors.IsInvalid(err):
+		s.report = nil // what the API does not accept in a report, it does not in a status
 	}
 	s.unstored = true
 	s.fail(report.ReasonReportLost, "The API server refuses the report: %s", err)

@@ -74,6 +74,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 			return err
 		}
 	}
+	r.unwritable.Delete(audit.UID)
 	before := audit.DeepCopy()
 	controllerutil.RemoveFinalizer(audit, v1alpha1.Finalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
