@@ -68,7 +68,7 @@ type Outcome struct {
 type planner struct {
 	Input
 	plan    Plan
-	audits  map[types.NamespacedName]*v1alpha1.MCPServerAudit
+	audits  map[types.NamespacedName]*v1alpha1.MCPServerAudit // that exist
 	wanted  map[types.NamespacedName]bool
 	claimed map[types.UID]string // by the name of a policy
 	kept    map[string]bool      // policies whose audits stay, whatever they are
@@ -178,8 +178,8 @@ func (p *planner) selected(discovery *v1alpha1.Discovery, selector labels.Select
 // They keep their places, or every restart would give these to others for a while.
 func (p *planner) unread(policy string) int {
 	count := 0
-	for i := range p.Input.Audits {
-		if audit := &p.Input.Audits[i]; audit.Labels[LabelDiscoveredBy] == policy && ours(audit) && p.pending(audit) {
+	for i := range p.Audits {
+		if audit := &p.Audits[i]; audit.Labels[LabelDiscoveredBy] == policy && ours(audit) && p.pending(audit) {
 			count++
 		}
 	}

@@ -153,8 +153,15 @@ func check(server v1alpha1.Server, port int64) string {
 		return fmt.Sprintf("It has %d environment variables; an audit takes %d.", len(server.Env), maxEnv)
 	case server.WorkingDir != "" && (!fits(server.WorkingDir, maxWorkingDir) || !strings.HasPrefix(server.WorkingDir, "/")):
 		return fmt.Sprintf("Its working directory is no absolute path of at most %d characters.", maxWorkingDir)
-	case server.Speaks() == v1alpha1.TransportStdio:
-		return ""
+	case server.Speaks() != v1alpha1.TransportStdio:
+		return checkEndpoint(server, port)
+	}
+	return ""
+}
+
+// checkEndpoint is check for where a server listens.
+func checkEndpoint(server v1alpha1.Server, port int64) string {
+	switch {
 	case port < 1 || port > maxPort:
 		return fmt.Sprintf("It listens on port %d, which is none: a port from 1 to %d is needed.", port, maxPort)
 	case server.Path != "" && (!fits(server.Path, maxPath) || !pathPattern.MatchString(server.Path)):
