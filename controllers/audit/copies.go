@@ -81,12 +81,14 @@ func ofAudit(audit *v1alpha1.MCPServerAudit) client.MatchingLabels {
 // deleteSecrets deletes the copied pull secrets of an audit that is decided, or
 // that is at rest: the manager may have been stopped between the two, or the
 // audit suspended while it waited for its Pod. A change of the spec that drops
-// the pull secrets leads to a decision, unless it suspends the audit, too. An audit
-// at rest mostly has none, and then nothing is written.
+// the pull secrets leads to a decision, unless it suspends the audit, too. Most
+// audits never had any, and cost no request; one at rest mostly has none, and then
+// nothing is written.
 func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
+	pulls := len(s.audit.Spec.Server.ImagePullSecrets) > 0
 	switch {
-	case s.decided:
-	case !s.resting || len(s.audit.Spec.Server.ImagePullSecrets) == 0 && !s.audit.Spec.Suspend:
+	case s.decided && (pulls || s.respecified):
+	case !s.resting || !pulls && !s.audit.Spec.Suspend:
 		return nil
 	default:
 		copies, err := r.copies(ctx, s.audit)

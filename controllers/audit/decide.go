@@ -24,6 +24,7 @@ func (r *Reconciler) observe(ctx context.Context, s *session) error {
 		return err
 	}
 	s.requested = trigger.Requested(s.audit.Annotations)
+	s.respecified = s.audit.Generation > 1 && s.audit.Generation != s.audit.Status.ObservedGeneration
 	return r.observeFrom(ctx, s, r.Client)
 }
 

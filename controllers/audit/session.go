@@ -25,8 +25,10 @@ type session struct {
 	// observe
 	specDigest v1alpha1.Digest
 	requested  string
-	pod        *corev1.Pod   // of the audit in progress; nil if there is none
-	spent      []*corev1.Pod // of audits that are over; settle deletes them
+	// respecified: the last outcome is of an earlier spec, if there is one.
+	respecified bool
+	pod         *corev1.Pod   // of the audit in progress; nil if there is none
+	spent       []*corev1.Pod // of audits that are over; settle deletes them
 
 	// decide, or the record of the Pod
 	run podspec.Run

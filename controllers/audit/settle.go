@@ -31,7 +31,9 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 			s.spent = append(s.spent, s.pod)
 			r.announced.Store(s.pod.UID, true)
 		}
-		problems = append(problems, r.prune(ctx, s.audit))
+		if s.run.Previous != "" { // else the report is the first
+			problems = append(problems, r.prune(ctx, s.audit))
+		}
 	}
 	if err := r.deleteSecrets(ctx, s); err != nil {
 		return errors.Join(append(problems, err)...) // the Pod reminds of them

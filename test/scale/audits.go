@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -31,13 +32,19 @@ const (
 // thousands of them every second would be the largest load of all.
 type board struct {
 	mu       sync.Mutex
-	verdicts map[client.ObjectKey]v1alpha1.Verdict
+	outcomes map[client.ObjectKey]outcome
 	news     chan struct{}
+}
+
+// outcome is a verdict, and the request that it answers; empty for the first one.
+type outcome struct {
+	verdict v1alpha1.Verdict
+	handled string
 }
 
 // watchAudits starts the board.
 func watchAudits(ctx context.Context, c *cluster) (*board, error) {
-	b := &board{verdicts: map[client.ObjectKey]v1alpha1.Verdict{}, news: make(chan struct{}, 1)}
+	b := &board{outcomes: map[client.ObjectKey]outcome{}, news: make(chan struct{}, 1)}
 	audits, err := cache.New(c.config, cache.Options{Scheme: c.client.Scheme(), DefaultTransform: verdictOnly})
 	if err != nil {
 		return nil, fmt.Errorf("watch audits: %w", err)
@@ -59,7 +66,7 @@ func verdictOnly(object any) (any, error) {
 	}
 	return &v1alpha1.MCPServerAudit{
 		ObjectMeta: metav1.ObjectMeta{Namespace: audit.Namespace, Name: audit.Name, UID: audit.UID, ResourceVersion: audit.ResourceVersion},
-		Status:     v1alpha1.MCPServerAuditStatus{Verdict: audit.Status.Verdict},
+		Status:     v1alpha1.MCPServerAuditStatus{Verdict: audit.Status.Verdict, LastHandledReconcileAt: audit.Status.LastHandledReconcileAt},
 	}, nil
 }
 
@@ -69,7 +76,7 @@ func (b *board) see(object any) {
 		return
 	}
 	b.mu.Lock()
-	b.verdicts[client.ObjectKeyFromObject(audit)] = audit.Status.Verdict
+	b.outcomes[client.ObjectKeyFromObject(audit)] = outcome{audit.Status.Verdict, audit.Status.LastHandledReconcileAt}
 	b.mu.Unlock()
 	select {
 	case b.news <- struct{}{}:
@@ -77,22 +84,26 @@ func (b *board) see(object any) {
 	}
 }
 
-// count is how many are decided, and how many of them as expected.
-func (b *board) count() (decided, expected int) {
+// count is how many have answered a request, and how many of them as expected.
+func (b *board) count(request string) (decided, expected int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, v := range b.verdicts {
-		if v == v1alpha1.VerdictFail { // that of the canned report
+	for _, o := range b.outcomes {
+		if o.handled != request {
+			continue
+		}
+		decided++
+		if o.verdict == v1alpha1.VerdictFail { // that of the canned report
 			expected++
 		}
 	}
-	return len(b.verdicts), expected
+	return decided, expected
 }
 
-// await returns when n audits are decided.
-func (b *board) await(ctx context.Context, n int) error {
+// await returns when n audits have answered a request.
+func (b *board) await(ctx context.Context, request string, n int) error {
 	for {
-		decided, _ := b.count()
+		decided, _ := b.count(request)
 		if decided >= n {
 			return nil
 		}
@@ -114,12 +125,25 @@ func createAudits(ctx context.Context, c *cluster, image string, n int) error {
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
+	return each(n, func(i int) error { return c.client.Create(ctx, newAudit(image, i)) })
+}
+
+// requestAudits asks for another audit of the first n.
+func requestAudits(ctx context.Context, c *cluster, request string, n int) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.RequestedAtAnnotation, request)
+	return each(n, func(i int) error {
+		return c.client.Patch(ctx, newAudit("", i), client.RawPatch(types.MergePatchType, patch))
+	})
+}
+
+// each does something n times, creators of them at a time.
+func each(n int, do func(i int) error) error {
 	next, failures := make(chan int), make(chan error, creators)
 	for range creators {
 		go func() {
 			var err error
 			for i := range next {
-				err = errors.Join(err, c.client.Create(ctx, newAudit(image, i)))
+				err = errors.Join(err, do(i))
 			}
 			failures <- err
 		}()

@@ -20,7 +20,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-const nodeName = "scale-node"
+const (
+	nodeName = "scale-node"
+	// stateTime is how long a Pod is in each state, so that the manager sees each.
+	// It makes an audit of half a second, which is far less than a real one takes.
+	stateTime = 250 * time.Millisecond
+)
 
 // kubelet plays the scheduler and the kubelet of the one node: a Pod of the run
 // namespace is bound, then goes through the states that a kubelet reports.
@@ -129,7 +134,14 @@ func (k *kubelet) play(ctx context.Context, pod *corev1.Pod) error {
 		return fmt.Errorf("bind pod: %w", err)
 	}
 	began := metav1.Now()
-	for _, status := range []func(*corev1.Pod, metav1.Time) corev1.PodStatus{installing, started, k.ended} {
+	for i, status := range []func(*corev1.Pod, metav1.Time) corev1.PodStatus{installing, started, k.ended} {
+		if i > 0 {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(stateTime):
+			}
+		}
 		changed := status(pod, began)
 		changed.StartTime, changed.HostIP, changed.PodIP = &began, "127.0.0.1", "10.0.0.1"
 		patch, err := json.Marshal(map[string]any{"status": changed})

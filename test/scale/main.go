@@ -16,7 +16,7 @@
 // manager that is restarted when all is decided, anything left in the run
 // namespace, and a verdict that is not that of the report.
 //
-//	scale [-n 100,1000,5000] [--keep]
+//	scale [-n 100,1000,5000] [--slots N] [--namespace-slots N] [--keep]
 package main
 
 import (
@@ -36,8 +36,15 @@ import (
 type settings struct {
 	// counts are how many audits to measure with, one after the other.
 	counts []int
+	// slots and namespaceSlots are those of the manager.
+	slots, namespaceSlots int
 	// keep leaves the working directory, with the log of the manager.
 	keep bool
+}
+
+// defaults give the manager more slots than it has by itself: it is to be busy.
+func defaults() settings {
+	return settings{counts: []int{100, 1000, 5000}, slots: 20, namespaceSlots: 2}
 }
 
 func main() {
@@ -54,9 +61,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	s := settings{counts: []int{100, 1000, 5000}}
+	s := defaults()
 	flags := pflag.NewFlagSet("scale", pflag.ContinueOnError)
 	flags.IntSliceVarP(&s.counts, "audits", "n", s.counts, "numbers of audits to measure with")
+	flags.IntVar(&s.slots, "slots", s.slots, "slots of the manager")
+	flags.IntVar(&s.namespaceSlots, "namespace-slots", s.namespaceSlots, "slots of the manager for one namespace")
 	flags.BoolVar(&s.keep, "keep", s.keep, "keep the working directory, with the log of the manager")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -66,10 +75,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := printTable(os.Stdout, results); err != nil {
+	if err := printTable(os.Stdout, s, results); err != nil {
 		return err
 	}
-	return check(results)
+	return check(s, results)
 }
 
 // measureAll makes the working directory and the manager, and measures.
@@ -89,7 +98,7 @@ func measureAll(ctx context.Context, s settings) (results []result, err error) {
 	}
 	for _, n := range s.counts {
 		fmt.Fprintf(os.Stderr, "scale: %d audits\n", n)
-		r, err := measure(ctx, root, binary, dir, n)
+		r, err := measure(ctx, s, root, binary, dir, n)
 		if err != nil {
 			return nil, fmt.Errorf("measure %d audits: %w", n, err)
 		}

@@ -42,7 +42,7 @@ type manager struct {
 }
 
 // startManager starts it as it is deployed, and returns when it leads.
-func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager, error) {
+func startManager(ctx context.Context, s settings, binary, kubeconfig, dir string) (*manager, error) {
 	metrics, err := freeAddress()
 	if err != nil {
 		return nil, err

@@ -19,20 +19,32 @@ import (
 // controller is the name that the metrics of the reconciler have.
 const controller = "mcpserveraudit"
 
+// repeated is how many audits are made a second time, at most: what one costs shows
+// with some as well, beside the reports of all.
+const repeated = 500
+
 // result is what was measured with one number of audits.
 type result struct {
 	audits, wrong int
-	// drain is from the first audit's creation to the last one's verdict.
-	drain time.Duration
+	// first are the first audits of all, again is another one of some.
+	first, again phase
 	// slots is the most Pods that there were at a time.
 	slots int
 	// p50 and p99 are of one reconciliation, in seconds.
 	p50, p99                       float64
 	reconciles, errors             float64
-	managerCPU, serverCPU          float64 // seconds
-	rss, heap, restartRSS, storage int     // bytes
-	requests, steady               requests
+	rss, heap, restartRSS, storage int // bytes
+	restarted                      requests
 	left                           int
+}
+
+// phase is a number of audits that were made in one go, and what they cost.
+type phase struct {
+	audits int
+	// took is from the first audit's creation to the last one's verdict.
+	took                  time.Duration
+	managerCPU, serverCPU float64 // seconds
+	requests              requests
 }
 
 // load is where measurements are made.
@@ -45,10 +57,12 @@ type load struct {
 	image      string
 	kubeconfig string
 	dir        string
+	binary     string // of the manager
+	settings
 }
 
 // measure has n audits made by a fresh manager in a fresh cluster.
-func measure(ctx context.Context, root, binary, dir string, n int) (r result, err error) {
+func measure(ctx context.Context, s settings, root, binary, dir string, n int) (r result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dir = filepath.Join(dir, strconv.Itoa(n))
@@ -68,16 +82,16 @@ func measure(ctx context.Context, root, binary, dir string, n int) (r result, er
 		return r, err
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
-	l := &load{cluster: c, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
+	l := &load{cluster: c, settings: s, binary: binary, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
 	if err := l.prepare(ctx, registry); err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, l.kubelet.logs.close()) }()
 	r = result{audits: n}
-	if err := l.drain(ctx, binary, &r); err != nil {
+	if err := l.drain(ctx, &r); err != nil {
 		return r, fmt.Errorf("drain: %w", err)
 	}
-	if err := l.rest(ctx, binary, &r); err != nil {
+	if err := l.rest(ctx, &r); err != nil {
 		return r, fmt.Errorf("restart: %w", err)
 	}
 	return r, l.kubelet.failed()
@@ -110,48 +124,69 @@ func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 	return err
 }
 
-// drain creates the audits while the manager is there, and waits for the verdicts.
-func (l *load) drain(ctx context.Context, binary string, r *result) (err error) {
-	m, err := startManager(ctx, binary, l.kubeconfig, l.dir)
+// drain lets all audits be made, and then some once more.
+func (l *load) drain(ctx context.Context, r *result) (err error) {
+	m, err := startManager(ctx, l.settings, l.binary, l.kubeconfig, l.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.stop()) }()
-	before, err := l.look(ctx, m)
+	r.first, err = l.phase(ctx, m, "", r.audits, func() error { return createAudits(ctx, l.cluster, l.image, r.audits) })
 	if err != nil {
 		return err
 	}
-	if _, err := l.log.next(); err != nil { // what a start costs is not an audit's
+	r.again, err = l.phase(ctx, m, "again", min(r.audits, repeated), func() error { return requestAudits(ctx, l.cluster, "again", min(r.audits, repeated)) })
+	if err != nil {
 		return err
+	}
+	return l.conclude(ctx, m, r)
+}
+
+// phase measures n audits from what makes them due to the last verdict.
+func (l *load) phase(ctx context.Context, m *manager, request string, n int, begin func() error) (phase, error) {
+	p := phase{audits: n}
+	if _, err := l.log.next(); err != nil { // what was before is not of these audits
+		return p, err
+	}
+	before, err := l.look(ctx, m)
+	if err != nil {
+		return p, err
 	}
 	began := time.Now()
-	if err := createAudits(ctx, l.cluster, l.image, r.audits); err != nil {
-		return err
+	if err := begin(); err != nil {
+		return p, err
 	}
-	if err := l.board.await(ctx, r.audits); err != nil {
-		return errors.Join(err, l.kubelet.failed())
+	if err := l.board.await(ctx, request, n); err != nil {
+		return p, errors.Join(err, l.kubelet.failed())
 	}
-	r.drain = time.Since(began)
-	if err := m.await(ctx, startTimeout, idle(float64(r.audits))); err != nil {
-		return fmt.Errorf("wait for the work queue: %w", err)
+	p.took = time.Since(began)
+	if err := m.await(ctx, startTimeout, idle(float64(n))); err != nil {
+		return p, fmt.Errorf("wait for the work queue: %w", err)
 	}
 	after, err := l.look(ctx, m)
 	if err != nil {
+		return p, err
+	}
+	p.managerCPU, p.serverCPU = after.managerCPU-before.managerCPU, after.serverCPU-before.serverCPU
+	p.requests, err = l.log.next()
+	return p, err
+}
+
+// conclude takes the measures of the manager that made all audits.
+func (l *load) conclude(ctx context.Context, m *manager, r *result) error {
+	end, err := l.look(ctx, m)
+	if err != nil {
 		return err
 	}
-	_, expected := l.board.count()
-	r.wrong, r.slots = r.audits-expected, l.kubelet.most
-	r.managerCPU, r.serverCPU = after.managerCPU-before.managerCPU, after.serverCPU-before.serverCPU
-	r.storage = after.storage
-	r.p50 = after.manager.quantile(0.5, "controller_runtime_reconcile_time_seconds", "controller", controller)
-	r.p99 = after.manager.quantile(0.99, "controller_runtime_reconcile_time_seconds", "controller", controller)
-	r.reconciles = after.manager.sum("controller_runtime_reconcile_total", "controller", controller)
-	r.errors = after.manager.sum("controller_runtime_reconcile_errors_total", "controller", controller)
-	r.heap = int(after.manager.sum("go_memstats_heap_inuse_bytes"))
+	_, first := l.board.count("")
+	_, again := l.board.count("again")
+	r.wrong, r.slots, r.storage = r.audits-first-again, l.kubelet.most, end.storage
+	r.p50 = end.manager.quantile(0.5, "controller_runtime_reconcile_time_seconds", "controller", controller)
+	r.p99 = end.manager.quantile(0.99, "controller_runtime_reconcile_time_seconds", "controller", controller)
+	r.reconciles = end.manager.sum("controller_runtime_reconcile_total", "controller", controller)
+	r.errors = end.manager.sum("controller_runtime_reconcile_errors_total", "controller", controller)
+	r.heap = int(end.manager.sum("go_memstats_heap_inuse_bytes"))
 	if r.rss, err = m.peakRSS(); err != nil {
-		return err
-	}
-	if r.requests, err = l.log.next(); err != nil {
 		return err
 	}
 	r.left, err = left(ctx, l.cluster)
@@ -160,11 +195,11 @@ func (l *load) drain(ctx context.Context, binary string, r *result) (err error) 
 
 // rest restarts the manager when everything is decided: it looks at every audit
 // once, as a resync does.
-func (l *load) rest(ctx context.Context, binary string, r *result) (err error) {
+func (l *load) rest(ctx context.Context, r *result) (err error) {
 	if _, err := l.log.next(); err != nil { // the end of the manager before
 		return err
 	}
-	m, err := startManager(ctx, binary, l.kubeconfig, l.dir)
+	m, err := startManager(ctx, l.settings, l.binary, l.kubeconfig, l.dir)
 	if err != nil {
 		return err
 	}
@@ -175,7 +210,7 @@ func (l *load) rest(ctx context.Context, binary string, r *result) (err error) {
 	if r.restartRSS, err = m.peakRSS(); err != nil {
 		return err
 	}
-	r.steady, err = l.log.next()
+	r.restarted, err = l.log.next()
 	return err
 }
 

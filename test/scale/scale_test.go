@@ -9,14 +9,16 @@ import (
 
 // TestScale holds a few audits to the bounds that thousands have.
 func TestScale(t *testing.T) {
-	results, err := measureAll(t.Context(), settings{counts: []int{50}})
+	s := defaults()
+	s.counts = []int{50}
+	results, err := measureAll(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := printTable(os.Stdout, results); err != nil {
+	if err := printTable(os.Stdout, s, results); err != nil {
 		t.Fatal(err)
 	}
-	if err := check(results); err != nil {
+	if err := check(s, results); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,50 +27,60 @@ type row struct {
 	cost  func(result) float64
 }
 
-func perAudit(of func(result) float64) func(result) float64 {
-	return func(r result) float64 { return of(r) / float64(r.audits) }
-}
-
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
 func megabytes(n int) string              { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
 
-func rows() []row {
-	managerCPU := perAudit(func(r result) float64 { return r.managerCPU })
-	serverCPU := perAudit(func(r result) float64 { return r.serverCPU })
-	writes := perAudit(func(r result) float64 { return float64(r.requests.writes()) })
-	reads := perAudit(func(r result) float64 { return float64(r.requests.reads()) })
-	reconciles := perAudit(func(r result) float64 { return r.reconciles })
-	ms := func(of func(result) float64) func(result) string {
-		return func(r result) string { return milliseconds(of(r)) }
-	}
-	number := func(of func(result) float64) func(result) string {
-		return func(r result) string { return fmt.Sprintf("%.2f", of(r)) }
-	}
-	return []row{
-		{"time to drain", func(r result) string { return r.drain.Round(100 * time.Millisecond).String() }, nil},
-		{"audits per minute", func(r result) string { return fmt.Sprintf("%.0f", float64(r.audits)/r.drain.Minutes()) }, nil},
-		{"most Pods at a time", func(r result) string { return fmt.Sprint(r.slots) }, nil},
+func first(r result) phase { return r.first }
+func again(r result) phase { return r.again }
+
+func rows(s settings) []row {
+	all := []row{
+		{"time to drain", func(r result) string { return r.first.took.Round(100 * time.Millisecond).String() }, nil},
+		{"audits per minute", func(r result) string { return fmt.Sprintf("%.0f", float64(r.audits)/r.first.took.Minutes()) }, nil},
+		{"time of a slot per audit", func(r result) string {
+			return milliseconds(r.first.took.Seconds() * float64(s.slots) / float64(r.audits))
+		}, nil},
+		{"most Pods at a time", func(r result) string { return strconv.Itoa(r.slots) }, nil},
 		{"reconciliation, p50", func(r result) string { return milliseconds(r.p50) }, nil},
 		{"reconciliation, p99", func(r result) string { return milliseconds(r.p99) }, nil},
-		{"reconciliations per audit", number(reconciles), reconciles},
+		count("reconciliations per audit", func(r result) float64 { return r.reconciles / float64(r.first.audits+r.again.audits) }),
 		{"failed reconciliations", func(r result) string { return fmt.Sprint(r.errors) }, nil},
-		{"CPU of the manager per audit", ms(managerCPU), managerCPU},
-		{"CPU of the API server per audit", ms(serverCPU), serverCPU},
-		{"memory of the manager (peak RSS)", func(r result) string { return megabytes(r.rss) }, nil},
+		{"memory of the manager, peak RSS", func(r result) string { return megabytes(r.rss) }, nil},
 		{"heap of the manager in use", func(r result) string { return megabytes(r.heap) }, nil},
 		{"database of etcd in use", func(r result) string { return megabytes(r.storage) }, nil},
-		{"writes per audit", number(writes), writes},
-		{"reads per audit", number(reads), reads},
-		{"left in the run namespace", func(r result) string { return fmt.Sprint(r.left) }, nil},
-		{"restarted: writes", func(r result) string { return fmt.Sprint(r.steady.writes()) }, nil},
-		{"restarted: reads", func(r result) string { return fmt.Sprint(r.steady.reads()) }, nil},
+		{"left in the run namespace", func(r result) string { return strconv.Itoa(r.left) }, nil},
+		{"restarted: writes", func(r result) string { return strconv.Itoa(r.restarted.writes()) }, nil},
+		{"restarted: reads", func(r result) string { return strconv.Itoa(r.restarted.reads()) }, nil},
 		{"restarted: peak RSS", func(r result) string { return megabytes(r.restartRSS) }, nil},
+	}
+	all = append(all, costs("first audit", first)...)
+	return append(all, costs("re-audit", again)...)
+}
+
+// costs are the lines about one audit of a phase.
+func costs(name string, of func(result) phase) []row {
+	return []row{
+		count(name+": writes", func(r result) float64 { return of(r).each(float64(of(r).requests.writes())) }),
+		count(name+": reads", func(r result) float64 { return of(r).each(float64(of(r).requests.reads())) }),
+		cpu(name+": CPU of the manager", func(r result) float64 { return of(r).each(of(r).managerCPU) }),
+		cpu(name+": CPU of the API server", func(r result) float64 { return of(r).each(of(r).serverCPU) }),
 	}
 }
 
+// each is the share of one audit.
+func (p phase) each(cost float64) float64 { return cost / float64(p.audits) }
+
+func count(name string, of func(result) float64) row {
+	return row{name, func(r result) string { return fmt.Sprintf("%.2f", of(r)) }, of}
+}
+
+func cpu(name string, of func(result) float64) row {
+	return row{name, func(r result) string { return milliseconds(of(r)) }, of}
+}
+
 // printTable writes what is measured by line, the numbers of audits by column.
-func printTable(w io.Writer, results []result) error {
-	first, last := results[0], results[len(results)-1]
+func printTable(w io.Writer, s settings, results []result) error {
+	least, most := results[0], results[len(results)-1]
 	line := func(name string, ratio string, value func(result) string) string {
 		cells := []string{name}
 		for _, r := range results {
@@ -80,30 +90,37 @@ func printTable(w io.Writer, results []result) error {
 	}
 	var table strings.Builder
 	table.WriteString(line("audits", "ratio", func(r result) string { return strconv.Itoa(r.audits) }))
-	for _, row := range rows() {
+	for _, row := range rows(s) {
 		ratio := ""
 		if row.cost != nil && len(results) > 1 {
-			ratio = fmt.Sprintf("%.2f", row.cost(last)/row.cost(first))
+			ratio = fmt.Sprintf("%.2f", row.cost(most)/row.cost(least))
 		}
 		table.WriteString(line(row.name, ratio, row.value))
 	}
-	for _, kind := range kinds(results) {
-		table.WriteString(line(kind, "", func(r result) string {
-			return fmt.Sprintf("%.2f", float64(r.requests[kind])/float64(r.audits))
-		}))
+	for _, p := range []struct {
+		name string
+		of   func(result) phase
+	}{{"first audit", first}, {"re-audit", again}} {
+		for _, kind := range kinds(results, p.of) {
+			table.WriteString(line(p.name+": "+kind, "", func(r result) string {
+				return fmt.Sprintf("%.2f", p.of(r).each(float64(p.of(r).requests[kind])))
+			}))
+		}
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if _, err := fmt.Fprintf(out, "\n%d CPUs, %s\n\n%s", runtime.NumCPU(), runtime.Version(), &table); err != nil {
+	_, err := fmt.Fprintf(out, "\n%d slots, %d of a namespace; %d CPUs, %s\n\n%s",
+		s.slots, s.namespaceSlots, runtime.NumCPU(), runtime.Version(), &table)
+	if err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// kinds are those of the requests that audits cost.
-func kinds(results []result) []string {
+// kinds are those of the requests that the audits of a phase cost.
+func kinds(results []result, of func(result) phase) []string {
 	all := map[string]bool{}
 	for _, r := range results {
-		for kind := range r.requests {
+		for kind := range of(r).requests {
 			if !isOverhead(kind) {
 				all[kind] = true
 			}
@@ -113,7 +130,7 @@ func kinds(results []result) []string {
 }
 
 // check tells which bounds were broken.
-func check(results []result) error {
+func check(s settings, results []result) error {
 	var problems []error
 	broken := func(r result, format string, args ...any) {
 		problems = append(problems, fmt.Errorf("%d audits: "+format, append([]any{r.audits}, args...)...))
@@ -122,8 +139,13 @@ func check(results []result) error {
 		if r.wrong > 0 {
 			broken(r, "%d have another verdict than their report", r.wrong)
 		}
-		if writes := float64(r.requests.writes()) / float64(r.audits); writes > maxWrites {
-			broken(r, "%.2f writes each, and %d are allowed", writes, maxWrites)
+		if r.slots > s.slots {
+			broken(r, "there were %d Pods at a time, and %d are allowed", r.slots, s.slots)
+		}
+		for _, p := range []phase{r.first, r.again} {
+			if writes := p.each(float64(p.requests.writes())); writes > maxWrites {
+				broken(r, "%.2f writes each, and %d are allowed", writes, maxWrites)
+			}
 		}
 		if peak := max(r.rss, r.restartRSS); peak > maxRSS {
 			broken(r, "the manager took %s, and has %s", megabytes(peak), megabytes(maxRSS))
@@ -131,8 +153,8 @@ func check(results []result) error {
 		if r.left > 0 {
 			broken(r, "%d objects are left in the run namespace", r.left)
 		}
-		if writes := r.steady.writes(); writes > 0 {
-			broken(r, "a manager that has nothing to do wrote %d times: %v", writes, r.steady)
+		if writes := r.restarted.writes(); writes > 0 {
+			broken(r, "a manager that has nothing to do wrote %d times: %v", writes, r.restarted)
 		}
 	}
 	return errors.Join(problems...)
