@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"sigs.k8s.io/yaml"
 )
 
 // startTimeout bounds the start of the manager, and its end.
@@ -33,6 +35,27 @@ func buildManager(ctx context.Context, dir string) (root, binary string, err err
 	return root, binary, nil
 }
 
+// configFile is the name of the manager's configuration in the working directory.
+const configFile = "config.yaml"
+
+// configure writes the configuration that is deployed, but for the slots.
+func configure(root, dir string, s settings) error {
+	deployed, err := os.ReadFile(filepath.Join(root, "config", "manager", configFile))
+	if err != nil {
+		return err
+	}
+	config := map[string]any{}
+	if err := yaml.Unmarshal(deployed, &config); err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	config["slots"] = map[string]any{"total": s.slots, "perNamespace": s.namespaceSlots}
+	changed, err := yaml.Marshal(config)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, configFile), changed, 0o600)
+}
+
 // manager is the operator's process.
 type manager struct {
 	command *exec.Cmd
@@ -42,7 +65,7 @@ type manager struct {
 }
 
 // startManager starts it as it is deployed, and returns when it leads.
-func startManager(ctx context.Context, s settings, binary, kubeconfig, dir string) (*manager, error) {
+func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager, error) {
 	metrics, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -54,9 +77,11 @@ func startManager(ctx context.Context, s settings, binary, kubeconfig, dir strin
 	m := &manager{metrics: "http://" + metrics + "/metrics", ended: make(chan error, 1), log: log.Name()}
 	m.command = exec.Command(binary,
 		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+systemNamespace,
+		"--config="+filepath.Join(dir, configFile),
 		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
 		"--run-namespace="+runNamespace, "--runner-image=registry.example/runner:v1",
 	)
+	m.command.Env = append(os.Environ(), fmt.Sprintf("MEMORY_LIMIT=%d", maxRSS)) // as in config/manager
 	m.command.Stderr = log
 	if err := m.command.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start manager: %w", err), log.Close())

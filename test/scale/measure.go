@@ -58,7 +58,6 @@ type load struct {
 	kubeconfig string
 	dir        string
 	binary     string // of the manager
-	settings
 }
 
 // measure has n audits made by a fresh manager in a fresh cluster.
@@ -67,6 +66,9 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 	defer cancel()
 	dir = filepath.Join(dir, strconv.Itoa(n))
 	if err := os.Mkdir(dir, 0o700); err != nil {
+		return r, err
+	}
+	if err := configure(root, dir, s); err != nil {
 		return r, err
 	}
 	c, err := startCluster(ctx, root, dir)
@@ -82,7 +84,7 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 		return r, err
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
-	l := &load{cluster: c, settings: s, binary: binary, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
+	l := &load{cluster: c, binary: binary, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
 	if err := l.prepare(ctx, registry); err != nil {
 		return r, err
 	}
@@ -126,7 +128,7 @@ func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 
 // drain lets all audits be made, and then some once more.
 func (l *load) drain(ctx context.Context, r *result) (err error) {
-	m, err := startManager(ctx, l.settings, l.binary, l.kubeconfig, l.dir)
+	m, err := startManager(ctx, l.binary, l.kubeconfig, l.dir)
 	if err != nil {
 		return err
 	}
@@ -199,7 +201,7 @@ func (l *load) rest(ctx context.Context, r *result) (err error) {
 	if _, err := l.log.next(); err != nil { // the end of the manager before
 		return err
 	}
-	m, err := startManager(ctx, l.settings, l.binary, l.kubeconfig, l.dir)
+	m, err := startManager(ctx, l.binary, l.kubeconfig, l.dir)
 	if err != nil {
 		return err
 	}

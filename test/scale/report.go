@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // The size of the canned report: that of a server with as many tools as a usual
@@ -56,7 +57,7 @@ func leaky() report.Report {
 		Server:    report.Server{Name: "notes", Version: "1.4.2", ProtocolVersion: "2025-11-25", Command: []string{"/notes", "--stdio"}},
 		FailOn:    report.SeverityHigh,
 		StartTime: began, EndTime: began.Add(40 * time.Second),
-		ManifestDigest: digest("manifest"), RulesetDigest: digest("rules"),
+		ManifestDigest: digest("manifest"), RulesetDigest: rules.Digest(),
 		Runner: report.Component{Name: "mcpaudit", Version: "v0.1.0"}, Tracer: report.Component{Name: "ptrace", Version: "v0.1.0"},
 		Network:  report.NetworkSinkhole,
 		Manifest: report.Manifest{Digest: digest("manifest"), Envelope: digest("envelope"), Definition: "{}"},

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// The bounds that the operator keeps to: writes for one audit, and memory.
+// The bounds that the operator keeps to: writes for one audit, and the memory that
+// config/manager gives it.
 const (
 	maxWrites = 12
 	maxRSS    = 256 << 20
