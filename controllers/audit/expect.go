@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -93,15 +92,14 @@ func (r *Reconciler) census(ctx context.Context) error {
 }
 
 // wakeBy lets the queue wake audits through the work queue of the controller.
-func (r *Reconciler) wakeBy(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	r.Slots.Notify(func(key client.ObjectKey) { queue.Add(reconcile.Request{NamespacedName: key}) })
+func (r *Reconciler) wakeBy(_ context.Context, queue workQueue) error {
+	r.Slots.Notify(func(key client.ObjectKey) { hurry(queue, reconcile.Request{NamespacedName: key}) })
 	return nil
 }
 
 // podHandler tells the queue about the Pods of the cache. It enqueues nothing:
 // whom a Pod that is gone makes room for is woken by the queue.
 func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconcile.Request] {
-	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	seen := func(ctx context.Context, pod *corev1.Pod) {
 		if err := r.Slots.Seen(r.Clock.Now(), pod.Name, pod.UID, r.snapshot(ctx)); err != nil {
 			log.FromContext(ctx).Error(err, "Left the slots as they were", "pod", pod.Name)

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -59,7 +58,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).
 		Named("mcpserveraudit").
 		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, requestChanged()))).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(auditOf)).
+		Watches(&corev1.Pod{}, hurryAudits()).
 		WatchesRawSource(source.Func(r.wakeBy)).
 		WatchesRawSource(source.Kind(manager.GetCache(), &corev1.Pod{}, r.podHandler())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Options.Concurrency}).

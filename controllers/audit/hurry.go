@@ -1,0 +1,45 @@
+package audit
+
+import (
+	"context"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// workQueue is that of the controller.
+type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// urgent is the priority of audits that hold a slot; that of others is 0, or less
+// when a manager starts.
+const urgent = 1
+
+// hurry puts an audit that has a slot before all that only want one. Thousands of
+// audits that are applied at once, or found by a manager that starts, would else
+// stand before the few that make room.
+func hurry(queue workQueue, request reconcile.Request) {
+	if q, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(urgent)}, request)
+		return
+	}
+	queue.Add(request)
+}
+
+// hurryAudits enqueues the audit of a Pod that came, changed or went.
+func hurryAudits() handler.EventHandler {
+	enqueue := func(ctx context.Context, pod client.Object, queue workQueue) {
+		for _, request := range auditOf(ctx, pod) {
+			hurry(queue, request)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue workQueue) { enqueue(ctx, e.Object, queue) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue workQueue) { enqueue(ctx, e.ObjectNew, queue) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue workQueue) { enqueue(ctx, e.Object, queue) },
+	}
+}
