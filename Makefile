@@ -102,7 +102,7 @@ eval: ## Measure the rules: what they miss, and what they find in honest servers
 
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.
-	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./test/scale
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale
 
 .PHONY: bench-scale
 bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fails when a bound is broken (some minutes).
