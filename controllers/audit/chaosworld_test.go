@@ -74,7 +74,7 @@ type world struct {
 
 	logs    map[string]string
 	events  []string
-	created []string // the Pods that were
+	created []*corev1.Pod // all that ever were
 	uids    int
 }
 
@@ -194,7 +194,7 @@ func (w *world) funcs() interceptor.Funcs {
 				o.SetCreationTimestamp(metav1.NewTime(w.clock.Now().Truncate(time.Second)))
 				err := c.Create(ctx, o, options...)
 				if pod, ok := o.(*corev1.Pod); ok && err == nil {
-					w.created = append(w.created, pod.Name)
+					w.created = append(w.created, pod.DeepCopy())
 				}
 				return err
 			})
@@ -287,7 +287,7 @@ func (w *world) watched() {
 	w.aside = true
 	defer func() { w.aside = false }()
 	for _, pod := range w.created {
-		if err := w.manager.Slots.Seen(w.clock.Now(), pod, w.manager.snapshot(w.t.Context())); err != nil {
+		if err := w.manager.Slots.Seen(w.clock.Now(), pod.Name, pod.UID, w.manager.snapshot(w.t.Context())); err != nil {
 			w.t.Fatal(err)
 		}
 	}
