@@ -69,8 +69,11 @@ func installContainer(in Input) corev1.Container {
 		Name: ContainerInstall, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{runnerBinary, "install", "--bin", binDir, "--network", string(network(in.Audit))},
 		SecurityContext: runnerSecurity("NET_ADMIN"), // for the routes that close the network namespace
-		Resources:       resources("10m", "32Mi", corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}),
-		VolumeMounts:    []corev1.VolumeMount{shimVolume.mount()},
+		Resources: resources("10m", "32Mi", corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+			corev1.ResourceEphemeralStorage: resource.MustParse("256Mi"),
+		}),
+		VolumeMounts: []corev1.VolumeMount{shimVolume.mount()},
 		// What it prints last is the reason of a failure.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
