@@ -125,7 +125,7 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"deadlines: {start: soon, queue: 5}", []string{"deadlines.queue"}},
 		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: "soon" is no duration, write it such as 90s`, `deadlines.pull: "later"`}},
 		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
-		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is not Auto, Always or Never`}},
+		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
 		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
 		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},

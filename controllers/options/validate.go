@@ -3,6 +3,7 @@ package options
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,11 +66,8 @@ func (o *Options) Validate() error {
 	}
 	architecture, isLinux := strings.CutPrefix(o.Platform, "linux/")
 	demand(isLinux && architecture != "", "platform: %q is not like linux/amd64 or linux/arm64", o.Platform)
-	switch o.UserNamespaces {
-	case UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever:
-	default:
-		demand(false, "userNamespaces: %q is not Auto, Always or Never", o.UserNamespaces)
-	}
+	choices := []UserNamespaces{UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever}
+	demand(slices.Contains(choices, o.UserNamespaces), "userNamespaces: %q is none of %q", o.UserNamespaces, choices)
 	demand(o.RuntimeClass == "" || len(validation.IsDNS1123Subdomain(o.RuntimeClass)) == 0, "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
