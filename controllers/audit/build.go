@@ -30,14 +30,18 @@ func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*
 	})
 }
 
-// userNamespace tells whether the Pod has a user namespace of its own. What the
-// nodes say is about their default runtime: with another one, Auto asks for none.
+// userNamespace tells whether the Pod has a user namespace of its own. Which runtime a
+// RuntimeClass stands for is not asked: with one, all of them have to be able.
 func (r *Reconciler) userNamespace(ctx context.Context, audit *v1alpha1.MCPServerAudit) (bool, error) {
-	switch {
-	case r.Options.UserNamespaces == options.UserNamespacesAlways:
+	switch r.Options.UserNamespaces {
+	case options.UserNamespacesAlways:
 		return true, nil
-	case r.Options.UserNamespaces == options.UserNamespacesNever, cmp.Or(audit.Spec.Sandbox.RuntimeClassName, r.Options.RuntimeClass) != "":
+	case options.UserNamespacesNever:
 		return false, nil
 	}
-	return r.nodes.UserNamespaces(ctx, r.Live, r.Clock.Now())
+	support, err := r.nodes.UserNamespaces(ctx, r.Live, r.Clock.Now())
+	if cmp.Or(audit.Spec.Sandbox.RuntimeClassName, r.Options.RuntimeClass) != "" {
+		return support.All, err
+	}
+	return support.Default, err
 }

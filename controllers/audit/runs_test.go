@@ -14,11 +14,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // bounded makes a run namespace with the LimitRange and the ResourceQuota of
@@ -134,6 +137,40 @@ var _ = Describe("Where an audit runs", func() {
 		Expect(pod.Labels).To(HaveKeyWithValue("kueue.x-k8s.io/queue-name", "audits"))
 		Expect(pod.Spec.Tolerations).To(ContainElement(HaveField("Key", "audits")))
 		Expect(pod.Spec.HostUsers).To(BeNil())
+	})
+
+	It("is a user namespace of its own where every node has them", func(ctx SpecContext) {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "node-"}}
+		Expect(api.Create(ctx, node)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, node)).To(Succeed()) })
+		has := &corev1.NodeRuntimeHandlerFeatures{UserNamespaces: ptr.To(true)}
+		node.Status.RuntimeHandlers = []corev1.NodeRuntimeHandler{{Features: has}, {Name: "gvisor"}}
+		Expect(api.Status().Update(ctx, node)).To(Succeed())
+		for _, test := range []struct {
+			mode         options.UserNamespaces
+			runtimeClass string
+			want         OmegaMatcher
+		}{
+			{options.UserNamespacesAuto, "", HaveValue(BeFalse())},
+			{options.UserNamespacesAuto, "gvisor", BeNil()},
+			{options.UserNamespacesAlways, "gvisor", HaveValue(BeFalse())},
+			{options.UserNamespacesNever, "", BeNil()},
+		} {
+			b := newBench(ctx)
+			b.Options.UserNamespaces, b.Options.RuntimeClass = test.mode, test.runtimeClass
+			var created *corev1.Pod
+			b.Client = b.intercept(interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.CreateOption) error {
+					if pod, ok := object.(*corev1.Pod); ok {
+						created = pod
+					}
+					return c.Create(ctx, object, opts...)
+				},
+			})
+			b.reconcile(ctx)
+			Expect(created).NotTo(BeNil())
+			Expect(created.Spec.HostUsers).To(test.want, "%s with RuntimeClass %q", test.mode, test.runtimeClass)
+		}
 	})
 
 	It("is not chosen by what is an order to somebody", func(ctx SpecContext) {

@@ -102,7 +102,7 @@ func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []core
 	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	found, err := r.ask(asking, reference, credentials)
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		r.hosts.leave(registry, time.Now(), false) // we gave up, the registry did not fail
 		return Image{}, fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
 	}

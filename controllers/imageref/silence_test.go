@@ -1,6 +1,7 @@
 package imageref_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,33 @@ func TestResolveOfAHangingRegistry(t *testing.T) {
 	patient, err := resolver.Resolve(t.Context(), healthy.host+"/notes:v1", nil)
 	if err != nil || patient.Digest == "" {
 		t.Errorf("another registry: %v", err)
+	}
+}
+
+// TestResolveCountsDeadlinesOnly: a caller that is stopped says nothing about the
+// registry; one whose patience ends does.
+func TestResolveCountsDeadlinesOnly(t *testing.T) {
+	blocked, arrived := make(chan struct{}), make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-blocked }))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(blocked) })
+	image := strings.TrimPrefix(server.URL, "http://") + "/a:v1"
+	resolver, err := imageref.New("linux/amd64", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	go func() { <-arrived; stop() }()
+	if _, err := resolver.Resolve(stopped, image, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	impatient, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := resolver.Resolve(impatient, image, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it was not asked again: %v", err)
+	}
+	if _, err := resolver.Resolve(t.Context(), image, nil); !errors.Is(err, imageref.ErrUnreachable) {
+		t.Errorf("it was asked once more: %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -20,60 +21,73 @@ const keep = 5 * time.Minute
 // pageSize bounds what is held of the nodes at a time.
 const pageSize = 100
 
+// Support says by which of their runtime handlers all nodes that can be scheduled to
+// have something.
+type Support struct {
+	// Default: by the one without a name, that of Pods without a RuntimeClass.
+	Default bool
+	// All: by each of them, whatever RuntimeClass a Pod has.
+	All bool
+}
+
 // Features answers from a list that is some minutes old at most. The zero value is
 // ready to be used, by several at a time.
 type Features struct {
 	sync.Mutex
 	until time.Time
-	users bool
+	users Support
 }
 
-// UserNamespaces tells whether every node that can be scheduled to runs Pods in user
-// namespaces of their own (hostUsers: false), by the runtime that is its default.
-// Nodes that may not be listed count as nodes that do not.
-func (f *Features) UserNamespaces(ctx context.Context, reader client.Reader, now time.Time) (bool, error) {
+// UserNamespaces tells where Pods may have user namespaces of their own (hostUsers:
+// false). Nodes that may not be listed count as nodes that cannot.
+func (f *Features) UserNamespaces(ctx context.Context, reader client.Reader, now time.Time) (Support, error) {
 	f.Lock()
 	defer f.Unlock()
 	if now.Before(f.until) {
 		return f.users, nil
 	}
-	users, err := everyNode(ctx, reader, hasUserNamespaces)
+	users, err := userNamespaces(ctx, reader)
 	if err != nil && !apierrors.IsForbidden(err) {
-		return false, fmt.Errorf("list nodes: %w", err)
+		return Support{}, fmt.Errorf("list nodes: %w", err)
 	}
-	f.users, f.until = users && err == nil, now.Add(keep)
+	f.users, f.until = users, now.Add(keep)
 	return f.users, nil
 }
 
-// everyNode is false if there is none.
-func everyNode(ctx context.Context, reader client.Reader, holds func(corev1.Node) bool) (bool, error) {
-	found := false
+// userNamespaces asks all nodes; none is no support.
+func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) {
+	var found *Support
 	for token := ""; ; {
 		var page corev1.NodeList
 		if err := reader.List(ctx, &page, client.Limit(pageSize), client.Continue(token)); err != nil {
-			return false, err
+			return Support{}, err
 		}
 		for _, node := range page.Items {
 			if node.Spec.Unschedulable || node.Labels[corev1.LabelOSStable] == "windows" {
 				continue
 			}
-			if !holds(node) {
-				return false, nil
+			one := userNamespacesOf(node)
+			if found != nil {
+				one = Support{Default: one.Default && found.Default, All: one.All && found.All}
 			}
-			found = true
+			found = &one
 		}
-		if token = page.Continue; token == "" {
-			return found, nil
+		token = page.Continue
+		switch {
+		case found != nil && (token == "" || *found == Support{}):
+			return *found, nil
+		case token == "":
+			return Support{}, nil
 		}
 	}
 }
 
-// hasUserNamespaces looks at the runtime handler without a name, which is the default.
-func hasUserNamespaces(node corev1.Node) bool {
+func userNamespacesOf(node corev1.Node) Support {
+	support := Support{All: len(node.Status.RuntimeHandlers) > 0}
 	for _, handler := range node.Status.RuntimeHandlers {
-		if handler.Name == "" && handler.Features != nil && handler.Features.UserNamespaces != nil {
-			return *handler.Features.UserNamespaces
-		}
+		has := handler.Features != nil && ptr.Deref(handler.Features.UserNamespaces, false)
+		support.All = support.All && has
+		support.Default = support.Default || has && handler.Name == ""
 	}
-	return false
+	return support
 }
