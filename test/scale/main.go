@@ -72,16 +72,14 @@ func run(ctx context.Context, args []string) error {
 	}
 	ctrl.SetLogger(logr.Discard()) // that of envtest; the manager has its own
 	results, err := measureAll(ctx, s)
-	if err != nil {
-		return err
+	if len(results) > 0 { // what was measured before something went wrong counts
+		err = errors.Join(err, printTable(os.Stdout, s, results))
 	}
-	if err := printTable(os.Stdout, s, results); err != nil {
-		return err
-	}
-	return check(s, results)
+	return errors.Join(err, check(s, results))
 }
 
-// measureAll makes the working directory and the manager, and measures.
+// measureAll makes the working directory and the manager, and measures. With an
+// error it returns what was measured before.
 func measureAll(ctx context.Context, s settings) (results []result, err error) {
 	dir, err := os.MkdirTemp("", "mcpaudit-scale-")
 	if err != nil {
@@ -100,7 +98,7 @@ func measureAll(ctx context.Context, s settings) (results []result, err error) {
 		fmt.Fprintf(os.Stderr, "scale: %d audits\n", n)
 		r, err := measure(ctx, s, root, binary, dir, n)
 		if err != nil {
-			return nil, fmt.Errorf("measure %d audits: %w", n, err)
+			return results, fmt.Errorf("measure %d audits: %w", n, err)
 		}
 		results = append(results, r)
 	}
