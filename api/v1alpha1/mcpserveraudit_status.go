@@ -210,7 +210,7 @@ type TopFinding struct {
 // ToolDigest is one advertised tool.
 type ToolDigest struct {
 	// name of the tool.
-	// +kubebuilder:validation:MaxLength=80
+	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name"`
 	// digest over the canonical JSON of the tool's definition.
 	Digest Digest `json:"digest"`
@@ -259,8 +259,8 @@ type TriggerReason string
 const (
 	// TriggerNeverAudited: there is no verdict yet.
 	TriggerNeverAudited TriggerReason = "NeverAudited"
-	// TriggerSpecChanged: the verdict is about another spec. Changes of suspend
-	// and historyLimit alone need no audit.
+	// TriggerSpecChanged: the verdict is about another spec. Changes of suspend,
+	// historyLimit, schedule and retryLimit alone need no audit.
 	TriggerSpecChanged TriggerReason = "SpecChanged"
 	// TriggerBaselineChanged: the verdict was held to another spec.baseline.
 	TriggerBaselineChanged TriggerReason = "BaselineChanged"
@@ -299,6 +299,10 @@ type Trigger struct {
 	// specDigest is over the part of the spec that the outcome depends on, without
 	// the baseline.
 	SpecDigest Digest `json:"specDigest"`
+	// imageDigest that the registry gave for the image at the time; empty if it gave
+	// none. Another one behind the same tag has the server audited again.
+	// +optional
+	ImageDigest Digest `json:"imageDigest,omitempty"`
 	// baseline that the verdict was held to: the mode, and for Pinned its digest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=96

@@ -4,8 +4,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Schedule is when a server is audited again: by cron, or by interval. Audits of one
 // schedule are spread: each begins a little later than the schedule says, by a part
-// of the period that its UID decides (a tenth, and at most 10 minutes). Runs that
-// were missed, or that fell into a running audit, are made up for by one.
+// of the period that its UID decides (a tenth, and at most 10 minutes). It counts
+// from the end of the last audit, whatever that was made for: runs that were missed
+// since are made up for by one, and what falls into a running audit is done by it.
 // +kubebuilder:validation:XValidation:rule="has(self.cron) != has(self.interval)",message="schedule needs either cron or interval"
 // +kubebuilder:validation:XValidation:rule="has(self.cron) || !has(self.timeZone)",message="timeZone is only used with cron"
 type Schedule struct {

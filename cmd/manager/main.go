@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"time"
+	_ "time/tzdata" // spec.schedule.timeZone, in an image without a database
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"

@@ -47,11 +47,18 @@ type fakeImages struct {
 	image   imageref.Image
 	err     error
 	secrets []corev1.Secret // that the last question came with
+	asked   int             // for a digest alone
 }
 
 func (f *fakeImages) Resolve(_ context.Context, _ string, secrets []corev1.Secret) (imageref.Image, error) {
 	f.secrets = secrets
 	return f.image, f.err
+}
+
+func (f *fakeImages) Digest(ctx context.Context, image string, secrets []corev1.Secret) (string, error) {
+	f.asked++
+	found, err := f.Resolve(ctx, image, secrets)
+	return found.Digest, err
 }
 
 // fakeLogs holds the logs of the Pods by name.
@@ -114,6 +121,7 @@ func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeL
 	opts := options.Default()
 	opts.Slots, opts.NamespaceSlots = 1000, 1000 // the Pods of other specs stand in nobody's way
 	opts.RunNamespace, opts.RunnerImage = runNamespace, "registry.example/runner:v1"
+	opts.ImageCheckInterval = 0 // the specs about it turn it on
 	return &audit.Reconciler{
 		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts, Clock: clock.RealClock{},
 		Slots:   slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),

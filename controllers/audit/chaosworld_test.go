@@ -127,6 +127,12 @@ func (w *world) Resolve(context.Context, string, []corev1.Secret) (imageref.Imag
 	return imageref.Image{Reference: "registry.example/notes@" + digest, Digest: digest, Known: []string{digest}, Entrypoint: []string{"/notes"}}, nil
 }
 
+// Digest implements Images.
+func (w *world) Digest(ctx context.Context, image string, secrets []corev1.Secret) (string, error) {
+	found, err := w.Resolve(ctx, image, secrets)
+	return found.Digest, err
+}
+
 // Open implements result.Logs.
 func (w *world) Open(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
 	var text string

@@ -25,6 +25,7 @@ func (r *Reconciler) observe(ctx context.Context, s *session) error {
 	}
 	s.requested = trigger.Requested(s.audit.Annotations)
 	s.respecified = s.audit.Generation > 1 && s.audit.Generation != s.audit.Status.ObservedGeneration
+	s.schedule, s.invalid = parseSchedule(s.audit.Spec.Schedule)
 	return r.observeFrom(ctx, s, r.Client)
 }
 
@@ -41,13 +42,19 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		run, err := podspec.ReadRun(pod)
-		if err == nil && s.pod == nil && run.SpecDigest == s.specDigest && isCurrent(s.audit, pod, run) {
+		if err == nil && s.pod == nil && s.isAudited(run) && isCurrent(s.audit, pod, run) {
 			s.pod, s.run = pod, run
 			continue
 		}
 		s.spent = append(s.spent, pod)
 	}
 	return nil
+}
+
+// isAudited tells whether a run is about the spec as it is. Of the same generation
+// it is, even if this operator reads more out of it than the one that began the run.
+func (s *session) isAudited(run podspec.Run) bool {
+	return run.SpecDigest == s.specDigest || run.Generation == s.audit.Generation
 }
 
 // isCurrent tells whether a run follows on the one in the status, and is not on
@@ -58,30 +65,23 @@ func isCurrent(audit *v1alpha1.MCPServerAudit, pod *corev1.Pod, run podspec.Run)
 
 // decide tells whether an audit is due. One that is in progress is finished
 // first: a request in the middle of it is answered by the next one.
-func (r *Reconciler) decide(_ context.Context, s *session) error {
+func (r *Reconciler) decide(ctx context.Context, s *session) error {
 	if s.pod != nil {
 		return nil
 	}
-	status := s.audit.Status
-	in := trigger.Input{
-		Generation: s.audit.Generation, SpecDigest: s.specDigest,
-		Requested: s.requested, Handled: status.LastHandledReconcileAt, Last: status.Trigger,
-		Held:   conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended && !s.audit.Spec.Suspend,
-		Untils: untils(s.audit.Spec.Suppressions), Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time, Now: s.now,
+	if s.invalid != nil {
+		s.refuse()
+		s.resting = true
+		return errRest
 	}
-	due, isDue := trigger.Due(in)
-	switch {
-	case !isDue:
+	due, isDue := r.due(ctx, s)
+	if !isDue || s.audit.Spec.Suspend {
+		if isDue {
+			s.hold()
+		}
 		s.idle()
-		s.resting, s.next = true, trigger.Next(in)
-		return errRest
-	case s.audit.Spec.Suspend && due.Reason == v1alpha1.TriggerRequested:
-		s.idle() // the verdict stands, it is only not renewed
 		s.resting = true
-		return errRest
-	case s.audit.Spec.Suspend:
-		s.hold()
-		s.resting = true
+		r.plan(s)
 		return errRest
 	}
 	s.run = podspec.Run{
@@ -95,6 +95,32 @@ func (r *Reconciler) decide(_ context.Context, s *session) error {
 	return nil
 }
 
+// due asks the registry about the tag only if nothing else has the image resolved
+// anyway.
+func (r *Reconciler) due(ctx context.Context, s *session) (trigger.Trigger, bool) {
+	in := r.triggers(s)
+	if due, isDue := trigger.Due(in); isDue {
+		return due, true
+	}
+	r.checkTag(ctx, s)
+	in.TagDigest = r.tags.digest(s.audit)
+	return trigger.Due(in)
+}
+
+// triggers is what package trigger decides on.
+func (r *Reconciler) triggers(s *session) trigger.Input {
+	spec, status := s.audit.Spec, s.audit.Status
+	return trigger.Input{
+		UID: s.audit.UID, Now: s.now, Suspended: spec.Suspend,
+		Generation: s.audit.Generation, SpecDigest: s.specDigest, Baseline: trigger.Baseline(spec.Baseline),
+		Requested: s.requested, Handled: status.LastHandledReconcileAt,
+		Untils: untils(spec.Suppressions), Schedule: s.schedule,
+		Last: status.Trigger, Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time,
+		Held: s.hidden(), Failure: failure(s.audit), TagDigest: r.tags.digest(s.audit),
+		RulesetDigest: r.Options.RulesetDigest, MaxVerdictAge: r.Options.MaxVerdictAge,
+	}
+}
+
 func untils(suppressions []v1alpha1.Suppression) []time.Time {
 	var all []time.Time
 	for _, s := range suppressions {
@@ -102,3 +128,16 @@ func untils(suppressions []v1alpha1.Suppression) []time.Time {
 	}
 	return all
 }
+
+func failure(audit *v1alpha1.MCPServerAudit) trigger.Failure {
+	if audit.Status.Verdict != v1alpha1.VerdictInconclusive {
+		return trigger.Failure{}
+	}
+	return trigger.Failure{
+		Reason: conditions.Reason(audit, v1alpha1.ConditionAudited), Reported: audit.Status.Runner != nil,
+		Consecutive: audit.Status.ConsecutiveFailures, Limit: ptr.Deref(audit.Spec.RetryLimit, defaultRetryLimit),
+	}
+}
+
+// defaultRetryLimit is that of the CRD.
+const defaultRetryLimit = 3

@@ -55,7 +55,8 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		return r.refused(ctx, s, err)
 	}
 	s.pod, s.started = pod, true
-	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s: %s.", cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Message))
+	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s (%s): %s.",
+		cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Reason, s.run.Message))
 	return nil
 }
 

@@ -166,7 +166,7 @@ var _ = Describe("an audit that goes wrong", func() {
 	})
 
 	It("gives up a Pod that a policy refuses", func(ctx SpecContext) {
-		b := newBench(ctx)
+		b := newBench(ctx, retries(0))
 		b.refuses("Pod")
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
@@ -227,7 +227,7 @@ var _ = Describe("an audit that goes wrong", func() {
 	)
 
 	DescribeTable("says what is wrong with the image", func(ctx SpecContext, cause error, fix string) {
-		b := newBench(ctx)
+		b := newBench(ctx, retries(0))
 		b.images.err = fmt.Errorf("%w: registry.example/notes:v1", cause)
 		b.reconcile(ctx)
 		a := b.audit(ctx)

@@ -249,7 +249,7 @@ var _ = Describe("an audit", func() {
 	})
 
 	It("says that its Pod was deleted by somebody, and does not begin anew by itself", func(ctx SpecContext) {
-		b := newBench(ctx)
+		b := newBench(ctx, retries(0))
 		b.reconcile(ctx)
 		Expect(api.Delete(ctx, b.pod(ctx))).To(Succeed())
 		b.reconcile(ctx)

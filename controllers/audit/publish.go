@@ -41,7 +41,8 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 			}
 		}
 	}
-	s.record()
+	s.record(r.Options.RulesetDigest)
+	r.plan(s)
 	s.decided = true
 	kind, event, _ := decision(s.outcome.Verdict, s.outcome.Ready.Reason, s.outcome.Audited.Reason)
 	s.notice(kind, event, s.outcome.Ready.Message)

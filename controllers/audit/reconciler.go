@@ -68,6 +68,8 @@ import (
 // Images resolves images; imageref.Resolver does.
 type Images interface {
 	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
+	// Digest is what the image names now, at the cost of one request.
+	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)
 }
 
 // Reconciler reconciles MCPServerAudits.
@@ -96,6 +98,7 @@ type Reconciler struct {
 	unwritable sync.Map
 	// announced has the UIDs of the Pods whose verdict was told, until they are deleted.
 	announced sync.Map
+	tags      tags // what registries were asked
 }
 
 // Reconcile brings one audit a step further.
@@ -104,6 +107,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Client.Get(ctx, request.NamespacedName, audit); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.leave(request.NamespacedName)
+			r.tags.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

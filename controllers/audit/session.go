@@ -13,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/schedule"
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
@@ -29,6 +30,8 @@ type session struct {
 	respecified bool
 	pod         *corev1.Pod   // of the audit in progress; nil if there is none
 	spent       []*corev1.Pod // of audits that are over; settle deletes them
+	schedule    *schedule.Schedule
+	invalid     error // what of the spec cannot be followed
 
 	// decide, or the record of the Pod
 	run podspec.Run
@@ -62,7 +65,7 @@ type session struct {
 	started bool
 	// decided is set once the outcome is in the status, resting if none is due.
 	decided, resting bool
-	// next is how long it takes until an audit is due by itself; 0 if none will be.
+	// next is how long it takes until there is something to decide; 0 for never.
 	next time.Duration
 
 	notes []note
@@ -109,8 +112,7 @@ func (s *session) conclude(err error) (ctrl.Result, error) {
 // verdict shows it in Ready.
 func (s *session) progress(reason, message string) {
 	first := s.audit.Status.Verdict == ""
-	held := conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended
-	if first || held {
+	if first || s.hidden() {
 		s.set(v1alpha1.ConditionReady, conditions.Unknown(reason, message))
 		s.set(v1alpha1.ConditionReconciling, conditions.True(reason, message))
 		conditions.Remove(s.audit, v1alpha1.ConditionStalled)
@@ -154,7 +156,17 @@ func (s *session) hold() {
 	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
 	s.set(v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonSuspended, message))
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
-	s.idle()
+}
+
+// hidden tells whether Ready speaks of something else than the verdict: of what held
+// an audit back, and since then of the one that is to bring a verdict again.
+func (s *session) hidden() bool {
+	switch conditions.Reason(s.audit, v1alpha1.ConditionReady) {
+	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec,
+		v1alpha1.ReasonPending, v1alpha1.ReasonQueued, v1alpha1.ReasonRunning, v1alpha1.ReasonCollecting:
+		return true
+	}
+	return false
 }
 
 // idle says that nothing is in progress, and that the status is about the

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
 // The most bytes of JSON that the texts of a status take. With the caps of the
@@ -22,7 +23,7 @@ const (
 	maxEvidence       = 176
 	maxCapability     = 96
 	maxWord           = 64
-	maxToolName       = 80
+	maxToolName       = 64
 	maxDriftItem      = 96
 	maxTriggerMessage = 512
 	maxDigest         = 71
@@ -31,7 +32,7 @@ const (
 
 // record writes the outcome into the status. All that is about the audit before
 // is replaced, so that no verdict stands beside the findings of another.
-func (s *session) record() {
+func (s *session) record(rulesetDigest string) {
 	now := metav1.NewTime(s.now)
 	status := &s.audit.Status
 	status.Verdict, status.Phase = s.outcome.Verdict, phases[s.outcome.Verdict]
@@ -42,8 +43,10 @@ func (s *session) record() {
 	status.LastHandledReconcileAt = s.run.Requested
 	status.Trigger = &v1alpha1.Trigger{
 		Reason: s.run.Reason, Message: excerpt.Line(s.run.Message, maxTriggerMessage),
-		Run: s.run.Name, Generation: s.run.Generation, SpecDigest: s.run.SpecDigest,
+		Run: s.run.Name, Generation: s.run.Generation, SpecDigest: s.run.SpecDigest, ImageDigest: s.run.ImageDigest,
+		Baseline: trigger.Baseline(s.audit.Spec.Baseline), RulesetDigest: rulesetDigest,
 	}
+	s.remember()
 	status.Findings, status.Coverage, status.Runner = nil, nil, nil
 	status.TopFindings, status.Tools, status.ReportRef = nil, nil, nil
 	status.BehaviorDigest, status.RiskScore, status.RiskLevel = "", nil, ""
@@ -75,6 +78,9 @@ func (s *session) record() {
 		s.set(v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
 	}
 	s.idle()
+	if s.invalid != nil {
+		s.refuse() // the run was in progress when the spec became invalid
+	}
 }
 
 var phases = map[v1alpha1.Verdict]v1alpha1.Phase{

@@ -41,7 +41,7 @@ func full(text string) *session {
 	s := &session{audit: audit, report: r, resolved: v1alpha1.Digest(digest), requested: strings.Repeat("r", 256)}
 	s.run = podspec.Run{
 		Name: podspec.Name(audit, s.requested), Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
-		Requested: s.requested, Reason: v1alpha1.TriggerNeverAudited, Message: text,
+		Requested: s.requested, Reason: v1alpha1.TriggerSuppressionExpired, Message: text, ImageDigest: v1alpha1.Digest(digest),
 	}
 	s.summary = &report.Summary{Runner: r.Runner, Tracer: r.Tracer, Counts: report.Count(r.Findings)}
 	s.outcome = verdict.Judge(verdict.Input{
@@ -57,7 +57,10 @@ func TestStatusIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := full(strings.Repeat(text, 2000))
-			s.record()
+			for range 2 * v1alpha1.MaxHistory {
+				s.record("sha256:" + strings.Repeat("f", 64))
+			}
+			s.audit.Status.NextAuditTime = s.audit.Status.LastAuditTime
 			encoded, err := json.Marshal(s.audit.Status)
 			if err != nil {
 				t.Fatal(err)
@@ -67,8 +70,8 @@ func TestStatusIsBounded(t *testing.T) {
 			if len(encoded) >= maxStatus {
 				t.Errorf("the status takes %d bytes, the bound is %d", len(encoded), maxStatus)
 			}
-			if len(status.TopFindings) != v1alpha1.MaxTopFindings || len(status.Tools) != v1alpha1.MaxTools {
-				t.Errorf("%d top findings and %d tools: the caps are not used", len(status.TopFindings), len(status.Tools))
+			if len(status.TopFindings) != v1alpha1.MaxTopFindings || len(status.Tools) != v1alpha1.MaxTools || len(status.History) != v1alpha1.MaxHistory {
+				t.Errorf("%d top findings, %d tools, %d audits: the caps are not used", len(status.TopFindings), len(status.Tools), len(status.History))
 			}
 			for _, list := range [][]string{status.Drift.Added, status.Drift.Removed, status.Drift.Changed} {
 				if len(list) != v1alpha1.MaxDriftItems {

@@ -87,41 +87,72 @@ func New(platform string, timeout time.Duration) (*Resolver, error) {
 // which also proves access; what is behind a digest is remembered. A registry that
 // cannot be reached is not asked again for some seconds, and never by many at once.
 func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (Image, error) {
-	reference, err := name.ParseReference(image)
-	if err != nil {
-		return Image{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	credentials, err := newKeychain(pullSecrets)
-	if err != nil {
-		return Image{}, err
-	}
-	registry := reference.Context().RegistryStr()
-	if err := r.hosts.enter(registry, time.Now()); err != nil {
-		return Image{}, err
-	}
-	asking, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	found, err := r.ask(asking, reference, credentials)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		r.hosts.leave(registry, time.Now(), false) // we gave up, the registry did not fail
-		return Image{}, fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
-	}
-	r.hosts.leave(registry, time.Now(), isSilence(err))
+	var found Image
+	err := r.question(ctx, image, pullSecrets, func(reference name.Reference, options []remote.Option) error {
+		resolved, err := head(reference, options)
+		if err != nil {
+			return err
+		}
+		found, err = r.ask(reference, resolved, options)
+		return err
+	})
 	return found, err
 }
 
-// ask looks the tag up, and reads what is behind it unless that is known.
-func (r *Resolver) ask(ctx context.Context, reference name.Reference, credentials keychain) (Image, error) {
-	options := []remote.Option{
-		remote.WithContext(ctx), remote.WithAuthFromKeychain(credentials), remote.WithTransport(r.transport),
+// Digest tells which digest an image names, as Resolve does, and nothing more: it
+// is one request, which registries do not count as a pull.
+func (r *Resolver) Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error) {
+	var digest string
+	err := r.question(ctx, image, pullSecrets, func(reference name.Reference, options []remote.Option) error {
+		resolved, err := head(reference, options)
+		if err == nil {
+			digest = resolved.DigestStr()
+		}
+		return err
+	})
+	return digest, err
+}
+
+// question has a registry asked, if that may be asked now.
+func (r *Resolver) question(ctx context.Context, image string, pullSecrets []corev1.Secret, ask func(name.Reference, []remote.Option) error) error {
+	reference, err := name.ParseReference(image)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	credentials, err := newKeychain(pullSecrets)
+	if err != nil {
+		return err
+	}
+	registry := reference.Context().RegistryStr()
+	if err := r.hosts.enter(registry, time.Now()); err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	err = ask(reference, []remote.Option{
+		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(r.transport),
 		// The reconciler does the retries, where they can be seen.
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
+	})
+	if errors.Is(ctx.Err(), context.Canceled) {
+		r.hosts.leave(registry, time.Now(), false) // we gave up, the registry did not fail
+		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
 	}
-	head, err := remote.Head(reference, options...)
+	r.hosts.leave(registry, time.Now(), isSilence(err))
+	return err
+}
+
+// head looks the tag up.
+func head(reference name.Reference, options []remote.Option) (name.Digest, error) {
+	found, err := remote.Head(reference, options...)
 	if err != nil {
-		return Image{}, classify(reference, err)
+		return name.Digest{}, classify(reference, err)
 	}
-	resolved := reference.Context().Digest(head.Digest.String())
+	return reference.Context().Digest(found.Digest.String()), nil
+}
+
+// ask reads what is behind a digest, unless that is known.
+func (r *Resolver) ask(reference name.Reference, resolved name.Digest, options []remote.Option) (Image, error) {
 	if image, ok := r.images.Get(resolved.Name()); ok {
 		return image.(Image), nil
 	}

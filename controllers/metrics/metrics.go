@@ -67,6 +67,7 @@ func (m *Metrics) Started(waited time.Duration) { m.wait.Observe(waited.Seconds(
 // Images is what resolves images.
 type Images interface {
 	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
+	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)
 }
 
 // Count wraps what resolves images, and counts the outcomes.
@@ -81,6 +82,12 @@ func (c counted) Resolve(ctx context.Context, image string, pullSecrets []corev1
 	found, err := c.Images.Resolve(ctx, image, pullSecrets)
 	c.outcomes.WithLabelValues(outcome(err)).Inc()
 	return found, err
+}
+
+func (c counted) Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error) {
+	digest, err := c.Images.Digest(ctx, image, pullSecrets)
+	c.outcomes.WithLabelValues(outcome(err)).Inc()
+	return digest, err
 }
 
 func outcome(err error) string {

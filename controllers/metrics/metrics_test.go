@@ -69,6 +69,10 @@ func (a answers) Resolve(context.Context, string, []corev1.Secret) (imageref.Ima
 	return imageref.Image{Digest: "sha256:1"}, a.err
 }
 
+func (a answers) Digest(context.Context, string, []corev1.Secret) (string, error) {
+	return "sha256:1", a.err
+}
+
 func TestImageChecks(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	m := metrics.New(registry)
@@ -81,12 +85,15 @@ func TestImageChecks(t *testing.T) {
 			t.Errorf("Resolve = %v, %v, want the answer as it is: %v", image, got, err)
 		}
 	}
+	if digest, err := m.Count(answers{}).Digest(t.Context(), "registry.example/a", nil); digest != "sha256:1" || err != nil {
+		t.Errorf("Digest = %s, %v", digest, err)
+	}
 	lint(t, registry)
 	expect(t, registry, `
 # HELP mcpaudit_image_checks_total Questions to registries for the digest of an image, by outcome.
 # TYPE mcpaudit_image_checks_total counter
 mcpaudit_image_checks_total{outcome="bad_secret"} 1
-mcpaudit_image_checks_total{outcome="found"} 2
+mcpaudit_image_checks_total{outcome="found"} 3
 mcpaudit_image_checks_total{outcome="invalid"} 1
 mcpaudit_image_checks_total{outcome="not_found"} 1
 mcpaudit_image_checks_total{outcome="other"} 1
