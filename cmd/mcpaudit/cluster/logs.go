@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,7 +95,7 @@ func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod
 	var group sync.WaitGroup
 	var problems []error
 	var names []string
-	for _, c := range append(pod.Spec.InitContainers, pod.Spec.Containers...) {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		names = append(names, c.Name)
 	}
 	for _, name := range names {
@@ -165,7 +166,7 @@ func (a *api) again(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 
 // container tells whether a container has started, and if not why.
 func container(pod *corev1.Pod, name string) (started bool, why string) {
-	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if c.Name != name {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,7 +80,8 @@ func (s *session) progress(of string) *progress {
 }
 
 func (p *progress) say(text string, elapsed time.Duration) {
-	p.line.Step(fmt.Sprintf("%5s  %s  %s", duration.HumanDuration(elapsed), p.of, text))
+	brief, _, _ := strings.Cut(text, " (") // the line has no room for what is in brackets
+	p.line.Step(fmt.Sprintf("%5s  %s  %s", duration.HumanDuration(elapsed), p.of, brief))
 	if text != p.last && !terminal.Is(p.session.Stderr) {
 		p.session.tell("%s: %s", p.of, text)
 	}
