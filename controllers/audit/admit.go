@@ -82,27 +82,39 @@ func (r *Reconciler) create(ctx context.Context, s *session, pod *corev1.Pod) er
 // An error of the API server takes no place away.
 func (r *Reconciler) yield(s *session, err error) {
 	key := client.ObjectKeyFromObject(s.audit)
-	var wait waiting
-	waits := errors.As(err, &wait)
 	switch {
 	case s.queued:
-	case s.slot != "" && s.pod != nil && s.pod.Name == s.slot:
+	case s.slot != "":
+		r.yieldSlot(s, key, err)
+	case s.pod != nil:
+		r.Slots.Found(s.now, s.pod.Name, s.pod.UID)
+		r.leave(key)
+	case err == nil, errors.Is(err, errRest), isWaiting(err):
+		r.leave(key)
+	}
+}
+
+func (r *Reconciler) yieldSlot(s *session, key client.ObjectKey, err error) {
+	switch {
+	case s.pod != nil && s.pod.Name == s.slot:
 		r.admission.refused.Delete(key)
 		r.Slots.Created(s.now, s.slot, s.pod.UID)
-	case s.slot != "" && !s.attempted:
-		if waits && s.pod == nil {
+	case !s.attempted:
+		if s.pod == nil && isWaiting(err) {
 			r.admission.refused.Store(key, struct{}{})
 		} else if err == nil {
 			r.admission.refused.Delete(key)
 		}
 		r.Slots.Release(s.now, s.slot)
-	case s.slot == "" && (err == nil || waits || errors.Is(err, errRest)):
-		r.admission.refused.Delete(key)
-		r.Slots.Withdraw(s.now, key)
 	}
 }
 
-// leave ends the wait of an audit that is deleted.
+func isWaiting(err error) bool {
+	var wait waiting
+	return errors.As(err, &wait)
+}
+
+// leave ends the wait of an audit that does not wait any more.
 func (r *Reconciler) leave(key client.ObjectKey) {
 	r.admission.refused.Delete(key)
 	r.Slots.Withdraw(r.Clock.Now(), key)

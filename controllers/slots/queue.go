@@ -121,10 +121,22 @@ func (q *Queue) withdraw(now time.Time, key types.NamespacedName) {
 func (q *Queue) Created(now time.Time, pod string, uid types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e, tried := q.expected[pod]
-	if !tried {
-		return
+	if e, tried := q.expected[pod]; tried {
+		q.created(now, pod, e, uid)
 	}
+}
+
+// Found says which Pod the cache shows of an attempt that ended in nobody knows
+// what. After several attempts it could be of any, and only a Census is certain.
+func (q *Queue) Found(now time.Time, pod string, uid types.UID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e, tried := q.expected[pod]; tried && !e.again {
+		q.created(now, pod, e, uid)
+	}
+}
+
+func (q *Queue) created(now time.Time, pod string, e expectation, uid types.UID) {
 	e.uid = uid
 	q.expected[pod] = e
 	if q.pods[pod].UID == uid {

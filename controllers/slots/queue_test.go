@@ -227,6 +227,16 @@ func TestCreationOfUnknownOutcome(t *testing.T) {
 		b.active(2)
 		b.wakes("b/1")
 	})
+	t.Run("that the cache shows before it is asked again", func(t *testing.T) {
+		b := newBench(t, Limits{Total: 1, PerNamespace: 1})
+		b.admits("a/1", true)
+		b.admits("b/1", false)
+		b.shows("a/1")
+		b.Found(b.now, "a/1", "a/1")
+		b.active(1)
+		b.shows()
+		b.wakes("b/1")
+	})
 	t.Run("and then a refusal", func(t *testing.T) {
 		b := newBench(t, Limits{Total: 1, PerNamespace: 1})
 		b.admits("a/1", true)
