@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
 
 // ownNamespace is where the kubelet writes the namespace of the manager's own Pod.
@@ -22,7 +23,7 @@ func addDiscovery(manager ctrl.Manager, opts options.Options) error {
 	}
 	servers := &discovery.Reconciler{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: own,
-		Events: manager.GetEventRecorder("mcpaudit"), Clock: clock.RealClock{},
+		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Clock: clock.RealClock{},
 	}
 	return servers.SetupWithManager(manager)
 }

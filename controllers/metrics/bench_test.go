@@ -43,13 +43,13 @@ func filled(ctx context.Context, tb testing.TB, audits []v1alpha1.MCPServerAudit
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	listed := func(kind runtime.Object) toolscache.ListerWatcher {
 		return &noWatchList{toolscache.ListWatch{
-			ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 				if _, isPod := kind.(*corev1.Pod); isPod {
 					return &corev1.PodList{}, nil
 				}
 				return &v1alpha1.MCPServerAuditList{Items: audits}, nil
 			},
-			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
 		}}
 	}
 	c, err := crcache.New(&rest.Config{}, crcache.Options{

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -81,7 +82,7 @@ func TestImageChecks(t *testing.T) {
 		imageref.ErrUnreachable, imageref.ErrInvalid, imageref.ErrBadSecret, context.Canceled,
 	} {
 		image, got := m.Count(answers{err}).Resolve(t.Context(), "registry.example/a", nil)
-		if got != err || image.Digest != "sha256:1" {
+		if !errors.Is(got, err) || image.Digest != "sha256:1" {
 			t.Errorf("Resolve = %v, %v, want the answer as it is: %v", image, got, err)
 		}
 	}
