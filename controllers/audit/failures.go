@@ -63,6 +63,9 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 	case isQuota(err):
 		return refusal{event: eventQuota, reason: report.ReasonSandboxFailed, passes: true, what: fmt.Sprintf(
 			"The quota of the run namespace %s has no room for the audit Pod, which waits for it; raise the ResourceQuota if it stays so", namespace)}
+	case isLimitRange(err):
+		return refusal{event: eventPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
+			"The LimitRange of the run namespace %s does not allow that much; ask for less by spec.sandbox.resources, or raise it", namespace)}
 	case isPodSecurity(err):
 		return unusable("Pod Security does not let the audit Pod, which traces, into the run namespace %s; allow it there: "+labelToRun, namespace, namespace)
 	case state == namespaceMissing:
@@ -81,6 +84,11 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 // own: the text is that of the ResourceQuota admission plugin.
 func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+}
+
+// isLimitRange knows the LimitRanger admission plugin by its text.
+func isLimitRange(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "usage per Container is")
 }
 
 // isPodSecurity knows the PodSecurity admission plugin by its text.

@@ -105,7 +105,7 @@ var _ = Describe("The run namespace", func() {
 	It("refuses more than that, and the audit says so", func(ctx SpecContext) {
 		begin(ctx, limits("1", "5Gi", "1Gi"))
 		Expect(pods(ctx)).To(BeEmpty())
-		Expect(message(b.audit(ctx), "Auditing")).To(ContainSubstring("maximum memory usage per Container is 4Gi"))
+		Expect(message(b.audit(ctx), "Auditing")).To(And(ContainSubstring("maximum memory usage per Container is 4Gi"), ContainSubstring("ask for less by spec.sandbox.resources")))
 	})
 
 	It("bounds the Pods of others", func(ctx SpecContext) {
