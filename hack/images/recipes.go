@@ -49,6 +49,7 @@ var recipes = []recipe{
 	{name: "misbehave", tag: "silent", build: misbehave("silent")},
 	{name: "misbehave", tag: "garbage", build: misbehave("garbage")},
 	{name: "misbehave", tag: "oom", build: misbehave("oom")},
+	{name: "misbehave", tag: "fill", build: misbehave("fill")},
 	{name: "misbehave", tag: "fork", build: misbehave("fork")},
 	{name: "misbehave", tag: "slow", build: misbehave("slow")},
 	{name: "misbehave", tag: "huge", build: misbehave("huge")},

@@ -63,7 +63,7 @@ func copyPrivate(ctx context.Context, image string) string {
 	return target.String()
 }
 
-var _ = Describe("A private registry", func() {
+var _ = Describe("A private registry", Ordered, func() { // in one process: it has one address
 	var image string
 	BeforeEach(func(ctx context.Context) {
 		servePrivate()

@@ -61,7 +61,7 @@ var _ = Describe("A manifest that changes", func() {
 		Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
 		awaitVerdict(ctx, audit)
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
-		Expect(audit.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerSpecChanged))
+		Expect(audit.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerBaselineChanged))
 	})
 
 	It("is a mismatch when it never was the pinned one", func(ctx context.Context) {

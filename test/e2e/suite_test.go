@@ -38,7 +38,7 @@ const (
 )
 
 var (
-	k8s       client.Client
+	k8s       client.WithWatch
 	registry  = os.Getenv("IMAGE_REGISTRY")
 	namespace string // of the running spec
 )
@@ -55,7 +55,7 @@ var _ = BeforeSuite(func() {
 	scheme := runtime.NewScheme()
 	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(v1alpha1.AddToScheme(scheme)).To(Succeed())
-	k8s, err = client.New(restConfig, client.Options{Scheme: scheme})
+	k8s, err = client.NewWithWatch(restConfig, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 })
 

@@ -21,6 +21,7 @@ var modes = map[string]func() error{
 	"silent":  staySilent,
 	"garbage": garble,
 	"oom":     func() error { return note.Serve(note.Options{Aside: exhaust}) },
+	"fill":    func() error { return note.Serve(note.Options{Aside: fill}) },
 	"fork":    func() error { return note.Serve(note.Options{Aside: multiply}) },
 	"drift":   drift,
 	"slow":    slow,
@@ -28,7 +29,7 @@ var modes = map[string]func() error{
 }
 
 func main() {
-	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fork|drift|slow|huge") }
+	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fill|fork|drift|slow|huge") }
 	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
 		mode = modes[os.Args[1]]
 	}
@@ -73,6 +74,18 @@ func exhaust(context.Context) string {
 		held = append(held, block)
 	}
 	fmt.Fprintln(os.Stderr, "misbehave: no limit at", len(held)*chunk, "bytes")
+	return ""
+}
+
+// fill writes to its home until there is no room, at most 1 GiB, and stays.
+func fill(ctx context.Context) string {
+	const chunk, limit = 16 << 20, 1 << 30
+	file, err := os.CreateTemp(os.Getenv("HOME"), "fill")
+	for written := 0; err == nil && written < limit; written += chunk {
+		_, err = file.Write(make([]byte, chunk))
+	}
+	fmt.Fprintln(os.Stderr, "misbehave: filled its home:", err)
+	<-ctx.Done()
 	return ""
 }
 

@@ -1,0 +1,185 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"os/exec"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Chaos is what `make test-chaos` runs: what an audit depends on is taken away in
+// the middle of it. controllers/audit has the same for every single call of the API.
+const chaos = "chaos"
+
+// outage is how long the API server is away.
+const outage = time.Minute
+
+// node signals a program of the cluster's node.
+func node(signal, program string) {
+	GinkgoHelper()
+	out, err := exec.Command("../../hack/cluster/signal.sh", signal, program).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+}
+
+// takes is a server that needs some seconds, so that something can happen meanwhile.
+func takes(seconds string) *v1alpha1.MCPServerAudit {
+	return newAudit("misbehave:slow", func(a *v1alpha1.MCPServerAudit) {
+		a.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "NOTES_SECONDS", Value: seconds}}
+		a.Spec.Probe.MaxCallsPerTool, a.Spec.Probe.Rounds = 2, 1
+	})
+}
+
+// killManagers ends the manager's processes from the node, all replicas at once,
+// with nothing that they could do about it.
+func killManagers() {
+	GinkgoHelper()
+	killed, err := killProcesses("manager", "kubepods")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(killed).To(BeNumerically(">", 0), "no manager was running")
+}
+
+// awaitOutcome waits as awaitVerdict does, through failures of the API server.
+func awaitOutcome(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		g.Expect(audit.Status.Verdict).NotTo(BeEmpty(), "no verdict yet: %s", conditions(audit))
+		g.Expect(condition(audit, v1alpha1.ConditionAuditing).Status).To(Equal(metav1.ConditionFalse))
+	}).WithContext(ctx).WithTimeout(2 * verdictTimeout).WithPolling(poll).Should(Succeed())
+}
+
+// expectOnce expects a Pass that is in the status once, with one report, and
+// nothing left of it.
+func expectOnce(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
+	GinkgoHelper()
+	Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+	Expect(audit.Status.History).To(HaveLen(1))
+	Expect(reportOf(ctx, audit).Spec.Manifest.Tools).To(HaveLen(1))
+	var reports v1alpha1.MCPAuditReportList
+	Expect(k8s.List(ctx, &reports, client.InNamespace(audit.Namespace), client.MatchingLabels{auditUIDLabel: string(audit.UID)})).To(Succeed())
+	Expect(reports.Items).To(HaveLen(1))
+	expectNothingLeft(ctx, audit)
+}
+
+func expectNothingLeft(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
+	GinkgoHelper()
+	Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(2 * time.Minute).WithPolling(poll).Should(BeEmpty())
+	Expect(secretsOf(ctx, audit)).To(BeEmpty())
+}
+
+var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
+	It("the managers are killed: when the Pod is there, when it runs, when it has ended", func(ctx context.Context) {
+		for moment, reached := range map[string]func(corev1.Pod) bool{
+			"the Pod is there": func(corev1.Pod) bool { return true },
+			"the Pod runs":     func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning },
+			"the Pod has ended": func(pod corev1.Pod) bool {
+				return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+			},
+		} {
+			By("killing them when " + moment)
+			audit := takes("2")
+			Expect(k8s.Create(ctx, audit)).To(Succeed())
+			Eventually(func(g Gomega) {
+				pods := podsOf(ctx, audit)
+				g.Expect(pods).To(HaveLen(1))
+				g.Expect(reached(pods[0])).To(BeTrue())
+			}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(50 * time.Millisecond).Should(Succeed())
+			killManagers()
+			awaitOutcome(ctx, audit)
+			expectOnce(ctx, audit)
+		}
+	})
+
+	It("the API server is away for a minute", func(ctx context.Context) {
+		var audits []*v1alpha1.MCPServerAudit
+		for _, seconds := range []string{"1", "10", "20"} {
+			audit := takes(seconds)
+			Expect(k8s.Create(ctx, audit)).To(Succeed())
+			audits = append(audits, audit)
+		}
+		awaitRunning(ctx, audits[0])
+		node("STOP", "kube-apiserver")
+		away := time.After(outage)
+		DeferCleanup(node, "CONT", "kube-apiserver") // also when the spec is interrupted
+		select {
+		case <-away:
+		case <-ctx.Done():
+		}
+		node("CONT", "kube-apiserver")
+		for _, audit := range audits {
+			awaitOutcome(ctx, audit)
+			expectOnce(ctx, audit)
+		}
+	})
+
+	It("etcd answers slowly", func(ctx context.Context) {
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() { // three quarters of the time it does nothing
+			defer GinkgoRecover()
+			defer close(stopped)
+			for turn := time.NewTicker(time.Second); ; {
+				select {
+				case <-stop:
+					turn.Stop()
+					return
+				case <-turn.C:
+					node("STOP", "etcd")
+					<-time.After(750 * time.Millisecond)
+					node("CONT", "etcd")
+				}
+			}
+		}()
+		DeferCleanup(func() { close(stop); <-stopped; node("CONT", "etcd") })
+		audit := takes("2")
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		awaitOutcome(ctx, audit)
+		expectOnce(ctx, audit)
+	})
+
+	It("somebody deletes the Pod", func(ctx context.Context) {
+		audit := takes("20")
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		pod := awaitRunning(ctx, audit)
+		Expect(k8s.Delete(ctx, &pod, client.GracePeriodSeconds(0))).To(Succeed())
+		awaitOutcome(ctx, audit)
+		expectInconclusive(audit, v1alpha1.ReasonPodFailed, "deleted")
+		Expect(audit.Status.NextAuditTime).NotTo(BeNil(), "it will be tried again")
+		Expect(audit.Status.History).To(HaveLen(1))
+		expectNothingLeft(ctx, audit)
+	})
+
+	It("the node is drained, and another audit waits until it is back", func(ctx context.Context) {
+		audit := takes("20")
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		pod := awaitRunning(ctx, audit)
+		uncordon := func(ctx context.Context) {
+			_, err := kubectl(ctx, "", "uncordon", pod.Spec.NodeName)
+			Expect(err).NotTo(HaveOccurred())
+		}
+		DeferCleanup(uncordon)
+		_, err := kubectl(ctx, "", "drain", pod.Spec.NodeName, "--pod-selector="+auditUIDLabel, "--force", "--delete-emptydir-data", "--timeout=60s")
+		Expect(err).NotTo(HaveOccurred())
+		awaitOutcome(ctx, audit)
+		expectInconclusive(audit, v1alpha1.ReasonEvicted, "")
+		expectNothingLeft(ctx, audit)
+
+		waiting := newAudit("honest-go:dev")
+		Expect(k8s.Create(ctx, waiting)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(waiting), waiting)).To(Succeed())
+			g.Expect(condition(waiting, v1alpha1.ConditionAuditing).Message).To(ContainSubstring("unschedulable"))
+		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+		uncordon(ctx)
+		awaitOutcome(ctx, waiting)
+		expectOnce(ctx, waiting)
+	})
+})
