@@ -2,7 +2,8 @@
 # Installs the operator into the cluster of KUBECONFIG and waits until it is
 # ready: builds its two images, pushes them to IMAGE_REGISTRY, and installs them
 # by digest, so that a node never runs an older one that it still has. Used by
-# the demo and by the end-to-end tests alike.
+# the demo and by the end-to-end tests alike.  Usage: deploy.sh [configuration of
+# the operator]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/.."
 overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 cp -r config "$overlay/"
+[ $# = 0 ] || cp "$1" "$overlay/config/manager/config.yaml"
 {
 	echo "resources: [config/default]"
 	echo "configurations: [config/manager/kustomizeconfig.yaml]"

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The limits of the operator while these tests run (hack/e2e.sh).
+// The limits of the operator while these tests run (operator.yaml).
 const totalSlots, namespaceSlots = 4, 3
 
 // watchSlots looks at the audit Pods until stop is called, which returns the most
