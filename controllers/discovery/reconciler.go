@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -37,6 +38,9 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 
 	watches *watches
+	// settled are the audits that were found to be as they should be, by what that was
+	// found from: looking at thousands of them again costs more than remembering.
+	settled map[types.UID]facts
 	// context of the manager, in which the watches run.
 	context context.Context
 }
@@ -82,6 +86,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	return result, errors.Join(problems...)
 }
 
+// facts identify everything that an audit is compared with.
+type facts struct {
+	audit, candidate, policy types.UID
+	versions                 [2]string
+	generation               int64
+}
+
+func factsOf(w Wanted) facts {
+	policy := w.Outcome.Policy
+	return facts{
+		audit: w.Audit.UID, candidate: w.Candidate.UID, policy: policy.UID,
+		versions: [2]string{w.Audit.ResourceVersion, w.Candidate.ResourceVersion}, generation: policy.Generation,
+	}
+}
+
 // wantedSources are those that any policy wants.
 func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.DiscoverySource {
 	var wanted []v1alpha1.DiscoverySource
@@ -97,7 +116,14 @@ func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.Discove
 // and returns how many it wrote for each.
 func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 	made := map[*Outcome]int{}
+	before := r.settled
+	r.settled = make(map[types.UID]facts, len(plan.Wanted)) // those that are gone are forgotten
 	for _, w := range plan.Wanted {
+		if w.Audit != nil && before[w.Audit.UID] == factsOf(w) {
+			r.settled[w.Audit.UID] = factsOf(w)
+			w.Outcome.Audited++
+			continue
+		}
 		wrote, err := r.ensure(ctx, w)
 		switch {
 		case errors.Is(err, errNameTaken):
@@ -134,7 +160,11 @@ func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if same, err := applied(w.Audit, want); same || err != nil {
+	same, err := applied(w.Audit, want)
+	if same {
+		r.settled[w.Audit.UID] = factsOf(w)
+	}
+	if same || err != nil {
 		return false, err
 	}
 	options := []client.ApplyOption{client.FieldOwner(FieldManager)}
