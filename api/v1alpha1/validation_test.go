@@ -36,6 +36,10 @@ func elsewhere(url string) func(*v1alpha1.MCPServerAuditSpec) {
 	return func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{URL: url} }
 }
 
+func scheduled(schedule v1alpha1.Schedule) func(*v1alpha1.MCPServerAuditSpec) {
+	return func(s *v1alpha1.MCPServerAuditSpec) { s.Schedule = &schedule }
+}
+
 func suppresses(change func(*v1alpha1.Suppression)) func(*v1alpha1.MCPServerAuditSpec) {
 	one := v1alpha1.Suppression{Rule: "MCPA-EGRESS-001", Match: "api.example.com", Reason: "Its own telemetry.", Until: metav1.Now()}
 	change(&one)
@@ -91,6 +95,8 @@ var _ = Describe("MCPServerAudit", func() {
 		change(&audit.Spec)
 		Expect(api.Create(ctx, audit)).To(Succeed())
 	},
+		Entry("a schedule by cron", scheduled(v1alpha1.Schedule{Cron: "0 3 * * *", TimeZone: "Europe/Berlin"})),
+		Entry("a schedule by interval", scheduled(v1alpha1.Schedule{Interval: &metav1.Duration{Duration: 5 * time.Minute}})),
 		Entry("the shortest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 10 * time.Second }),
 		Entry("the longest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = time.Hour }),
 		Entry("no history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](0) }),
@@ -142,6 +148,11 @@ var _ = Describe("MCPServerAudit", func() {
 		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(message)))
 	},
+		Entry("a schedule without a time", scheduled(v1alpha1.Schedule{}), "schedule needs either cron or interval"),
+		Entry("a schedule with two times", scheduled(v1alpha1.Schedule{Cron: "@daily", Interval: &metav1.Duration{Duration: time.Hour}}), "schedule needs either cron or interval"),
+		Entry("a zone of an interval", scheduled(v1alpha1.Schedule{TimeZone: "UTC", Interval: &metav1.Duration{Duration: time.Hour}}), "timeZone is only used with cron"),
+		Entry("audits all the time", scheduled(v1alpha1.Schedule{Interval: &metav1.Duration{Duration: 4 * time.Minute}}), "interval must be between 5m and 8760h"),
+		Entry("more retries than a history has", func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = ptr.To[int32](11) }, "spec.retryLimit"),
 		Entry("a suppression of what is no rule", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-*" }), "spec.suppressions[0].rule"),
 		Entry("a suppression of another manifest", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-MANIFEST-001" }), "approved by spec.baseline"),
 		Entry("a suppression without a reason", suppresses(func(s *v1alpha1.Suppression) { s.Reason = "" }), "spec.suppressions[0].reason"),
