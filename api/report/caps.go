@@ -79,6 +79,10 @@ func (r *Report) Cap() {
 		}
 		t.report(r, step)
 	}
+	if size(r) > MaxBytes {
+		t.tight = true
+		t.report(r, shrinkSteps[len(shrinkSteps)-1])
+	}
 	for field, n := range t.dropped {
 		r.truncated(field, n)
 	}
@@ -119,7 +123,14 @@ func size(r *Report) int {
 }
 
 // trimmer cuts lists and texts and counts what it left out.
-type trimmer struct{ dropped map[string]int }
+type trimmer struct {
+	dropped map[string]int
+	// tight is the last resort against texts of which every byte becomes six in
+	// JSON, such as controls: all of them are cut to a tightness-th of their caps.
+	tight bool
+}
+
+const tightness = 16
 
 func (t *trimmer) report(r *Report, to limits) {
 	r.Findings = cut(t, "findings", r.Findings, to.findings)
@@ -346,8 +357,7 @@ func (c *CapabilityProfile) effects() int {
 // text cuts a text whose loss has to be known.
 func (t *trimmer) text(field string, s *string, limit int) {
 	before := len(*s)
-	t.excerpt(s, limit)
-	if before > limit {
+	if t.excerpt(s, limit) {
 		t.dropped[field] += before - len(*s)
 	}
 }
@@ -357,8 +367,11 @@ const cutMark = "…"
 
 // excerpt cuts a text that is an excerpt by its nature and marks the cut. It
 // looks at no more of a text than it can keep.
-func (t *trimmer) excerpt(s *string, limit int) {
-	over := len(*s) > limit
+func (t *trimmer) excerpt(s *string, limit int) (over bool) {
+	if t.tight {
+		limit /= tightness
+	}
+	over = len(*s) > limit
 	if over {
 		end := max(limit-len(cutMark), 0)
 		for end > 0 && !utf8.RuneStart((*s)[end]) {
@@ -370,6 +383,7 @@ func (t *trimmer) excerpt(s *string, limit int) {
 	if over && *s != "" {
 		*s += cutMark
 	}
+	return over
 }
 
 func cut[T any](t *trimmer, field string, list []T, limit int) []T {

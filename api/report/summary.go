@@ -38,6 +38,10 @@ func (s Summary) Encode() ([]byte, error) {
 	t := trimmer{dropped: map[string]int{}}
 	t.excerpt(&s.Message, maxSummaryReason)
 	encoded, err := json.Marshal(s)
+	if err == nil && len(encoded) > maxSummaryBytes {
+		t.excerpt(&s.Message, maxSummaryReason/6) // a byte of it takes up to six
+		encoded, err = json.Marshal(s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode summary: %w", err)
 	}
