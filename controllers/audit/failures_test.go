@@ -4,6 +4,7 @@ package audit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -368,15 +369,18 @@ var _ = Describe("an audit that goes wrong", func() {
 		Expect(a.Status.ReportRef).To(BeNil())
 	})
 
-	It("stores the largest report that a runner may make, and a status with every cap used", func(ctx SpecContext) {
+	DescribeTable("stores the largest report that a runner may make, and a status with every cap used", func(ctx SpecContext, of string) {
 		b := newBench(ctx)
-		text := strings.Repeat("<\U0001f600\"", 1500)
+		text := strings.Repeat(of, 1<<20/len(of))
 		b.audited(ctx, clean(leaks, func(r *report.Report) {
 			r.Server.Stderr, r.Server.Command = text, []string{text, text}
-			for i := range 600 {
+			for i := range 10_000 {
+				r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i) + text[:1200], Title: text, Description: text, Definition: text, Digest: sha("5")})
+			}
+			for i := range 1_000 {
 				r.Findings = append(r.Findings, r.Findings[i%2])
 				r.Findings[i].Message, r.Findings[i].Capability.Name = text, text
-				r.Manifest.Tools = append(r.Manifest.Tools, report.Item{Name: fmt.Sprint(i) + text, Title: text, Description: text, Digest: sha("5")})
+				r.Findings[i].Evidence = []report.Evidence{{Time: r.StartTime, Syscall: "openat", Detail: text}}
 				r.Profile.Capabilities = append(r.Profile.Capabilities, report.CapabilityProfile{
 					Kind: report.CapabilityTool, Name: text, Phase: report.PhaseCall,
 					Reads:    []report.FileAccess{{Path: text, Operation: "openat", Count: 1}},
@@ -390,8 +394,20 @@ var _ = Describe("an audit that goes wrong", func() {
 		Expect(a).To(And(haveCondition("Ready", "FindingsAboveThreshold"), haveCondition("Audited", "ReportTruncated")))
 		Expect(a.Status.ReportRef).NotTo(BeNil())
 		Expect(a.Status.TopFindings).To(HaveLen(v1alpha1.MaxTopFindings))
+		Expect(a.Status.Findings.High).To(BeNumerically(">=", 20))
 		Expect(b.reports(ctx)).To(HaveLen(1))
-	})
+		stored := b.reports(ctx)[0].Spec
+		Expect(stored.Verdict).To(Equal(v1alpha1.VerdictFail))
+		Expect(stored.Truncated).To(ContainElement(HaveField("Field", "manifest.tools")))
+		encoded, err := json.Marshal(stored)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(len(encoded)).To(BeNumerically("<=", report.MaxBytes+8<<10), "the report with what the manager adds")
+		encoded, err = json.Marshal(a.Status)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(len(encoded)).To(BeNumerically("<", 80_000))
+	},
+		Entry("text", "x"), Entry("wide", "<\U0001f600\""), Entry("controls", "\x01"), Entry("separators", "\u2028\u202e"), Entry("broken", "\xff"),
+	)
 
 	It("survives the loss of the status", func(ctx SpecContext) {
 		b := newBench(ctx)
