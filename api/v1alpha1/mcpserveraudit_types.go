@@ -215,6 +215,7 @@ type SandboxResources struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Called",type=integer,priority=1,JSONPath=`.status.coverage.tools.called`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.spec.server.url`
+// +kubebuilder:printcolumn:name="Next",type=string,priority=1,JSONPath=`.status.nextAuditTime`
 // +kubebuilder:printcolumn:name="Phase",type=string,priority=1,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.status.imageDigest`
