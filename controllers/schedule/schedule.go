@@ -27,7 +27,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrInvalid: the schedule can never be followed. The message names the field and
+// ErrInvalid says that the schedule can never be followed. The message names the field and
 // what to do.
 var ErrInvalid = errors.New("invalid schedule")
 
