@@ -29,10 +29,10 @@ var faults = []fault{
 	{name: "finds the API server away for a while", answer: away, calls: 12},
 	{name: "does not arrive", answer: away, calls: 1},
 	{name: "is applied, and then the API server is away", answer: away, applied: true, calls: 3},
-	{name: "times out (504)", calls: 1, answer: answers(func(r schema.GroupResource, _ string) *apierrors.StatusError {
+	{name: "times out (504)", calls: 1, answer: answers(func(_ schema.GroupResource, _ string) *apierrors.StatusError {
 		return apierrors.NewTimeoutError("etcd", 1)
 	})},
-	{name: "is too many (429)", calls: 1, answer: answers(func(r schema.GroupResource, _ string) *apierrors.StatusError {
+	{name: "is too many (429)", calls: 1, answer: answers(func(_ schema.GroupResource, _ string) *apierrors.StatusError {
 		return apierrors.NewTooManyRequests("slow down", 1)
 	})},
 	{name: "breaks the API server (500)", calls: 1, answer: answers(func(schema.GroupResource, string) *apierrors.StatusError {
@@ -221,7 +221,7 @@ func (s story) problems(w *world, after []call) (problems []string) {
 	for _, entry := range status.History {
 		seen[entry.Run]++
 	}
-	if len(status.History) > 0 && (len(seen) != len(status.History) || seen[status.Trigger.Run] != 1) {
+	if len(seen) != len(status.History) || seen[status.Trigger.Run] != 1 {
 		report("the history has runs %v", seen)
 	}
 	left := len(list(w, &corev1.PodList{}, "mcpaudit-runs").Items) + len(list(w, &corev1.SecretList{}, "mcpaudit-runs").Items)
