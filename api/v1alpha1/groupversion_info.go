@@ -40,9 +40,9 @@ const (
 	// status.lastHandledReconcileAt does. By convention it is the time.
 	RequestedAtAnnotation = "mcpaudit.dev/requestedAt"
 
-	// ManifestAnnotation and VerdictAnnotation are spec.manifestDigest and
-	// spec.verdict of an MCPAuditReport: by them the one of the baseline is found
-	// without reading all of them.
+	// ManifestAnnotation is spec.manifestDigest of an MCPAuditReport. By it and by
+	// VerdictAnnotation the one of the baseline is found without reading all of them.
 	ManifestAnnotation = "mcpaudit.dev/manifest-digest"
-	VerdictAnnotation  = "mcpaudit.dev/verdict"
+	// VerdictAnnotation is spec.verdict of an MCPAuditReport.
+	VerdictAnnotation = "mcpaudit.dev/verdict"
 )

@@ -27,8 +27,9 @@ const (
 	eventUnusable    = v1alpha1.ReasonRunNamespaceUnusable
 	eventPodRefused  = "AuditPodRefused"
 	eventUnwritten   = "StatusRefused"
-	labelToRun       = "kubectl label --overwrite namespace %s pod-security.kubernetes.io/enforce=privileged"
-	manifestsToApply = "kubectl apply -k config/runs"
+	labelToRun       = "`kubectl label --overwrite namespace %s pod-security.kubernetes.io/enforce=privileged`"
+	rolesToApply     = "`kubectl apply -k config/rbac`"
+	manifestsToApply = "`kubectl apply -k config/runs`"
 )
 
 // refusal is why the API server does not take what an audit needs.
@@ -73,8 +74,7 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 	case state == namespaceTerminating || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return unusable("The run namespace %s is being deleted; create it again once it is gone: "+manifestsToApply, namespace)
 	case isUnauthorised(err):
-		return unusable("The manager has no right to what it needs in the run namespace %s; give it its role: "+manifestsToApply+
-			" and config/rbac", namespace)
+		return unusable("The manager has no right to what it needs in the run namespace %s; give it its role: "+rolesToApply, namespace)
 	}
 	return refusal{event: eventPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
 		"The audit Pod is refused in the run namespace %s; if it is by a policy, exempt the namespace from it", namespace)}

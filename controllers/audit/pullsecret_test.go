@@ -18,8 +18,8 @@ func TestAllowPullSecret(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			denied := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "registry", errors.New(test.denied))
 			got := allowPullSecret(denied, "team-a", "registry")
-			want := "kubectl create rolebinding mcpaudit-pull-secret-reader --namespace=team-a " +
-				"--clusterrole=mcpaudit-pull-secret-reader --serviceaccount=" + test.account
+			want := "Allow it: `kubectl create rolebinding mcpaudit-pull-secret-reader --namespace=team-a " +
+				"--clusterrole=mcpaudit-pull-secret-reader --serviceaccount=" + test.account + "`"
 			if !strings.HasSuffix(got, want) || !strings.Contains(got, "the secret registry of namespace team-a") {
 				t.Errorf("allowPullSecret = %s\nwant the command %s", got, want)
 			}

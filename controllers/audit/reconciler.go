@@ -7,7 +7,7 @@
 //	observe  which of the Pods that exist is the audit in progress
 //	decide   is an audit due, and why                    (controllers/trigger)
 //	resolve  the image to a digest and an entrypoint     (controllers/imageref)
-//	admit    a slot, of those that audits run in          (controllers/slots)
+//	admit    a slot, of those that audits run in         (controllers/slots)
 //	ensure   that the audit Pod exists                   (controllers/podspec)
 //	collect  summary and report, or the failure          (controllers/result)
 //	compare  with the report of the baseline, and mark what the spec accepts
@@ -16,11 +16,12 @@
 //
 // Then the status is written, once and only if it changed. What may only happen
 // after that is: the event, the metric and the log (tell), deleting the Pod
-// and pruning old reports (settle). State is nowhere but in the status and on the Pod, so a manager may
-// be restarted at any point: a Pod whose run is not in the status is collected
-// again, one whose run is in it is deleted. Every wait has a deadline of the
-// manager's own, but for room in the quota of the run namespace, which comes; an
-// API server that fails is asked again with the work queue's back-off.
+// and pruning old reports (settle). State is nowhere but in the status and on the
+// Pod, so a manager may be restarted at any point: a Pod whose run is not in the
+// status is collected again, one whose run is in it is deleted. Every wait has a
+// deadline of the manager's own, but for a slot and for room in the quota of the run
+// namespace, which come; an API server that fails is asked again with the work
+// queue's back-off.
 //
 // The conditions, and who sets them:
 //

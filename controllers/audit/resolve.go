@@ -49,16 +49,17 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 		s.image, s.command = server.Image, slices.Concat(server.Command, server.Args)
 	case errors.Is(err, imageref.ErrUnreachable):
 		return r.retryResolve(s, err)
-	case errors.Is(err, imageref.ErrUnauthorized):
-		s.fail(report.ReasonImagePullFailed, "%s. Name a pull secret in spec.server.imagePullSecrets; "+
-			"or, if the image is on the nodes already, set spec.server.command", err)
-	case errors.Is(err, imageref.ErrNotFound):
-		s.fail(report.ReasonImagePullFailed, "%s. Correct spec.server.image; or, if the image is on the nodes already, set spec.server.command", err)
+	case errors.Is(err, imageref.ErrUnauthorized), errors.Is(err, imageref.ErrNotFound):
+		s.fail(report.ReasonImagePullFailed, "%s"+onNodes, err)
 	default:
 		return err
 	}
 	return nil
 }
+
+// onNodes is for an image that its registry does not give away. What else helps is
+// said about every image that cannot be had (controllers/verdict).
+const onNodes = ". If it is on the nodes already, set spec.server.command"
 
 // imageError tells errors of a registry from those of the API server.
 func imageError(err error) bool {
@@ -100,7 +101,7 @@ func (r *Reconciler) retryResolve(s *session, cause error) error {
 	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
 	elapsed := s.age(s.since().Time)
 	if elapsed >= r.Options.ResolveDeadline {
-		remedy := ". If it is on the nodes already, set spec.server.command"
+		remedy := onNodes
 		if errors.Is(cause, errNoSecret) {
 			remedy = "" // the cause says it
 		}

@@ -236,11 +236,11 @@ func TestStatus(t *testing.T) {
 		want    string // Ready
 		kstatus string // Reconciling, Stalled
 	}{
-		{"all is well", outcome(func(*Outcome) {}), read, "True Discovered: 2 servers were found; each has an audit.", ""},
+		{"all is well", outcome(func(*Outcome) {}), read, "True Discovered: Servers found: 2; each has an audit.", ""},
 		{"some are skipped", outcome(func(o *Outcome) { o.Audited, o.Skipped = 1, make([]v1alpha1.SkippedServer, 1) }), read,
-			"True Discovered: 2 servers were found; 1 are audited, and 1 are not: status.discovery.skippedServers says why.", ""},
+			"True Discovered: Servers found: 2; audited: 1; skipped: 1, for the reasons in status.discovery.skippedServers.", ""},
 		{"some wait", outcome(func(o *Outcome) { o.Waiting, o.Problem = 1, fmt.Errorf("apply audit x: timeout") }), read,
-			"Unknown AuditsPending: 1 audits cannot be written yet, and are tried again. The first of them: apply audit x: timeout", "Reconciling"},
+			"Unknown AuditsPending: Audits that cannot be written yet, and are tried again: 1. The first of them: apply audit x: timeout", "Reconciling"},
 		{"a source cannot be read", outcome(func(*Outcome) {}), blocked,
 			"Unknown SourcesPending: The source Kmcp is not read yet; its audits stay as they are. forbidden", "Reconciling"},
 		{"the spec makes no sense", outcome(func(o *Outcome) { o.Invalid = fmt.Errorf("spec.discovery.namespaceSelector: no") }), read,

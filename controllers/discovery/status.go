@@ -94,15 +94,15 @@ func (o *Outcome) ready(sources map[v1alpha1.DiscoverySource]SourceState) (metav
 		}
 	}
 	if o.Waiting > 0 {
-		message := fmt.Sprintf("%d audits cannot be written yet, and are tried again.", o.Waiting)
+		message := fmt.Sprintf("Audits that cannot be written yet, and are tried again: %d.", o.Waiting)
 		if o.Problem != nil {
 			message += " The first of them: " + o.Problem.Error()
 		}
 		return metav1.ConditionUnknown, v1alpha1.ReasonAuditsPending, message
 	}
-	message := fmt.Sprintf("%d servers were found; each has an audit.", o.discovered())
+	message := fmt.Sprintf("Servers found: %d; each has an audit.", o.discovered())
 	if len(o.Skipped) > 0 {
-		message = fmt.Sprintf("%d servers were found; %d are audited, and %d are not: status.discovery.skippedServers says why.",
+		message = fmt.Sprintf("Servers found: %d; audited: %d; skipped: %d, for the reasons in status.discovery.skippedServers.",
 			o.discovered(), o.Audited, len(o.Skipped))
 	}
 	return metav1.ConditionTrue, v1alpha1.ReasonDiscovered, message

@@ -39,7 +39,7 @@ var remedies = map[report.Reason]string{
 	report.ReasonTraceOverflow: "An honest server hardly ever does that; unobserved in the report says how much was missed." + again,
 	report.ReasonSandboxFailed: "If a policy of the cluster refuses the audit Pod, exempt the run namespace from it; if the command cannot be started, set spec.server.command to what the image has." +
 		again,
-	report.ReasonRunNamespaceUnusable: "Create the run namespace with its labels, roles and policies, the label pod-security.kubernetes.io/enforce=privileged among them: kubectl apply -k config/runs." + again,
+	report.ReasonRunNamespaceUnusable: "The audits that wait go on by themselves once the run namespace is as config/runs and config/rbac have it." + again,
 	report.ReasonReportTruncated:      "The server advertises, or did, more than a report holds: truncated in the report names what was left out. Have it advertise less, or audit it in parts.",
 	report.ReasonReportLost: "If it was the log, see that the kubelet answers and that its containerLogMaxSize is at least 1Mi; if it was the API server, see what refuses MCPAuditReports, " +
 		"such as a CRD older than the manager." + again,

@@ -89,9 +89,9 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 		var command string
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
-			_, after, found := strings.Cut(condition(audit, v1alpha1.ConditionAuditing).Message, "Allow it: ")
+			_, after, found := strings.Cut(condition(audit, v1alpha1.ConditionAuditing).Message, "Allow it: `")
 			g.Expect(found).To(BeTrue(), conditions(audit))
-			command = strings.TrimSuffix(after, ".")
+			command, _, _ = strings.Cut(after, "`")
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
 		arguments := strings.Fields(command)
 		Expect(arguments[0]).To(Equal("kubectl"))
