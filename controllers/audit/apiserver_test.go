@@ -30,9 +30,7 @@ var _ = Describe("an audit that the API server fails", func() {
 		b.reconcile(ctx)
 		after := b.audit(ctx)
 
-		withWatch, err := client.NewWithWatch(config, client.Options{Scheme: api.Scheme()})
-		Expect(err).NotTo(HaveOccurred())
-		b.Client = interceptor.NewClient(withWatch, interceptor.Funcs{
+		b.Client = b.intercept(interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 				if into, ok := object.(*v1alpha1.MCPServerAudit); ok {
 					stale.DeepCopyInto(into)
@@ -50,14 +48,12 @@ var _ = Describe("an audit that the API server fails", func() {
 		b := newBench(ctx)
 		b.reconcile(ctx)
 		b.finish(ctx, b.pod(ctx), clean(leaks))
-		withWatch, err := client.NewWithWatch(config, client.Options{Scheme: api.Scheme()})
-		Expect(err).NotTo(HaveOccurred())
-		b.Client = interceptor.NewClient(withWatch, interceptor.Funcs{
+		b.Client = b.intercept(interceptor.Funcs{
 			SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 				return errors.New("the API server is away")
 			},
 		})
-		_, err = b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
+		_, err := b.Reconcile(ctx, ctrl.Request{NamespacedName: b.key})
 		Expect(err).To(MatchError(ContainSubstring("the API server is away")))
 		Expect(b.pods(ctx)).To(HaveLen(1))
 		Expect(b.reports(ctx)).To(HaveLen(1), "the report comes before the status")

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
@@ -31,6 +34,7 @@ var (
 
 func TestAudit(t *testing.T) {
 	RegisterFailHandler(Fail)
+	log.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(GinkgoWriter, nil))) // shown where a spec fails
 	RunSpecs(t, "MCPServerAudit controller")
 }
 

@@ -163,7 +163,7 @@ func check(server v1alpha1.Server, port int64) string {
 func checkEndpoint(server v1alpha1.Server, port int64) string {
 	switch {
 	case port < 1 || port > maxPort:
-		return fmt.Sprintf("It listens on port %d, which is none: a port from 1 to %d is needed.", port, maxPort)
+		return fmt.Sprintf("Its port is %d: set it to one from 1 to %d.", port, maxPort)
 	case server.Path != "" && (!fits(server.Path, maxPath) || !pathPattern.MatchString(server.Path)):
 		return fmt.Sprintf("The path of its endpoint does not begin with /, has a blank or #, or has more than %d characters.", maxPath)
 	}
