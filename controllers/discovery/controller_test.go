@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -126,6 +127,31 @@ var _ = Describe("a policy", Ordered, func() {
 				Name: "Kmcp", State: "NotServed", Message: "mcpservers.kagent.dev is served as v9; discovery reads v1alpha1."}))
 		})
 		remove(ctx, crd)
+	})
+
+	It("keeps the audits, and their baselines, when the CRD moves to a version that it does not read", func(ctx SpecContext) {
+		namespace := namespaceFor(ctx, nil)
+		policy := policyFor(ctx, namespace)
+		crd := install(ctx, definition("kagent.dev", "v1alpha1", "v9"))
+		create(ctx, fmt.Sprintf("apiVersion: kagent.dev/v1alpha1\nkind: MCPServer\nmetadata: {name: weather, namespace: %s}\n"+
+			"spec: {transportType: stdio, deployment: {image: r/weather, cmd: /server}}\n", namespace))
+		settled(ctx, policy, 1, 1, 0)
+		before := auditNamed(ctx, namespace, "kmcp-weather").UID
+		serve := func(yes bool) {
+			patch := fmt.Sprintf(`[{"op": "replace", "path": "/spec/versions/0/served", "value": %t}]`, yes)
+			Expect(api.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, []byte(patch)))).To(Succeed())
+		}
+		serve(false)
+		settled(ctx, policy, 0, 0, 0)
+		change(ctx, policy, func(p *v1alpha1.ClusterMCPAuditPolicy) { p.Spec.Discovery.Max = 7 }) // and another pass
+		settled(ctx, policy, 0, 0, 0)
+		Expect(auditNamed(ctx, namespace, "kmcp-weather").UID).To(Equal(before))
+		serve(true)
+		settled(ctx, policy, 1, 1, 0)
+		Expect(auditNamed(ctx, namespace, "kmcp-weather").UID).To(Equal(before))
+		remove(ctx, crd)
+		settled(ctx, policy, 0, 0, 0)
+		Expect(images(ctx, namespace)).To(BeEmpty())
 	})
 
 	It("audits the oldest, and says who is beyond max", func(ctx SpecContext) {

@@ -31,6 +31,9 @@ type Input struct {
 type SourceState struct {
 	State   v1alpha1.DiscoverySourceState
 	Message string
+	// Unread: its CRD is installed and not read, such as in another version, so that
+	// nobody knows which of its objects exist.
+	Unread bool
 }
 
 // Plan is what has to be so.
@@ -189,7 +192,8 @@ func (p *planner) unread(policy string) int {
 // pending tells whether it is not known if the source of an audit exists.
 func (p *planner) pending(audit *v1alpha1.MCPServerAudit) bool {
 	r, known := resourceOf(audit.Labels[LabelSourceKind])
-	return known && p.Sources[r.source].State == v1alpha1.SourcePending
+	source := p.Sources[r.source]
+	return known && (source.State == v1alpha1.SourcePending || source.Unread)
 }
 
 // skip says why a candidate is not audited. What cannot be audited takes no room.

@@ -107,5 +107,8 @@ func (w *watches) version(r resource) (version, message string) {
 	if len(served) > 0 {
 		return "", fmt.Sprintf("%s is served as %s; discovery reads %s.", r.crd(), strings.Join(served, ", "), strings.Join(r.versions, ", "))
 	}
+	if _, installed := w.served[r.crd()]; installed {
+		return "", fmt.Sprintf("The CRD %s is installed, and not served for namespaces by now.", r.crd())
+	}
 	return "", fmt.Sprintf("The CRD %s is not installed.", r.crd())
 }

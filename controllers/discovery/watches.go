@@ -80,7 +80,8 @@ func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) 
 		}
 		version, message := w.version(r)
 		if version == "" {
-			states[r.source] = SourceState{State: v1alpha1.SourceNotServed, Message: message}
+			_, installed := w.served[r.crd()]
+			states[r.source] = SourceState{State: v1alpha1.SourceNotServed, Message: message, Unread: installed}
 			continue
 		}
 		gvr := schema.GroupVersionResource{Group: r.kind.Group, Version: version, Resource: r.plural}
