@@ -3,6 +3,7 @@ package imageref
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -73,5 +74,33 @@ func TestHostsForgets(t *testing.T) {
 	}
 	if err := h.enter("a", start.Add(2*memory)); err != nil || len(h.byName) != 1 {
 		t.Errorf("%d registries are known later: %v", len(h.byName), err)
+	}
+}
+
+// hostile panics over an answer, as a parser may.
+type hostile struct{}
+
+func (hostile) RoundTrip(*http.Request) (*http.Response, error) { panic("over an answer") }
+
+// A panic is recovered from above, and the next question must not pay for it.
+func TestPanicGivesBack(t *testing.T) {
+	resolver, err := New("linux/amd64", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolver.transport = hostile{}
+	for range 2 * perAll {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("no panic")
+				}
+			}()
+			_, err := resolver.Digest(t.Context(), "registry.example/a:v1", nil)
+			t.Fatalf("the registry was not asked: %v", err)
+		}()
+	}
+	if resolver.hosts.asking != 0 || len(resolver.hosts.byName) != 0 {
+		t.Errorf("%d questions are still being asked, of %d registries", resolver.hosts.asking, len(resolver.hosts.byName))
 	}
 }

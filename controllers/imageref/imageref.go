@@ -127,6 +127,10 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	if err := r.hosts.enter(registry, time.Now()); err != nil {
 		return err
 	}
+	silent := false
+	// Whatever comes of it, a panic over a hostile answer included: what is not given
+	// back is missing to all audits.
+	defer func() { r.hosts.leave(registry, time.Now(), silent) }()
 	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	err = ask(reference, []remote.Option{
@@ -135,10 +139,9 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 	})
 	if errors.Is(ctx.Err(), context.Canceled) {
-		r.hosts.leave(registry, time.Now(), false) // we gave up, the registry did not fail
-		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
+		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err()) // we gave up, the registry did not fail
 	}
-	r.hosts.leave(registry, time.Now(), isSilence(err))
+	silent = isSilence(err)
 	return err
 }
 
