@@ -238,6 +238,15 @@ func TestApprove(t *testing.T) {
 			t.Errorf("%q, want %q", o.stderr, want)
 		}
 	})
+	t.Run("not of a spec that cannot be followed", func(t *testing.T) {
+		s := newServer(t, anAudit("notes", failed, func(a *v1alpha1.MCPServerAudit) {
+			a.Status.Conditions = nil
+			set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "spec.schedule: no.")
+		}))
+		if o := s.call("approve", "notes", "--apply"); o.code != 1 || o.stdout != "" || len(s.sent) != 0 || !strings.Contains(o.err, "cannot be followed") {
+			t.Errorf("%+v, sent %v", o, s.sent)
+		}
+	})
 	t.Run("pinned already", func(t *testing.T) {
 		s := newServer(t, anAudit("notes", failed, func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest("2")}
