@@ -111,7 +111,7 @@ func (r *Reconciler) due(ctx context.Context, s *session) (trigger.Trigger, bool
 func (r *Reconciler) triggers(s *session) trigger.Input {
 	spec, status := s.audit.Spec, s.audit.Status
 	return trigger.Input{
-		UID: s.audit.UID, Now: s.now, Suspended: spec.Suspend,
+		UID: s.audit.UID, Created: s.audit.CreationTimestamp.Time, Now: s.now, Suspended: spec.Suspend,
 		Generation: s.audit.Generation, SpecDigest: s.specDigest, Baseline: trigger.Baseline(spec.Baseline),
 		Requested: s.requested, Handled: status.LastHandledReconcileAt,
 		Untils: untils(spec.Suppressions), Schedule: s.schedule,

@@ -21,7 +21,9 @@
 // else is due.
 //
 // Generation and digest have both to differ, so that an operator that reads a field
-// more out of the same spec, or defaults one, does not audit every server again.
+// more out of the same spec, or defaults one, does not audit every server again. Of a
+// status that is older than its object, because it was restored with it, only the
+// digest counts: the generations of the new object began anew.
 // What the status does not say, because an older operator wrote it, is no reason.
 package trigger
 
@@ -45,9 +47,10 @@ const maxRequested = 256
 
 // Input is what the decision depends on.
 type Input struct {
-	// UID of the audit, Now the time.
-	UID types.UID
-	Now time.Time
+	// UID of the audit, Created when it was, Now the time.
+	UID     types.UID
+	Created time.Time
+	Now     time.Time
 	// Suspended: only what voids the verdict counts.
 	Suspended bool
 
@@ -164,8 +167,12 @@ func neverAudited(in Input) (time.Time, string) {
 }
 
 func specChanged(in Input) (time.Time, string) {
-	return in.always(in.Last.SpecDigest != in.SpecDigest && in.Last.Generation != in.Generation), fmt.Sprintf(
-		"the spec changed from generation %d, the last one audited, to %d", in.Last.Generation, in.Generation)
+	restored := in.Audited.Before(in.Created)
+	message := fmt.Sprintf("the spec changed from generation %d, the last one audited, to %d", in.Last.Generation, in.Generation)
+	if restored {
+		message = "the status was restored from a backup, and is about another spec"
+	}
+	return in.always(in.Last.SpecDigest != in.SpecDigest && (restored || in.Last.Generation != in.Generation)), message
 }
 
 func baselineChanged(in Input) (time.Time, string) {

@@ -60,6 +60,7 @@ func suspended(in *trigger.Input)   { in.Suspended = true }
 func unset(in *trigger.Input)       { in.Requested = "" }
 func otherReader(in *trigger.Input) { in.SpecDigest = "sha256:b" }
 func sameSpec(in *trigger.Input)    { in.Generation = 4 }
+func restored(in *trigger.Input)    { in.Created = noon.Add(time.Minute) }
 func fromBefore(in *trigger.Input) {
 	in.Last = &v1alpha1.Trigger{Generation: 3, SpecDigest: "sha256:0"}
 }
@@ -87,6 +88,9 @@ func TestDue(t *testing.T) {
 		{"an operator that reads the same spec otherwise", steady(otherReader), "", ""},
 		{"another generation of the same", steady(sameSpec), "", ""},
 		{"a status of an older operator", steady(fromBefore), "", ""},
+		{"restored with the status of another spec", steady(restored, otherReader), v1alpha1.TriggerSpecChanged, "restored from a backup"},
+		{"restored with its status", steady(restored), "", ""},
+		{"suspended: restored with the status of another spec", steady(suspended, restored, otherReader), v1alpha1.TriggerSpecChanged, ""},
 		{"no longer asked", steady(unset), "", ""},
 		{"a registry that did not say", steady(moved, func(in *trigger.Input) { in.TagDigest = "" }), "", ""},
 		{"rules that do not count", steady(relearnt, func(in *trigger.Input) { in.RulesetDigest = "" }), "", ""},
