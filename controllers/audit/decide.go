@@ -78,8 +78,10 @@ func (r *Reconciler) decide(ctx context.Context, s *session) error {
 	if !isDue || s.audit.Spec.Suspend {
 		if isDue {
 			s.hold()
+			s.stop()
+		} else {
+			s.idle()
 		}
-		s.idle()
 		s.resting = true
 		r.plan(s)
 		return errRest

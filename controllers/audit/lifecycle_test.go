@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -228,6 +229,10 @@ var _ = Describe("an audit", func() {
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Suspended"))
 		Expect(kstatus(b.audit(ctx))).To(Equal(status.FailedStatus))
+		for _, condition := range []string{"Audited", "ScopeConformant", "ManifestStable"} {
+			Expect(meta.FindStatusCondition(b.audit(ctx).Status.Conditions, condition).ObservedGeneration).To(
+				BeNumerically("<", b.audit(ctx).Generation), "%s is about the spec before", condition)
+		}
 
 		By("auditing again even if the change was taken back")
 		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = "registry.example/notes:v1" })

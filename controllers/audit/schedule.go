@@ -31,11 +31,9 @@ func (s *session) refuse() {
 	message := fmt.Sprintf("No audit is made, and no verdict given, until the spec is corrected: %s.", what)
 	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonInvalidSpec, message))
 	s.set(v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonInvalidSpec, message))
-	if s.audit.Status.Phase == "" {
-		s.audit.Status.Phase = v1alpha1.PhasePending
-	}
+	s.audit.Status.Phase = v1alpha1.PhasePending // and not that of a verdict that is taken back
 	s.audit.Status.NextAuditTime = nil
-	s.idle()
+	s.stop()
 }
 
 // dueAlready is when to look again at what became due while something else was

@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -49,6 +50,21 @@ func (b *bench) reason(ctx context.Context, change ...func(*report.Report)) v1al
 	b.audited(ctx, clean(change...))
 	return b.audit(ctx).Status.Trigger.Reason
 }
+
+var _ = Describe("a status that was restored with its object", func() {
+	It("gives no verdict on a spec that it is not about, though the generation is the same", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.audited(ctx, clean())
+		b.ages(ctx, time.Hour) // it is older than the object
+		b.rests(ctx)
+		a := b.audit(ctx)
+		a.Status.Trigger.SpecDigest = v1alpha1.Digest(sha("f"))
+		Expect(api.Status().Update(ctx, a)).To(Succeed())
+		Expect(b.reason(ctx)).To(Equal(v1alpha1.TriggerSpecChanged))
+		Expect(b.audit(ctx).Status.Trigger.Message).To(ContainSubstring("restored from a backup"))
+		b.rests(ctx)
+	})
+})
 
 var _ = Describe("a schedule", func() {
 	daily := func(a *v1alpha1.MCPServerAudit) {
@@ -133,6 +149,16 @@ var _ = Describe("a schedule", func() {
 		Expect(a.Status.NextAuditTime).To(BeNil())
 		Expect(a).To(And(haveCondition("Ready", "InvalidSpec"), haveCondition("Audited", "Completed")))
 		Expect(message(a, "Ready")).To(ContainSubstring(`spec.schedule.timeZone "Europe/Atlantis"`))
+		Expect(a.Status.Phase).To(Equal(v1alpha1.PhasePending))
+
+		By("saying nothing of another spec")
+		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = "registry.example/notes:v3" })
+		b.reconcile(ctx)
+		a = b.audit(ctx)
+		Expect(a.Status.ObservedGeneration).To(Equal(a.Generation))
+		for _, condition := range []string{"Audited", "ScopeConformant", "ManifestStable"} {
+			Expect(meta.FindStatusCondition(a.Status.Conditions, condition).ObservedGeneration).To(BeNumerically("<", a.Generation), condition)
+		}
 		b.request(ctx, "now")
 		b.rests(ctx)
 

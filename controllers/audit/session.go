@@ -169,12 +169,18 @@ func (s *session) hidden() bool {
 	return false
 }
 
-// idle says that nothing is in progress, and that the status is about the
-// current generation.
+// idle says that nothing is in progress, and that the verdict is about the current
+// generation.
 func (s *session) idle() {
+	s.stop()
+	conditions.Confirm(s.audit)
+}
+
+// stop says that nothing is in progress, and that the generation was seen. What the
+// conditions say of an earlier one, they do not say of this one.
+func (s *session) stop() {
 	conditions.Remove(s.audit, v1alpha1.ConditionReconciling)
 	s.set(v1alpha1.ConditionAuditing, conditions.False(v1alpha1.ReasonIdle, "No audit is in progress."))
-	conditions.Confirm(s.audit)
 	s.audit.Status.ObservedGeneration = s.audit.Generation
 }
 
