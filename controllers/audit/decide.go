@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
@@ -137,6 +138,7 @@ func failure(audit *v1alpha1.MCPServerAudit) trigger.Failure {
 	}
 	return trigger.Failure{
 		Reason: conditions.Reason(audit, v1alpha1.ConditionAudited), Reported: audit.Status.Runner != nil,
+		OverLimit:   result.OverLimit(message(audit, v1alpha1.ConditionAudited)),
 		Consecutive: audit.Status.ConsecutiveFailures, Limit: ptr.Deref(audit.Spec.RetryLimit, defaultRetryLimit),
 	}
 }

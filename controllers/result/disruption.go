@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,6 +76,18 @@ func evicted(pod *corev1.Pod, how string) State {
 		message += ": " + words
 	}
 	return State{Stage: Failed, Reason: v1alpha1.ReasonEvicted, Message: message}
+}
+
+// overLimit are the words of a kubelet that evicts a Pod for a limit of its own
+// (kubernetes/pkg/kubelet/eviction/eviction_manager.go).
+var overLimit = []string{
+	"exceeds the limit", "exceeded its local ephemeral storage limit", "exceeds the total limit of containers",
+}
+
+// OverLimit tells whether the message of an eviction says that the Pod wrote more than
+// it may: what happens again with the server, and not what the node has come to.
+func OverLimit(message string) bool {
+	return slices.ContainsFunc(overLimit, func(words string) bool { return strings.Contains(message, words) })
 }
 
 func nodeLost(pod *corev1.Pod, words string) State {

@@ -226,3 +226,19 @@ func TestServerOutOfMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestOverLimit has the messages of the kubelet's eviction manager.
+func TestOverLimit(t *testing.T) {
+	for words, want := range map[string]bool{
+		`Usage of EmptyDir volume "home" exceeds the limit "256Mi". `:                            true,
+		`Container server exceeded its local ephemeral storage limit "1Gi". `:                    true,
+		`Pod ephemeral local storage usage exceeds the total limit of containers 3Gi. `:          true,
+		`The node was low on resource: ephemeral-storage. Threshold quantity: 1, available: 0. `: false,
+	} {
+		pod := newPod().phase(corev1.PodFailed, "Evicted", words).ends("runner", 137, "Error", "")
+		state := result.Read(pod.pod, created.Add(time.Minute), deadlines)
+		if state.Reason != "Evicted" || result.OverLimit(state.Message) != want {
+			t.Errorf("%+v: over its limit = %t, want %t", state, !want, want)
+		}
+	}
+}

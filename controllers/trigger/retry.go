@@ -13,6 +13,8 @@ type Failure struct {
 	Reason string
 	// Reported: it is the runner that gave it, and so what it saw of the server.
 	Reported bool
+	// OverLimit: the Pod was evicted because it wrote more than it may.
+	OverLimit bool
 	// Consecutive is how many audits in a row were Inconclusive, this one included.
 	Consecutive int32
 	// Limit is how many of them are made again.
@@ -37,7 +39,6 @@ var retried = map[string]func(Failure) bool{
 	v1alpha1.ReasonImageMismatch:        yes,
 	v1alpha1.ReasonPodFailed:            yes,
 	v1alpha1.ReasonUnschedulable:        yes,
-	v1alpha1.ReasonEvicted:              yes,
 	v1alpha1.ReasonNodeLost:             yes,
 	v1alpha1.ReasonRunnerFailed:         yes,
 	v1alpha1.ReasonSandboxFailed:        yes,
@@ -45,6 +46,8 @@ var retried = map[string]func(Failure) bool{
 	v1alpha1.ReasonTracerLost:           yes,
 	v1alpha1.ReasonRunNamespaceUnusable: yes,
 	v1alpha1.ReasonReportLost:           yes,
+	// A server that fills its disk has the evidence of what it did evicted with it.
+	v1alpha1.ReasonEvicted: func(f Failure) bool { return !f.OverLimit },
 	// A Pod that did not come to its end in time says nothing of the server; a
 	// server that did not answer in time does.
 	v1alpha1.ReasonTimeout: func(f Failure) bool { return !f.Reported },

@@ -43,6 +43,13 @@ func TestRetryLimit(t *testing.T) {
 	}
 }
 
+// A server that fills its disk is not audited until it behaves.
+func TestOverLimitIsNotRetried(t *testing.T) {
+	if due, isDue := trigger.Due(failed(trigger.Failure{Reason: "Evicted", OverLimit: true, Consecutive: 1, Limit: 3})); isDue {
+		t.Errorf("%+v is due", due)
+	}
+}
+
 // TestEveryReasonIsDecided takes the reasons from the API's own list of them, so
 // that none is added without a decision.
 func TestEveryReasonIsDecided(t *testing.T) {
