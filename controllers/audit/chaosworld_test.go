@@ -297,7 +297,7 @@ func (w *world) watched() {
 			w.t.Fatal(err)
 		}
 	}
-	if err := (&tender{w.manager}).tend(w.t.Context()); err != nil {
+	if err := (&tender{Reconciler: w.manager}).tend(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }

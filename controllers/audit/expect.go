@@ -2,10 +2,12 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -13,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
@@ -21,6 +24,8 @@ const (
 	// tendEvery is when the slots are looked after without an event: a deadline
 	// passed, or an event was lost.
 	tendEvery = 10 * time.Second
+	// sweepEvery is how often it is swept at most what audits left that are gone.
+	sweepEvery = time.Minute
 	// leaveFor is how long after its grace period a Pod may stay that is on its way
 	// out, before its slot is free: its node may be lost, and nobody else tells.
 	leaveFor = 2 * time.Minute
@@ -113,7 +118,10 @@ func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconci
 
 // tender looks after the slots from time to time, so that no lost event and no
 // stuck Pod holds up the line. In memory, but while a Pod is missing in the cache.
-type tender struct{ *Reconciler }
+type tender struct {
+	*Reconciler
+	swept time.Time
+}
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (t *tender) NeedLeaderElection() bool { return true }
@@ -141,5 +149,42 @@ func (t *tender) tend(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.Slots.Tend(now, t.snapshot(ctx))
+	return errors.Join(t.Slots.Tend(now, t.snapshot(ctx)), t.sweepOrphans(ctx, now))
+}
+
+// sweepOrphans sweeps if the cache has a Pod without its audit, whose finalizer
+// somebody removed by hand: whoever may delete audits would else fill the run
+// namespace, and hold slots, by Pods that nobody looks after.
+func (t *tender) sweepOrphans(ctx context.Context, now time.Time) error {
+	if now.Sub(t.swept) < sweepEvery {
+		return nil
+	}
+	orphaned, err := t.orphaned(ctx)
+	if err != nil || !orphaned {
+		return err
+	}
+	t.swept = now
+	return (&sweeper{t.Reconciler}).sweep(ctx)
+}
+
+func (t *tender) orphaned(ctx context.Context) (bool, error) {
+	var pods corev1.PodList
+	if err := t.Client.List(ctx, &pods, client.InNamespace(t.Options.RunNamespace),
+		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy}, client.UnsafeDisableDeepCopy); err != nil {
+		return false, fmt.Errorf("list audit pods: %w", err)
+	}
+	for i := range pods.Items {
+		run, err := podspec.ReadRun(&pods.Items[i])
+		if err != nil || pods.Items[i].DeletionTimestamp != nil {
+			continue
+		}
+		var audit v1alpha1.MCPServerAudit
+		switch err := t.Client.Get(ctx, run.Audit, &audit); {
+		case apierrors.IsNotFound(err), err == nil && string(audit.UID) != pods.Items[i].Labels[podspec.LabelUID]:
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("read audit of pod: %w", err)
+		}
+	}
+	return false, nil
 }

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -124,6 +125,18 @@ var _ = Describe("the manager", func() {
 			g.Expect(api.Get(ctx, b.key, &v1alpha1.MCPServerAudit{})).NotTo(Succeed())
 			g.Expect(b.pods(ctx)).To(BeEmpty())
 		})
+	})
+
+	It("sweeps the Pod of an audit that lost its finalizer, while it runs", func(ctx SpecContext) {
+		b := newBench(ctx)
+		stop := b.startManager(ctx)
+		defer stop()
+		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		again := b.audit(ctx)
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		Expect(api.Patch(ctx, again, patch)).To(Succeed())
+		Expect(api.Delete(ctx, again)).To(Succeed())
+		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(BeEmpty()) })
 	})
 
 	It("sweeps what belongs to no audit", func(ctx SpecContext) {

@@ -66,7 +66,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
 	}
-	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&tender{r}))
+	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&tender{Reconciler: r}))
 }
 
 // requestChanged lets through what GenerationChangedPredicate does not see.

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// sweeper deletes, once at the start of the leader, what belongs to audits that
-// are gone: somebody may have removed a finalizer by hand, or restored the
+// sweeper deletes, at the start of the leader and when the tender finds a Pod without
+// its audit, what belongs to audits that are gone: somebody may have removed a finalizer by hand, or restored the
 // cluster without its audits.
 type sweeper struct{ *Reconciler }
 
