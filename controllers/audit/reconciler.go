@@ -100,6 +100,7 @@ type Reconciler struct {
 	// announced has the UIDs of the Pods whose verdict was told, until they are deleted.
 	announced sync.Map
 	tags      tags // what registries were asked
+	askers    askers
 }
 
 // Reconcile brings one audit a step further.

@@ -33,7 +33,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	var image imageref.Image
 	secrets, err := r.pullSecrets(ctx, s.audit)
 	if err == nil {
-		image, err = r.Images.Resolve(ctx, server.Image, secrets)
+		image, err = r.ask(ctx, s.audit, secrets)
 	}
 	s.secrets = secrets
 	switch {
@@ -60,6 +60,15 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 // onNodes is for an image that its registry does not give away. What else helps is
 // said about every image that cannot be had (controllers/verdict).
 const onNodes = ". If it is on the nodes already, set spec.server.command"
+
+// ask asks the registry, unless enough audits of the namespace do.
+func (r *Reconciler) ask(ctx context.Context, audit *v1alpha1.MCPServerAudit, secrets []corev1.Secret) (imageref.Image, error) {
+	if !r.askers.enter(audit.Namespace) {
+		return imageref.Image{}, fmt.Errorf("%w of namespace %s", imageref.ErrBusy, audit.Namespace)
+	}
+	defer r.askers.leave(audit.Namespace)
+	return r.Images.Resolve(ctx, audit.Spec.Server.Image, secrets)
+}
 
 // imageError tells errors of a registry from those of the API server.
 func imageError(err error) bool {
