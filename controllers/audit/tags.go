@@ -30,6 +30,8 @@ const (
 	tagPause = 15 * time.Second
 )
 
+var errNoAnswer = errors.New("no answer")
+
 // tags remembers what the registries said. The zero value is ready for use.
 type tags struct {
 	mutex   sync.Mutex
@@ -125,8 +127,9 @@ func (r *Reconciler) checkTag(ctx context.Context, s *session) {
 	}
 	asking, cancel := context.WithTimeout(ctx, tagTimeout)
 	defer cancel()
-	digest, err := r.tagDigest(asking, s.audit)
-	r.tags.answered(s.audit, digest, err)
+	digest, err := "", errNoAnswer
+	defer func() { r.tags.answered(s.audit, digest, err) }() // a panic included, or nobody asks again
+	digest, err = r.tagDigest(asking, s.audit)
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("Could not ask what a tag names", "image", s.audit.Spec.Server.Image, "cause", err.Error())
 	}
