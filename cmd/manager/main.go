@@ -46,7 +46,6 @@ func run(args []string) error {
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: settings.level}))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // what client-go says
-	limitMemory(os.Getenv("MEMORY_LIMIT"))
 	manager, err := newManager(settings, opts)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -54,10 +55,30 @@ func overlay(pod *corev1.Pod, templates ...*v1alpha1.PodTemplate) error {
 		}
 	}
 	pod.Labels, pod.Annotations = result.Metadata.Labels, result.Metadata.Annotations
-	pod.Spec.NodeSelector, pod.Spec.Tolerations = result.Spec.NodeSelector, result.Spec.Tolerations
+	pod.Spec.NodeSelector, pod.Spec.Tolerations = result.Spec.NodeSelector, withNodeLoss(result.Spec.Tolerations)
 	pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints = result.Spec.Affinity, result.Spec.TopologySpreadConstraints
 	pod.Spec.PriorityClassName, pod.Spec.SchedulerName = result.Spec.PriorityClassName, result.Spec.SchedulerName
 	return nil
+}
+
+// nodeLossSeconds is how long a node may be silent, once the node controller has said
+// so, before its audit is given up. The cluster's default is 300, in which a lost node
+// would hold a slot for an audit that another one could make.
+const nodeLossSeconds = 60
+
+// withNodeLoss adds what the API server would add with its own default, unless a
+// template says it.
+func withNodeLoss(tolerations []corev1.Toleration) []corev1.Toleration {
+	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		if !slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
+			return (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
+		}) {
+			tolerations = append(tolerations, corev1.Toleration{
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](nodeLossSeconds),
+			})
+		}
+	}
+	return tolerations
 }
 
 // CheckTemplate tells what is wrong with a template, all of it at once. A key that is

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/randfill"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -25,6 +26,25 @@ func build(t *testing.T, in podspec.Input) *corev1.Pod {
 
 func labelled(labels map[string]string) *v1alpha1.PodTemplate {
 	return &v1alpha1.PodTemplate{Metadata: v1alpha1.PodTemplateMetadata{Labels: labels}}
+}
+
+// nodeLoss is what every audit Pod tolerates for a minute.
+var nodeLoss = []corev1.Toleration{
+	{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](60)},
+	{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](60)},
+}
+
+// TestTemplateSaysHowLongANodeMayBeSilent: then nothing is added.
+func TestTemplateSaysHowLongANodeMayBeSilent(t *testing.T) {
+	in := newInput(newAudit())
+	in.Template = &v1alpha1.PodTemplate{Spec: v1alpha1.PodTemplateSpec{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}}
+	if got := build(t, in).Spec.Tolerations; len(got) != 1 {
+		t.Errorf("the template tolerates everything, the Pod %v", got)
+	}
+	in.Template.Spec.Tolerations = nodeLoss[1:]
+	if got := build(t, in).Spec.Tolerations; len(got) != 2 {
+		t.Errorf("the template speaks of one taint, the Pod tolerates %v", got)
+	}
 }
 
 // TestTemplateIsLaidOver: the operator's, then that of the spec.
@@ -53,7 +73,7 @@ func TestTemplateIsLaidOver(t *testing.T) {
 	want := corev1.PodSpec{
 		NodeSelector:      map[string]string{"pool": "arm", "disk": "ssd", corev1.LabelOSStable: "linux", corev1.LabelArchStable: "arm64"},
 		PriorityClassName: "high", SchedulerName: "batch",
-		Tolerations:               in.Audit.Spec.Sandbox.PodTemplate.Spec.Tolerations,
+		Tolerations:               append(in.Audit.Spec.Sandbox.PodTemplate.Spec.Tolerations, nodeLoss...),
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{host, zone},
 	}
 	got := corev1.PodSpec{
@@ -200,7 +220,7 @@ func fixed(pod, without *corev1.Pod) *corev1.Pod {
 	own(pod.Labels, without.Labels)
 	own(pod.Annotations, without.Annotations)
 	own(pod.Spec.NodeSelector, without.Spec.NodeSelector)
-	pod.Spec.Tolerations, pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints = nil, nil, nil
+	pod.Spec.Tolerations, pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints = without.Spec.Tolerations, nil, nil
 	pod.Spec.PriorityClassName, pod.Spec.SchedulerName = "", ""
 	return pod
 }

@@ -157,6 +157,21 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		expectNothingLeft(ctx, audit)
 	})
 
+	It("the kubelet stops, and comes back", func(ctx context.Context) {
+		audit := takes("200")
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		awaitRunning(ctx, audit)
+		node("STOP", "kubelet")
+		DeferCleanup(node, "CONT", "kubelet")
+		awaitOutcome(ctx, audit)
+		expectInconclusive(audit, v1alpha1.ReasonNodeLost, "")
+		node("CONT", "kubelet")
+		expectNothingLeft(ctx, audit)
+		Eventually(func() (string, error) {
+			return kubectl(ctx, "", "wait", "node", "--all", "--for=condition=Ready", "--timeout=1s")
+		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(poll).Should(ContainSubstring("condition met"))
+	})
+
 	It("the node is drained, and another audit waits until it is back", func(ctx context.Context) {
 		audit := takes("20")
 		Expect(k8s.Create(ctx, audit)).To(Succeed())

@@ -81,7 +81,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
 		"--run-namespace="+runNamespace, "--runner-image=registry.example/runner:v1",
 	)
-	m.command.Env = append(os.Environ(), fmt.Sprintf("MEMORY_LIMIT=%d", maxRSS)) // as in config/manager
+	m.command.Env = append(os.Environ(), "GOMEMLIMIT=230MiB") // as in config/manager
 	m.command.Stderr = log
 	if err := m.command.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start manager: %w", err), log.Close())
