@@ -197,6 +197,20 @@ func TestCreationOfUnknownOutcome(t *testing.T) {
 		b.Census(b.now, live)
 		b.wakes("b/1")
 	})
+	t.Run("and then a refusal", func(t *testing.T) {
+		b := newBench(t, Limits{Total: 1, PerNamespace: 1})
+		b.admits("a/1", true)
+		b.admits("a/1", true)
+		b.admits("b/1", false)
+		b.Release(b.now, "a/1") // such as: there is a Pod of that name
+		b.active(1)
+		b.Census(b.now.Add(lateFor), nil)
+		b.wakes("b/1")
+	})
+}
+
+// What the cache shows, and when, takes no slot twice and frees none too early.
+func TestCreationAndTheCache(t *testing.T) {
 	t.Run("of a Pod that takes the name of one that is gone", func(t *testing.T) {
 		b := newBench(t, Limits{Total: 1, PerNamespace: 1})
 		b.creates("a/1")
@@ -235,16 +249,6 @@ func TestCreationOfUnknownOutcome(t *testing.T) {
 		b.Found(b.now, "a/1", "a/1")
 		b.active(1)
 		b.shows()
-		b.wakes("b/1")
-	})
-	t.Run("and then a refusal", func(t *testing.T) {
-		b := newBench(t, Limits{Total: 1, PerNamespace: 1})
-		b.admits("a/1", true)
-		b.admits("a/1", true)
-		b.admits("b/1", false)
-		b.Release(b.now, "a/1") // such as: there is a Pod of that name
-		b.active(1)
-		b.Census(b.now.Add(lateFor), nil)
 		b.wakes("b/1")
 	})
 	t.Run("that is gone before it was seen", func(t *testing.T) {

@@ -198,3 +198,83 @@ func TestEgressExceedsScope(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+func TestEgress(t *testing.T) {
+	fetch := server{name: "web", tools: []string{"format_note: Fetches a web page."}}
+	both := server{name: "web", tools: []string{"format_note: Fetches a web page. Works offline."}}
+	cloud := server{name: "ec2", tools: []string{"format_note: Fetches the list of EC2 instances from AWS."}}
+	calm := server{name: "calm", instructions: "Works offline.", tools: []string{"format_note: Formats."}}
+	mixed := server{tools: []string{"format_note: Purely local.", "fetch: Fetches a page."}}
+	outside := connect(call, "tcp", "93.184.216.34", 80)
+	host := func(name string) func(*profile.Effect) { return func(e *profile.Effect) { e.Host = name } }
+	at := func(address string) func(*profile.Effect) { return func(e *profile.Effect) { e.Address = address } }
+	for name, tc := range map[string]struct {
+		server  server
+		effects []profile.Effect
+		want    string
+	}{
+		"promised":             {local, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); its description says "Purely`},
+		"late":                 {local, []profile.Effect{with(outside, func(e *profile.Effect) { e.Where = after })}, "EGRESS-001 High: After its response, tool format_note tried to connect"},
+		"silent":               {silent, []profile.Effect{outside}, "EGRESS-001 Medium: Tool format_note tried to connect to 93.184.216.34:80 (tcp); nothing"},
+		"declared":             {fetch, []profile.Effect{outside}, ""},
+		"both":                 {both, []profile.Effect{outside}, "EGRESS-001 Medium"},
+		"promised by server":   {calm, []profile.Effect{outside}, `EGRESS-001 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); the server's instructions say "Works offline."`},
+		"start-up, promised":   {local, []profile.Effect{connect(startup, "tcp", "1.2.3.4", 1)}, `EGRESS-004 High: At start-up the server tried to connect to 1.2.3.4:1 (tcp); tool format_note's description says`},
+		"start-up, other tool": {mixed, []profile.Effect{connect(startup, "tcp", "1.2.3.4", 1)}, ""},
+		"idle, silent":         {silent, []profile.Effect{connect(idle, "tcp", "1.2.3.4", 1)}, "EGRESS-005 Medium: While idle, the server tried to connect"},
+		"mixed, local tool":    {mixed, []profile.Effect{outside}, "EGRESS-001 High"},
+		"IPv6":                 {local, []profile.Effect{connect(call, "tcp", "2001:db8::1", 443)}, "EGRESS-001 High: Tool format_note tried to connect to [2001:db8::1]:443 (tcp)"},
+		"datagram":             {local, []profile.Effect{connect(call, "udp", "9.9.9.9", 9)}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:9 (udp)"},
+		"unix socket":          {local, []profile.Effect{connect(call, "unix", "/run/nscd/socket", 0)}, ""},
+		"packet socket":        {local, []profile.Effect{connect(call, "packet", "", 0)}, "EGRESS-001 High: Tool format_note tried to connect to an unknown address (packet)"},
+		"metadata service":     {fetch, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, "EGRESS-002 High: Tool format_note tried to connect to 169.254.169.254:80 (tcp), where a cloud"},
+		"metadata, by name":    {fetch, []profile.Effect{lookupOf(call, "Metadata.Google.Internal.")}, "EGRESS-002 High: Tool format_note looked up the name metadata.google.internal"},
+		"metadata, of a cloud": {cloud, []profile.Effect{connect(call, "tcp", "169.254.169.254", 80)}, ""},
+
+		"two addresses, one host": {local, []profile.Effect{
+			lookupOf(call, "evil.test"), with(connect(call, "tcp", "2001:db8::1", 443), host("evil.test")),
+			with(connect(call, "tcp", "1.2.3.4", 443), host("evil.test")),
+		}, "EGRESS-001 High: Tool format_note tried to connect to evil.test:443 ([2001:db8::1]:443, tcp)"},
+		"a look-up": {local, []profile.Effect{
+			lookupOf(call, "Evil.Test.notes.svc.cluster.local."), lookupOf(call, "evil.test.corp.example"), lookupOf(call, "evil.test"),
+		}, "EGRESS-001 High: Tool format_note looked up the name evil.test (at 10.96.0.10:53)"},
+		"by a stub resolver":     {local, []profile.Effect{with(lookupOf(call, "evil.test"), func(e *profile.Effect) { e.Address = "127.0.0.53" })}, "EGRESS-001 High"},
+		"its own name":           {local, []profile.Effect{lookupOf(call, "audit-pod"), lookupOf(call, "audit-pod.ns.svc.cluster.local"), lookupOf(call, "1.0.0.127.in-addr.arpa")}, ""},
+		"its own name, outside":  {local, []profile.Effect{with(lookupOf(call, "c2VjcmV0.localhost"), at("9.9.9.9"))}, "EGRESS-001 High: Tool format_note looked up the name c2vjcmv0.localhost (at 9.9.9.9:53)"},
+		"a label, outside":       {local, []profile.Effect{with(lookupOf(call, "c2VjcmV0"), at("9.9.9.9"))}, "EGRESS-001 High"},
+		"localhost, outside":     {local, []profile.Effect{with(lookupOf(call, "localhost"), at("9.9.9.9"))}, ""},
+		"no question, port 53":   {local, []profile.Effect{with(connect(call, "udp", "9.9.9.9", 53), func(e *profile.Effect) { e.Operation = "sendto" })}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:53"},
+		"a stream to port 53":    {local, []profile.Effect{connect(call, "tcp", "9.9.9.9", 53)}, "EGRESS-001 High"},
+		"name server, no name":   {local, []profile.Effect{connect(call, "udp", "10.96.0.10", 53)}, "EGRESS-001 Medium"},
+		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, ""},
+		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, "EGRESS-001 High"},
+		"a call's marker":        {silent, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, ""},
+		"below a call's marker":  {silent, []profile.Effect{lookupOf(call, "www.c12.mcpaudit-probe.example")}, ""},
+		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.mcpaudit-probe.example")}, "EGRESS-001 Medium"},
+		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
+		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
+		"a name made for itself": {silent, []profile.Effect{with(outside, host("mcpaudit-probe.example"))}, "EGRESS-001 Medium"},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effects...), tc.want) })
+	}
+}
+
+// A question to a name server that the machine does not have is said to be one.
+func TestForeignNameServer(t *testing.T) {
+	question := lookupOf(call, "evil.test")
+	for name, tc := range map[string]struct {
+		resolvers []netip.Addr
+		want      bool
+	}{
+		"not known":     {nil, false},
+		"the machine's": {[]netip.Addr{netip.MustParseAddr("10.96.0.10")}, false},
+		"another":       {[]netip.Addr{netip.MustParseAddr("10.96.0.11")}, true},
+	} {
+		in := input(local, question)
+		in.Resolvers = tc.resolvers
+		message := Judge(in)[0].Message
+		if got := strings.Contains(message, "(at 10.96.0.10:53), not at a name server of the machine; "); got != tc.want {
+			t.Errorf("%s: %s", name, message)
+		}
+	}
+}
