@@ -213,11 +213,11 @@ func TestWhyAServerIsNotAudited(t *testing.T) {
 		{"no command", "kmcp", `{kind: MCPServer, spec: {transportType: stdio, deployment: {image: i}}}`, "no spec.deployment.cmd"},
 		{"no image", "kmcp", `{kind: MCPServer, spec: {transportType: stdio, deployment: {cmd: python}}}`, "It names no image."},
 		{"TLS", "kmcp", `{kind: MCPServer, spec: {transportType: http, httpTransport: {targetPort: 1, tls: {}}, deployment: {image: i}}}`, "speaks TLS"},
-		{"no port", "kmcp", `{kind: MCPServer, spec: {transportType: http, deployment: {image: i}}}`, "port 0"},
+		{"no port", "kmcp", `{kind: MCPServer, spec: {transportType: http, deployment: {image: i}}}`, "port is 0"},
 		{"somebody else's workload", "lifecycle", `{kind: MCPServer, spec: {workloadRef: {kind: Deployment, name: d}}}`, "It is run by Deployment d"},
 		{"another source", "lifecycle", `{kind: MCPServer, spec: {source: {type: Git}}}`, `type "Git"`},
 		{"TLS", "lifecycle", `{kind: MCPServer, spec: {transport: {tls: {enabled: true}}}}`, "speaks TLS"},
-		{"a port that is none", "lifecycle", `{kind: MCPServer, spec: {source: {containerImage: {ref: i}}, config: {port: 70000}}}`, "port 70000"},
+		{"a port that is none", "lifecycle", `{kind: MCPServer, spec: {source: {containerImage: {ref: i}}, config: {port: 70000}}}`, "port is 70000"},
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			got := readers[c.source](object(t, c.object))
