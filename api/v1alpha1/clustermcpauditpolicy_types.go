@@ -3,12 +3,29 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ClusterMCPAuditPolicySpec says which MCP servers of the cluster are audited
-// without anybody asking for each.
+// without anybody asking for each, and which may run.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.gate) == has(self.trust)",message="gate and trust go together: trust.auditNamespaces says whose verdicts the gate counts (Same, Selected or All)"
+// +kubebuilder:validation:XValidation:rule="!has(self.match) || has(self.gate)",message="match selects what gate is about: give gate as well"
 type ClusterMCPAuditPolicySpec struct {
 	// discovery finds the MCP servers of the cluster, and keeps one MCPServerAudit
 	// for each. Absent: nothing is looked for.
 	// +optional
 	Discovery *Discovery `json:"discovery,omitempty"`
+
+	// match selects the containers that gate is about. Absent: all.
+	// +optional
+	Match *ClusterMatch `json:"match,omitempty"`
+
+	// gate is what the audits of servers have to be like for them to run. Absent:
+	// the policy denies nothing.
+	// +optional
+	Gate *Gate `json:"gate,omitempty"`
+
+	// trust says whose verdicts count for gate. It has no default: where tenants write
+	// the audits of their own namespace, they say what their servers declare.
+	// +optional
+	Trust *Trust `json:"trust,omitempty"`
 }
 
 // Discovery says where servers are looked for, and how they are audited.
@@ -164,6 +181,10 @@ type ClusterMCPAuditPolicyStatus struct {
 	// discovery is what was found.
 	// +optional
 	Discovery *DiscoveryStatus `json:"discovery,omitempty"`
+
+	// gate is what runs already.
+	// +optional
+	Gate *GateStatus `json:"gate,omitempty"`
 }
 
 // DiscoveryStatus counts what was found: discovered is audited and skipped.
@@ -268,7 +289,7 @@ const (
 )
 
 // ClusterMCPAuditPolicy has the MCP servers of a cluster found and audited, each by
-// an MCPServerAudit in its own namespace.
+// an MCPServerAudit in its own namespace, and lets only those run whose audit passed.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -276,6 +297,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="the name is a label of the audits: it must have no more than 63 characters"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.spec.gate.mode`
+// +kubebuilder:printcolumn:name="Violating",type=integer,JSONPath=`.status.gate.violating`
 // +kubebuilder:printcolumn:name="Discovered",type=integer,JSONPath=`.status.discovery.discovered`
 // +kubebuilder:printcolumn:name="Audited",type=integer,JSONPath=`.status.discovery.audited`
 // +kubebuilder:printcolumn:name="Skipped",type=integer,JSONPath=`.status.discovery.skipped`

@@ -25,7 +25,9 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&MCPServerAudit{}, &MCPServerAuditList{},
 		&MCPAuditReport{}, &MCPAuditReportList{},
+		&MCPAuditPolicy{}, &MCPAuditPolicyList{},
 		&ClusterMCPAuditPolicy{}, &ClusterMCPAuditPolicyList{},
+		&MCPAuditException{}, &MCPAuditExceptionList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

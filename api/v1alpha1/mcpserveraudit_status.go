@@ -40,6 +40,10 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 
+	// audited is what the last audit ran.
+	// +optional
+	Audited *AuditedServer `json:"audited,omitempty"`
+
 	// manifestDigest is the digest of what the server advertised in the last
 	// audit; empty if it could not be listed completely.
 	// +optional

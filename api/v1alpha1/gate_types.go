@@ -1,0 +1,292 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// GateLabel switches a namespace into the gate: "enabled". Only the groups that
+// docs/gate.md tells of may take it away again.
+const (
+	GateLabel   = "mcpaudit.dev/gate"
+	GateEnabled = "enabled"
+)
+
+// Match selects the containers that a policy is about, and takes them for MCP
+// servers. All that is given has to match; what is absent matches everything.
+type Match struct {
+	// objectSelector selects objects by their labels. Of a workload those of its Pod
+	// template count as well: it is selected if either are.
+	// +optional
+	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
+
+	// images are globs on the image as it is pulled: "registry.example/mcp/*",
+	// "docker.io/library/notes:*". "*" is any text without "/", "**" any text.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9._:/@*-]+$`
+	Images []string `json:"images,omitempty"`
+
+	// containers are the names of containers, of init and ephemeral containers, and of
+	// image volumes. A server of an MCPServer object matches any.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Containers []string `json:"containers,omitempty"`
+}
+
+// ClusterMatch is a Match with the namespaces. Only those with the label
+// mcpaudit.dev/gate=enabled are ever asked about.
+type ClusterMatch struct {
+	// namespaceSelector selects the namespaces by their labels. Absent: all that have
+	// the label mcpaudit.dev/gate=enabled.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	Match `json:",inline"`
+}
+
+// Gate says what the audit of a server has to be like for it to be run.
+type Gate struct {
+	// mode is Enforce (deny what must not run), Warn (admit it with a warning to
+	// whoever applies it) or Audit (admit it, and write an audit annotation only).
+	// +optional
+	// +kubebuilder:default=Enforce
+	Mode GateMode `json:"mode,omitempty"`
+
+	// failOn is the severity from which on a finding denies. The findings are counted
+	// again, whatever the audit's own failOn is. Never: findings deny nothing.
+	// +optional
+	// +kubebuilder:default=High
+	FailOn FailOn `json:"failOn,omitempty"`
+
+	// onMissing is for an image that no audit that counts has a verdict on.
+	// +optional
+	// +kubebuilder:default=Deny
+	OnMissing GateAction `json:"onMissing,omitempty"`
+
+	// onOtherCommand is for an image that was audited with another command or other
+	// args than it is to be run with.
+	// +optional
+	// +kubebuilder:default=Deny
+	OnOtherCommand GateAction `json:"onOtherCommand,omitempty"`
+
+	// onInconclusive is for an audit that could not observe everything.
+	// +optional
+	// +kubebuilder:default=Deny
+	OnInconclusive InconclusiveAction `json:"onInconclusive,omitempty"`
+
+	// onDrift is for a manifest that is not the baseline's.
+	// +optional
+	// +kubebuilder:default=Deny
+	OnDrift GateAction `json:"onDrift,omitempty"`
+
+	// onStale is for a verdict that is older than maxAge, and for one that is not
+	// renewed because its audit is suspended or its spec is invalid.
+	// +optional
+	// +kubebuilder:default=Deny
+	OnStale GateAction `json:"onStale,omitempty"`
+
+	// maxAge is how old a verdict may be, from 1h on. Absent: as old as it likes.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="maxAge must be 1h or more"
+	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
+
+	// requireDigest denies images that are not named by their digest: a tag may name
+	// another image by the time that the kubelet pulls it.
+	// +optional
+	RequireDigest bool `json:"requireDigest,omitempty"`
+
+	// targets are what is looked at: Pods, Workloads (what makes Pods), MCPServers (the
+	// objects of ToolHive, kmcp and mcp.x-k8s.io). Absent: all of them. Without Pods
+	// a server that no workload made is not seen.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Targets []GateTarget `json:"targets,omitempty"`
+
+	// offline is what the API server enforces by itself, by a
+	// ValidatingAdmissionPolicy, also while the operator does not answer: DenyFailed
+	// denies images whose audit failed, RequirePassed denies all that have no passing
+	// audit, None does nothing. Modes Warn and Audit hold for it as well.
+	// +optional
+	// +kubebuilder:default=DenyFailed
+	Offline OfflineGate `json:"offline,omitempty"`
+}
+
+// GateMode is what is done about what must not run.
+// +kubebuilder:validation:Enum=Enforce;Warn;Audit
+type GateMode string
+
+// The modes.
+const (
+	GateEnforce GateMode = "Enforce"
+	GateWarn    GateMode = "Warn"
+	GateAudit   GateMode = "Audit"
+)
+
+// GateAction is what is done in a case.
+// +kubebuilder:validation:Enum=Deny;Warn;Allow
+type GateAction string
+
+// The actions.
+const (
+	ActionDeny  GateAction = "Deny"
+	ActionWarn  GateAction = "Warn"
+	ActionAllow GateAction = "Allow"
+)
+
+// InconclusiveAction is a GateAction, or LastVerdict: then the last conclusive verdict
+// on the same digest in the audit's history counts, with a warning.
+// +kubebuilder:validation:Enum=Deny;Warn;Allow;LastVerdict
+type InconclusiveAction string
+
+// ActionLastVerdict is the action that only an inconclusive audit has.
+const ActionLastVerdict InconclusiveAction = "LastVerdict"
+
+// GateTarget is a kind of objects that are looked at.
+// +kubebuilder:validation:Enum=Pods;Workloads;MCPServers
+type GateTarget string
+
+// The targets.
+const (
+	TargetPods       GateTarget = "Pods"
+	TargetWorkloads  GateTarget = "Workloads"
+	TargetMCPServers GateTarget = "MCPServers"
+)
+
+// OfflineGate is what the API server enforces by itself.
+// +kubebuilder:validation:Enum=None;DenyFailed;RequirePassed
+type OfflineGate string
+
+// What the API server enforces by itself.
+const (
+	OfflineNone          OfflineGate = "None"
+	OfflineDenyFailed    OfflineGate = "DenyFailed"
+	OfflineRequirePassed OfflineGate = "RequirePassed"
+)
+
+// Trust says whose verdicts count.
+//
+// +kubebuilder:validation:XValidation:rule="(self.auditNamespaces == 'Selected') == has(self.namespaceSelector)",message="namespaceSelector is for auditNamespaces Selected, which needs it"
+type Trust struct {
+	// auditNamespaces is Same (audits in the namespace of the workload), Selected
+	// (those in the namespaces of namespaceSelector) or All. Whoever may write an
+	// MCPServerAudit there says what its server declares.
+	// +required
+	AuditNamespaces AuditNamespaces `json:"auditNamespaces"`
+
+	// namespaceSelector selects the namespaces of Selected by their labels.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	// allowSuppressions lets findings that an audit suppresses count no more. By
+	// default they count.
+	// +optional
+	AllowSuppressions bool `json:"allowSuppressions,omitempty"`
+
+	// ignoreExceptions has no MCPAuditException admit what this policy denies.
+	// +optional
+	IgnoreExceptions bool `json:"ignoreExceptions,omitempty"`
+}
+
+// AuditNamespaces says in which namespaces audits count.
+// +kubebuilder:validation:Enum=Same;Selected;All
+type AuditNamespaces string
+
+// The namespaces in which audits count.
+const (
+	AuditsSame     AuditNamespaces = "Same"
+	AuditsSelected AuditNamespaces = "Selected"
+	AuditsAll      AuditNamespaces = "All"
+)
+
+// MaxRunning is how many containers the status of a policy names.
+const MaxRunning = 50
+
+// GateStatus is what a policy's gate sees of what runs already. Nothing that runs is
+// ever stopped.
+type GateStatus struct {
+	// containers that the policy is about and that run.
+	Containers int32 `json:"containers"`
+	// violating containers: by what is known now they would be denied.
+	Violating int32 `json:"violating"`
+	// running are the first of the violating containers, by namespace and name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Running []RunningViolation `json:"running,omitempty"`
+}
+
+// RunningViolation is a container that runs and would be denied.
+type RunningViolation struct {
+	// namespace of the Pod.
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+	// owner is what the Pod belongs to, "ReplicaSet/notes-5d9c"; the Pod itself if
+	// nothing made it.
+	// +kubebuilder:validation:MaxLength=320
+	Owner string `json:"owner"`
+	// container's name.
+	// +kubebuilder:validation:MaxLength=63
+	Container string `json:"container"`
+	// image as the Pod names it.
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+	// imageID as the kubelet reports it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	ImageID string `json:"imageID,omitempty"`
+	// reason in a word: the case of the gate.
+	Reason GateReason `json:"reason"`
+	// pods of that owner with such a container.
+	Pods int32 `json:"pods"`
+}
+
+// GateReason says in a word what the gate found about an image.
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherPlatform;NoDigest;Excepted
+type GateReason string
+
+// The reasons of the gate, from good to bad.
+const (
+	// GatePassed: an audit that counts passed.
+	GatePassed GateReason = "Passed"
+	// GateExcepted: an MCPAuditException admits it.
+	GateExcepted GateReason = "Excepted"
+	// GateStale: the verdict is too old, or is not renewed any more.
+	GateStale GateReason = "Stale"
+	// GateInconclusive: the audit could not observe everything.
+	GateInconclusive GateReason = "Inconclusive"
+	// GateOtherPlatform: the image was audited on one platform, and may run on another.
+	GateOtherPlatform GateReason = "OtherPlatform"
+	// GateOtherCommand: the image was audited with another command.
+	GateOtherCommand GateReason = "OtherCommand"
+	// GateNotAudited: no audit that counts has a verdict.
+	GateNotAudited GateReason = "NotAudited"
+	// GateNoDigest: the image is named by a tag, and the policy wants a digest.
+	GateNoDigest GateReason = "NoDigest"
+	// GateDrifted: the manifest is not the baseline's.
+	GateDrifted GateReason = "Drifted"
+	// GateFailed: findings reach the policy's failOn.
+	GateFailed GateReason = "Failed"
+)
+
+// The reasons of Ready of policies with a gate.
+const (
+	// ReasonGating: the policy is in force.
+	ReasonGating = "Gating"
+	// ReasonRunningViolations: the policy is in force, and containers run that it
+	// would deny.
+	ReasonRunningViolations = "RunningViolations"
+	// ReasonOfflineGatePending: what the API server enforces by itself could not be
+	// written; it is tried again.
+	ReasonOfflineGatePending = "OfflineGatePending"
+)
