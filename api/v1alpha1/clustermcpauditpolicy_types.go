@@ -171,7 +171,8 @@ type ClusterMCPAuditPolicyStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, and while they are true Reconciling and Stalled.
+	// conditions: Ready, its parts Discovered and Gated as far as the spec has them, and
+	// while they are true Reconciling and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -276,11 +277,20 @@ const (
 	SkipRefused SkipReason = "Refused"
 )
 
+// The parts of Ready of a ClusterMCPAuditPolicy, each written by a controller of its
+// own. Ready has the reason of the worse one; of the gate, if both are well.
+const (
+	// ConditionDiscovered is there with spec.discovery.
+	ConditionDiscovered = "Discovered"
+	// ConditionGated is there with spec.gate.
+	ConditionGated = "Gated"
+)
+
 // The reasons of Ready of a ClusterMCPAuditPolicy, besides ReasonInvalidSpec.
 const (
 	// ReasonDiscovered: every server that was found is audited, or is told to be skipped.
 	ReasonDiscovered = "Discovered"
-	// ReasonNothingToDo: spec.discovery is absent.
+	// ReasonNothingToDo: spec.discovery and spec.gate are absent.
 	ReasonNothingToDo = "NothingToDo"
 	// ReasonSourcesPending: a source is being read for the first time, or cannot be read.
 	ReasonSourcesPending = "SourcesPending"

@@ -63,7 +63,8 @@ type MCPAuditExceptionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, and while they are true Reconciling and Stalled.
+	// conditions: Active (it admits what it says), Ready, and while they are true
+	// Reconciling and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -75,13 +76,19 @@ type MCPAuditExceptionStatus struct {
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }
 
-// The reasons of Ready of an MCPAuditException, besides ReasonInvalidSpec.
+// ConditionActive tells whether an MCPAuditException admits what it says. Ready is
+// another question: an exception that has expired did all that it was for, and a
+// deployment that waits for what it applied must not fail from that day on.
+const ConditionActive = "Active"
+
+// The reasons of Active and of Ready of an MCPAuditException, besides ReasonInvalidSpec.
 const (
 	// ReasonActive: it admits what it says.
 	ReasonActive = "Active"
-	// ReasonExpired: it has ended.
+	// ReasonExpired: it has ended, and admits nothing any more. Ready is True.
 	ReasonExpired = "Expired"
-	// ReasonPolicyNotFound: there is no such policy.
+	// ReasonPolicyNotFound: there is no such policy, or it has no gate. Ready is Unknown:
+	// it may be applied later.
 	ReasonPolicyNotFound = "PolicyNotFound"
 	// ReasonIgnored: the policy has trust.ignoreExceptions.
 	ReasonIgnored = "Ignored"
@@ -96,7 +103,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.spec == oldSelf.spec",message="spec cannot be changed: delete this exception, or create another one with a reason of its own"
 // +kubebuilder:printcolumn:name="Policy",type=string,JSONPath=`.spec.policyRef.name`
 // +kubebuilder:printcolumn:name="Ticket",type=string,JSONPath=`.spec.ticket`
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.conditions[?(@.type=="Active")].status`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.spec.expiresAt`
 // +kubebuilder:printcolumn:name="Used",type=date,JSONPath=`.status.lastUsedTime`

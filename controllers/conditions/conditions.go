@@ -1,5 +1,5 @@
-// Package conditions writes the conditions of an MCPServerAudit, each with the
-// generation that it is about and a message of bounded length.
+// Package conditions writes the conditions of audits, policies and exceptions, each
+// with the generation that it is about and a message of bounded length.
 package conditions
 
 import (
@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // MaxMessage is the most bytes of JSON that a message takes, so that all the
@@ -39,11 +38,7 @@ func Unknown(reason, message string) Condition {
 // Set writes a condition about the current generation of the audit. now is when its
 // status changed, if it did.
 func Set(audit *v1alpha1.MCPServerAudit, conditionType string, c Condition, now time.Time) {
-	meta.SetStatusCondition(&audit.Status.Conditions, metav1.Condition{
-		Type: conditionType, Status: c.Status, Reason: c.Reason,
-		Message:            excerpt.Line(c.Message, MaxMessage),
-		ObservedGeneration: audit.Generation, LastTransitionTime: metav1.NewTime(now),
-	})
+	SetOf(&audit.Status.Conditions, audit.Generation, conditionType, c, now)
 }
 
 // Remove takes a condition away.

@@ -246,13 +246,13 @@ func TestStatus(t *testing.T) {
 		{"the spec makes no sense", outcome(func(o *Outcome) { o.Invalid = fmt.Errorf("spec.discovery.namespaceSelector: no") }), read,
 			"False InvalidSpec: The spec cannot be followed; the audits stay as they are. Correct spec.discovery.namespaceSelector: no.", "Stalled"},
 		{"nothing is asked for", &Outcome{Policy: &v1alpha1.ClusterMCPAuditPolicy{}}, nil,
-			"True NothingToDo: There is no spec.discovery: nothing is looked for.", ""},
+			"True NothingToDo: There is neither spec.discovery nor spec.gate: nothing is looked for, and nothing denied.", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			written := &v1alpha1.ClusterMCPAuditPolicy{}
+			written := test.outcome.Policy.DeepCopy()
 			written.Generation = 3
 			written.Status.Conditions = []metav1.Condition{{Type: "Reconciling", Status: "True"}, {Type: "Stalled", Status: "True"}}
-			test.outcome.write(written, test.sources, metav1.NewTime(epoch))
+			test.outcome.write(written, test.sources, epoch)
 			ready, others := "", ""
 			for _, c := range written.Status.Conditions {
 				if c.ObservedGeneration != 3 && c.Type == "Ready" {
@@ -260,7 +260,7 @@ func TestStatus(t *testing.T) {
 				}
 				if c.Type == "Ready" {
 					ready = fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
-				} else {
+				} else if c.Type != "Discovered" {
 					others += c.Type
 				}
 			}

@@ -72,11 +72,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	problems := []error{deleteErr}
 	var result ctrl.Result
 	for _, o := range plan.Outcomes {
-		problems = append(problems, o.Problem, r.report(ctx, o, sources))
+		err := r.report(ctx, o, sources)
+		if apierrors.IsConflict(err) { // the gate's part of the status is newer than the cache
+			err, result.RequeueAfter = nil, settle
+		}
+		problems = append(problems, o.Problem, err)
 		if n := made[o]; n > 0 {
 			r.Events.Eventf(o.Policy, nil, corev1.EventTypeNormal, "AuditsApplied", "Discover", "Applied %d MCPServerAudits of %d servers", n, o.discovered())
 		}
-		if slices.ContainsFunc(o.Skipped, func(s v1alpha1.SkippedServer) bool { return s.Reason == v1alpha1.SkipRefused }) {
+		if slices.ContainsFunc(o.Skipped, func(s v1alpha1.SkippedServer) bool { return s.Reason == v1alpha1.SkipRefused }) && result.RequeueAfter == 0 {
 			result.RequeueAfter = retryAfter
 		}
 	}

@@ -5,16 +5,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
-	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // report writes the status of a policy, if it changed.
@@ -23,7 +21,7 @@ func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha
 	if reading(o, sources) && policy.Status.ObservedGeneration == policy.Generation {
 		return nil // a restart changes nothing
 	}
-	o.write(policy, sources, metav1.NewTime(r.Clock.Now()))
+	o.write(policy, sources, r.Clock.Now())
 	if equality.Semantic.DeepEqual(o.Policy.Status, policy.Status) {
 		return nil
 	}
@@ -51,46 +49,28 @@ func (o *Outcome) discovered() int32 {
 	return sum
 }
 
-// write makes the status of a policy.
-func (o *Outcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]SourceState, now metav1.Time) {
-	status := &policy.Status
-	status.ObservedGeneration = policy.Generation
+// write makes this controller's part of the status of a policy. The gate's part is
+// that of controllers/drift.
+func (o *Outcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]SourceState, now time.Time) {
 	if o.Invalid == nil {
-		status.Discovery = o.discovery(sources)
+		policy.Status.Discovery = o.discovery(sources)
 	}
-	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: kind, Status: value, Reason: reason, Message: excerpt.Line(message, conditions.MaxMessage),
-			ObservedGeneration: policy.Generation, LastTransitionTime: now,
-		})
-	}
-	value, reason, message := o.ready(sources)
-	set(v1alpha1.ConditionReady, value, reason, message)
-	for kind, present := range map[string]bool{
-		v1alpha1.ConditionReconciling: value == metav1.ConditionUnknown,
-		v1alpha1.ConditionStalled:     value == metav1.ConditionFalse,
-	} {
-		if present {
-			set(kind, metav1.ConditionTrue, reason, message)
-		} else {
-			meta.RemoveStatusCondition(&status.Conditions, kind)
-		}
-	}
+	conditions.Report(policy, v1alpha1.ConditionDiscovered, o.found(sources), now)
 }
 
-// ready is the condition Ready: False if only a change of the spec helps, Unknown
-// while it is worked on.
-func (o *Outcome) ready(sources map[v1alpha1.DiscoverySource]SourceState) (metav1.ConditionStatus, string, string) {
+// found is the condition Discovered: False if only a change of the spec helps, Unknown
+// while it is worked on. Nobody reads it of a policy without spec.discovery.
+func (o *Outcome) found(sources map[v1alpha1.DiscoverySource]SourceState) conditions.Condition {
 	if o.Invalid != nil {
-		return metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed; the audits stay as they are. Correct %s.", o.Invalid)
+		return conditions.False(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed; the audits stay as they are. Correct %s.", o.Invalid))
 	}
 	if o.Policy.Spec.Discovery == nil {
-		return metav1.ConditionTrue, v1alpha1.ReasonNothingToDo, "There is no spec.discovery: nothing is looked for."
+		return conditions.True(v1alpha1.ReasonNothingToDo, "There is no spec.discovery: nothing is looked for.")
 	}
 	for _, source := range v1alpha1.DiscoverySources {
 		if state := sources[source]; slices.Contains(sourcesOf(o.Policy.Spec.Discovery), source) && state.State == v1alpha1.SourcePending {
-			return metav1.ConditionUnknown, v1alpha1.ReasonSourcesPending,
-				fmt.Sprintf("The source %s is not read yet; its audits stay as they are. %s", source, state.Message)
+			return conditions.Unknown(v1alpha1.ReasonSourcesPending,
+				fmt.Sprintf("The source %s is not read yet; its audits stay as they are. %s", source, state.Message))
 		}
 	}
 	if o.Waiting > 0 {
@@ -98,14 +78,14 @@ func (o *Outcome) ready(sources map[v1alpha1.DiscoverySource]SourceState) (metav
 		if o.Problem != nil {
 			message += " The first of them: " + o.Problem.Error()
 		}
-		return metav1.ConditionUnknown, v1alpha1.ReasonAuditsPending, message
+		return conditions.Unknown(v1alpha1.ReasonAuditsPending, message)
 	}
 	message := fmt.Sprintf("Servers found: %d; each has an audit.", o.discovered())
 	if len(o.Skipped) > 0 {
 		message = fmt.Sprintf("Servers found: %d; audited: %d; skipped: %d, for the reasons in status.discovery.skippedServers.",
 			o.discovered(), o.Audited, len(o.Skipped))
 	}
-	return metav1.ConditionTrue, v1alpha1.ReasonDiscovered, message
+	return conditions.True(v1alpha1.ReasonDiscovered, message)
 }
 
 func (o *Outcome) discovery(sources map[v1alpha1.DiscoverySource]SourceState) *v1alpha1.DiscoveryStatus {
