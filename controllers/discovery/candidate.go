@@ -1,16 +1,13 @@
 package discovery
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
 // Candidate is an object that runs a server. It is all that is kept of the object.
@@ -21,32 +18,11 @@ type Candidate struct {
 	Source v1alpha1.DiscoverySource
 	// Controller is the UID of the object that made this one; empty if none did.
 	Controller types.UID
-	Reading
-}
-
-// Reading is what a source makes of an object.
-type Reading struct {
-	// Server is what to audit.
-	Server v1alpha1.Server
-	// LeftOut names what the server has where it runs and the audit does not have,
-	// such as a variable from a Secret.
-	LeftOut []string
-	// Unfit is the sentence that says why the server cannot be audited; empty if it can.
-	Unfit string
-}
-
-// reader makes a Reading of an object: the pure function of a source.
-type reader func(object *unstructured.Unstructured) Reading
-
-// maxUnfit is the most bytes of JSON that Unfit takes, as in the CRD.
-const maxUnfit = 320
-
-func unfit(format string, args ...any) Reading {
-	return Reading{Unfit: excerpt.Line(fmt.Sprintf(format, args...), maxUnfit)}
+	source.Reading
 }
 
 // candidate reads one object.
-func candidate(object *unstructured.Unstructured, source v1alpha1.DiscoverySource, read reader) *Candidate {
+func candidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource, read source.Reader) *Candidate {
 	var controller types.UID
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		controller = owner.UID
@@ -57,17 +33,8 @@ func candidate(object *unstructured.Unstructured, source v1alpha1.DiscoverySourc
 			ResourceVersion:   object.GetResourceVersion(),
 			CreationTimestamp: object.GetCreationTimestamp(), DeletionTimestamp: object.GetDeletionTimestamp(),
 		},
-		GVK: object.GroupVersionKind(), Source: source, Controller: controller, Reading: read(object),
+		GVK: object.GroupVersionKind(), Source: from, Controller: controller, Reading: read(object),
 	}
-}
-
-// decode reads an object into a struct that has the fields that are wanted. A field
-// of another type than its CRD should allow is an error, and no panic.
-func decode(object *unstructured.Unstructured, into any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-		return fmt.Errorf("read %s: %w", object.GetKind(), err)
-	}
-	return nil
 }
 
 // kindName is how a status and a label write a kind: "Deployment.apps".

@@ -12,8 +12,7 @@
 //	report  counts, and why a server is skipped, in the status of each policy
 //
 // An object is read once, when it changes, by the pure function of its source
-// (readWorkload, readToolHive, readKmcp, readLifecycle): what is kept of it is a
-// Candidate, so that memory is bounded by what an audit may have and not by what
+// (controllers/source): what is kept of it is a Candidate, so that memory is bounded by what an audit may have and not by what
 // somebody wrote into an object.
 //
 // An audit is discovery's if it has the label LabelDiscoveredBy and the name that
@@ -32,6 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
 // FieldManager applies the audits.
@@ -58,7 +58,7 @@ type resource struct {
 	plural   string
 	versions []string // that the reader knows, the preferred one first
 	selector string   // by label; empty for all
-	read     reader
+	read     source.Reader
 	prefix   string // of the names of the audits
 	builtIn  bool   // needs no CRD
 }
@@ -68,25 +68,25 @@ var resources = []resource{
 	workloadKind("Deployment", "deployments"),
 	workloadKind("StatefulSet", "statefulsets"),
 	workloadKind("DaemonSet", "daemonsets"),
-	serverKind(v1alpha1.SourceToolHive, "toolhive.stacklok.dev", "toolhive", readToolHive, "v1beta1", "v1alpha1"),
-	serverKind(v1alpha1.SourceKmcp, "kagent.dev", "kmcp", readKmcp, "v1alpha1"),
-	serverKind(v1alpha1.SourceMCPLifecycle, "mcp.x-k8s.io", "mcpserver", readLifecycle, "v1beta1", "v1alpha1"),
+	serverKind(v1alpha1.SourceToolHive, source.GroupToolHive, "toolhive", source.ToolHive, "v1beta1", "v1alpha1"),
+	serverKind(v1alpha1.SourceKmcp, source.GroupKmcp, "kmcp", source.Kmcp, "v1alpha1"),
+	serverKind(v1alpha1.SourceMCPLifecycle, source.GroupLifecycle, "mcpserver", source.Lifecycle, "v1beta1", "v1alpha1"),
 }
 
 func workloadKind(kind, plural string) resource {
-	labelled, err := labels.NewRequirement(LabelServer, selection.Exists, nil)
+	labelled, err := labels.NewRequirement(source.LabelServer, selection.Exists, nil)
 	if err != nil {
 		panic(err) // the label is a constant
 	}
 	return resource{
 		source: v1alpha1.SourceWorkload, kind: schema.GroupKind{Group: "apps", Kind: kind}, plural: plural, versions: []string{"v1"},
-		selector: labels.NewSelector().Add(*labelled).String(), read: readWorkload, prefix: plural[:len(plural)-1], builtIn: true,
+		selector: labels.NewSelector().Add(*labelled).String(), read: source.Workload, prefix: plural[:len(plural)-1], builtIn: true,
 	}
 }
 
-func serverKind(source v1alpha1.DiscoverySource, group, prefix string, read reader, versions ...string) resource {
+func serverKind(from v1alpha1.DiscoverySource, group, prefix string, read source.Reader, versions ...string) resource {
 	return resource{
-		source: source, kind: schema.GroupKind{Group: group, Kind: "MCPServer"}, plural: "mcpservers",
+		source: from, kind: schema.GroupKind{Group: group, Kind: source.KindServer}, plural: "mcpservers",
 		versions: versions, read: read, prefix: prefix,
 	}
 }

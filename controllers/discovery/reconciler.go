@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
 // retryAfter is when audits that the API server refused are tried again: a quota or
@@ -134,7 +135,7 @@ func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
 				"It is left alone: it audits what it says.", w.Key.Name))
 		case err != nil && isRefusal(err):
-			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), maxUnfit))
+			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), source.MaxUnfit))
 		case err != nil:
 			w.Outcome.Waiting++
 			if w.Outcome.Problem == nil {

@@ -1,4 +1,4 @@
-package discovery
+package source
 
 import (
 	"maps"
@@ -26,9 +26,9 @@ type kmcp struct {
 			Cmd              string            `json:"cmd"`
 			Args             []string          `json:"args"`
 			Env              map[string]string `json:"env"`
-			SecretRefs       []named           `json:"secretRefs"`
-			ConfigMapRefs    []named           `json:"configMapRefs"`
-			ImagePullSecrets []named           `json:"imagePullSecrets"`
+			SecretRefs       []Named           `json:"secretRefs"`
+			ConfigMapRefs    []Named           `json:"configMapRefs"`
+			ImagePullSecrets []Named           `json:"imagePullSecrets"`
 			Volumes          []volume          `json:"volumes"`
 			VolumeMounts     []mount           `json:"volumeMounts"`
 		} `json:"deployment"`
@@ -38,12 +38,10 @@ type kmcp struct {
 // kmcpImages are the images that kmcp runs a command in whose image is not given.
 var kmcpImages = map[string]string{"uvx": "ghcr.io/astral-sh/uv:debian", "npx": "node:24-alpine3.21"}
 
-// readKmcp reads an MCPServer of kmcp.
-func readKmcp(object *unstructured.Unstructured) Reading {
-	var server kmcp
-	if err := decode(object, &server); err != nil {
-		return unfit("It cannot be read: %s.", err)
-	}
+// Kmcp reads an MCPServer of kmcp.
+func Kmcp(object *unstructured.Unstructured) Reading { return read(object, &kmcp{}) }
+
+func (server *kmcp) recipe() recipe {
 	http, deployment := server.Spec.HTTPTransport, server.Spec.Deployment
 	r := recipe{
 		image: deployment.Image, args: deployment.Args, pullSecrets: names(deployment.ImagePullSecrets),
@@ -56,28 +54,28 @@ func readKmcp(object *unstructured.Unstructured) Reading {
 		r.command = []string{deployment.Cmd}
 	}
 	for _, name := range slices.Sorted(maps.Keys(deployment.Env)) {
-		r.env = append(r.env, envVar{Name: name, Value: deployment.Env[name]})
+		r.env = append(r.env, EnvVar{Name: name, Value: deployment.Env[name]})
 	}
 	for _, secret := range names(deployment.SecretRefs) {
-		r.envFrom = append(r.envFrom, envFrom{SecretRef: &named{secret}})
+		r.envFrom = append(r.envFrom, envFrom{SecretRef: &Named{secret}})
 	}
 	for _, config := range names(deployment.ConfigMapRefs) {
 		r.leftOut = append(r.leftOut, "the files at /configmaps/"+config)
 	}
 	switch {
 	case server.Spec.TransportType == "stdio" && deployment.Cmd == "":
-		return unfit("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
+		r.problem = unfit("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
 	case server.Spec.TransportType == "stdio":
 		r.transport, r.verbatim = v1alpha1.TransportStdio, true
 	case server.Spec.TransportType == "http" && http.TLS != nil:
-		return unfit("It speaks TLS, which an audit of an image does not.")
+		r.problem = unfit("It speaks TLS, which an audit of an image does not.")
 	case server.Spec.TransportType == "http":
 		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, http.TargetPort, http.Path
 		if r.port == 0 {
 			r.port = deployment.Port
 		}
 	default:
-		return unfit("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
+		r.problem = unfit("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
 	}
-	return r.reading()
+	return r
 }

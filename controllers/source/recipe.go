@@ -1,4 +1,4 @@
-package discovery
+package source
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ type recipe struct {
 	image         string
 	command, args []string
 	workingDir    string
-	env           []envVar
+	env           []EnvVar
 	envFrom       []envFrom
 	pullSecrets   []string
 	transport     v1alpha1.Transport
@@ -58,34 +58,38 @@ type recipe struct {
 	verbatim bool
 	// leftOut by the source itself.
 	leftOut []string
+	// problem says why the source cannot be audited; empty if it can.
+	problem string
+	// elsewhere: another object runs the server, and this one none.
+	elsewhere bool
 }
 
-// envVar has the fields of a corev1.EnvVar that matter here.
-type envVar struct {
+// EnvVar has the fields of a corev1.EnvVar that matter here.
+type EnvVar struct {
 	Name      string     `json:"name"`
 	Value     string     `json:"value"`
-	ValueFrom *valueFrom `json:"valueFrom"`
+	ValueFrom *ValueFrom `json:"valueFrom"`
 }
 
-// valueFrom is a value that the object does not hold. Values of Secrets and
+// ValueFrom is a value that the object does not hold. Values of Secrets and
 // ConfigMaps are not read: an audit has no business with them.
-type valueFrom struct {
-	SecretKeyRef    *named `json:"secretKeyRef"`
-	ConfigMapKeyRef *named `json:"configMapKeyRef"`
+type ValueFrom struct {
+	SecretKeyRef    *Named `json:"secretKeyRef"`
+	ConfigMapKeyRef *Named `json:"configMapKeyRef"`
 }
 
 type envFrom struct {
-	SecretRef    *named `json:"secretRef"`
-	ConfigMapRef *named `json:"configMapRef"`
+	SecretRef    *Named `json:"secretRef"`
+	ConfigMapRef *Named `json:"configMapRef"`
 }
 
-// named is a reference by name.
-type named struct {
+// Named is a reference by name.
+type Named struct {
 	Name string `json:"name"`
 }
 
 // names are those of references; an empty one means nothing, as in a Pod.
-func names(references []named) []string {
+func names(references []Named) []string {
 	var list []string
 	for _, r := range references {
 		if r.Name != "" {
@@ -97,8 +101,11 @@ func names(references []named) []string {
 
 // reading is the server of the recipe, or why there is none.
 func (r recipe) reading() Reading {
+	if r.problem != "" {
+		return Reading{Unfit: r.problem}
+	}
 	if len(r.env) > maxVariables || len(r.command) > maxWords || len(r.args) > maxWords {
-		return unfit("Its command line or its environment is longer than an audit takes: %d words, and %d variables.", maxWords, maxEnv)
+		return Unfit("Its command line or its environment is longer than an audit takes: %d words, and %d variables.", maxWords, maxEnv)
 	}
 	variables := r.variables()
 	command, args := r.command, r.args
@@ -110,7 +117,7 @@ func (r recipe) reading() Reading {
 		Command: command, Args: args, WorkingDir: r.workingDir, Env: variables.list,
 	}
 	if problem := check(server, r.port); problem != "" {
-		return unfit("%s", problem)
+		return Unfit("%s", problem)
 	}
 	if server.Speaks() == v1alpha1.TransportStdio {
 		server.Path = ""
@@ -122,7 +129,7 @@ func (r recipe) reading() Reading {
 		server.ImagePullSecrets = append(server.ImagePullSecrets, v1alpha1.SecretReference{Name: name})
 	}
 	if len(server.ImagePullSecrets) > maxPullSecrets {
-		return unfit("It has %d image pull secrets; an audit takes %d.", len(server.ImagePullSecrets), maxPullSecrets)
+		return Unfit("It has %d image pull secrets; an audit takes %d.", len(server.ImagePullSecrets), maxPullSecrets)
 	}
 	return Reading{Server: server, LeftOut: short(append(variables.leftOut, r.leftOut...))}
 }
@@ -139,12 +146,14 @@ func short(list []string) []string {
 	return shortened
 }
 
+const noImage = "It names no image."
+
 // check says what is beyond the bounds of an audit. Nothing is cut to fit: half a
 // command line is another server.
 func check(server v1alpha1.Server, port int64) string {
 	switch {
 	case server.Image == "":
-		return "It names no image."
+		return noImage
 	case !fits(server.Image, maxImage) || !imagePattern.MatchString(server.Image):
 		return fmt.Sprintf("Its image is no image reference of at most %d characters.", maxImage)
 	case !wordsFit(server.Command) || !wordsFit(server.Args):
@@ -221,7 +230,7 @@ func (r recipe) variables() variables {
 }
 
 // leftOut says why a variable cannot be given to an audit.
-func (e envVar) leftOut(value string) string {
+func (e EnvVar) leftOut(value string) string {
 	switch {
 	case e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil:
 		return "from Secret " + e.ValueFrom.SecretKeyRef.Name

@@ -1,4 +1,4 @@
-package discovery
+package source
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +15,7 @@ type lifecycle struct {
 			Type           string `json:"type"`
 			ContainerImage struct {
 				Ref              string  `json:"ref"`
-				ImagePullSecrets []named `json:"imagePullSecrets"`
+				ImagePullSecrets []Named `json:"imagePullSecrets"`
 			} `json:"containerImage"`
 		} `json:"source"`
 		WorkloadRef *struct {
@@ -26,7 +26,7 @@ type lifecycle struct {
 			Port      int64     `json:"port"`
 			Path      string    `json:"path"`
 			Arguments []string  `json:"arguments"`
-			Env       []envVar  `json:"env"`
+			Env       []EnvVar  `json:"env"`
 			EnvFrom   []envFrom `json:"envFrom"`
 			Storage   []struct {
 				Path   string `json:"path"`
@@ -43,21 +43,11 @@ type lifecycle struct {
 	} `json:"spec"`
 }
 
-// readLifecycle reads an MCPServer of mcp.x-k8s.io.
-func readLifecycle(object *unstructured.Unstructured) Reading {
-	var server lifecycle
-	if err := decode(object, &server); err != nil {
-		return unfit("It cannot be read: %s.", err)
-	}
+// Lifecycle reads an MCPServer of mcp.x-k8s.io.
+func Lifecycle(object *unstructured.Unstructured) Reading { return read(object, &lifecycle{}) }
+
+func (server *lifecycle) recipe() recipe {
 	source, config := server.Spec.Source, server.Spec.Config
-	switch {
-	case server.Spec.WorkloadRef != nil:
-		return unfit("It is run by %s %s: give that one the label %s.", server.Spec.WorkloadRef.Kind, server.Spec.WorkloadRef.Name, LabelServer)
-	case source.Type != "" && source.Type != "ContainerImage":
-		return unfit("Its source is of the type %q: only ContainerImage can be audited.", source.Type)
-	case server.Spec.Transport.TLS.Enabled:
-		return unfit("It speaks TLS, which an audit of an image does not.")
-	}
 	r := recipe{
 		image: source.ContainerImage.Ref, pullSecrets: names(source.ContainerImage.ImagePullSecrets),
 		args: config.Arguments, env: config.Env, envFrom: config.EnvFrom,
@@ -68,5 +58,14 @@ func readLifecycle(object *unstructured.Unstructured) Reading {
 			r.leftOut = append(r.leftOut, "the files at "+storage.Path)
 		}
 	}
-	return r.reading()
+	switch ref := server.Spec.WorkloadRef; {
+	case ref != nil:
+		r.elsewhere = r.image == ""
+		r.problem = unfit("It is run by %s %s: give that one the label %s.", ref.Kind, ref.Name, LabelServer)
+	case source.Type != "" && source.Type != "ContainerImage":
+		r.problem = unfit("Its source is of the type %q: only ContainerImage can be audited.", source.Type)
+	case server.Spec.Transport.TLS.Enabled:
+		r.problem = unfit("It speaks TLS, which an audit of an image does not.")
+	}
+	return r
 }

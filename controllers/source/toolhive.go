@@ -1,6 +1,7 @@
-package discovery
+package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ type toolHive struct {
 		Transport string   `json:"transport"`
 		MCPPort   int64    `json:"mcpPort"`
 		Args      []string `json:"args"`
-		Env       []envVar `json:"env"`
+		Env       []EnvVar `json:"env"`
 		Secrets   []struct {
 			Name          string `json:"name"`
 			Key           string `json:"key"`
@@ -28,25 +29,23 @@ type toolHive struct {
 		PodTemplateSpec   podTemplate `json:"podTemplateSpec"`
 		ResourceOverrides struct {
 			ProxyDeployment struct {
-				ImagePullSecrets []named `json:"imagePullSecrets"`
+				ImagePullSecrets []Named `json:"imagePullSecrets"`
 			} `json:"proxyDeployment"`
 		} `json:"resourceOverrides"`
 	} `json:"spec"`
 }
 
+// ToolHiveContainer is the name of the server's container in a Pod template.
+const ToolHiveContainer = "mcp"
+
 // toolHivePort is where a server listens whose mcpPort is not given.
 const toolHivePort = 8080
 
-// readToolHive reads an MCPServer of ToolHive.
-func readToolHive(object *unstructured.Unstructured) Reading {
-	var server toolHive
-	if err := decode(object, &server); err != nil {
-		return unfit("It cannot be read: %s.", err)
-	}
+// ToolHive reads an MCPServer of ToolHive.
+func ToolHive(object *unstructured.Unstructured) Reading { return read(object, &toolHive{}) }
+
+func (server *toolHive) recipe() recipe {
 	spec := server.Spec
-	if strings.Contains(spec.Image, "://") {
-		return unfit("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
-	}
 	r := recipe{image: spec.Image, args: spec.Args, port: spec.MCPPort}
 	switch spec.Transport {
 	case "", "stdio":
@@ -56,18 +55,22 @@ func readToolHive(object *unstructured.Unstructured) Reading {
 	case "sse":
 		r.transport = v1alpha1.TransportSSE
 	default:
-		return unfit("Its transport %q is none that an audit speaks.", spec.Transport)
+		r.problem = unfit("Its transport %q is none that an audit speaks.", spec.Transport)
+	}
+	if strings.Contains(spec.Image, "://") {
+		r.problem = unfit("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
 	}
 	if r.port == 0 {
 		r.port = toolHivePort
 	}
-	// The pod template is a patch of the Pod in which the container mcp is the server.
-	for _, c := range spec.PodTemplateSpec.Spec.Containers {
-		if c.Name == "mcp" {
-			r.command, r.workingDir = c.Command, c.WorkingDir
-			r.env, r.envFrom = c.Env, c.EnvFrom
-			r.leftOut = append(r.leftOut, mounts(c.VolumeMounts, spec.PodTemplateSpec.Spec.Volumes)...)
-		}
+	// The Pod template is a patch of the Pod in which the first container mcp is the
+	// server. ToolHive sets its image, and adds to its args and its environment.
+	mcp := slices.IndexFunc(spec.PodTemplateSpec.Spec.Containers, func(c container) bool { return c.Name == ToolHiveContainer })
+	if mcp >= 0 {
+		c := spec.PodTemplateSpec.Spec.Containers[mcp]
+		r.command, r.args, r.workingDir = c.Command, slices.Concat(c.Args, spec.Args), c.WorkingDir
+		r.env, r.envFrom = c.Env, c.EnvFrom
+		r.leftOut = append(r.leftOut, mounts(c.VolumeMounts, spec.PodTemplateSpec.Spec.Volumes)...)
 	}
 	r.env = append(append(r.env, spec.Env...), toolHiveEnv(spec.Transport, r.port)...)
 	for _, s := range spec.Secrets {
@@ -75,18 +78,18 @@ func readToolHive(object *unstructured.Unstructured) Reading {
 		if name == "" {
 			name = s.Key
 		}
-		r.env = append(r.env, envVar{Name: name, ValueFrom: &valueFrom{SecretKeyRef: &named{s.Name}}})
+		r.env = append(r.env, EnvVar{Name: name, ValueFrom: &ValueFrom{SecretKeyRef: &Named{s.Name}}})
 	}
 	r.leftOut = append(r.leftOut, mounts(spec.Volumes, nil)...)
 	r.pullSecrets = append(names(spec.PodTemplateSpec.Spec.ImagePullSecrets), names(spec.ResourceOverrides.ProxyDeployment.ImagePullSecrets)...)
-	return r.reading()
+	return r
 }
 
 // toolHiveEnv are the variables by which ToolHive tells a server what to speak.
-func toolHiveEnv(transport string, port int64) []envVar {
+func toolHiveEnv(transport string, port int64) []EnvVar {
 	if transport == "" || transport == "stdio" {
-		return []envVar{{Name: "MCP_TRANSPORT", Value: "stdio"}}
+		return []EnvVar{{Name: "MCP_TRANSPORT", Value: "stdio"}}
 	}
 	number := strconv.FormatInt(port, 10)
-	return []envVar{{Name: "MCP_TRANSPORT", Value: transport}, {Name: "MCP_PORT", Value: number}, {Name: "FASTMCP_PORT", Value: number}}
+	return []EnvVar{{Name: "MCP_TRANSPORT", Value: transport}, {Name: "MCP_PORT", Value: number}, {Name: "FASTMCP_PORT", Value: number}}
 }

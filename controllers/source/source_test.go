@@ -1,4 +1,4 @@
-package discovery
+package source
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 )
 
 // readers by the name that a case gives them.
-var readers = map[string]reader{"workload": readWorkload, "toolhive": readToolHive, "kmcp": readKmcp, "lifecycle": readLifecycle}
+var readers = map[string]Reader{"workload": Workload, "toolhive": ToolHive, "kmcp": Kmcp, "lifecycle": Lifecycle}
 
 // object reads YAML as an API server would give it.
 func object(t *testing.T, text string) *unstructured.Unstructured {
@@ -221,7 +221,7 @@ func TestWhyAServerIsNotAudited(t *testing.T) {
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			got := readers[c.source](object(t, c.object))
-			if !strings.Contains(got.Unfit, c.want) || len(got.Unfit) > maxUnfit {
+			if !strings.Contains(got.Unfit, c.want) || len(got.Unfit) > MaxUnfit {
 				t.Errorf("unfit is %q, which does not contain %q", got.Unfit, c.want)
 			}
 			if diff := cmp.Diff(v1alpha1.Server{}, got.Server); diff != "" {
@@ -237,11 +237,11 @@ func TestExpandIsBounded(t *testing.T) {
 	for range 32 {
 		list = append(list, strings.Repeat("$(A)", 100_000))
 	}
-	got := recipe{image: "i", args: list, env: []envVar{{Name: "A", Value: strings.Repeat("x", maxEnvValue)}}}.reading()
+	got := recipe{image: "i", args: list, env: []EnvVar{{Name: "A", Value: strings.Repeat("x", maxEnvValue)}}}.reading()
 	if !strings.Contains(got.Unfit, "longer than an audit takes") {
 		t.Errorf("unfit is %q", got.Unfit)
 	}
-	got = recipe{image: "i", env: make([]envVar, 100_000)}.reading()
+	got = recipe{image: "i", env: make([]EnvVar, 100_000)}.reading()
 	if !strings.Contains(got.Unfit, "longer than an audit takes") {
 		t.Errorf("unfit is %q", got.Unfit)
 	}
@@ -272,11 +272,11 @@ func FuzzSources(f *testing.F) {
 		}
 		content, _ = whole(content).(map[string]any)
 		for name, read := range readers {
-			got := candidate(&unstructured.Unstructured{Object: content}, v1alpha1.SourceWorkload, read)
+			got := read(&unstructured.Unstructured{Object: content})
 			switch problem := check(got.Server, int64(got.Server.Port)); {
 			case (got.Unfit == "") != (problem == ""):
 				t.Errorf("%s: unfit is %q, and the server's problem %q", name, got.Unfit, problem)
-			case len(got.Unfit) > 6*maxUnfit || len(got.LeftOut) > maxLeftOut+1:
+			case len(got.Unfit) > 6*MaxUnfit || len(got.LeftOut) > maxLeftOut+1:
 				t.Errorf("%s: unbounded: %d bytes, %d notes", name, len(got.Unfit), len(got.LeftOut))
 			}
 		}

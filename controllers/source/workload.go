@@ -1,4 +1,4 @@
-package discovery
+package source
 
 import (
 	"strconv"
@@ -34,7 +34,7 @@ type podTemplate struct {
 	Spec struct {
 		Containers       []container `json:"containers"`
 		Volumes          []volume    `json:"volumes"`
-		ImagePullSecrets []named     `json:"imagePullSecrets"`
+		ImagePullSecrets []Named     `json:"imagePullSecrets"`
 	} `json:"spec"`
 }
 
@@ -44,7 +44,7 @@ type container struct {
 	Command      []string  `json:"command"`
 	Args         []string  `json:"args"`
 	WorkingDir   string    `json:"workingDir"`
-	Env          []envVar  `json:"env"`
+	Env          []EnvVar  `json:"env"`
 	EnvFrom      []envFrom `json:"envFrom"`
 	VolumeMounts []mount   `json:"volumeMounts"`
 	Ports        []struct {
@@ -64,16 +64,16 @@ type mount struct {
 	MountPath string `json:"mountPath"`
 }
 
-// readWorkload reads what a person has labelled.
-func readWorkload(object *unstructured.Unstructured) Reading {
+// Workload reads what a person has labelled.
+func Workload(object *unstructured.Unstructured) Reading {
 	var w workload
 	if err := decode(object, &w); err != nil {
-		return unfit("It cannot be read: %s.", err)
+		return Unfit("It cannot be read: %s.", err)
 	}
 	pod := w.Spec.Template.Spec
 	server, problem := choose(pod.Containers, object.GetLabels()[LabelServer])
 	if problem != "" {
-		return unfit("%s", problem)
+		return Unfit("%s", problem)
 	}
 	annotations := object.GetAnnotations()
 	r := recipe{
@@ -82,13 +82,13 @@ func readWorkload(object *unstructured.Unstructured) Reading {
 		path: annotations[AnnotationPath], leftOut: mounts(server.VolumeMounts, pod.Volumes),
 	}
 	if r.port, problem = server.listens(annotations[AnnotationPort]); problem != "" {
-		return unfit("%s", problem)
+		return Unfit("%s", problem)
 	}
 	if r.transport, problem = spoken(annotations[AnnotationTransport], r.port); problem != "" {
-		return unfit("%s", problem)
+		return Unfit("%s", problem)
 	}
 	if r.transport != v1alpha1.TransportStdio && r.port == 0 {
-		return unfit("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
+		return Unfit("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
 	}
 	return r.reading()
 }

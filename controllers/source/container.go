@@ -1,0 +1,106 @@
+package source
+
+import (
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Container is what an audit of a server would run: it is compared with what one did.
+type Container struct {
+	// Image as the object names it, which may be no image.
+	Image         string
+	Command, Args []string
+	// Unclear is the sentence that says why no audit can be of it; empty if one can.
+	Unclear string
+}
+
+// The groups whose kind MCPServer is read.
+const (
+	GroupToolHive  = "toolhive.stacklok.dev"
+	GroupKmcp      = "kagent.dev"
+	GroupLifecycle = "mcp.x-k8s.io"
+)
+
+// Server reads the container of the server of an MCPServer object. What can be audited
+// by hand only, such as a server that speaks TLS, has its image and its command here as
+// well. It is nil if another object runs the server, and for a kind that is not known.
+func Server(kind schema.GroupKind, object []byte) *Container {
+	into := serverOf(kind)
+	if into == nil {
+		return nil
+	}
+	if err := Decode(object, into); err != nil {
+		return &Container{Unclear: unfit("It cannot be read: %s.", err)}
+	}
+	r := into.recipe()
+	if r.elsewhere {
+		return nil
+	}
+	c := &Container{Image: r.image, Command: r.command, Args: r.args}
+	if !r.verbatim {
+		c.Command, c.Args = Expand(r.env, r.command, r.args)
+	}
+	switch named := r.image != "" && !strings.Contains(r.image, "://"); {
+	case !named && r.problem != "":
+		c.Unclear = r.problem
+	case !named:
+		c.Unclear = noImage
+	}
+	return c
+}
+
+func serverOf(kind schema.GroupKind) server {
+	switch kind {
+	case schema.GroupKind{Group: GroupToolHive, Kind: KindServer}:
+		return &toolHive{}
+	case schema.GroupKind{Group: GroupKmcp, Kind: KindServer}:
+		return &kmcp{}
+	case schema.GroupKind{Group: GroupLifecycle, Kind: KindServer}:
+		return &lifecycle{}
+	}
+	return nil
+}
+
+// KindServer is the kind of the objects that Server reads.
+const KindServer = "MCPServer"
+
+// Decode reads JSON as the API server does: the case of names counts, and no name may
+// be there twice.
+func Decode(object []byte, into any) error {
+	repeated, err := kjson.UnmarshalStrict(object, into, kjson.DisallowDuplicateFields)
+	if err == nil && len(repeated) > 0 {
+		err = repeated[0]
+	}
+	return err
+}
+
+// Expand is the command line as a kubelet hands it on, with the values of env that the
+// object itself gives in the place of $(NAME). One that is longer than any audit's is
+// left as it is: it is compared with none.
+func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs []string) {
+	if !expands(command) && !expands(args) || len(command) > maxWords || len(args) > maxWords {
+		return command, args
+	}
+	if len(env) > maxVariables {
+		env = nil // what is left of $(NAME) is compared with nothing
+	}
+	variables := recipe{env: env}.variables()
+	expandedCommand, expandedArgs = variables.expandAll(command), variables.expandAll(args)
+	if !wordsFit(expandedCommand) || !wordsFit(expandedArgs) {
+		return command, args
+	}
+	return expandedCommand, expandedArgs
+}
+
+// expands tells whether a kubelet would change any of the words.
+func expands(words []string) bool {
+	for _, word := range words {
+		if strings.Contains(word, "$(") || strings.Contains(word, "$$") {
+			return true
+		}
+	}
+	return false
+}

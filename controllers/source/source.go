@@ -1,0 +1,60 @@
+// Package source reads how an object runs an MCP server: a workload that a person has
+// labelled, or an MCPServer of ToolHive, kmcp or mcp.x-k8s.io. controllers/discovery
+// asks what to audit of it, controllers/subject what of it is compared with an audit:
+// both ask here, so that what is compared is what was audited. It is pure.
+package source
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// Reading is what a source makes of an object.
+type Reading struct {
+	// Server is what to audit.
+	Server v1alpha1.Server
+	// LeftOut names what the server has where it runs and the audit does not have,
+	// such as a variable from a Secret.
+	LeftOut []string
+	// Unfit is the sentence that says why the server cannot be audited; empty if it can.
+	Unfit string
+}
+
+// Reader makes a Reading of an object: the pure function of a source.
+type Reader func(object *unstructured.Unstructured) Reading
+
+// MaxUnfit is the most bytes of JSON that Unfit takes, as in the CRD of policies.
+const MaxUnfit = 320
+
+// Unfit is the Reading of what cannot be audited.
+func Unfit(format string, args ...any) Reading {
+	return Reading{Unfit: unfit(format, args...)}
+}
+
+func unfit(format string, args ...any) string {
+	return excerpt.Line(fmt.Sprintf(format, args...), MaxUnfit)
+}
+
+// server has the fields of an object that say how its server is run.
+type server interface{ recipe() recipe }
+
+func read(object *unstructured.Unstructured, into server) Reading {
+	if err := decode(object, into); err != nil {
+		return Unfit("It cannot be read: %s.", err)
+	}
+	return into.recipe().reading()
+}
+
+// decode reads an object into a struct that has the fields that are wanted. A field
+// of another type than its CRD should allow is an error, and no panic.
+func decode(object *unstructured.Unstructured, into any) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+		return fmt.Errorf("read %s: %w", object.GetKind(), err)
+	}
+	return nil
+}
