@@ -1,0 +1,105 @@
+package subject
+
+import (
+	"regexp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
+)
+
+// FromPod reads a Pod that is there, with the digests by which its status names the
+// images. Of its spec the images, the command lines, the variables that have a value,
+// the node selector and the node affinity are looked at, of its status the image IDs.
+func FromPod(from *corev1.Pod) gate.Subject {
+	p := pod{
+		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
+		Spec:     podSpec{NodeSelector: from.Spec.NodeSelector, Affinity: affinityOf(from.Spec.Affinity)},
+	}
+	for _, v := range from.Spec.Volumes {
+		if v.Image != nil {
+			p.Spec.Volumes = append(p.Spec.Volumes, volume{Name: v.Name, Image: &imageVolume{Reference: v.Image.Reference}})
+		}
+	}
+	for _, c := range from.Spec.InitContainers {
+		p.Spec.InitContainers = append(p.Spec.InitContainers, containerOf(c))
+	}
+	for _, c := range from.Spec.Containers {
+		p.Spec.Containers = append(p.Spec.Containers, containerOf(c))
+	}
+	for _, c := range from.Spec.EphemeralContainers {
+		p.Spec.EphemeralContainers = append(p.Spec.EphemeralContainers, containerOf(corev1.Container(c.EphemeralContainerCommon)))
+	}
+	subject := p.subject()
+	subject.Kind = "Pod"
+	reported := imageIDs(from.Status)
+	for i := range subject.Containers {
+		c := &subject.Containers[i]
+		c.Digests = digests(reported[place{c.Role == gate.RoleImageVolume, c.Name}])
+	}
+	return subject
+}
+
+func containerOf(c corev1.Container) container {
+	narrow := container{Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args}
+	for _, e := range c.Env {
+		variable := source.EnvVar{Name: e.Name, Value: e.Value}
+		if e.ValueFrom != nil {
+			variable.ValueFrom = &source.ValueFrom{}
+		}
+		narrow.Env = append(narrow.Env, variable)
+	}
+	return narrow
+}
+
+func affinityOf(from *corev1.Affinity) affinity {
+	var a affinity
+	if from == nil || from.NodeAffinity == nil || from.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return a
+	}
+	for _, term := range from.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var narrow nodeSelectorTerm
+		for _, e := range term.MatchExpressions {
+			narrow.MatchExpressions = append(narrow.MatchExpressions, expression{Key: e.Key, Operator: string(e.Operator), Values: e.Values})
+		}
+		a.NodeAffinity.Required.Terms = append(a.NodeAffinity.Required.Terms, narrow)
+	}
+	return a
+}
+
+// place is where an image is in a Pod. Containers of all roles share their names, and
+// volumes have their own.
+type place struct {
+	volume bool
+	name   string
+}
+
+// imageIDs are those that the kubelet reports.
+func imageIDs(status corev1.PodStatus) map[place]string {
+	reported := map[place]string{}
+	for _, list := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses, status.EphemeralContainerStatuses} {
+		for _, c := range list {
+			reported[place{false, c.Name}] = c.ImageID
+			for _, mount := range c.VolumeMounts {
+				if mount.VolumeStatus != nil && mount.VolumeStatus.Image != nil {
+					reported[place{true, mount.Name}] = mount.VolumeStatus.Image.ImageRef
+				}
+			}
+		}
+	}
+	return reported
+}
+
+// digest is how an image ID ends: "docker-pullable://repo@sha256:…", "repo@sha256:…",
+// or a digest alone (ContainerStatus.ImageID).
+var digest = regexp.MustCompile(`(?:^|[@/])(sha256:[0-9a-f]{64})$`)
+
+func digests(imageID string) []v1alpha1.Digest {
+	found := digest.FindStringSubmatch(imageID)
+	if found == nil {
+		return nil
+	}
+	return []v1alpha1.Digest{v1alpha1.Digest(found[1])}
+}

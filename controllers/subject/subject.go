@@ -1,0 +1,121 @@
+// Package subject reads what an object runs: the images of Pods, of the workloads that
+// make Pods, and of the MCPServer objects of ToolHive, kmcp and mcp.x-k8s.io. It is
+// pure. The webhook (controllers/admission) reads what is to be admitted, the drift
+// controller (controllers/drift) what runs; controllers/gate decides about it.
+//
+// What is read is hostile. Of an object only the fields that matter are decoded, the
+// case of their names counts as it does for the API server, and what cannot be read is
+// an error, or a container that says so: never an object that runs nothing.
+package subject
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
+)
+
+// ErrUnknown is about a kind, or a subresource, of which it is not known what it runs.
+var ErrUnknown = errors.New("it is not known which images this runs")
+
+// kinds are what is read, by kind. All versions of a kind are read alike.
+var kinds = map[schema.GroupKind]func(object []byte) (gate.Subject, error){
+	{Kind: "Pod"}:                             readPod,
+	{Kind: "PodTemplate"}:                     readPodTemplate,
+	{Kind: "ReplicationController"}:           readWorkload,
+	{Group: "apps", Kind: "Deployment"}:       readWorkload,
+	{Group: "apps", Kind: "ReplicaSet"}:       readWorkload,
+	{Group: "apps", Kind: "StatefulSet"}:      readWorkload,
+	{Group: "apps", Kind: "DaemonSet"}:        readWorkload,
+	{Group: "batch", Kind: "Job"}:             readWorkload,
+	{Group: "batch", Kind: "CronJob"}:         readCronJob,
+	{Group: source.GroupToolHive, Kind: mcp}:  readToolHive,
+	{Group: source.GroupKmcp, Kind: mcp}:      readKmcp,
+	{Group: source.GroupLifecycle, Kind: mcp}: readLifecycle,
+}
+
+const mcp = source.KindServer
+
+// Read reads an object as the API server sends it to a webhook: JSON, of a kind, by a
+// subresource or by none. A name that the API server is still to generate is its
+// beginning. Errors are ErrUnknown, and JSON that is not such an object.
+func Read(object []byte, kind schema.GroupVersionKind, subresource string) (gate.Subject, error) {
+	read, known := kinds[kind.GroupKind()]
+	if !known || subresource != "" && (kind.Kind != "Pod" || subresource != "ephemeralcontainers") {
+		return gate.Subject{}, fmt.Errorf("read %s %s: %w", kind.GroupKind(), subresource, ErrUnknown)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(object), []byte("{")) { // null would be an object without fields
+		return gate.Subject{}, fmt.Errorf("read %s: it is no object", kind.Kind)
+	}
+	subject, err := read(object)
+	if err != nil {
+		return gate.Subject{}, fmt.Errorf("read %s: %w", kind.Kind, err)
+	}
+	subject.Kind = kind.Kind
+	return subject, nil
+}
+
+// subject is what is common to all kinds.
+func (m metadata) subject(target v1alpha1.GateTarget) gate.Subject {
+	return gate.Subject{Namespace: m.Namespace, Name: cmp.Or(m.Name, m.GenerateName), Labels: m.Labels, Target: target}
+}
+
+func readPod(object []byte) (gate.Subject, error) {
+	var p pod
+	err := source.Decode(object, &p)
+	return p.subject(), err
+}
+
+func (p *pod) subject() gate.Subject {
+	subject := p.Metadata.subject(v1alpha1.TargetPods)
+	subject.Architecture, subject.Containers = p.Spec.architecture(), p.Spec.images()
+	return subject
+}
+
+func readPodTemplate(object []byte) (gate.Subject, error) {
+	var t struct {
+		Metadata metadata `json:"metadata"`
+		Template pod      `json:"template"`
+	}
+	err := source.Decode(object, &t)
+	return workload(t.Metadata, &t.Template), err
+}
+
+func readWorkload(object []byte) (gate.Subject, error) {
+	var w struct {
+		Metadata metadata `json:"metadata"`
+		Spec     struct {
+			Template pod `json:"template"`
+		} `json:"spec"`
+	}
+	err := source.Decode(object, &w)
+	return workload(w.Metadata, &w.Spec.Template), err
+}
+
+func readCronJob(object []byte) (gate.Subject, error) {
+	var c struct {
+		Metadata metadata `json:"metadata"`
+		Spec     struct {
+			JobTemplate struct {
+				Spec struct {
+					Template pod `json:"template"`
+				} `json:"spec"`
+			} `json:"jobTemplate"`
+		} `json:"spec"`
+	}
+	err := source.Decode(object, &c)
+	return workload(c.Metadata, &c.Spec.JobTemplate.Spec.Template), err
+}
+
+func workload(m metadata, template *pod) gate.Subject {
+	subject := m.subject(v1alpha1.TargetWorkloads)
+	subject.TemplateLabels = template.Metadata.Labels
+	subject.Architecture, subject.Containers = template.Spec.architecture(), template.Spec.images()
+	return subject
+}
