@@ -251,20 +251,24 @@ var _ = Describe("The samples", func() {
 	It("are valid to the letter", func(ctx SpecContext) {
 		files, err := filepath.Glob("../../config/samples/*.yaml")
 		Expect(err).NotTo(HaveOccurred())
-		applied := 0
+		kinds := map[string]int{}
 		for _, file := range files {
 			content, err := os.ReadFile(file)
 			Expect(err).NotTo(HaveOccurred())
-			if !strings.Contains(string(content), "\nkind: MCPServerAudit\n") {
-				continue
+			for document := range strings.SplitSeq(string(content), "\n---\n") {
+				object := &unstructured.Unstructured{}
+				Expect(yaml.Unmarshal([]byte(document), &object.Object)).To(Succeed(), file)
+				if object.GroupVersionKind().GroupVersion() != v1alpha1.GroupVersion {
+					continue
+				}
+				if !strings.HasPrefix(object.GetKind(), "Cluster") {
+					object.SetNamespace("default")
+				}
+				Expect(api.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), file)
+				kinds[object.GetKind()]++
 			}
-			audit := &unstructured.Unstructured{}
-			Expect(yaml.Unmarshal(content, &audit.Object)).To(Succeed(), file)
-			audit.SetNamespace("default")
-			Expect(api.Create(ctx, audit, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed(), file)
-			applied++
 		}
-		Expect(applied).To(Equal(5))
+		Expect(kinds).To(Equal(map[string]int{"MCPServerAudit": 5, "ClusterMCPAuditPolicy": 2, "MCPAuditPolicy": 1, "MCPAuditException": 1}))
 	})
 })
 
