@@ -93,6 +93,12 @@ type Policy struct {
 	// Invalid says what of the policy cannot be read; then all that it could be about
 	// is denied, as far as its mode goes.
 	Invalid string
+
+	match match
+	// trusted selects the namespaces of trust.auditNamespaces Selected.
+	trusted labels.Selector
+	// counting is how many of the severities, the worst first, reach failOn.
+	counting int
 }
 
 // Exception is an MCPAuditException.
@@ -102,6 +108,8 @@ type Exception struct {
 	Images  map[v1alpha1.Digest]bool // nil: any
 	Expires time.Time
 	Ticket  string
+
+	objects labels.Selector // nil: any
 }
 
 // Facts are what a decision rests on besides its subject.

@@ -1,0 +1,199 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Decide decides about an object. The same is decided in whatever order the facts and the
+// containers come. What it costs grows with the containers, and with the verdicts on
+// their images, each of which a policy reads once.
+func Decide(subject Subject, facts Facts) Decision {
+	d := decider{subject: subject, facts: facts}
+	d.read()
+	for _, policy := range facts.Policies {
+		if policy.Selects(subject.Namespace, facts) && policy.selectsObject(subject) {
+			d.ask(policy)
+		}
+	}
+	return d.conclude()
+}
+
+// decider is what one decision is made with.
+type decider struct {
+	subject Subject
+	facts   Facts
+	images  []image
+	// exceptions by policy; nil until one is needed.
+	exceptions map[v1alpha1.PolicyReference]*exceptions
+	opinions   []Opinion
+}
+
+// image is what a container runs.
+type image struct {
+	name
+	full string
+	err  error
+	// digests by which it is known; none for one that is known by its name only.
+	digests []v1alpha1.Digest
+	// key is the same for images that the same verdicts are about.
+	key string
+}
+
+// read reads what the containers run.
+func (d *decider) read() {
+	d.images = make([]image, len(d.subject.Containers))
+	for i, container := range d.subject.Containers {
+		read := &d.images[i]
+		read.name, read.err = parse(container.Image)
+		read.full = read.name.String()
+		if read.digest != "" {
+			read.digests = append(read.digests, read.digest)
+		}
+		read.digests = append(read.digests, container.Digests...)
+		slices.Sort(read.digests)
+		read.digests = slices.Compact(read.digests)
+		switch {
+		case len(read.digests) > 0:
+			var key strings.Builder
+			for _, digest := range read.digests {
+				key.WriteString(string(digest))
+				key.WriteByte(' ')
+			}
+			read.key = key.String()
+		case read.err == nil:
+			read.key = read.full
+		}
+	}
+}
+
+// ask has a policy form its opinions.
+func (d *decider) ask(policy *Policy) {
+	all, wanted := map[string]*evidence{}, make([]*answer, len(d.images))
+	about := make([]bool, len(d.images))
+	var asked []int // the first container of each key
+	for i, container := range d.subject.Containers {
+		read := &d.images[i]
+		if about[i] = policy.selectsContainer(container, read.name); !about[i] {
+			continue
+		}
+		if all[read.key] == nil {
+			all[read.key] = &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
+			asked = append(asked, i)
+		}
+		wanted[i] = all[read.key].want(container)
+	}
+	if policy.Invalid == "" {
+		trusted := map[string]bool{}
+		for _, i := range asked {
+			d.gather(policy, &d.images[i], all[d.images[i].key], trusted)
+		}
+	}
+	for i := range d.images {
+		if about[i] {
+			d.opinions = append(d.opinions, d.opinion(policy, i, all[d.images[i].key], wanted[i]))
+		}
+	}
+}
+
+// gather reads the verdicts on an image. What was asked about a namespace is kept in
+// trusted.
+func (d *decider) gather(policy *Policy, of *image, into *evidence, trusted map[string]bool) {
+	take := func(digest v1alpha1.Digest, verdicts []*Verdict) {
+		for _, v := range verdicts {
+			counts, known := trusted[v.Audit.Namespace]
+			if !known {
+				counts = policy.Trusts(v, d.subject.Namespace, d.facts)
+				trusted[v.Audit.Namespace] = counts
+			}
+			if counts {
+				into.add(held{policy.standing(v, d.facts.Now), v}, placeOf(v, digest, d.subject, d.facts))
+			}
+		}
+	}
+	if d.facts.Verdicts == nil || of.key == "" {
+		return
+	}
+	for _, digest := range of.digests {
+		take(digest, d.facts.Verdicts.ByDigest(digest))
+	}
+	if len(of.digests) == 0 {
+		take("", d.facts.Verdicts.ByImage(of.full))
+	}
+}
+
+// opinion is what a policy thinks of a container.
+func (d *decider) opinion(policy *Policy, i int, known *evidence, a *answer) Opinion {
+	container, read := d.subject.Containers[i], &d.images[i]
+	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}
+	if policy.Invalid == "" {
+		found = known.conclude(policy, a)
+		if policy.Gate.RequireDigest && read.digest == "" {
+			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, v1alpha1.ActionDeny})
+		}
+	}
+	opinion := Opinion{Policy: policy, Container: container, Reason: found.reason, Action: found.action, Verdict: found.verdict}
+	if found.action == v1alpha1.ActionDeny && !policy.Trust.IgnoreExceptions {
+		opinion.Exception = d.exception(policy, container, read.name)
+	}
+	if opinion.Exception != nil {
+		opinion.Reason, opinion.Action = v1alpha1.GateExcepted, v1alpha1.ActionAllow
+	}
+	opinion.Sentence = d.sentence(opinion, read, maxSentence)
+	return opinion
+}
+
+func (d *decider) exception(policy *Policy, container Container, read name) *Exception {
+	if len(d.facts.Exceptions) == 0 {
+		return nil
+	}
+	if d.exceptions == nil {
+		d.exceptions = exceptionsFor(d.subject, d.facts)
+	}
+	return d.exceptions[policy.Ref].admits(container, read)
+}
+
+// conclude sums the opinions up.
+func (d *decider) conclude() Decision {
+	slices.SortFunc(d.opinions, inOrder)
+	decision := Decision{Allowed: true, Opinions: d.opinions}
+	var denied, warned []*Opinion
+	for i := range d.opinions {
+		o := &d.opinions[i]
+		switch {
+		case o.Action == v1alpha1.ActionDeny && o.Policy.Gate.Mode == v1alpha1.GateEnforce:
+			denied = append(denied, o)
+		case o.Action != v1alpha1.ActionAllow && o.Policy.Gate.Mode != v1alpha1.GateAudit:
+			warned = append(warned, o)
+		}
+	}
+	decision.Allowed = len(denied) == 0
+	decision.Message = d.message(denied)
+	decision.Warnings = d.warnings(warned)
+	return decision
+}
+
+// inOrder is by policy, container and image; what is left makes no difference but for
+// the order.
+func inOrder(a, b Opinion) int {
+	return cmp.Or(
+		strings.Compare(a.Policy.Ref.Kind, b.Policy.Ref.Kind), strings.Compare(a.Policy.Namespace, b.Policy.Namespace),
+		strings.Compare(a.Policy.Ref.Name, b.Policy.Ref.Name),
+		strings.Compare(a.Container.Name, b.Container.Name), strings.Compare(a.Container.Image, b.Container.Image),
+		strings.Compare(string(a.Container.Role), string(b.Container.Role)),
+		slices.Compare(a.Container.Command, b.Container.Command), slices.Compare(a.Container.Args, b.Container.Args),
+		slices.Compare(a.Container.Digests, b.Container.Digests), strings.Compare(a.Container.Unclear, b.Container.Unclear),
+	)
+}
+
+// worst orders opinions with the worst first.
+func worst(a, b *Opinion) int {
+	return cmp.Or(
+		cmp.Compare(weight(b.Action), weight(a.Action)),
+		cmp.Compare(slices.Index(reasons, b.Reason), slices.Index(reasons, a.Reason)),
+		inOrder(*a, *b),
+	)
+}

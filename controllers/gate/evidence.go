@@ -1,0 +1,220 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// ownCommand is the CommandDigest of an image that is started as it starts by itself.
+var ownCommand = v1alpha1.CommandDigest(nil, nil)
+
+// held is a verdict and what it is to a policy.
+type held struct {
+	standing
+	verdict *Verdict
+}
+
+// precedence orders what several verdicts on the same say: an observation against the
+// server wins, then one that passed is enough, then what says least comes last.
+func (h held) precedence() int {
+	switch {
+	case h.reason == v1alpha1.GateFailed:
+		return 6
+	case h.reason == v1alpha1.GateDrifted && h.action == v1alpha1.ActionAllow:
+		return 3 // as good as passed
+	case h.reason == v1alpha1.GateDrifted:
+		return 4 + weight(h.action)/2 // a denial before a warning
+	case h.reason == v1alpha1.GatePassed && h.action == v1alpha1.ActionAllow:
+		return 3
+	case h.reason == v1alpha1.GatePassed:
+		return 2 // by the last verdict
+	case h.reason == v1alpha1.GateInconclusive:
+		return 1
+	}
+	return 0
+}
+
+// over is the one of two that decides. It is the same in whatever order verdicts come:
+// after precedence the latest, then the first by name.
+func (h held) over(other held) bool {
+	switch a, b := h.precedence(), other.precedence(); {
+	case other.verdict == nil:
+		return true
+	case a != b:
+		return a > b
+	case weight(h.action) != weight(other.action):
+		return weight(h.action) > weight(other.action)
+	case h.reason != other.reason:
+		return slices.Index(reasons, h.reason) > slices.Index(reasons, other.reason)
+	case !h.verdict.Time.Equal(other.verdict.Time):
+		return h.verdict.Time.After(other.verdict.Time)
+	}
+	return before(h.verdict, other.verdict)
+}
+
+func before(a, b *Verdict) bool {
+	if c := strings.Compare(a.Audit.Namespace, b.Audit.Namespace); c != 0 {
+		return c < 0
+	}
+	return a.Audit.Name < b.Audit.Name
+}
+
+// answer is what a policy knows of one command of an image.
+type answer struct {
+	// best is what decides of what was audited with this command, on a platform that
+	// the container runs on; elsewhere of what was audited on another.
+	best, elsewhere held
+	// verdicts with this command, and those of them that do not deny.
+	verdicts, admitting int
+}
+
+// evidence is what a policy knows of one image: the verdicts are read once, however many
+// containers run it.
+type evidence struct {
+	answers map[v1alpha1.Digest]*answer // by the CommandDigest of the container
+	argv    map[v1alpha1.Digest]*answer // by the digest of its whole command line
+	// against is the worst that is held against the image as it starts by itself.
+	against held
+	// any is what says most of all.
+	any                 held
+	verdicts, admitting int
+}
+
+// want prepares the answer for the command of a container; nil for one that cannot be
+// compared with any.
+func (e *evidence) want(container Container) *answer {
+	if !comparable(container) {
+		return nil
+	}
+	digest := v1alpha1.CommandDigest(container.Command, container.Args)
+	if known := e.answers[digest]; known != nil {
+		return known
+	}
+	wanted := &answer{}
+	e.answers[digest] = wanted
+	if len(container.Command) > 0 { // else the image has a part of it, which is not known
+		e.argv[v1alpha1.CommandDigest(slices.Concat(container.Command, container.Args), nil)] = wanted
+	}
+	return wanted
+}
+
+// comparable tells whether a container is run by the words that it has. The kubelet
+// replaces "$(NAME)", an audit does not.
+func comparable(container Container) bool {
+	if container.Unclear != "" {
+		return false
+	}
+	for _, words := range [][]string{container.Command, container.Args} {
+		for _, word := range words {
+			if strings.Contains(word, "$(") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// place says how a verdict is about where an object runs.
+type place int
+
+const (
+	sameplace  place = iota // what runs is what was audited
+	maybeplace              // it may be
+	otherplace              // it is not
+)
+
+// placeOf compares platforms. digest is what the image is known by: that of a platform's
+// own manifest is about no other.
+func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) place {
+	switch {
+	case v.Architecture == "", digest != "" && len(v.Digests) > 0 && digest != v.Digests[0]:
+		return sameplace
+	case subject.Architecture != "":
+		if subject.Architecture == v.Architecture {
+			return sameplace
+		}
+		return otherplace
+	}
+	there, others := false, len(facts.Architectures) == 0
+	for _, architecture := range facts.Architectures {
+		there = there || architecture == v.Architecture
+		others = others || architecture != v.Architecture
+	}
+	switch {
+	case !others:
+		return sameplace
+	case there || len(facts.Architectures) == 0:
+		return maybeplace
+	}
+	return otherplace
+}
+
+// add takes a verdict into account.
+func (e *evidence) add(h held, where place) {
+	against := h.reason == v1alpha1.GateFailed || h.reason == v1alpha1.GateDrifted && h.action != v1alpha1.ActionAllow
+	applies := where == sameplace || where == maybeplace && against
+	admitting := 0
+	if h.action != v1alpha1.ActionDeny {
+		admitting = 1
+	}
+	e.verdicts++
+	e.admitting += admitting
+	if h.over(e.any) {
+		e.any = h
+	}
+	if against && where != otherplace && h.verdict.CommandDigest == ownCommand && h.over(e.against) {
+		e.against = h
+	}
+	same := e.answers[h.verdict.CommandDigest]
+	if other := e.argv[h.verdict.ArgvDigest]; other != nil && other != same {
+		other.add(h, applies, admitting)
+	}
+	if same != nil {
+		same.add(h, applies, admitting)
+	}
+}
+
+func (a *answer) add(h held, applies bool, admitting int) {
+	a.verdicts++
+	a.admitting += admitting
+	of := &a.elsewhere
+	if applies {
+		of = &a.best
+	}
+	if h.over(*of) {
+		*of = h
+	}
+}
+
+// conclude is what a policy holds of a container's image. Where nothing was audited as the
+// container runs it, the worst of what is known instead counts: what is said against
+// something else never admits.
+func (e *evidence) conclude(p *Policy, a *answer) held {
+	if a == nil {
+		a = &answer{}
+	}
+	if a.best.verdict != nil {
+		return a.best
+	}
+	found := held{standing: standing{v1alpha1.GateNotAudited, p.Gate.OnMissing}}
+	others := e.verdicts - a.verdicts
+	if others > 0 {
+		found = held{standing{v1alpha1.GateOtherCommand, p.Gate.OnOtherCommand}, e.any.verdict}
+		if e.admitting == a.admitting { // none of them would admit what it is about
+			found.action = worseAction(found.action, p.Gate.OnMissing)
+		}
+	}
+	if a.verdicts > 0 {
+		action := p.Gate.OnMissing
+		if others > 0 {
+			action = worseAction(action, found.action)
+		}
+		found = held{standing{v1alpha1.GateOtherPlatform, action}, a.elsewhere.verdict}
+	}
+	if e.against.verdict != nil && worse(found.standing, e.against.standing) == e.against.standing {
+		found = e.against
+	}
+	return found
+}

@@ -1,0 +1,105 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// maxTerm is how long an exception may be valid from its creation on.
+const maxTerm = 366 * 24 * time.Hour
+
+// ReadException reads an MCPAuditException. The error says why it does not count,
+// whatever the time is: it is valid for more than a year, or excepts nothing that can be
+// told. One that has expired is none.
+func ReadException(exception *v1alpha1.MCPAuditException) (*Exception, error) {
+	spec := exception.Spec
+	if term := spec.ExpiresAt.Sub(exception.CreationTimestamp.Time); term > maxTerm {
+		return nil, fmt.Errorf("spec.expiresAt: %s is more than a year after the exception was created", spec.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	read := &Exception{
+		NamespacedName: types.NamespacedName{Namespace: exception.Namespace, Name: exception.Name},
+		Policy:         spec.PolicyRef, Expires: spec.ExpiresAt.Time, Ticket: spec.Ticket,
+	}
+	if spec.Images == nil && spec.ObjectSelector == nil {
+		return nil, errors.New("spec: neither images nor objectSelector say what is excepted")
+	}
+	if spec.ObjectSelector != nil {
+		selector, err := metav1.LabelSelectorAsSelector(spec.ObjectSelector)
+		if err != nil {
+			return nil, fmt.Errorf("spec.objectSelector: %w", err)
+		}
+		read.objects = selector
+	}
+	if spec.Images != nil {
+		read.Images = map[v1alpha1.Digest]bool{}
+		for _, digest := range spec.Images {
+			read.Images[digest] = true
+		}
+	}
+	return read, nil
+}
+
+// exceptions are those that count for a subject, as one policy sees them.
+type exceptions struct {
+	any     *Exception
+	byImage map[v1alpha1.Digest]*Exception
+}
+
+// exceptionsFor sorts what counts for a subject by policy. Those of a policy that
+// ignores them are left out when it is asked.
+func exceptionsFor(subject Subject, facts Facts) map[v1alpha1.PolicyReference]*exceptions {
+	sorted := map[v1alpha1.PolicyReference]*exceptions{}
+	for _, e := range facts.Exceptions {
+		if e.Namespace != subject.Namespace || !facts.Now.Before(e.Expires) || !matchesObject(e.objects, subject) {
+			continue
+		}
+		of := sorted[e.Policy]
+		if of == nil {
+			of = &exceptions{byImage: map[v1alpha1.Digest]*Exception{}}
+			sorted[e.Policy] = of
+		}
+		if e.Images == nil {
+			of.any = longer(of.any, e)
+		}
+		for digest := range e.Images {
+			of.byImage[digest] = longer(of.byImage[digest], e)
+		}
+	}
+	return sorted
+}
+
+// longer is the exception that lasts longer; of two that end together, the first by name.
+func longer(a, b *Exception) *Exception {
+	switch {
+	case a == nil:
+		return b
+	case a.Expires.Equal(b.Expires):
+		if b.Name < a.Name {
+			return b
+		}
+		return a
+	case b.Expires.After(a.Expires):
+		return b
+	}
+	return a
+}
+
+// admits returns the exception for a container; nil if there is none.
+func (e *exceptions) admits(container Container, image name) *Exception {
+	if e == nil {
+		return nil
+	}
+	found := e.any
+	for _, digest := range append([]v1alpha1.Digest{image.digest}, container.Digests...) {
+		if by := e.byImage[digest]; by != nil {
+			found = longer(found, by)
+		}
+	}
+	return found
+}

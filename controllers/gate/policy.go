@@ -1,0 +1,240 @@
+package gate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The kinds of policies, as references name them.
+const (
+	KindPolicy        = "MCPAuditPolicy"
+	KindClusterPolicy = "ClusterMCPAuditPolicy"
+)
+
+// match is what a policy is about. What is nil matches everything.
+type match struct {
+	namespaces, objects labels.Selector
+	images              []glob
+	containers          map[string]bool
+	targets             []v1alpha1.GateTarget
+}
+
+// severities that findings have, the worst first.
+var severities = []v1alpha1.FailOn{"Critical", "High", "Medium", "Low", "Info"}
+
+// ReadPolicy reads an MCPAuditPolicy.
+func ReadPolicy(policy *v1alpha1.MCPAuditPolicy) *Policy {
+	trust := v1alpha1.Trust{AuditNamespaces: v1alpha1.AuditsSame}
+	if policy.Spec.Trust != nil {
+		trust = *policy.Spec.Trust
+	}
+	var match v1alpha1.ClusterMatch
+	if policy.Spec.Match != nil {
+		match.Match = *policy.Spec.Match
+	}
+	ref := v1alpha1.PolicyReference{Kind: KindPolicy, Name: policy.Name}
+	return read(ref, policy.Namespace, match, policy.Spec.Gate, trust)
+}
+
+// ReadClusterPolicy reads a ClusterMCPAuditPolicy. It is nil for one without a gate.
+func ReadClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *Policy {
+	if policy.Spec.Gate == nil {
+		return nil
+	}
+	var trust v1alpha1.Trust // none, which is not valid
+	if policy.Spec.Trust != nil {
+		trust = *policy.Spec.Trust
+	}
+	var match v1alpha1.ClusterMatch
+	if policy.Spec.Match != nil {
+		match = *policy.Spec.Match
+	}
+	ref := v1alpha1.PolicyReference{Kind: KindClusterPolicy, Name: policy.Name}
+	return read(ref, "", match, *policy.Spec.Gate, trust)
+}
+
+// read reads what both kinds have. What cannot be read narrows nothing: the policy is
+// about all that it could be about.
+func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatch, gate v1alpha1.Gate, trust v1alpha1.Trust) *Policy {
+	p := &Policy{Ref: ref, Namespace: namespace, Gate: withDefaults(gate), Trust: trust}
+	var problems []error
+	selector := func(field string, from *metav1.LabelSelector) labels.Selector {
+		if from == nil {
+			return nil
+		}
+		selector, err := metav1.LabelSelectorAsSelector(from)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", field, err))
+			return nil
+		}
+		return selector
+	}
+	p.match.namespaces = selector("spec.match.namespaceSelector", m.NamespaceSelector)
+	p.match.objects = selector("spec.match.objectSelector", m.ObjectSelector)
+	p.trusted = selector("spec.trust.namespaceSelector", trust.NamespaceSelector)
+	unreadable := false
+	for _, pattern := range m.Images {
+		g, err := readGlob(pattern)
+		if err != nil {
+			problems, unreadable = append(problems, fmt.Errorf("spec.match.images: %w", err)), true
+		}
+		p.match.images = append(p.match.images, g)
+	}
+	if unreadable {
+		p.match.images = nil
+	}
+	if len(m.Containers) > 0 {
+		p.match.containers = map[string]bool{}
+		for _, name := range m.Containers {
+			p.match.containers[name] = true
+		}
+	}
+	p.match.targets = gate.Targets
+	problems = append(problems, p.checkGate(), p.checkTrust())
+	if err := errors.Join(problems...); err != nil {
+		p.Invalid = plain(first(problems).Error(), maxInvalid)
+	}
+	return p
+}
+
+// maxInvalid is the most bytes that Invalid takes.
+const maxInvalid = 256
+
+// first is the first error that is one.
+func first(problems []error) error {
+	return problems[slices.IndexFunc(problems, func(err error) bool { return err != nil })]
+}
+
+// withDefaults gives what is absent the defaults of the CRD, for a policy that did not
+// come from the API server.
+func withDefaults(gate v1alpha1.Gate) v1alpha1.Gate {
+	gate.Mode = cmp.Or(gate.Mode, v1alpha1.GateEnforce)
+	gate.FailOn = cmp.Or(gate.FailOn, "High")
+	gate.OnMissing = cmp.Or(gate.OnMissing, v1alpha1.ActionDeny)
+	gate.OnOtherCommand = cmp.Or(gate.OnOtherCommand, v1alpha1.ActionDeny)
+	gate.OnInconclusive = cmp.Or(gate.OnInconclusive, v1alpha1.InconclusiveAction(v1alpha1.ActionDeny))
+	gate.OnDrift = cmp.Or(gate.OnDrift, v1alpha1.ActionDeny)
+	gate.OnStale = cmp.Or(gate.OnStale, v1alpha1.ActionDeny)
+	gate.Offline = cmp.Or(gate.Offline, v1alpha1.OfflineDenyFailed)
+	return gate
+}
+
+// checkGate finds words that this version does not know, which those of a later version
+// of the CRD may be, and reads the threshold. A mode that is not known enforces.
+func (p *Policy) checkGate() error {
+	var problems []error
+	check := func(field, word string, known ...string) bool {
+		ok := slices.Contains(known, word)
+		if !ok {
+			problems = append(problems, fmt.Errorf("spec.gate.%s: %q is not known", field, word))
+		}
+		return ok
+	}
+	if !check("mode", string(p.Gate.Mode), "Enforce", "Warn", "Audit") {
+		p.Gate.Mode = v1alpha1.GateEnforce
+	}
+	if p.Gate.FailOn != v1alpha1.FailOnNever {
+		p.counting = slices.Index(severities, p.Gate.FailOn) + 1
+		check("failOn", string(p.Gate.FailOn), "Critical", "High", "Medium", "Low", "Info")
+	}
+	for _, action := range []struct{ field, word string }{
+		{"onMissing", string(p.Gate.OnMissing)}, {"onOtherCommand", string(p.Gate.OnOtherCommand)},
+		{"onDrift", string(p.Gate.OnDrift)}, {"onStale", string(p.Gate.OnStale)},
+	} {
+		check(action.field, action.word, "Deny", "Warn", "Allow")
+	}
+	check("onInconclusive", string(p.Gate.OnInconclusive), "Deny", "Warn", "Allow", "LastVerdict")
+	check("offline", string(p.Gate.Offline), "None", "DenyFailed", "RequirePassed")
+	if p.Gate.MaxAge != nil && p.Gate.MaxAge.Duration <= 0 {
+		problems = append(problems, errors.New("spec.gate.maxAge: must be more than 0"))
+	}
+	for _, target := range p.Gate.Targets {
+		if !check("targets", string(target), "Pods", "Workloads", "MCPServers") {
+			p.match.targets = nil
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (p *Policy) checkTrust() error {
+	switch p.Trust.AuditNamespaces {
+	case v1alpha1.AuditsSame, v1alpha1.AuditsAll:
+		return nil
+	case v1alpha1.AuditsSelected:
+		if p.Trust.NamespaceSelector == nil {
+			return errors.New("spec.trust.namespaceSelector: auditNamespaces Selected needs it")
+		}
+		return nil
+	}
+	return fmt.Errorf("spec.trust.auditNamespaces: %q is not known", p.Trust.AuditNamespaces)
+}
+
+// Selects tells whether a policy is about a namespace, if that is in the gate at all. A
+// namespace that is not known could be any: then it is.
+func (p *Policy) Selects(namespace string, facts Facts) bool {
+	if p.Namespace != "" {
+		return p.Namespace == namespace
+	}
+	if p.match.namespaces == nil || p.match.namespaces.Empty() {
+		return true
+	}
+	set, known := namespaceLabels(namespace, facts)
+	return !known || p.match.namespaces.Matches(set)
+}
+
+// selectsObject tells whether a policy is about an object of a namespace that it selects.
+func (p *Policy) selectsObject(subject Subject) bool {
+	if len(p.match.targets) > 0 && !slices.Contains(p.match.targets, subject.Target) {
+		return false
+	}
+	return matchesObject(p.match.objects, subject)
+}
+
+// matchesObject tells whether a selector selects an object, by its labels or by those of
+// its Pods.
+func matchesObject(selector labels.Selector, subject Subject) bool {
+	return selector == nil || selector.Matches(labels.Set(subject.Labels)) || selector.Matches(labels.Set(subject.TemplateLabels))
+}
+
+// selectsContainer tells whether a policy is about a container of an object that it selects.
+func (p *Policy) selectsContainer(container Container, image name) bool {
+	if p.match.containers != nil && container.Role != RoleServer && !p.match.containers[container.Name] {
+		return false
+	}
+	return p.match.images == nil || slices.ContainsFunc(p.match.images, func(g glob) bool { return g.matches(image) })
+}
+
+// Trusts tells whether a verdict counts for what runs in a namespace. It says nothing
+// about a namespace whose labels are not known: then it does not.
+func (p *Policy) Trusts(verdict *Verdict, subjectNamespace string, facts Facts) bool {
+	switch p.Trust.AuditNamespaces {
+	case v1alpha1.AuditsSame:
+		return verdict.Audit.Namespace == subjectNamespace
+	case v1alpha1.AuditsAll:
+		return true
+	case v1alpha1.AuditsSelected:
+		set, known := namespaceLabels(verdict.Audit.Namespace, facts)
+		return known && p.trusted != nil && p.trusted.Matches(set)
+	}
+	return false
+}
+
+func namespaceLabels(namespace string, facts Facts) (labels.Set, bool) {
+	if facts.NamespaceLabels == nil {
+		return nil, false
+	}
+	return facts.NamespaceLabels(namespace)
+}
+
+// older tells whether a time is longer ago than maxAge.
+func (p *Policy) older(when, now time.Time) bool {
+	return p.Gate.MaxAge != nil && now.Sub(when) > p.Gate.MaxAge.Duration
+}

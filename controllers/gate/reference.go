@@ -1,0 +1,73 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/distribution/reference"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// errShortID is about a part of an image's id, which a container runtime takes for the id.
+var errShortID = errors.New("a part of an image's id names no image: give all of it, or a name")
+
+// Reference reads an image as a kubelet does. full is its whole name, with the registry
+// and the tag, or with the digest ("docker.io/library/notes:latest"); digest is empty
+// unless the image names one. The id of an image that is on the node, "sha256:...", is a
+// digest as well. An error means that a kubelet would refuse the image, too.
+func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
+	name, err := parse(image)
+	return name.String(), name.digest, err
+}
+
+// name is an image's name in its parts. Of an image that cannot be read only repository
+// is set, to what was given.
+type name struct {
+	// repository with the registry; empty for the id of an image.
+	repository, tag string
+	digest          v1alpha1.Digest
+}
+
+func parse(image string) (name, error) {
+	if hex, ok := strings.CutPrefix(image, "sha256:"); ok {
+		if !isHex(hex) {
+			return name{repository: image}, fmt.Errorf("image %q: %w", image, errShortID)
+		}
+		return name{digest: v1alpha1.Digest(image)}, nil
+	}
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return name{repository: image}, fmt.Errorf("image %q: %w", image, err)
+	}
+	// Registries are hosts, whose names know no case; paths are lower case anyway.
+	parsed := name{repository: strings.ToLower(named.Name())}
+	if tagged, ok := reference.TagNameOnly(named).(reference.Tagged); ok {
+		parsed.tag = tagged.Tag()
+	}
+	if digested, ok := named.(reference.Digested); ok {
+		parsed.digest = v1alpha1.Digest(digested.Digest())
+	}
+	return parsed, nil
+}
+
+// String is the name as one text.
+func (n name) String() string {
+	switch {
+	case n.repository == "":
+		return string(n.digest)
+	case n.digest != "" && n.tag != "":
+		return n.repository + ":" + n.tag + "@" + string(n.digest)
+	case n.digest != "":
+		return n.repository + "@" + string(n.digest)
+	case n.tag != "":
+		return n.repository + ":" + n.tag
+	}
+	return n.repository
+}
+
+// isHex tells whether a text is the hex of a SHA-256.
+func isHex(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}

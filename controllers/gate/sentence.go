@@ -1,0 +1,226 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// The most bytes of JSON that a sentence takes, and a warning, and how many warnings
+// there are. The API server cuts warnings itself, where they are longer.
+const (
+	maxSentence = 1024
+	maxWarning  = 256
+	maxWarnings = 8
+	// maxMore is the room for what follows the worst of several.
+	maxMore = 40
+)
+
+// plain is a text without what could hide, reorder or break a line, of bounded length.
+func plain(s string, limit int) string {
+	return excerpt.Line(strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s), limit)
+}
+
+// caps are how much each part of a sentence may take, until it fits.
+var caps = []int{320, 160, 80, 40}
+
+// sentence says what a policy found about a container, and what to do about it. What to
+// do is left out where there is no room for it.
+func (d *decider) sentence(o Opinion, read *image, limit int) string {
+	for _, cut := range caps {
+		for _, remedied := range []bool{true, false} {
+			if !remedied && cut != caps[len(caps)-1] {
+				continue
+			}
+			text := d.compose(o, read, cut, remedied)
+			if excerpt.Line(text, limit) == text {
+				return text
+			}
+		}
+	}
+	return excerpt.Line(d.compose(o, read, caps[len(caps)-1], false), limit)
+}
+
+// compose is a sentence with its parts cut.
+func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) string {
+	text := fmt.Sprintf("%s: %s %s runs %s, %s", d.object(cut), o.Container.Role, plain(o.Container.Name, cut), imageText(o.Container.Image, read, cut), d.found(o, read, cut))
+	if fix := d.remedy(o, read); remedied && fix != "" {
+		text += ": " + fix
+	}
+	kind := "policy"
+	if o.Policy.Namespace == "" {
+		kind = "cluster policy"
+	}
+	return text + fmt.Sprintf(" (%s %s).", kind, plain(o.Policy.Ref.Name, cut))
+}
+
+func (d *decider) object(cut int) string {
+	if d.subject.Name == "" {
+		return "new " + plain(d.subject.Kind, cut)
+	}
+	return plain(d.subject.Kind, cut) + " " + plain(d.subject.Name, cut)
+}
+
+func imageText(given string, read *image, cut int) string {
+	if read.err != nil {
+		return `"` + plain(strings.ReplaceAll(given, `"`, "?"), cut) + `"`
+	}
+	return plain(given, cut)
+}
+
+// found says what a policy found.
+func (d *decider) found(o Opinion, read *image, cut int) string {
+	audit := ""
+	if o.Verdict != nil {
+		audit = plain(o.Verdict.Audit.String(), cut)
+	}
+	switch {
+	case o.Exception != nil:
+		return fmt.Sprintf("which is admitted by the exception %s until %s, ticket %s", plain(o.Exception.Name, cut),
+			o.Exception.Expires.UTC().Format(time.RFC3339), plain(o.Exception.Ticket, cut))
+	case o.Policy.Invalid != "":
+		return "which cannot be judged, because the policy cannot be read: " + plain(o.Policy.Invalid, min(cut, maxInvalid))
+	}
+	switch o.Reason {
+	case v1alpha1.GatePassed:
+		if o.Action == v1alpha1.ActionWarn {
+			return fmt.Sprintf("whose audit %s could not observe everything (%s), and passed on %s", audit,
+				plain(o.Verdict.Reason, cut), o.Verdict.Passed.UTC().Format(time.DateOnly))
+		}
+		return "which passed its audit " + audit
+	case v1alpha1.GateFailed:
+		return fmt.Sprintf("which failed its audit %s (%s)", audit, o.Policy.findings(o.Verdict))
+	case v1alpha1.GateDrifted:
+		return fmt.Sprintf("whose manifest is not the one of its baseline by the audit %s", audit)
+	case v1alpha1.GateInconclusive:
+		return fmt.Sprintf("whose audit %s could not observe everything (%s)", audit, plain(o.Verdict.Reason, cut))
+	case v1alpha1.GateStale:
+		return d.stale(o, audit, cut)
+	case v1alpha1.GateOtherPlatform:
+		return fmt.Sprintf("which was audited for %s only, by %s, and may run on other nodes", plain(o.Verdict.Architecture, cut), audit)
+	case v1alpha1.GateOtherCommand:
+		if o.Container.Unclear != "" {
+			return fmt.Sprintf("which the audit %s cannot be compared with: %s", audit, plain(o.Container.Unclear, cut))
+		}
+		if !comparable(o.Container) {
+			return fmt.Sprintf("whose command has $(...) in it, which the audit %s cannot be compared with", audit)
+		}
+		return fmt.Sprintf("which was audited with another command or other args, by %s", audit)
+	case v1alpha1.GateNoDigest:
+		return "which is not named by its digest"
+	}
+	if read.err != nil {
+		return "which is no image that a kubelet would pull"
+	}
+	return "which no audit that counts has a verdict on"
+}
+
+func (d *decider) stale(o Opinion, audit string, cut int) string {
+	if o.Verdict.Halted {
+		return fmt.Sprintf("whose audit %s is not renewed (%s)", audit, plain(o.Verdict.Reason, cut))
+	}
+	return fmt.Sprintf("whose audit %s of %s is older than %s", audit, o.Verdict.Time.UTC().Format(time.DateOnly), o.Policy.Gate.MaxAge.Duration)
+}
+
+// findings lists those that count: "2 High findings".
+func (p *Policy) findings(v *Verdict) string {
+	all := v.Findings
+	if p.Trust.AllowSuppressions {
+		all = v.Unsuppressed
+	}
+	var parts []string
+	n, counts := 0, bySeverity(all)
+	for i, count := range counts[:p.counting] {
+		if count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count, severities[i]))
+			n += int(count)
+		}
+	}
+	if n == 1 {
+		return parts[0] + " finding"
+	}
+	return strings.Join(parts, ", ") + " findings"
+}
+
+// remedy says what to do, with a command to paste where there is one.
+func (d *decider) remedy(o Opinion, read *image) string {
+	if o.Exception != nil {
+		return ""
+	}
+	if o.Policy.Invalid != "" {
+		return "mend the policy"
+	}
+	show := ""
+	if o.Verdict != nil {
+		show = fmt.Sprintf("see \"kubectl mcpaudit show %s -n %s\"", plain(o.Verdict.Audit.Name, 253), plain(o.Verdict.Audit.Namespace, 63))
+	}
+	switch o.Reason {
+	case v1alpha1.GateFailed:
+		return show + ", and run an image that passes"
+	case v1alpha1.GateDrifted:
+		return show + ", and approve the change if it is right"
+	case v1alpha1.GateInconclusive, v1alpha1.GateStale:
+		return show
+	case v1alpha1.GatePassed:
+		return ""
+	case v1alpha1.GateOtherPlatform:
+		return "pin the Pod to that architecture by nodeSelector kubernetes.io/arch"
+	case v1alpha1.GateOtherCommand:
+		return show + ", and have it audited with the command and args that it is to run with"
+	case v1alpha1.GateNoDigest:
+		return "name it by its digest, as in notes@sha256:..."
+	}
+	if read.err != nil {
+		return "mend its name"
+	}
+	return fmt.Sprintf("have it audited, as by \"kubectl mcpaudit run --image %s -n %s\"", plain(o.Container.Image, 512), plain(d.subject.Namespace, 63))
+}
+
+// message is the sentence of a denial: the worst, and how many more there are.
+func (d *decider) message(denied []*Opinion) string {
+	if len(denied) == 0 {
+		return ""
+	}
+	slices.SortFunc(denied, worst)
+	return d.shortened(denied[0], maxSentence-maxMore) + more(len(denied)-1)
+}
+
+// warnings are the worst of those who warn, each by itself.
+func (d *decider) warnings(warned []*Opinion) []string {
+	slices.SortFunc(warned, worst)
+	var all []string
+	for i, o := range warned {
+		if i == maxWarnings-1 && len(warned) > maxWarnings {
+			return append(all, d.shortened(o, maxWarning-maxMore)+more(len(warned)-maxWarnings))
+		}
+		all = append(all, d.shortened(o, maxWarning))
+	}
+	return all
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" And %d more.", n)
+}
+
+// shortened is the sentence of an opinion in less room.
+func (d *decider) shortened(o *Opinion, limit int) string {
+	if excerpt.Line(o.Sentence, limit) == o.Sentence {
+		return o.Sentence
+	}
+	read := &image{}
+	read.name, read.err = parse(o.Container.Image)
+	return d.sentence(*o, read, limit)
+}

@@ -1,0 +1,100 @@
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// standing is what a verdict is to a policy.
+type standing struct {
+	reason v1alpha1.GateReason
+	action v1alpha1.GateAction
+}
+
+// actions and reasons, from good to bad.
+var (
+	actions = []v1alpha1.GateAction{v1alpha1.ActionAllow, v1alpha1.ActionWarn, v1alpha1.ActionDeny}
+	reasons = []v1alpha1.GateReason{
+		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateStale, v1alpha1.GateInconclusive, v1alpha1.GateOtherPlatform,
+		v1alpha1.GateOtherCommand, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateDrifted, v1alpha1.GateFailed,
+	}
+)
+
+// weight orders actions; one that is not known denies.
+func weight(action v1alpha1.GateAction) int {
+	if i := slices.Index(actions, action); i >= 0 {
+		return i
+	}
+	return len(actions) - 1
+}
+
+// worse is the standing that wants more; of two that want the same, the one with the
+// worse reason.
+func worse(a, b standing) standing {
+	wa, wb := weight(a.action), weight(b.action)
+	if wb > wa || wb == wa && slices.Index(reasons, b.reason) > slices.Index(reasons, a.reason) {
+		return b
+	}
+	return a
+}
+
+func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
+	if weight(b) > weight(a) {
+		return b
+	}
+	return a
+}
+
+// Standing is what a policy holds a verdict for by itself: Passed, Failed, Drifted,
+// Inconclusive or Stale. Of several it is the one that the policy wants most done about.
+func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
+	return p.standing(verdict, now).reason
+}
+
+func (p *Policy) standing(v *Verdict, now time.Time) standing {
+	if p.counted(v.Findings, v.Unsuppressed) > 0 {
+		return standing{v1alpha1.GateFailed, v1alpha1.ActionDeny}
+	}
+	worst := standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
+	if v.Halted || p.older(v.Time, now) {
+		worst = worse(worst, standing{v1alpha1.GateStale, p.Gate.OnStale})
+	}
+	if !v.Complete {
+		worst = worse(worst, p.inconclusive(v, now))
+	}
+	if v.Drifted {
+		worst = worse(worst, standing{v1alpha1.GateDrifted, p.Gate.OnDrift})
+	}
+	return worst
+}
+
+// inconclusive is the standing of an audit that could not observe everything, as far as
+// that goes.
+func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
+	if p.Gate.OnInconclusive != v1alpha1.ActionLastVerdict {
+		return standing{v1alpha1.GateInconclusive, v1alpha1.GateAction(p.Gate.OnInconclusive)}
+	}
+	if v.Passed.IsZero() || p.older(v.Passed, now) {
+		return standing{v1alpha1.GateInconclusive, v1alpha1.ActionDeny}
+	}
+	return standing{v1alpha1.GatePassed, v1alpha1.ActionWarn}
+}
+
+// counted is how many findings count: those that reach the policy's failOn.
+func (p *Policy) counted(all, unsuppressed v1alpha1.FindingCounts) int {
+	if p.Trust.AllowSuppressions {
+		all = unsuppressed
+	}
+	n, counts := 0, bySeverity(all)
+	for _, count := range counts[:p.counting] {
+		n += int(max(count, 0))
+	}
+	return n
+}
+
+// bySeverity are the counts in the order of severities.
+func bySeverity(c v1alpha1.FindingCounts) [5]int32 {
+	return [...]int32{c.Critical, c.High, c.Medium, c.Low, c.Info}
+}

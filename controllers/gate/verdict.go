@@ -1,0 +1,130 @@
+package gate
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// ReadVerdict reads what an audit says about the image that it was last made of. It is
+// nil while it says nothing: before the first verdict, and about a server that runs
+// elsewhere. The conditions decide, and status.audited what they are about: status.verdict
+// is for people, and the spec may be another by now.
+func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
+	status := &audit.Status
+	audited := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAudited)
+	if status.LastAuditTime == nil || audited == nil || audited.Status == metav1.ConditionUnknown {
+		return nil
+	}
+	v := &Verdict{
+		Audit: types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name},
+		Time:  status.LastAuditTime.Time, Passed: passed(status),
+	}
+	v.readImage(status)
+	if len(v.Digests) == 0 && v.Image == "" {
+		return nil
+	}
+	v.readCommand(audit)
+	v.readFindings(status, audited)
+	v.Drifted = meta.IsStatusConditionFalse(status.Conditions, v1alpha1.ConditionManifestStable)
+	v.readReady(status, audited)
+	return v
+}
+
+// readImage finds what names the image. Without status.audited only its digest does.
+func (v *Verdict) readImage(status *v1alpha1.MCPServerAuditStatus) {
+	if status.Audited != nil {
+		if full, digest, err := Reference(status.Audited.Image); err == nil {
+			v.Image = full
+			v.addDigests(digest)
+		}
+		v.addDigests(status.Audited.Digests...)
+		if _, platform, ok := strings.Cut(status.Audited.Platform, "/"); ok {
+			v.Architecture, _, _ = strings.Cut(platform, "/")
+		}
+	}
+	v.addDigests(status.ImageDigest)
+}
+
+// addDigests keeps each once, in their order.
+func (v *Verdict) addDigests(digests ...v1alpha1.Digest) {
+	for _, digest := range digests {
+		if digest != "" && !v.has(digest) {
+			v.Digests = append(v.Digests, digest)
+		}
+	}
+}
+
+func (v *Verdict) has(digest v1alpha1.Digest) bool {
+	for _, one := range v.Digests {
+		if one == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// readCommand finds what was run. The words are those of the spec, while that is the
+// spec that was audited.
+func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
+	audited, server := audit.Status.Audited, audit.Spec.Server
+	if audited == nil {
+		return
+	}
+	v.CommandDigest, v.ArgvDigest = audited.CommandDigest, audited.ArgvDigest
+	if v1alpha1.CommandDigest(server.Command, server.Args) == v.CommandDigest {
+		v.Command, v.Args = server.Command, server.Args
+	}
+}
+
+// readFindings counts what was found. That of another image, which the kubelet ran
+// instead, is not about this one. What suppressions leave is all, unless it is told.
+func (v *Verdict) readFindings(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
+	v.Complete = audited.Status == metav1.ConditionTrue && status.Findings != nil
+	if status.Findings == nil || audited.Reason == v1alpha1.ReasonImageMismatch {
+		return
+	}
+	v.Findings, v.Unsuppressed = *status.Findings, *status.Findings
+	if status.Audited != nil && status.Audited.Unsuppressed != nil {
+		v.Unsuppressed = *status.Audited.Unsuppressed
+	}
+}
+
+// readReady finds out whether the verdict is renewed. Ready speaks of something else
+// where an audit is held back, and until one has brought a verdict again.
+func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case ready == nil:
+		v.Halted = true
+	case ready.Status == metav1.ConditionUnknown, ready.Reason == v1alpha1.ReasonSuspended, ready.Reason == v1alpha1.ReasonInvalidSpec:
+		v.Halted, v.Reason = true, ready.Reason
+	default:
+		v.Reason = ready.Reason
+	}
+	if !v.Complete {
+		v.Reason = audited.Reason
+	}
+}
+
+// passed is when the last conclusive audit of the same image and spec passed; zero if it
+// did not, or if there is none.
+func passed(status *v1alpha1.MCPServerAuditStatus) time.Time {
+	for _, entry := range status.History {
+		if entry.Verdict != v1alpha1.VerdictInconclusive {
+			if entry.Verdict == v1alpha1.VerdictPass && entry.ImageDigest != "" && entry.ImageDigest == status.ImageDigest {
+				return entry.Time.Time
+			}
+			return time.Time{}
+		}
+		if entry.Trigger == v1alpha1.TriggerSpecChanged {
+			return time.Time{} // what is older is about another spec
+		}
+	}
+	return time.Time{}
+}
