@@ -1,0 +1,84 @@
+//go:build envtest
+
+package offline_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// admins may do anything, as far as roles go, and are no keepers.
+const admins = "test:cluster-admins"
+
+var _ = Describe("mcpaudit-gate-label", func() {
+	It("keeps a namespace in the gate, but for the keepers", func(ctx SpecContext) {
+		name := gated(ctx)
+		fetch := func() *corev1.Namespace {
+			namespace := &corev1.Namespace{}
+			Expect(api.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
+			return namespace
+		}
+		tenant := as("tenant", admins)
+		for _, change := range []func(map[string]string){
+			func(l map[string]string) { delete(l, "mcpaudit.dev/gate") },
+			func(l map[string]string) { l["mcpaudit.dev/gate"] = "Enabled" },
+			func(l map[string]string) { l["mcpaudit.dev/other"] = "" },
+		} {
+			namespace := fetch()
+			change(namespace.Labels)
+			eventually(ctx, func(g Gomega) { // the policy may be new
+				g.Expect(tenant.Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(forbidden("only the groups system:masters, mcpaudit:gate-keepers may change its label mcpaudit.dev/"))
+			})
+			Expect(tenant.Status().Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(Or(forbidden("may change its label"), Succeed()))
+			Expect(tenant.SubResource("finalize").Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(Or(forbidden("may change its label"), Succeed()))
+			Expect(as("keeper", admins, "mcpaudit:gate-keepers").Update(ctx, namespace, client.DryRunAll)).To(Succeed())
+		}
+		namespace := fetch()
+		namespace.Labels["team"] = "a"
+		Expect(tenant.Update(ctx, namespace)).To(Succeed())
+		Expect(tenant.Delete(ctx, namespace)).To(Succeed())
+		namespace = fetch()
+		namespace.Spec.Finalizers = nil
+		controller := as("system:serviceaccount:kube-system:namespace-controller", admins)
+		Expect(controller.SubResource("finalize").Update(ctx, namespace)).To(Succeed())
+	})
+
+	It("keeps the labels that the ConfigMap names, and lets a namespace join", func(ctx SpecContext) {
+		keepers := &corev1.ConfigMap{}
+		Expect(api.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
+		keepers.Data["labels"], keepers.Data["users"] = "team\ntier\n", "trusted\n"
+		Expect(api.Update(ctx, keepers)).To(Succeed())
+		name := gated(ctx)
+		eventually(ctx, func(g Gomega) {
+			namespace := &corev1.Namespace{}
+			g.Expect(api.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
+			namespace.Labels["team"] = "b"
+			g.Expect(as("tenant", admins).Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(forbidden("label team"))
+			g.Expect(as("trusted", admins).Update(ctx, namespace, client.DryRunAll)).To(Succeed())
+		})
+		outside := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"}}
+		Expect(api.Create(ctx, outside)).To(Succeed())
+		outside.Labels["mcpaudit.dev/gate"] = "enabled"
+		Expect(as("tenant", admins).Update(ctx, outside)).To(Succeed())
+	})
+})
+
+var _ = Describe("mcpaudit-status", func() {
+	It("lets the operator alone write verdicts", func(ctx SpecContext) {
+		audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "server"},
+			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		audit.Status.ObservedGeneration = 1
+		eventually(ctx, func(g Gomega) { // the policy may be new
+			g.Expect(as("admin", "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
+		})
+		Expect(as(managerUser, "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
+		Expect(as("admin", "system:masters").Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
+		Expect(as("admin", "system:masters").Delete(ctx, audit)).To(Succeed())
+	})
+})
