@@ -286,6 +286,9 @@ const (
 	// ReasonRunningViolations: the policy is in force, and containers run that it
 	// would deny.
 	ReasonRunningViolations = "RunningViolations"
+	// ReasonNamespaceNotGated: the namespace of an MCPAuditPolicy does not have the label
+	// mcpaudit.dev/gate=enabled, so the policy has no effect.
+	ReasonNamespaceNotGated = "NamespaceNotGated"
 	// ReasonOfflineGatePending: what the API server enforces by itself could not be
 	// written; it is tried again.
 	ReasonOfflineGatePending = "OfflineGatePending"

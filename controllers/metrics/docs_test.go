@@ -23,7 +23,7 @@ func described(t *testing.T) map[string][]string {
 	t.Helper()
 	registry := &collectors{}
 	metrics.New(registry)
-	registry.MustRegister(&metrics.Fleet{Slots: slots{}})
+	registry.MustRegister(&metrics.Fleet{Slots: slots{}}, &metrics.Running{})
 	found := map[string][]string{}
 	for _, collector := range registry.all {
 		descs := make(chan *prometheus.Desc, 100)

@@ -1,0 +1,126 @@
+// Package drift holds what runs against the policies: a tag may name another image by
+// the time that the kubelet pulls it, an audit may find something in a server that was
+// admitted long ago, and a policy may be newer than the workloads. What violates a
+// policy is told by the status of the policy, by events and by a metric. Nothing is
+// ever stopped.
+//
+// Only the leader looks. Of the Pods in the namespaces of the gate it keeps a few
+// words each (see world); Pods elsewhere are not even watched. Pods that are alike
+// are judged once, and only when something that their judgement rests on has changed:
+// the Pod, a verdict on one of its images, a policy, an exception, the labels of a
+// namespace that a policy asks for, or the time.
+package drift
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/subject"
+)
+
+// likeness is what Pods that are alike have in common: all that a judgement of them
+// can differ by, and what is told of them.
+type likeness struct {
+	Subject gate.Subject
+	// Owner is the controller of the Pods, "ReplicaSet/notes-5d9c", or the Pod itself.
+	Owner string
+	// Owned: some workload made the Pods.
+	Owned bool
+	// ImageIDs are those that the kubelet reports, by the index of the container.
+	ImageIDs []string
+}
+
+// sum identifies a likeness.
+type sum [sha256.Size]byte
+
+func (l likeness) sum() sum {
+	encoded, err := json.Marshal(l)
+	if err != nil {
+		panic(fmt.Sprintf("drift: encode a likeness, which has strings only: %v", err))
+	}
+	return sha256.Sum256(encoded)
+}
+
+// read makes of a Pod what is kept of it; ok is false if nothing of it runs. The
+// containers that count are those whose image was pulled and that have not ended for
+// good: one that crashes and is started again does not come and go with it.
+func read(pod *corev1.Pod) (l likeness, ok bool) {
+	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return likeness{}, false
+	}
+	l = likeness{Subject: subject.FromPod(pod), Owner: "Pod/" + pod.Name}
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		l.Owned, l.Owner = true, owner.Kind+"/"+owner.Name
+		l.Subject.Kind, l.Subject.Name = owner.Kind, owner.Name
+	}
+	images := running(pod)
+	all := l.Subject.Containers
+	l.Subject.Containers = nil
+	for _, c := range all {
+		imageID, runs := images[c.Name]
+		if c.Role == gate.RoleImageVolume {
+			imageID, runs = "", pod.Status.Phase == corev1.PodRunning // its volume is not mounted before
+		}
+		if runs {
+			l.Subject.Containers = append(l.Subject.Containers, c)
+			l.ImageIDs = append(l.ImageIDs, imageID)
+		}
+	}
+	return l, len(l.Subject.Containers) > 0
+}
+
+// running are the image IDs of the containers that count, by name.
+func running(pod *corev1.Pod) map[string]string {
+	found := map[string]string{}
+	add := func(statuses []corev1.ContainerStatus, restarts func(name string) corev1.RestartPolicy) {
+		for _, s := range statuses {
+			if s.ImageID != "" && !ended(s, restarts(s.Name)) {
+				found[s.Name] = s.ImageID
+			}
+		}
+	}
+	add(pod.Status.ContainerStatuses, func(string) corev1.RestartPolicy { return pod.Spec.RestartPolicy })
+	add(pod.Status.EphemeralContainerStatuses, func(string) corev1.RestartPolicy { return corev1.RestartPolicyNever })
+	add(pod.Status.InitContainerStatuses, func(name string) corev1.RestartPolicy {
+		for _, c := range pod.Spec.InitContainers {
+			if c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+				return corev1.RestartPolicyAlways // a sidecar
+			}
+		}
+		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+			return corev1.RestartPolicyNever
+		}
+		return corev1.RestartPolicyOnFailure
+	})
+	return found
+}
+
+func ended(s corev1.ContainerStatus, restarts corev1.RestartPolicy) bool {
+	if s.State.Terminated == nil || restarts == corev1.RestartPolicyAlways {
+		return false
+	}
+	return restarts == corev1.RestartPolicyNever || s.State.Terminated.ExitCode == 0
+}
+
+// strip drops what is large and not read of a Pod, while a namespace is being listed.
+func strip(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		pod.ManagedFields, pod.Annotations, pod.Status.Conditions = nil, nil, nil
+	}
+	return object, nil
+}
+
+// opinion is what one policy thinks of one container of a group.
+type opinion struct {
+	policy    *gate.Policy
+	container int
+	reason    v1alpha1.GateReason
+	// violates: it would be denied, as far as the policy's mode goes.
+	violates bool
+}

@@ -1,0 +1,358 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func digest(n int) v1alpha1.Digest { return v1alpha1.Digest(fmt.Sprintf("sha256:%064x", n)) }
+
+// index is what is known of images, for tests: verdicts by digest.
+type index struct {
+	verdicts   map[types.NamespacedName]*gate.Verdict
+	exceptions []*gate.Exception
+	asked      int
+}
+
+func (i *index) ByDigest(d v1alpha1.Digest) []*gate.Verdict {
+	i.asked++
+	var found []*gate.Verdict
+	if v := i.verdicts[types.NamespacedName{Namespace: "team", Name: string(d[len(d)-8:])}]; v != nil {
+		found = append(found, v)
+	}
+	return found
+}
+func (i *index) ByImage(string) []*gate.Verdict { return nil }
+func (i *index) Facts(now time.Time) gate.Facts {
+	return gate.Facts{Exceptions: i.exceptions, Verdicts: i, Now: now, Architectures: []string{"amd64"},
+		NamespaceLabels: func(string) (labels.Set, bool) { return labels.Set{}, true }}
+}
+func (i *index) All() iter.Seq[*gate.Verdict] { return maps.Values(i.verdicts) }
+func (i *index) Synced() bool                 { return true }
+func (i *index) Subscribe(func())             {}
+
+// know sets the verdict on a digest: findings that are high.
+func (i *index) know(n int, high int32, at time.Time) {
+	d := digest(n)
+	name := types.NamespacedName{Namespace: "team", Name: string(d[len(d)-8:])}
+	i.verdicts[name] = &gate.Verdict{Audit: name, Image: "registry.example/notes:1", Digests: []v1alpha1.Digest{d}, Complete: true,
+		CommandDigest: v1alpha1.CommandDigest(nil, nil), Findings: v1alpha1.FindingCounts{High: high}, Unsuppressed: v1alpha1.FindingCounts{High: high}, Time: at}
+}
+
+type recorded struct{ notes []string }
+
+func (r *recorded) Eventf(about, _ runtime.Object, kind, reason, _, note string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf("%s %s: ", kind, reason)+fmt.Sprintf(note, args...))
+}
+
+func newReconciler(t testing.TB) (*Reconciler, *index, *recorded) {
+	t.Helper()
+	known, told := &index{verdicts: map[types.NamespacedName]*gate.Verdict{}}, &recorded{}
+	r := &Reconciler{Index: known, Events: told, Clock: testclock.NewFakePassiveClock(noon)}
+	r.start(context.Background(), func() {})
+	return r, known, told
+}
+
+// pod of a ReplicaSet, which runs an image by a tag.
+func pod(namespace, owner string, n, image int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", owner, n), Labels: map[string]string{"app": owner},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: owner, Controller: ptr.To(true)}}},
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1"}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "server",
+			ImageID: "registry.example/notes@" + string(digest(image)), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
+	}
+}
+
+func policyOf(namespace, name string, generation int64, changes ...func(*v1alpha1.Gate)) v1alpha1.MCPAuditPolicy {
+	p := v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name), Generation: generation}}
+	for _, change := range changes {
+		change(&p.Spec.Gate)
+	}
+	return p
+}
+
+// sumOf is what a pass says of one policy.
+func sumOf(sums map[*policy]*tally, name string) string {
+	for p, sum := range sums {
+		if p.object.GetName() != name {
+			continue
+		}
+		var text []string
+		for _, v := range sum.status().Running {
+			text = append(text, fmt.Sprintf("%s %s x%d", v.Owner, v.Reason, v.Pods))
+		}
+		return strings.Join(append([]string{fmt.Sprintf("%d/%d", sum.violating, sum.containers)}, text...), "; ")
+	}
+	return "none"
+}
+
+// TestJudgeFollowsWhatChanges, and asks about nothing else.
+func TestJudgeFollowsWhatChanges(t *testing.T) {
+	r, known, _ := newReconciler(t)
+	s := &store{world: r.world, namespace: "team"}
+	known.know(1, 0, noon)
+	known.know(2, 0, noon)
+	var listed []any
+	for i := range 100 {
+		listed = append(listed, pod("team", "notes", i, 1), pod("team", "mail", i, 2))
+	}
+	if err := s.Replace(listed, ""); err != nil {
+		t.Fatal(err)
+	}
+	policies := []v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1), policyOf("other", "elsewhere", 1)}
+	var cluster []v1alpha1.ClusterMCPAuditPolicy
+	now := noon
+	step := func(what, want string, asks int) time.Time {
+		t.Helper()
+		known.asked = 0
+		sums, due := r.judge(policies, cluster, now)
+		if got := sumOf(sums, "default"); got != want || known.asked != asks {
+			t.Errorf("%s: %q after %d questions, want %q after %d", what, got, known.asked, want, asks)
+		}
+		return due
+	}
+	step("200 Pods of two kinds", "0/200", 2)
+	step("nothing new", "0/200", 0)
+
+	known.know(2, 1, noon)
+	step("a verdict", "100/200; ReplicaSet/mail Failed x100", 1)
+
+	_ = s.Update(pod("team", "notes", 0, 3))
+	step("a Pod whose tag was moved", "101/200; ReplicaSet/mail Failed x100; ReplicaSet/notes NotAudited x1", 1)
+	_ = s.Delete(pod("team", "notes", 0, 3))
+	step("it is gone", "100/199; ReplicaSet/mail Failed x100", 0)
+
+	known.exceptions = []*gate.Exception{{NamespacedName: types.NamespacedName{Namespace: "team", Name: "e"}, Expires: noon.Add(time.Hour),
+		Policy: v1alpha1.PolicyReference{Kind: "MCPAuditPolicy", Name: "default"}, Images: map[v1alpha1.Digest]bool{digest(2): true}}}
+	due := step("an exception", "0/199", 2)
+	if want := noon.Add(time.Hour + time.Second); !due.Equal(want) {
+		t.Errorf("the next pass is due at %s, want %s", due, want)
+	}
+	now = due
+	step("which ends", "100/199; ReplicaSet/mail Failed x100", 2)
+	step("once", "100/199; ReplicaSet/mail Failed x100", 0)
+
+	policies[0] = policyOf("team", "default", 2, func(g *v1alpha1.Gate) { g.FailOn, g.MaxAge = "Never", &metav1.Duration{Duration: 3 * time.Hour} })
+	if due = step("another policy", "0/199", 2); !due.Equal(noon.Add(3*time.Hour + time.Second)) {
+		t.Errorf("verdicts are too old at %s", due)
+	}
+	now = due
+	step("verdicts that are too old", "199/199; ReplicaSet/mail Stale x100; ReplicaSet/notes Stale x99", 2)
+
+	policies = policies[1:]
+	step("no policy", "none", 0)
+	if got := r.Containers(); len(got) != 0 {
+		t.Errorf("the metric has %v of no policy", got)
+	}
+	r.world.drop("team")
+	if len(r.world.groups) != 0 || len(r.world.pods) != 0 {
+		t.Errorf("%d groups of %d namespaces are left", len(r.world.groups), len(r.world.pods))
+	}
+}
+
+// TestFleetCountsEachContainerOnce, by the policy that thinks worst of it.
+func TestFleetCountsEachContainerOnce(t *testing.T) {
+	r, known, _ := newReconciler(t)
+	known.know(1, 1, noon)
+	s := &store{world: r.world, namespace: "team"}
+	_ = s.Replace([]any{pod("team", "notes", 0, 1), pod("team", "notes", 1, 1), pod("team", "mail", 0, 2)}, "")
+	r.judge([]v1alpha1.MCPAuditPolicy{
+		policyOf("team", "strict", 1, func(g *v1alpha1.Gate) { g.OnMissing = v1alpha1.ActionAllow }),
+		policyOf("team", "lax", 1, func(g *v1alpha1.Gate) { g.FailOn, g.OnMissing = "Critical", v1alpha1.ActionAllow }),
+	}, nil, noon)
+	want := map[metrics.RunningContainer]int{{Reason: "Failed", Denied: true}: 2, {Reason: "NotAudited"}: 1}
+	if got := r.Containers(); !maps.Equal(got, want) {
+		t.Errorf("the metric has %v, want %v", got, want)
+	}
+}
+
+// TestTargets: a policy about workloads is about what their Pods run.
+func TestTargets(t *testing.T) {
+	alone := pod("team", "alone", 0, 1)
+	alone.OwnerReferences = nil
+	for targets, want := range map[string]string{
+		"": "2/2; Pod/alone-0 NotAudited x1; ReplicaSet/notes NotAudited x1", "Pods": "2/2; Pod/alone-0 NotAudited x1; ReplicaSet/notes NotAudited x1",
+		"Workloads": "1/1; ReplicaSet/notes NotAudited x1", "MCPServers": "0/0",
+	} {
+		r, _, _ := newReconciler(t)
+		s := &store{world: r.world, namespace: "team"}
+		_ = s.Replace([]any{pod("team", "notes", 0, 1), alone}, "")
+		sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1, func(g *v1alpha1.Gate) {
+			if targets != "" {
+				g.Targets = []v1alpha1.GateTarget{v1alpha1.GateTarget(targets)}
+			}
+		})}, nil, noon)
+		if got := sumOf(sums, "default"); got != want {
+			t.Errorf("targets %q: %s, want %s", targets, got, want)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	full := func(change func(*corev1.Pod)) *corev1.Pod {
+		p := pod("team", "notes", 0, 1)
+		p.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}, {Name: "proxy", Image: "proxy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		p.Spec.Volumes = []corev1.Volume{{Name: "models", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "models"}}}}
+		status := func(name string) corev1.ContainerStatus {
+			return corev1.ContainerStatus{Name: name, ImageID: "r/" + name + "@" + string(digest(7))}
+		}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{status("setup"), status("proxy")}
+		p.Status.InitContainerStatuses[0].State.Terminated = &corev1.ContainerStateTerminated{}
+		change(p)
+		return p
+	}
+	crashed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	for _, test := range []struct {
+		name   string
+		change func(*corev1.Pod)
+		want   string
+	}{
+		{"a Pod that runs", func(*corev1.Pod) {}, "models proxy server"},
+		{"still being set up", func(p *corev1.Pod) {
+			p.Status.Phase, p.Status.ContainerStatuses = corev1.PodPending, nil
+			p.Status.InitContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+		}, "setup proxy"},
+		{"its set-up fails, and is tried again", func(p *corev1.Pod) { p.Status.InitContainerStatuses[0].State = crashed }, "models setup proxy server"},
+		{"it crashes, and is started again", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State = crashed }, "models proxy server"},
+		{"it crashed for good", func(p *corev1.Pod) {
+			p.Spec.RestartPolicy, p.Status.ContainerStatuses[0].State = corev1.RestartPolicyNever, crashed
+		}, "models proxy"},
+		{"the image is not pulled", func(p *corev1.Pod) {
+			p.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: "server"}}}
+		}, ""},
+		{"it is being deleted", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }, ""},
+		{"it failed", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, ""},
+	} {
+		l, runs := read(full(test.change))
+		var names []string
+		for _, c := range l.Subject.Containers {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); got != test.want || runs != (test.want != "") || len(l.ImageIDs) != len(names) {
+			t.Errorf("%s: %q runs, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestTold: each change is told once, by as few events as there is room for.
+func TestTold(t *testing.T) {
+	places := func(n int) map[place]*group {
+		all := map[place]*group{}
+		for i := range n {
+			all[place{"team", fmt.Sprintf("ReplicaSet/r%04d", i), "server"}] = &group{}
+		}
+		return all
+	}
+	type words struct {
+		began, ended int
+		whole        bool
+		again        time.Duration
+	}
+	var state told
+	step := func(what string, have map[place]*group, now time.Time, want words) {
+		t.Helper()
+		state.resume(nil, have)
+		s := state.next(have, now)
+		got := words{began: len(s.began), ended: len(s.ended), whole: s.whole}
+		if !s.again.IsZero() {
+			got.again = s.again.Sub(noon)
+		}
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+	step("three begin", places(3), noon, words{began: 3, whole: true})
+	step("nothing new", places(3), noon, words{})
+	step("one ends", places(2), noon, words{ended: 1, whole: true})
+	step("thousands begin", places(5000), noon.Add(time.Second), words{began: 4998})
+	step("some end right after", places(4000), noon.Add(2*time.Second), words{again: window})
+	step("and begin again", places(5000), noon.Add(3*time.Second), words{})
+	step("all end", nil, noon.Add(4*time.Second), words{again: window})
+	step("a window later", nil, noon.Add(window), words{ended: 5000})
+	step("one begins", places(1), noon.Add(3*window), words{began: 1, whole: true})
+
+	restarted := func(violating int32, listed int) []place {
+		before := &v1alpha1.GateStatus{Violating: violating}
+		for i := range listed {
+			before.Running = append(before.Running, v1alpha1.RunningViolation{Namespace: "team", Owner: fmt.Sprintf("ReplicaSet/r%04d", i), Container: "server", Pods: 1})
+		}
+		var fresh told
+		fresh.resume(before, places(60))
+		return fresh.next(places(60), noon).began
+	}
+	if began := restarted(50, 50); len(began) != 10 {
+		t.Errorf("a restart repeats what the status had: %d begin, want 10", len(began))
+	}
+	if began := restarted(60, 50); len(began) != 0 {
+		t.Errorf("a restart tells of %d that the status had no room for", len(began))
+	}
+}
+
+// TestEventsSayWhatToDo.
+func TestEventsSayWhatToDo(t *testing.T) {
+	r, known, recorded := newReconciler(t)
+	known.know(1, 2, noon)
+	s := &store{world: r.world, namespace: "team"}
+	_ = s.Replace([]any{pod("team", "notes", 0, 1), pod("team", "notes", 1, 1)}, "")
+	pass := func() {
+		sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1)}, nil, noon)
+		for p, sum := range sums {
+			p.told.resume(nil, sum.places)
+			r.tell(p, sum, noon)
+		}
+	}
+	pass()
+	pass()
+	known.know(1, 0, noon)
+	pass()
+	if len(recorded.notes) != 2 {
+		t.Fatalf("events are %q", recorded.notes)
+	}
+	for _, want := range []string{"Warning RunningViolation: In team, ReplicaSet notes: container server", "registry.example/notes:1", "2 High", "kubectl mcpaudit show"} {
+		if !strings.Contains(recorded.notes[0], want) {
+			t.Errorf("%q does not have %q", recorded.notes[0], want)
+		}
+	}
+	if want := "Normal RunningViolationEnded: The container server of ReplicaSet/notes in team does not violate the policy any more."; recorded.notes[1] != want {
+		t.Errorf("the end is told as %q", recorded.notes[1])
+	}
+}
+
+func TestStatusIsBounded(t *testing.T) {
+	r, _, _ := newReconciler(t)
+	s := &store{world: r.world, namespace: "team"}
+	var listed []any
+	for i := range 200 {
+		listed = append(listed, pod("team", fmt.Sprintf("r%03d", 199-i), 0, i))
+	}
+	_ = s.Replace(listed, "")
+	sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1)}, nil, noon)
+	for _, sum := range sums {
+		status := sum.status()
+		if status.Violating != 200 || len(status.Running) != v1alpha1.MaxRunning || status.Running[0].Owner != "ReplicaSet/r000" ||
+			!slices.IsSortedFunc(status.Running, func(a, b v1alpha1.RunningViolation) int { return strings.Compare(a.Owner, b.Owner) }) {
+			t.Errorf("%d violate, %d are told, the first of %s", status.Violating, len(status.Running), status.Running[0].Owner)
+		}
+	}
+}

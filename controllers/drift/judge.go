@@ -1,0 +1,190 @@
+package drift
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// fact is something that a judgement rests on: what is known of a digest, of a
+// reference, or of the labels of a namespace.
+type fact struct{ kind, name string }
+
+const (
+	aDigest    = "digest"
+	aReference = "reference"
+	aNamespace = "namespace"
+)
+
+// witness answers the gate from the facts, and notes what it was asked: so what a
+// judgement rests on is known without knowing how the gate decides.
+type witness struct {
+	facts gate.Facts
+	// labels of the namespaces that were asked for before, which have not changed since.
+	labels   map[string]labels.Set
+	asked    []fact
+	verdicts []*gate.Verdict
+}
+
+func (w *witness) note(kind, name string) {
+	if f := (fact{kind, name}); !slices.Contains(w.asked, f) { // a handful
+		w.asked = append(w.asked, f)
+	}
+}
+
+// ByDigest implements gate.Verdicts.
+func (w *witness) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
+	w.note(aDigest, string(digest))
+	found := w.facts.Verdicts.ByDigest(digest)
+	w.verdicts = append(w.verdicts, found...)
+	return found
+}
+
+// ByImage implements gate.Verdicts.
+func (w *witness) ByImage(image string) []*gate.Verdict {
+	w.note(aReference, image)
+	found := w.facts.Verdicts.ByImage(image)
+	w.verdicts = append(w.verdicts, found...)
+	return found
+}
+
+func (w *witness) namespaceLabels(namespace string) (labels.Set, bool) {
+	w.note(aNamespace, namespace)
+	set, noted := w.labels[namespace]
+	if !noted {
+		known := false
+		if set, known = w.facts.NamespaceLabels(namespace); known && set == nil {
+			set = labels.Set{}
+		}
+		w.labels[namespace] = set
+	}
+	return set, set != nil
+}
+
+// decide asks the gate about a group.
+func (w *witness) decide(g *group) gate.Decision {
+	facts := w.facts
+	facts.Verdicts, facts.NamespaceLabels = w, w.namespaceLabels
+	return gate.Decide(g.Subject, facts)
+}
+
+// judge makes the judgement of a group. facts are those of its namespace.
+func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
+	w := &witness{facts: facts, labels: labels}
+	j := judgement{judged: true}
+	for _, o := range w.decide(g).Opinions {
+		at := slices.IndexFunc(g.Subject.Containers, func(c gate.Container) bool {
+			return c.Name == o.Container.Name && c.Role == o.Container.Role
+		})
+		if at >= 0 {
+			j.opinions = append(j.opinions, opinion{policy: o.Policy, container: at, reason: o.Reason, violates: violates(o)})
+		}
+	}
+	j.rests, j.due = slices.Clip(w.asked), due(facts, w.verdicts)
+	return j
+}
+
+// violates tells whether a policy would deny, in whichever mode it is.
+func violates(o gate.Opinion) bool {
+	return o.Action == v1alpha1.ActionDeny && o.Exception == nil
+}
+
+// due is the first moment after now at which a verdict gets too old for a policy, or
+// an exception ends; zero if there is none. It may be too early: nothing changes then.
+func due(facts gate.Facts, verdicts []*gate.Verdict) time.Time {
+	var first time.Time
+	consider := func(t time.Time) {
+		// A second later it is so beyond doubt, whichever side the moment itself is on.
+		if t = t.Add(time.Second); t.After(facts.Now) && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	for _, p := range facts.Policies {
+		if p.Gate.MaxAge == nil {
+			continue
+		}
+		for _, v := range verdicts {
+			consider(v.Time.Add(p.Gate.MaxAge.Duration))
+			if !v.Passed.IsZero() {
+				consider(v.Passed.Add(p.Gate.MaxAge.Duration))
+			}
+		}
+	}
+	for _, e := range facts.Exceptions {
+		consider(e.Expires)
+	}
+	return first
+}
+
+// news is what has changed since the last pass.
+type news struct {
+	all        bool
+	namespaces map[string]bool
+	facts      map[fact]bool
+}
+
+// concerns tells whether a group has to be judged again.
+func (n *news) concerns(g *group, now time.Time) bool {
+	return n.all || !g.judged || n.namespaces[g.Subject.Namespace] || !g.due.IsZero() && !now.Before(g.due) ||
+		len(n.facts) > 0 && slices.ContainsFunc(g.rests, func(f fact) bool { return n.facts[f] })
+}
+
+// memory is what the facts were at the last pass.
+type memory struct {
+	verdicts   map[types.NamespacedName]*gate.Verdict
+	exceptions map[types.NamespacedName]*gate.Exception
+	// labels of the namespaces that judgements rest on; nil for one that is not known.
+	labels        map[string]labels.Set
+	architectures []string
+}
+
+// learn compares the facts with those of the last pass. Verdicts and exceptions are
+// never changed in place, so that it is enough to compare pointers.
+func (m *memory) learn(index Index, facts gate.Facts) news {
+	n := news{namespaces: map[string]bool{}, facts: map[fact]bool{}}
+	verdicts := make(map[types.NamespacedName]*gate.Verdict, len(m.verdicts))
+	for v := range index.All() {
+		verdicts[v.Audit] = v
+	}
+	compare(m.verdicts, verdicts, func(_ types.NamespacedName, v *gate.Verdict) {
+		n.facts[fact{aReference, v.Image}] = true
+		for _, d := range v.Digests {
+			n.facts[fact{aDigest, string(d)}] = true
+		}
+	})
+	exceptions := make(map[types.NamespacedName]*gate.Exception, len(facts.Exceptions))
+	for _, e := range facts.Exceptions {
+		exceptions[e.NamespacedName] = e
+	}
+	compare(m.exceptions, exceptions, func(name types.NamespacedName, _ *gate.Exception) { n.namespaces[name.Namespace] = true })
+	for name, before := range m.labels {
+		set, known := facts.NamespaceLabels(name)
+		if known != (before != nil) || !maps.Equal(set, before) {
+			delete(m.labels, name) // whoever asks again notes the new ones
+			n.facts[fact{aNamespace, name}] = true
+		}
+	}
+	n.all = !slices.Equal(m.architectures, facts.Architectures)
+	m.verdicts, m.exceptions, m.architectures = verdicts, exceptions, facts.Architectures
+	return n
+}
+
+// compare calls differs with what is in one of two maps only, as it is there.
+func compare[K, V comparable](before, after map[K]V, differs func(K, V)) {
+	for name, old := range before {
+		if after[name] != old {
+			differs(name, old)
+		}
+	}
+	for name, fresh := range after {
+		if before[name] != fresh {
+			differs(name, fresh)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package drift
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// policy is a policy with a gate, as it was last read.
+type policy struct {
+	// object is the MCPAuditPolicy or ClusterMCPAuditPolicy of the cache: it is not changed.
+	object     client.Object
+	generation int64
+	gate       *gate.Policy
+	// owned is the policy as it is about the Pods of workloads.
+	owned *gate.Policy
+	// told is what the events of the policy have said so far.
+	told told
+}
+
+// policies are those with a gate, by their UID.
+type policies struct {
+	all map[types.UID]*policy
+	// of finds a policy by what the gate was given of it.
+	of map[*gate.Policy]*policy
+}
+
+// learn reads what changed of the policies, and tells whom it concerns.
+func (p *policies) learn(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, n *news) {
+	seen := map[types.UID]bool{}
+	learn := func(object client.Object, targets []v1alpha1.GateTarget, read func([]v1alpha1.GateTarget) *gate.Policy) {
+		known := p.all[object.GetUID()]
+		if known == nil || known.generation != object.GetGeneration() {
+			fresh := &policy{generation: object.GetGeneration(), gate: read(targets)}
+			if fresh.owned = fresh.gate; ofWorkloads(targets) {
+				fresh.owned = read(nil)
+			}
+			if known != nil {
+				fresh.told = known.told
+			}
+			known, p.all[object.GetUID()] = fresh, fresh
+			n.concern(object.GetNamespace())
+		}
+		known.object, seen[object.GetUID()] = object, true
+	}
+	for i := range namespaced {
+		if object := &namespaced[i]; object.DeletionTimestamp.IsZero() {
+			learn(object, object.Spec.Gate.Targets, func(targets []v1alpha1.GateTarget) *gate.Policy {
+				of := *object
+				of.Spec.Gate.Targets = targets
+				return gate.ReadPolicy(&of)
+			})
+		}
+	}
+	for i := range cluster {
+		if object := &cluster[i]; object.DeletionTimestamp.IsZero() && object.Spec.Gate != nil {
+			learn(object, object.Spec.Gate.Targets, func(targets []v1alpha1.GateTarget) *gate.Policy {
+				of, its := *object, *object.Spec.Gate
+				its.Targets, of.Spec.Gate = targets, &its
+				return gate.ReadClusterPolicy(&of)
+			})
+		}
+	}
+	p.of = make(map[*gate.Policy]*policy, 2*len(p.all))
+	for uid, known := range p.all {
+		if !seen[uid] {
+			delete(p.all, uid)
+			n.concern(known.gate.Namespace)
+			continue
+		}
+		p.of[known.gate], p.of[known.owned] = known, known
+	}
+}
+
+// concern notes that a policy of a namespace changed, or one of the cluster.
+func (n *news) concern(namespace string) {
+	if namespace == "" {
+		n.all = true
+	} else {
+		n.namespaces[namespace] = true
+	}
+}
+
+// ofWorkloads tells whether a policy looks at workloads and not at Pods: it is about what
+// the Pods of workloads run all the same. One that looks at MCPServer objects alone is
+// not, for a Pod does not tell whether it is of one.
+func ofWorkloads(targets []v1alpha1.GateTarget) bool {
+	return slices.Contains(targets, v1alpha1.TargetWorkloads) && !slices.Contains(targets, v1alpha1.TargetPods)
+}
+
+// factsOf makes the facts of groups: the policies and exceptions that can be about
+// them. They are made once for each namespace.
+func (p *policies) factsOf(facts gate.Facts) func(g *group) gate.Facts {
+	type place struct {
+		namespace string
+		owned     bool
+	}
+	made := map[place]gate.Facts{}
+	ordered := slices.SortedFunc(maps.Values(p.all), func(a, b *policy) int { return compareNames(a.object, b.object) })
+	return func(g *group) gate.Facts {
+		at := place{g.Subject.Namespace, g.Owned}
+		if have, ok := made[at]; ok {
+			return have
+		}
+		own := facts
+		own.Policies, own.Exceptions = nil, nil
+		for _, known := range ordered {
+			if known.gate.Namespace != "" && known.gate.Namespace != at.namespace {
+				continue
+			}
+			if at.owned {
+				own.Policies = append(own.Policies, known.owned)
+			} else {
+				own.Policies = append(own.Policies, known.gate)
+			}
+		}
+		for _, e := range facts.Exceptions {
+			if e.Namespace == at.namespace {
+				own.Exceptions = append(own.Exceptions, e)
+			}
+		}
+		made[at] = own
+		return own
+	}
+}

@@ -1,0 +1,226 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+)
+
+// glance is how often the policies are looked at when nothing happens: what the API
+// server enforces by itself is written by another controller, which tells nobody.
+const glance = 30 * time.Second
+
+// maxNote is the most bytes of an event's text (events.k8s.io).
+const maxNote = 1024
+
+// Index is what is known of images; controllers/index has it.
+type Index interface {
+	Facts(now time.Time) gate.Facts
+	All() iter.Seq[*gate.Verdict]
+	Synced() bool
+	Subscribe(changed func())
+}
+
+// Reconciler reconciles what runs with the policies, all at once.
+type Reconciler struct {
+	// Client reads policies and the metadata of namespaces from the cache, and writes.
+	Client client.Client
+	// Pods lists and watches Pods: a client of the core API.
+	Pods   rest.Interface
+	Index  Index
+	Events events.EventRecorder
+	// Offline says why what the API server enforces of a policy by itself could not be
+	// written; empty if it was. Nil for never.
+	Offline func(v1alpha1.PolicyReference, string) string
+	// Own are the namespaces of the operator, which the gate leaves out.
+	Own []string
+	// Clock is the real one, but in tests.
+	Clock clock.PassiveClock
+
+	world    *world
+	watches  *watches
+	policies policies
+	memory   memory
+	// containers are the last count, for the metric; nil before the first.
+	containers atomic.Pointer[map[metrics.RunningContainer]int]
+	// context of the manager, in which the watches run.
+	context context.Context
+}
+
+// Containers are those that run and that a policy is about. It is nil until this
+// replica has led and counted.
+func (r *Reconciler) Containers() map[metrics.RunningContainer]int {
+	if counted := r.containers.Load(); counted != nil {
+		return *counted
+	}
+	return nil
+}
+
+// Reconcile makes one pass over what has changed.
+func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	gated, err := r.namespaces(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	var namespaced v1alpha1.MCPAuditPolicyList
+	var cluster v1alpha1.ClusterMCPAuditPolicyList
+	if err := errors.Join(r.Client.List(ctx, &namespaced, client.UnsafeDisableDeepCopy), r.Client.List(ctx, &cluster, client.UnsafeDisableDeepCopy)); err != nil {
+		return ctrl.Result{}, fmt.Errorf("list policies: %w", err)
+	}
+	wanted := gated
+	if len(namespaced.Items) == 0 && !slices.ContainsFunc(cluster.Items, func(p v1alpha1.ClusterMCPAuditPolicy) bool { return p.Spec.Gate != nil }) {
+		wanted = nil // there is nothing to hold Pods against
+	}
+	if complete := r.watches.want(r.context, wanted); !complete || !r.Index.Synced() {
+		return ctrl.Result{}, nil // they wake the controller when they are
+	}
+	now := r.Clock.Now()
+	sums, due := r.judge(namespaced.Items, cluster.Items, now)
+	result := ctrl.Result{RequeueAfter: glance}
+	sooner := func(at time.Time) {
+		if !at.IsZero() {
+			result.RequeueAfter = min(result.RequeueAfter, max(at.Sub(now), settle))
+		}
+	}
+	sooner(due)
+	var problems []error
+	for _, p := range slices.SortedFunc(maps.Keys(sums), func(a, b *policy) int { return compareNames(a.object, b.object) }) {
+		p.told.resume(gateOf(p.object), sums[p].places)
+		switch err := r.report(ctx, p, sums[p], gated); {
+		case apierrors.IsConflict(err):
+			sooner(now) // the cache will have what somebody else wrote
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			sooner(r.tell(p, sums[p], now))
+		}
+	}
+	for i := range cluster.Items {
+		switch err := r.retire(ctx, &cluster.Items[i]); {
+		case apierrors.IsConflict(err):
+			sooner(now)
+		case err != nil:
+			problems = append(problems, err)
+		}
+	}
+	return result, errors.Join(problems...)
+}
+
+// exempt are the namespaces that the webhook never asks about, besides the operator's.
+var exempt = []string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
+
+// namespaces are those of the gate.
+func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
+	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	gated := map[string]bool{}
+	for i := range list.Items {
+		name := list.Items[i].Name
+		if list.Items[i].Labels[v1alpha1.GateLabel] == v1alpha1.GateEnabled && !slices.Contains(exempt, name) && !slices.Contains(r.Own, name) {
+			gated[name] = true
+		}
+	}
+	return gated, nil
+}
+
+// judge brings the judgements up to date, and counts them. due is when time alone
+// may change one.
+func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, now time.Time) (map[*policy]*tally, time.Time) {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	facts := r.Index.Facts(now)
+	fresh := r.memory.learn(r.Index, facts)
+	r.policies.learn(namespaced, cluster, &fresh)
+	factsOf := r.policies.factsOf(facts)
+	var due time.Time
+	for _, g := range r.world.groups {
+		if fresh.concerns(g, now) {
+			g.judgement = judge(g, factsOf(g), r.memory.labels)
+		}
+		if !g.due.IsZero() && (due.IsZero() || g.due.Before(due)) {
+			due = g.due
+		}
+	}
+	sums, containers := count(maps.Values(r.world.groups), &r.policies)
+	r.containers.Store(&containers)
+	return sums, due
+}
+
+// tell writes the events of a policy, and returns when there may be more to tell.
+func (r *Reconciler) tell(p *policy, t *tally, now time.Time) time.Time {
+	s := p.told.next(t.places, now)
+	warn := func(note string, args ...any) {
+		r.Events.Eventf(p.object, nil, corev1.EventTypeWarning, "RunningViolation", "Compare", "%s", excerpt.Line(fmt.Sprintf(note, args...), maxNote))
+	}
+	over := func(note string, args ...any) {
+		r.Events.Eventf(p.object, nil, corev1.EventTypeNormal, "RunningViolationEnded", "Compare", "%s", excerpt.Line(fmt.Sprintf(note, args...), maxNote))
+	}
+	if s.whole {
+		for _, at := range s.began {
+			warn("In %s, %s", at.namespace, r.sentence(p, t.places[at], at.container, now))
+		}
+		for _, at := range s.ended {
+			over("The %s does not violate the policy any more.", at)
+		}
+		return s.again
+	}
+	if n := len(s.began); n > 0 {
+		first := s.began[0]
+		warn("Containers that began to violate the policy: %d, of as many owners; status.gate.running has the first. One of them: in %s, %s",
+			n, first.namespace, r.sentence(p, t.places[first], first.container, now))
+	}
+	if n := len(s.ended); n > 0 {
+		over("Containers that do not violate the policy any more: %d. One of them: the %s.", n, s.ended[0])
+	}
+	return s.again
+}
+
+// sentence asks the gate again, for what it says in words: keeping the words of
+// thousands of judgements for the few that are told would cost more.
+func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Time) string {
+	facts := r.Index.Facts(now)
+	facts.Policies = []*gate.Policy{p.gate}
+	if g.Owned {
+		facts.Policies[0] = p.owned
+	}
+	for _, o := range gate.Decide(g.Subject, facts).Opinions {
+		if o.Container.Name == container && violates(o) {
+			return o.Sentence
+		}
+	}
+	return fmt.Sprintf("the container %s of %s would be denied.", container, g.Owner) // the facts are others by now
+}
+
+// start lets the world and the index wake the controller, and makes a first pass.
+func (r *Reconciler) start(ctx context.Context, wake func()) {
+	r.context = ctx
+	r.world = newWorld()
+	r.world.changed = wake
+	r.watches = &watches{pods: r.Pods, world: r.world, running: map[string]*watch{}}
+	r.policies = policies{all: map[types.UID]*policy{}}
+	r.memory = memory{labels: map[string]labels.Set{}}
+	r.Index.Subscribe(wake)
+}

@@ -1,0 +1,75 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// What the controller does with the API, for the roles in config/rbac.
+//
+// Policies are read, and given a status.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies;clustermcpauditpolicies,verbs=get;list;watch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies/status;clustermcpauditpolicies/status,verbs=patch
+//
+// The Pods of the namespaces with the label mcpaudit.dev/gate=enabled are held against
+// the policies. Which namespaces have it is known at run time only; a role cannot say so.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+//
+// The labels of namespaces say which are in the gate. Only their metadata is read.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
+
+// everything is the one thing that is reconciled.
+var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
+
+// settle is how long a change waits for others: a rollout is a few passes, and a policy
+// has its status written once in that time at most.
+const settle = 2 * time.Second
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	wake := handler.Funcs{
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, settle) },
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, settle) },
+		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, settle) },
+	}
+	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	err := ctrl.NewControllerManagedBy(manager).
+		Named("drift").
+		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
+		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
+		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(labelsChanged())).
+		WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
+			r.start(ctx, func() { q.AddAfter(everything, settle) })
+			q.Add(everything)
+			return nil
+		})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("register controller: %w", err)
+	}
+	return nil
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+func labelsChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld, e.ObjectNew
+		return !maps.Equal(before.GetLabels(), after.GetLabels())
+	}}
+}

@@ -1,0 +1,68 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+)
+
+// report writes the gate's part of the status of a policy, if it changed.
+func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, gated map[string]bool) error {
+	s := state{invalid: p.gate.Invalid, off: p.gate.Namespace != "" && !gated[p.gate.Namespace]}
+	if r.Offline != nil {
+		s.offline = r.Offline(p.gate.Ref, p.gate.Namespace)
+	}
+	ready, now := t.gated(s), r.Clock.Now()
+	switch before := p.object.(type) {
+	case *v1alpha1.MCPAuditPolicy:
+		after := before.DeepCopy()
+		after.Status.Gate = t.status()
+		conditions.SetReady(&after.Status.Conditions, after.Generation, ready, now)
+		after.Status.ObservedGeneration = after.Generation
+		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
+	case *v1alpha1.ClusterMCPAuditPolicy:
+		after := before.DeepCopy()
+		after.Status.Gate = t.status()
+		conditions.Report(after, v1alpha1.ConditionGated, ready, now)
+		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
+	}
+	return nil
+}
+
+// retire takes the gate's part away from a policy that has no gate any more.
+func (r *Reconciler) retire(ctx context.Context, before *v1alpha1.ClusterMCPAuditPolicy) error {
+	if before.Spec.Gate != nil || before.Status.Gate == nil && meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionGated) == nil {
+		return nil
+	}
+	after := before.DeepCopy()
+	after.Status.Gate = nil
+	conditions.Report(after, v1alpha1.ConditionGated, conditions.True(v1alpha1.ReasonNothingToDo, ""), r.Clock.Now())
+	return r.write(ctx, before, after, false)
+}
+
+func (r *Reconciler) write(ctx context.Context, before, after client.Object, same bool) error {
+	if same {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, after, patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status of %s: %w", client.ObjectKeyFromObject(before), err)
+	}
+	return nil
+}
+
+func gateOf(policy client.Object) *v1alpha1.GateStatus {
+	switch p := policy.(type) {
+	case *v1alpha1.MCPAuditPolicy:
+		return p.Status.Gate
+	case *v1alpha1.ClusterMCPAuditPolicy:
+		return p.Status.Gate
+	}
+	return nil
+}

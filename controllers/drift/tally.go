@@ -1,0 +1,135 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+)
+
+// place is what an event is about: the containers of one name of one owner.
+type place struct{ namespace, owner, container string }
+
+// tally is what runs of what a policy is about.
+type tally struct {
+	containers, violating int32
+	running               map[v1alpha1.RunningViolation]int32
+	// places have one of the groups of each, for its sentence.
+	places map[place]*group
+}
+
+// count adds up the judgements. It is linear in the groups, and asks the gate nothing.
+func count(groups iter.Seq[*group], p *policies) (map[*policy]*tally, map[metrics.RunningContainer]int) {
+	sums, fleet := map[*policy]*tally{}, map[metrics.RunningContainer]int{}
+	for _, known := range p.all {
+		sums[known] = &tally{running: map[v1alpha1.RunningViolation]int32{}, places: map[place]*group{}}
+	}
+	for g := range groups {
+		worst := make([]*opinion, len(g.Subject.Containers))
+		for i := range g.opinions {
+			o := &g.opinions[i]
+			if sum := sums[p.of[o.policy]]; sum != nil {
+				sum.add(g, o)
+			}
+			if w := worst[o.container]; w == nil || w.violates == o.violates && rank(o.reason) > rank(w.reason) || !w.violates && o.violates {
+				worst[o.container] = o
+			}
+		}
+		for _, o := range worst {
+			if o != nil {
+				fleet[metrics.RunningContainer{Reason: o.reason, Denied: o.violates}] += int(g.pods)
+			}
+		}
+	}
+	return sums, fleet
+}
+
+func (t *tally) add(g *group, o *opinion) {
+	t.containers += g.pods
+	if !o.violates {
+		return
+	}
+	c := g.Subject.Containers[o.container]
+	t.violating += g.pods
+	t.running[v1alpha1.RunningViolation{
+		Namespace: g.Subject.Namespace, Owner: excerpt.Cut(g.Owner, maxOwner), Container: c.Name,
+		Image: excerpt.Cut(c.Image, maxImage), ImageID: excerpt.Cut(g.ImageIDs[o.container], maxImage), Reason: o.reason,
+	}] += g.pods
+	at := place{g.Subject.Namespace, g.Owner, c.Name}
+	if have := t.places[at]; have == nil || slices.Compare(have.sum[:], g.sum[:]) > 0 {
+		t.places[at] = g
+	}
+}
+
+// The most bytes of the texts of a RunningViolation, as in the CRD.
+const (
+	maxOwner = 320
+	maxImage = 512
+)
+
+// reasons from good to bad, as in the API.
+var reasons = []v1alpha1.GateReason{
+	v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateStale, v1alpha1.GateInconclusive, v1alpha1.GateOtherPlatform,
+	v1alpha1.GateOtherCommand, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateDrifted, v1alpha1.GateFailed,
+}
+
+func rank(r v1alpha1.GateReason) int { return slices.Index(reasons, r) }
+
+// status is what the policy's status says of the gate.
+func (t *tally) status() *v1alpha1.GateStatus {
+	first := slices.SortedFunc(maps.Keys(t.running), func(a, b v1alpha1.RunningViolation) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Container, b.Container),
+			cmp.Compare(a.Image, b.Image), cmp.Compare(a.ImageID, b.ImageID), cmp.Compare(a.Reason, b.Reason))
+	})
+	first = first[:min(len(first), v1alpha1.MaxRunning)]
+	for i := range first {
+		first[i].Pods = t.running[first[i]]
+	}
+	return &v1alpha1.GateStatus{Containers: t.containers, Violating: t.violating, Running: first}
+}
+
+// state is what a policy says of itself besides.
+type state struct {
+	// invalid says what of the spec cannot be read.
+	invalid string
+	// off: the policy's namespace does not have the gate's label.
+	off bool
+	// offline says why what the API server enforces by itself could not be written.
+	offline string
+}
+
+// gated is the condition of the gate. What runs in spite of the policy leaves it True:
+// the policy itself is in force, which is all that applying it can bring about. With
+// False, a deployment that waits for the policy would fail because of workloads that it
+// may have nothing to do with, and nobody could apply a policy before everything that
+// runs is as it should be.
+func (t *tally) gated(s state) conditions.Condition {
+	runs := fmt.Sprintf("Containers that run: %d; none of them would be denied.", t.containers)
+	if t.violating > 0 {
+		runs = fmt.Sprintf("Containers that run: %d; would be denied by now: %d, see status.gate.running. They are left alone.", t.containers, t.violating)
+	}
+	switch {
+	case s.invalid != "":
+		return conditions.False(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed, so all that the policy could be about is denied. Correct it: %s", s.invalid))
+	case s.offline != "":
+		return conditions.Unknown(v1alpha1.ReasonOfflineGatePending, fmt.Sprintf("What the API server enforces by itself could not be written, and is tried again: %s. %s", s.offline, runs))
+	case s.off:
+		return conditions.True(v1alpha1.ReasonNamespaceNotGated, fmt.Sprintf("The policy has no effect: the namespace does not have the label %s=%s.", v1alpha1.GateLabel, v1alpha1.GateEnabled))
+	case t.violating > 0:
+		return conditions.True(v1alpha1.ReasonRunningViolations, runs)
+	default:
+		return conditions.True(v1alpha1.ReasonGating, runs)
+	}
+}
+
+func compareNames(a, b client.Object) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}

@@ -1,0 +1,106 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Events of a policy: at most eachEvents of their own in a window; what is more is
+// summed up in two events, and what comes after them waits for the next window.
+const (
+	eachEvents = 10
+	window     = time.Minute
+)
+
+// told is what the events of a policy have said.
+type told struct {
+	// begun: the status of a time before this process was looked at.
+	begun bool
+	// violating are the places that an event has said to violate the policy.
+	violating map[place]bool
+	// since is when the window began, used how many events it has had.
+	since time.Time
+	used  int
+}
+
+// story is what events are to say.
+type story struct {
+	began, ended []place
+	// whole: each is told by itself; else they are summed up.
+	whole bool
+	// again is when there may be more to tell; zero for never.
+	again time.Time
+}
+
+// resume takes what the status says for told, once after a start: a new leader repeats
+// no event. If the status had no room for all, nothing is news in the first pass.
+func (t *told) resume(before *v1alpha1.GateStatus, places map[place]*group) {
+	if t.begun {
+		return
+	}
+	t.begun, t.violating = true, map[place]bool{}
+	if before == nil {
+		return
+	}
+	var listed int32
+	for _, v := range before.Running {
+		t.violating[place{v.Namespace, v.Owner, v.Container}] = true
+		listed += v.Pods
+	}
+	if listed < before.Violating {
+		for at := range places {
+			t.violating[at] = true
+		}
+	}
+}
+
+// next is what is to be told by now. It counts as told.
+func (t *told) next(places map[place]*group, now time.Time) story {
+	var s story
+	for at := range places {
+		if !t.violating[at] {
+			s.began = append(s.began, at)
+		}
+	}
+	for at := range t.violating {
+		if places[at] == nil {
+			s.ended = append(s.ended, at)
+		}
+	}
+	many := len(s.began) + len(s.ended)
+	if many == 0 {
+		return story{}
+	}
+	if now.Sub(t.since) >= window {
+		t.since, t.used = now, 0
+	}
+	switch {
+	case t.used+many <= eachEvents:
+		s.whole = true
+		t.used += many
+	case t.used > eachEvents:
+		return story{again: t.since.Add(window)}
+	default:
+		t.used = eachEvents + 1
+	}
+	slices.SortFunc(s.began, comparePlaces)
+	slices.SortFunc(s.ended, comparePlaces)
+	t.violating = make(map[place]bool, len(places))
+	for at := range maps.Keys(places) {
+		t.violating[at] = true
+	}
+	return s
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.owner, b.owner), cmp.Compare(a.container, b.container))
+}
+
+func (p place) String() string {
+	return fmt.Sprintf("container %s of %s in %s", p.container, p.owner, p.namespace)
+}

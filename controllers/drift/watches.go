@@ -1,0 +1,63 @@
+package drift
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// alive leaves out Pods that have ended, of which Jobs leave thousands behind.
+const alive = "status.phase!=Succeeded,status.phase!=Failed"
+
+// watches are one reflector for each namespace of the gate. One for the whole cluster
+// would decode each change of each Pod anywhere, a kubelet's heartbeat of readiness
+// included, for the few namespaces that have the label; this way Pods elsewhere cost
+// nothing. The reflectors are not the manager's, because they come and go with the
+// label, and because what they fill keeps no Pods.
+type watches struct {
+	pods    rest.Interface
+	world   *world
+	running map[string]*watch
+}
+
+type watch struct {
+	store *store
+	stop  context.CancelFunc
+}
+
+// want has the Pods of these namespaces watched, and no others, and tells whether all
+// of them have been listed. It does not wait: the world tells when one has been.
+func (w *watches) want(ctx context.Context, namespaces map[string]bool) bool {
+	for namespace, running := range w.running {
+		if !namespaces[namespace] {
+			running.stop()
+			delete(w.running, namespace)
+			w.world.mu.Lock()
+			running.store.stopped = true
+			w.world.drop(namespace)
+			w.world.mu.Unlock()
+		}
+	}
+	complete := true
+	for namespace := range namespaces {
+		if w.running[namespace] == nil {
+			w.running[namespace] = w.start(ctx, namespace)
+		}
+		w.world.mu.Lock()
+		complete = complete && w.running[namespace].store.synced
+		w.world.mu.Unlock()
+	}
+	return complete
+}
+
+func (w *watches) start(ctx context.Context, namespace string) *watch {
+	ctx, stop := context.WithCancel(ctx)
+	started := &watch{store: &store{world: w.world, namespace: namespace}, stop: stop}
+	lister := cache.NewFilteredListWatchFromClient(w.pods, "pods", namespace, func(o *metav1.ListOptions) { o.FieldSelector = alive })
+	reflector := cache.NewReflectorWithOptions(lister, &corev1.Pod{}, started.store, cache.ReflectorOptions{Name: "pods of " + namespace})
+	go reflector.RunWithContext(ctx)
+	return started
+}

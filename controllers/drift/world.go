@@ -1,0 +1,161 @@
+package drift
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// world is what runs in the namespaces of the gate. Of a Pod it has the name and the
+// group that it belongs to; nothing else of it is kept.
+type world struct {
+	mu sync.Mutex
+	// changed is called when there is something new; it must not take long.
+	changed func()
+	// pods are by namespace and name.
+	pods   map[string]map[string]*group
+	groups map[sum]*group
+}
+
+// group is Pods that are alike. It is immutable but for what world's lock guards.
+type group struct {
+	likeness
+	sum  sum
+	pods int32
+	judgement
+}
+
+// judgement is what is known of a group, and what it rests on.
+type judgement struct {
+	judged   bool
+	opinions []opinion
+	rests    []fact
+	// due is when time alone may change it; zero for never.
+	due time.Time
+}
+
+func newWorld() *world {
+	return &world{changed: func() {}, pods: map[string]map[string]*group{}, groups: map[sum]*group{}}
+}
+
+// put has a Pod be as it is given; not running removes it.
+func (w *world) put(namespace, name string, l likeness, runs bool) (changed bool) {
+	var id sum
+	before := w.pods[namespace][name]
+	if runs {
+		if id = l.sum(); before != nil && before.sum == id {
+			return false
+		}
+	}
+	if before != nil {
+		w.leave(before)
+		delete(w.pods[namespace], name)
+	}
+	if !runs {
+		return before != nil
+	}
+	of := w.groups[id]
+	if of == nil {
+		of = &group{likeness: l, sum: id}
+		w.groups[id] = of
+	}
+	of.pods++
+	if w.pods[namespace] == nil {
+		w.pods[namespace] = map[string]*group{}
+	}
+	w.pods[namespace][name] = of
+	return true
+}
+
+func (w *world) leave(g *group) {
+	if g.pods--; g.pods == 0 {
+		delete(w.groups, g.sum)
+	}
+}
+
+// drop forgets a namespace.
+func (w *world) drop(namespace string) {
+	for _, g := range w.pods[namespace] {
+		w.leave(g)
+	}
+	delete(w.pods, namespace)
+}
+
+// store is the part of the world that the reflector of a namespace fills.
+type store struct {
+	*world
+	namespace string
+	// synced: the namespace was listed once. stopped: nobody asks for it any more.
+	synced, stopped bool
+}
+
+var _ cache.TransformingStore = &store{}
+
+// change makes a change with the lock held, and tells of it.
+func (s *store) change(do func() bool) error {
+	s.mu.Lock()
+	changed := !s.stopped && do()
+	s.mu.Unlock()
+	if changed {
+		s.changed()
+	}
+	return nil
+}
+
+// Add implements cache.ReflectorStore.
+func (s *store) Add(object any) error {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	l, runs := read(pod)
+	return s.change(func() bool { return s.put(s.namespace, pod.Name, l, runs) })
+}
+
+// Update implements cache.ReflectorStore.
+func (s *store) Update(object any) error { return s.Add(object) }
+
+// Delete implements cache.ReflectorStore.
+func (s *store) Delete(object any) error {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	return s.change(func() bool { return s.put(s.namespace, pod.Name, likeness{}, false) })
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *store) Replace(objects []any, _ string) error {
+	type known struct {
+		likeness
+		runs bool
+	}
+	now := make(map[string]known, len(objects))
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			l, runs := read(pod)
+			now[pod.Name] = known{l, runs}
+		}
+	}
+	return s.change(func() bool {
+		changed := !s.synced
+		s.synced = true
+		for name := range s.pods[s.namespace] {
+			if _, there := now[name]; !there {
+				changed = s.put(s.namespace, name, likeness{}, false) || changed
+			}
+		}
+		for name, k := range now {
+			changed = s.put(s.namespace, name, k.likeness, k.runs) || changed
+		}
+		return changed
+	})
+}
+
+// Resync implements cache.ReflectorStore.
+func (s *store) Resync() error { return nil }
+
+// Transformer implements cache.TransformingStore.
+func (s *store) Transformer() cache.TransformFunc { return strip }

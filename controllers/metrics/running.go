@@ -1,0 +1,43 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// RunningContainer is what the gate's policies think of a container that runs.
+type RunningContainer struct {
+	// Reason is that of the policy that thinks worst of it.
+	Reason v1alpha1.GateReason
+	// Denied: by what is known now it would be denied, were the policy in mode Enforce.
+	Denied bool
+}
+
+// gateReasons are those of a decision of the gate.
+var gateReasons = words{
+	string(v1alpha1.GatePassed), string(v1alpha1.GateExcepted), string(v1alpha1.GateStale), string(v1alpha1.GateInconclusive),
+	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherCommand), string(v1alpha1.GateNotAudited),
+	string(v1alpha1.GateNoDigest), string(v1alpha1.GateDrifted), string(v1alpha1.GateFailed),
+}
+
+var runningContainersDesc = gauge("gate_running_containers",
+	"Containers that run and that a policy of the gate is about, by the reason of the policy that thinks worst of them, and whether they would be denied.", "reason", "denied")
+
+// Running is a prometheus.Collector of what runs in spite of the gate. controllers/drift
+// counts it, on the leader: elsewhere Containers is nil, and nothing is told.
+type Running struct {
+	Containers func() map[RunningContainer]int
+}
+
+// Describe implements prometheus.Collector.
+func (r *Running) Describe(descs chan<- *prometheus.Desc) { descs <- runningContainersDesc }
+
+// Collect implements prometheus.Collector.
+func (r *Running) Collect(metrics chan<- prometheus.Metric) {
+	for c, n := range r.Containers() {
+		metrics <- prometheus.MustNewConstMetric(runningContainersDesc, prometheus.GaugeValue, float64(n), gateReasons.label(string(c.Reason)), strconv.FormatBool(c.Denied))
+	}
+}
