@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
@@ -50,7 +51,8 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts)); err != nil {
+	store := index.New()
+	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store)); err != nil {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())
