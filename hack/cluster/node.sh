@@ -44,11 +44,8 @@ mounts() {
 	done
 }
 
-control_plane() {
-	spawn etcd "$bin/etcd" --name "$NODE" --data-dir /run/etcd --unsafe-no-fsync --log-level warn \
-		--listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
-		--listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 \
-		--initial-cluster "$NODE=http://127.0.0.1:2380"
+# apiserver keeps its process id, for it is started again when it ends.
+apiserver() {
 	spawn apiserver "$bin/kube-apiserver" --etcd-servers=http://127.0.0.1:2379 \
 		--bind-address=0.0.0.0 --secure-port=6443 --advertise-address="$NODE_IP" \
 		--tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" --client-ca-file="$pki/ca.crt" \
@@ -62,6 +59,15 @@ control_plane() {
 		--service-account-key-file="$pki/sa.pub" --service-account-signing-key-file="$pki/sa.key" \
 		--service-cluster-ip-range="$SERVICE_CIDR" --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction \
 		--allow-privileged=true --enable-aggregator-routing=true --profiling=false
+	apiserver=$!
+}
+
+control_plane() {
+	spawn etcd "$bin/etcd" --name "$NODE" --data-dir /run/etcd --unsafe-no-fsync --log-level warn \
+		--listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
+		--listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 \
+		--initial-cluster "$NODE=http://127.0.0.1:2380"
+	apiserver
 	await 120 curl -sf -o /dev/null --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" https://127.0.0.1:6443/readyz
 	# the default rate would take seconds to make the first service accounts
 	spawn controller-manager "$bin/kube-controller-manager" --kubeconfig="$pki/controller-manager.kubeconfig" --leader-elect=false \
@@ -93,5 +99,9 @@ spawn containerd containerd --config "$conf/containerd.toml"
 control_plane
 workers
 touch "$STATE/node.started"
-# Reaps what the programs leave, and lives until it is killed.
-while :; do wait -n || sleep 1; done
+# Reaps what the programs leave, starts the API server again as a kubelet does with a
+# static Pod, and lives until it is killed.
+while :; do
+	wait -n || sleep 1
+	kill -0 "$apiserver" 2>/dev/null || apiserver
+done
