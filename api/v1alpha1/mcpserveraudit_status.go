@@ -40,7 +40,8 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 
-	// audited is what the last audit ran.
+	// audited is what the last audit ran. If the image could not be had, it is what was
+	// run of that image and command before. Absent of a server that runs elsewhere.
 	// +optional
 	Audited *AuditedServer `json:"audited,omitempty"`
 

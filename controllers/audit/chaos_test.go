@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -216,6 +217,16 @@ func (s story) problems(w *world, after []call) (problems []string) {
 		if i < 0 || stored[i].Spec.Verdict != status.Verdict {
 			report("the status names %+v, which is not its report", status.ReportRef)
 		}
+	}
+	audited := v1alpha1.AuditedServer{
+		Image: "registry.example/notes:v1", Digests: []v1alpha1.Digest{v1alpha1.Digest("sha256:" + strings.Repeat("a", 64))}, Platform: "linux/amd64",
+		CommandDigest: v1alpha1.CommandDigest(nil, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/notes"}, nil),
+	}
+	if want.reports == s.reports {
+		audited.Unsuppressed = &v1alpha1.FindingCounts{High: int32(len(s.outcome.Findings))}
+	}
+	if diff := cmp.Diff(&audited, status.Audited); diff != "" {
+		report("what was audited: %s", diff)
 	}
 	seen := map[string]int{}
 	for _, entry := range status.History {

@@ -124,7 +124,10 @@ func (w *world) start() {
 // Resolve implements Images.
 func (w *world) Resolve(context.Context, string, []corev1.Secret) (imageref.Image, error) {
 	digest := "sha256:" + strings.Repeat("a", 64)
-	return imageref.Image{Reference: "registry.example/notes@" + digest, Digest: digest, Known: []string{digest}, Entrypoint: []string{"/notes"}}, nil
+	return imageref.Image{
+		Reference: "registry.example/notes@" + digest, Digest: digest, Known: []string{digest}, Entrypoint: []string{"/notes"},
+		Platform: "linux/amd64", Several: true,
+	}, nil
 }
 
 // Digest implements Images.

@@ -46,7 +46,8 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	case errors.Is(err, errNoSecret):
 		return r.retryResolve(s, err)
 	case len(server.Command) > 0 && imageError(err):
-		s.image, s.command = server.Image, slices.Concat(server.Command, server.Args)
+		s.image = server.Image
+		s.runs(slices.Concat(server.Command, server.Args))
 	case errors.Is(err, imageref.ErrUnreachable):
 		return r.retryResolve(s, err)
 	case errors.Is(err, imageref.ErrUnauthorized), errors.Is(err, imageref.ErrNotFound):
@@ -86,13 +87,23 @@ func (s *session) found(image imageref.Image) error {
 	if len(server.Args) > 0 {
 		args = server.Args
 	}
-	s.image, s.platform, s.command = image.Reference, image.Platform, slices.Concat(entrypoint, args)
+	s.image, s.platform = image.Reference, image.Platform
+	s.runs(slices.Concat(entrypoint, args))
+	if image.Several {
+		s.run.Audited.Platform = image.Platform
+	}
 	s.run.ImageDigest, s.run.KnownDigests = v1alpha1.Digest(image.Digest), image.Known
 	s.resolved = s.run.ImageDigest
 	if len(s.command) == 0 {
 		s.fail(report.ReasonImagePullFailed, "The image %s has neither ENTRYPOINT nor CMD. Set spec.server.command to the server's command line", server.Image)
 	}
 	return nil
+}
+
+// runs sets the command line.
+func (s *session) runs(command []string) {
+	s.command = command
+	s.run.Audited.ArgvDigest = v1alpha1.CommandDigest(command, nil)
 }
 
 // busyPause is when a registry is asked that could not be because of others.

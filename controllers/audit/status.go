@@ -17,10 +17,10 @@ import (
 )
 
 // The most bytes of JSON that the texts of a status take. With the caps of the
-// lists they keep it below 80 KB; the maxLengths of the CRD are the same numbers.
+// lists they keep it below 80 KB; the maxLengths of the CRD are not below them.
 const (
 	maxFindingMessage = 320
-	maxEvidence       = 176
+	maxEvidence       = 160
 	maxCapability     = 96
 	maxWord           = 64
 	maxToolName       = 64
@@ -28,6 +28,7 @@ const (
 	maxTriggerMessage = 512
 	maxDigest         = 71
 	maxSuppressed     = 80
+	maxImage          = 512
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -36,7 +37,7 @@ func (s *session) record(rulesetDigest string) {
 	now := metav1.NewTime(s.now)
 	status := &s.audit.Status
 	status.Verdict, status.Phase = s.outcome.Verdict, phases[s.outcome.Verdict]
-	status.ImageDigest = s.resolved
+	status.ImageDigest, status.Audited = s.resolved, s.audited()
 	status.ManifestDigest, status.BaselineDigest = s.outcome.ManifestDigest, s.outcome.BaselineDigest
 	status.Drift = drift(s.outcome.Drift)
 	status.LastAuditTime = &now

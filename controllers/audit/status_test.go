@@ -42,6 +42,10 @@ func full(text string) *session {
 	s.run = podspec.Run{
 		Name: podspec.Name(audit, s.requested), Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
 		Requested: s.requested, Reason: v1alpha1.TriggerSuppressionExpired, Message: text, ImageDigest: v1alpha1.Digest(digest),
+		KnownDigests: []string{digest, before.Digest, "sha256:" + strings.Repeat("d", 64)},
+		Audited: v1alpha1.AuditedServer{
+			Image: text, Platform: text, CommandDigest: v1alpha1.Digest(digest), ArgvDigest: v1alpha1.Digest(digest),
+		},
 	}
 	s.summary = &report.Summary{Runner: r.Runner, Tracer: r.Tracer, Counts: report.Count(r.Findings)}
 	s.outcome = verdict.Judge(verdict.Input{

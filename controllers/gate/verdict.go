@@ -23,9 +23,10 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 	}
 	v := &Verdict{
 		Audit: types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name},
-		Time:  status.LastAuditTime.Time, Passed: passed(status),
+		Time:  status.LastAuditTime.Time,
 	}
 	v.readImage(status)
+	v.Passed = v.passed(status.History)
 	if len(v.Digests) == 0 && v.Image == "" {
 		return nil
 	}
@@ -113,11 +114,12 @@ func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *meta
 }
 
 // passed is when the last conclusive audit of the same image and spec passed; zero if it
-// did not, or if there is none.
-func passed(status *v1alpha1.MCPServerAuditStatus) time.Time {
-	for _, entry := range status.History {
+// did not, or if there is none. An audit that could not have the image is about what it
+// was before, so that no registry that is away takes a pass away.
+func (v *Verdict) passed(history []v1alpha1.HistoryEntry) time.Time {
+	for _, entry := range history {
 		if entry.Verdict != v1alpha1.VerdictInconclusive {
-			if entry.Verdict == v1alpha1.VerdictPass && entry.ImageDigest != "" && entry.ImageDigest == status.ImageDigest {
+			if entry.Verdict == v1alpha1.VerdictPass && v.has(entry.ImageDigest) {
 				return entry.Time.Time
 			}
 			return time.Time{}

@@ -50,6 +50,8 @@ type Image struct {
 	User string
 	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
 	Platform string
+	// Several: Digest is that of an index that has other images for other platforms.
+	Several bool
 }
 
 // Resolver resolves images. It is safe for concurrent use.
@@ -175,7 +177,7 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 	if err != nil {
 		return Image{}, fmt.Errorf("read manifest: %w", err)
 	}
-	image, platform, err := choose(found, r.platform)
+	image, platform, several, err := choose(found, r.platform)
 	if err != nil {
 		return Image{}, err
 	}
@@ -195,7 +197,7 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 	return Image{
 		Reference: resolved.Name(), Digest: resolved.DigestStr(), Known: slices.Compact(known),
 		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd,
-		User: config.Config.User, Platform: platform,
+		User: config.Config.User, Platform: platform, Several: several,
 	}, nil
 }
 

@@ -16,39 +16,51 @@ var errPlatform = errors.New("it is not for linux")
 
 // choose is the image to run of what a reference names, and its platform: of an index
 // the one of the wanted platform if it has it, and else another one for linux, because
-// the Pod will be run where that runs.
-func choose(found *remote.Descriptor, wanted v1.Platform) (v1.Image, string, error) {
+// the Pod will be run where that runs. several tells whether the index has others.
+func choose(found *remote.Descriptor, wanted v1.Platform) (chosen v1.Image, platform string, several bool, err error) {
 	if !found.MediaType.IsIndex() {
 		image, err := found.Image()
 		if err != nil {
-			return nil, "", fmt.Errorf("read manifest: %w", err)
+			return nil, "", false, fmt.Errorf("read manifest: %w", err)
 		}
 		config, err := image.ConfigFile()
 		if err != nil {
-			return nil, "", fmt.Errorf("read config: %w", err)
+			return nil, "", false, fmt.Errorf("read config: %w", err)
 		}
 		if config.OS != "" && config.OS != "linux" {
-			return nil, "", fmt.Errorf("%w but for %s", errPlatform, config.OS)
+			return nil, "", false, fmt.Errorf("%w but for %s", errPlatform, config.OS)
 		}
-		return image, written(*cmp.Or(config.Platform(), &v1.Platform{})), nil
+		return image, written(*cmp.Or(config.Platform(), &v1.Platform{})), false, nil
 	}
 	index, err := found.ImageIndex()
 	if err != nil {
-		return nil, "", fmt.Errorf("read index: %w", err)
+		return nil, "", false, fmt.Errorf("read index: %w", err)
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {
-		return nil, "", fmt.Errorf("read index: %w", err)
+		return nil, "", false, fmt.Errorf("read index: %w", err)
 	}
-	chosen, err := chooseChild(manifest.Manifests, wanted)
+	child, err := chooseChild(manifest.Manifests, wanted)
 	if err != nil {
-		return nil, "", err
+		return nil, "", false, err
 	}
-	image, err := index.Image(chosen.Digest)
+	image, err := index.Image(child.Digest)
 	if err != nil {
-		return nil, "", fmt.Errorf("read manifest: %w", err)
+		return nil, "", false, fmt.Errorf("read manifest: %w", err)
 	}
-	return image, written(platformOf(chosen)), nil
+	return image, written(platformOf(child)), isForSeveral(manifest.Manifests), nil
+}
+
+// isForSeveral tells whether an index has more than one thing to run. An attestation is
+// for "unknown"; what is in an index of the index is not looked at, and counts.
+func isForSeveral(children []v1.Descriptor) bool {
+	n := 0
+	for _, child := range children {
+		if platformOf(child).Architecture != "unknown" {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // chooseChild is by preference the wanted platform, amd64, arm64, and what comes first.

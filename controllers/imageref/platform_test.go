@@ -2,6 +2,7 @@ package imageref_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,10 @@ func TestResolvePlatforms(t *testing.T) {
 			platform := strings.Join(strings.Split(test.want, "/")[:2], "/")
 			if got.Entrypoint[0] != test.want || got.Platform != platform {
 				t.Errorf("the entrypoint is that of %s, the platform %q", got.Entrypoint, got.Platform)
+			}
+			things := slices.DeleteFunc(slices.Clone(test.platforms), func(p string) bool { return p == "unknown/unknown" })
+			if got.Several != (len(things) > 1) {
+				t.Errorf("several is %t", got.Several)
 			}
 		})
 	}

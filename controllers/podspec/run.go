@@ -64,6 +64,10 @@ type Run struct {
 	ImageDigest v1alpha1.Digest `json:"imageDigest,omitempty"`
 	// KnownDigests are all digests that the kubelet may report for that image.
 	KnownDigests []string `json:"knownDigests,omitempty"`
+	// Audited is what is run, for the status: the image and the command of the spec, the
+	// platform and the command line that the registry's answer makes of them. It has
+	// neither digests nor findings, and nothing in a record of an older manager.
+	Audited v1alpha1.AuditedServer `json:"audited,omitzero"`
 }
 
 // Name derives the name of a run from what makes it different from others, so

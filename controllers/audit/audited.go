@@ -1,0 +1,48 @@
+package audit
+
+import (
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+)
+
+// asked is what a spec asks to be run. It is empty of a server that runs elsewhere:
+// there is no image that could be compared with that of a workload.
+func asked(server v1alpha1.Server) v1alpha1.AuditedServer {
+	if server.URL != "" {
+		return v1alpha1.AuditedServer{}
+	}
+	return v1alpha1.AuditedServer{Image: server.Image, CommandDigest: v1alpha1.CommandDigest(server.Command, server.Args)}
+}
+
+// audited is what the run was of, for the status; nil of a server that runs elsewhere.
+func (s *session) audited() *v1alpha1.AuditedServer {
+	ran := s.run.Audited
+	if ran.Image == "" { // the record of an older manager, which is about this spec all the same
+		ran = asked(s.audit.Spec.Server)
+	}
+	if ran.Image == "" {
+		return nil
+	}
+	// What has to be cut names neither an image nor a platform that there is.
+	ran.Image, ran.Platform = excerpt.Line(ran.Image, maxImage), excerpt.Line(ran.Platform, maxWord)
+	for _, digest := range s.run.KnownDigests {
+		ran.Digests = append(ran.Digests, v1alpha1.Digest(digest))
+	}
+	before := ptr.Deref(s.audit.Status.Audited, v1alpha1.AuditedServer{})
+	switch {
+	case len(ran.Digests) > 0:
+	case s.resolved != "":
+		ran.Digests = []v1alpha1.Digest{s.resolved}
+	case before.Image == ran.Image && before.CommandDigest == ran.CommandDigest:
+		// Nothing was run, because the image could not be had: that is said of what it
+		// was when it could.
+		ran.Digests, ran.Platform, ran.ArgvDigest = before.Digests, before.Platform, before.ArgvDigest
+	}
+	if s.report != nil {
+		ran.Unsuppressed = counts(report.Count(report.Counting(s.report.Findings)))
+	}
+	return &ran
+}
