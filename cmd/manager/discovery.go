@@ -15,13 +15,19 @@ import (
 // ownNamespace is where the kubelet writes the namespace of the manager's own Pod.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
+// systemNamespace is the namespace of the manager itself; outside of a Pod that of
+// config/manager.
+func systemNamespace() string {
+	name, err := os.ReadFile(ownNamespace)
+	if err != nil {
+		return "mcpaudit-system"
+	}
+	return strings.TrimSpace(string(name))
+}
+
 // ownNamespaces are those of the operator.
 func ownNamespaces(opts options.Options) []string {
-	own := []string{opts.RunNamespace}
-	if name, err := os.ReadFile(ownNamespace); err == nil { // outside of a Pod there is none
-		own = append(own, strings.TrimSpace(string(name)))
-	}
-	return own
+	return []string{opts.RunNamespace, systemNamespace()}
 }
 
 // addDiscovery registers the controller that finds servers for ClusterMCPAuditPolicies.

@@ -24,6 +24,7 @@ import (
 // server is what the flags set about the process itself.
 type server struct {
 	metrics, probes string
+	gate            string
 	metricsCerts    string
 	metricsSecure   bool
 	elect           bool
@@ -52,7 +53,8 @@ func run(args []string) error {
 		return err
 	}
 	store := index.New()
-	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store)); err != nil {
+	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store),
+		addGate(manager, opts, store, settings.gate)); err != nil {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())
@@ -65,6 +67,7 @@ func parse(args []string) (server, options.Options, error) {
 	flags.StringVar(&settings.metrics, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
 	flags.BoolVar(&settings.metricsSecure, "metrics-secure", true, "serve the metrics over HTTPS, to who may read them; false is for a machine of one's own")
 	flags.StringVar(&settings.metricsCerts, "metrics-cert-dir", "", "directory with tls.crt and tls.key of the metrics; a self-signed certificate by default")
+	flags.StringVar(&settings.gate, "gate-bind-address", ":9443", "address of the webhook of the gate")
 	flags.StringVar(&settings.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flags.BoolVar(&settings.elect, "leader-elect", true, "let one of several replicas be active")
 	flags.StringVar(&settings.electIn, "leader-election-namespace", "", "namespace of the lease; that of the Pod by default")

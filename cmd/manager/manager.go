@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,8 +20,10 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
+	"github.com/mcpaudit/mcpaudit/controllers/certs"
 	"github.com/mcpaudit/mcpaudit/controllers/health"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+	"github.com/mcpaudit/mcpaudit/controllers/index"
 	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
@@ -46,7 +49,7 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
-		Cache:                  cache.Options{ByObject: audit.CacheOptions(opts.RunNamespace), DefaultTransform: audit.Strip},
+		Cache:                  cache.Options{ByObject: cached(opts), DefaultTransform: audit.Strip},
 		Client:                 client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
 		Metrics:                metricsOptions(settings),
 		HealthProbeBindAddress: settings.probes,
@@ -61,6 +64,14 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
 	return manager, nil
+}
+
+// cached is what the parts of the manager want their caches to hold.
+func cached(opts options.Options) map[client.Object]cache.ByObject {
+	all := audit.CacheOptions(opts.RunNamespace)
+	maps.Copy(all, index.CacheOptions())
+	maps.Copy(all, certs.CacheOptions(systemNamespace()))
+	return all
 }
 
 func metricsOptions(settings server) metricsserver.Options {

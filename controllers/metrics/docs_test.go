@@ -23,6 +23,7 @@ func described(t *testing.T) map[string][]string {
 	t.Helper()
 	registry := &collectors{}
 	metrics.New(registry)
+	metrics.NewGate(registry, nil)
 	registry.MustRegister(&metrics.Fleet{Slots: slots{}}, &metrics.Running{})
 	found := map[string][]string{}
 	for _, collector := range registry.all {

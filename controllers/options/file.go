@@ -42,6 +42,9 @@ type file struct {
 	AllowedMetadata  []string              `json:"allowedMetadata"`
 	RuntimeClassName string                `json:"runtimeClassName"`
 	UserNamespaces   UserNamespaces        `json:"userNamespaces"`
+	Gate             struct {
+		Certificate Certificate `json:"certificate"`
+	} `json:"gate"`
 }
 
 // Load reads the file, if there is one, over the options, and validates them.
@@ -86,6 +89,7 @@ func (o *Options) decode(content []byte) error {
 		to   *string
 	}{
 		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
+		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)},
 		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
 	} {
 		if text.from != "" {

@@ -67,7 +67,19 @@ type Options struct {
 	RuntimeClass string
 	// UserNamespaces says when audit Pods have a user namespace of their own.
 	UserNamespaces UserNamespaces
+	// GateCertificate says who keeps the certificate of the gate.
+	GateCertificate Certificate
 }
+
+// Certificate is Managed (the operator makes and renews it) or External (somebody else
+// does, in the same Secret).
+type Certificate string
+
+// The choices.
+const (
+	CertificateManaged  Certificate = "Managed"
+	CertificateExternal Certificate = "External"
+)
 
 // UserNamespaces is Auto, Always or Never.
 type UserNamespaces string
@@ -90,6 +102,7 @@ func Default() Options {
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
 		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
+		GateCertificate: CertificateManaged,
 	}
 }
 

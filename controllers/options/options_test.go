@@ -53,6 +53,7 @@ func TestLoad(t *testing.T) {
 		Tolerations:  []corev1.Toleration{{Key: "audits", Operator: corev1.TolerationOpExists}},
 	}}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
+	everything.GateCertificate = options.CertificateExternal
 	for name, test := range map[string]struct {
 		content string
 		want    options.Options
@@ -75,6 +76,7 @@ podTemplate:
 allowedMetadata: []
 runtimeClassName: gvisor
 userNamespaces: Never
+gate: {certificate: External}
 `, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +128,7 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: "soon" is no duration, write it such as 90s`, `deadlines.pull: "later"`}},
 		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
 		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
+		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
 		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
 		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},

@@ -68,6 +68,8 @@ func (o *Options) Validate() error {
 	demand(isLinux && architecture != "", "platform: %q is not like linux/amd64 or linux/arm64", o.Platform)
 	choices := []UserNamespaces{UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever}
 	demand(slices.Contains(choices, o.UserNamespaces), "userNamespaces: %q is none of %q", o.UserNamespaces, choices)
+	keepers := []Certificate{CertificateManaged, CertificateExternal}
+	demand(slices.Contains(keepers, o.GateCertificate), "gate.certificate: %q is none of %q", o.GateCertificate, keepers)
 	demand(o.RuntimeClass == "" || len(validation.IsDNS1123Subdomain(o.RuntimeClass)) == 0, "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)

@@ -1,0 +1,148 @@
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// Path of the webhook.
+const Path = "/gate"
+
+// maxBody has room for an object in its two states, each of the 3 MiB that the API
+// server takes at most, and for the rest of the request.
+const maxBody = 7 << 20
+
+// Index is what decisions rest on; controllers/index has it.
+type Index interface {
+	Synced() bool
+	Facts(now time.Time) gate.Facts
+}
+
+// Metrics count; controllers/metrics has them.
+type Metrics interface {
+	Decided(decision, reason, mode string, took time.Duration)
+	Excepted(containers int)
+	Failed(cause string)
+}
+
+// Handler answers AdmissionReviews of admission.k8s.io/v1. An answer has the status
+// 200, whatever it says; any other status is an error, and failurePolicy decides.
+type Handler struct {
+	Index   Index
+	Metrics Metrics
+	// Uses is told of the exceptions that admitted something.
+	Uses  *Uses
+	Clock clock.PassiveClock
+}
+
+// failure is why a request is not answered.
+type failure struct {
+	cause  string // as the metric has it
+	status int
+	error
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			log.Log.Error(fmt.Errorf("%v", problem), "Recovered from a panic of the gate", "stack", string(debug.Stack()))
+			h.Metrics.Failed("panic")
+			http.Error(w, "the gate failed", http.StatusInternalServerError)
+		}
+	}()
+	review, err := h.review(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		var f failure
+		if !errors.As(err, &f) {
+			f = failure{"malformed", http.StatusBadRequest, err}
+		}
+		h.Metrics.Failed(f.cause)
+		log.Log.Info("Did not answer a question to the gate", "cause", f.cause, "error", err.Error())
+		http.Error(w, err.Error(), f.status)
+		return
+	}
+	encoded, err := json.Marshal(review)
+	if err != nil {
+		panic(err) // it is of strings
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if _, err := w.Write(encoded); err != nil {
+		log.Log.V(1).Info("Could not send an answer of the gate", "error", err.Error())
+	}
+}
+
+// review reads a question and answers it.
+func (h *Handler) review(body io.Reader) (*admissionv1.AdmissionReview, error) {
+	if !h.Index.Synced() {
+		return nil, failure{"not_synced", http.StatusServiceUnavailable, errors.New("the gate does not know all verdicts yet")}
+	}
+	content, err := io.ReadAll(body)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, failure{"too_large", http.StatusRequestEntityTooLarge, err}
+	} else if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	var review admissionv1.AdmissionReview
+	if err := json.Unmarshal(content, &review); err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	request := review.Request
+	if request == nil || request.UID == "" || review.GroupVersionKind() != admissionv1.SchemeGroupVersion.WithKind("AdmissionReview") {
+		return nil, errors.New("read request: it is no AdmissionReview of admission.k8s.io/v1")
+	}
+	begin := h.Clock.Now()
+	decision := judge(request, h.Index.Facts(begin))
+	h.count(decision, h.Clock.Since(begin))
+	if decision.Allowed && !ptr.Deref(request.DryRun, false) {
+		h.tellUses(request, decision)
+	}
+	return &admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Response: answer(request.UID, decision),
+	}, nil
+}
+
+func (h *Handler) count(decision gate.Decision, took time.Duration) {
+	word, on := weigh(decision)
+	if on == nil {
+		h.Metrics.Decided(word, "None", "None", took)
+		return
+	}
+	h.Metrics.Decided(word, string(on.Reason), string(on.Policy.Gate.Mode), took)
+}
+
+// tellUses tells of the exceptions that a decision rests on, each once.
+func (h *Handler) tellUses(request *admissionv1.AdmissionRequest, decision gate.Decision) {
+	containers, uses := 0, map[*gate.Exception]use{}
+	for _, opinion := range decision.Opinions {
+		if opinion.Exception == nil {
+			continue
+		}
+		containers++
+		if _, known := uses[opinion.Exception]; !known {
+			uses[opinion.Exception] = useOf(request, opinion)
+		}
+	}
+	if containers > 0 {
+		h.Metrics.Excepted(containers)
+	}
+	for _, use := range uses {
+		if !h.Uses.tell(use) {
+			h.Metrics.Failed("use_lost")
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// What is written about an exception that was used, for the roles in config/rbac: when
+// it last was. The events are covered by those of audits.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions/status,verbs=patch
+
+const (
+	// maxUses is how many uses wait to be written. A gate that is asked faster than the
+	// API server writes loses events, and counts them, but never keeps anybody waiting.
+	maxUses = 1024
+	// quiet is how long nothing is said again of the same object and exception.
+	quiet = 10 * time.Minute
+	// precision of status.lastUsedTime.
+	precision = time.Minute
+	// writeTimeout bounds one write.
+	writeTimeout = 5 * time.Second
+	// maxNote is what events.k8s.io accepts of a note.
+	maxNote = 1024
+)
+
+// use is an exception that admitted an object.
+type use struct {
+	exception  types.NamespacedName
+	kind, name string
+	note       string
+}
+
+// Uses writes that exceptions are used, after the API server was answered: an event
+// on the exception, and when it last was used.
+type Uses struct {
+	client client.Client
+	events events.EventRecorder
+	clock  clock.PassiveClock
+	queue  chan use
+	// told are the events by exception and object, used the times by exception.
+	told map[use]time.Time
+	used map[types.NamespacedName]time.Time
+}
+
+// NewUses makes Uses. It is a manager.Runnable of every replica.
+func NewUses(writer client.Client, events events.EventRecorder, clock clock.PassiveClock) *Uses {
+	return &Uses{
+		client: writer, events: events, clock: clock, queue: make(chan use, maxUses),
+		told: map[use]time.Time{}, used: map[types.NamespacedName]time.Time{},
+	}
+}
+
+func useOf(request *admissionv1.AdmissionRequest, opinion gate.Opinion) use {
+	name := request.Name
+	if name == "" {
+		name = "with a generated name"
+	}
+	return use{
+		exception: opinion.Exception.NamespacedName, kind: request.Kind.Kind, name: name,
+		note: excerpt.Line(fmt.Sprintf("Admitted %s %s of %s, %s %s, although policy %s denies it: %s", request.Kind.Kind, name,
+			request.UserInfo.Username, opinion.Container.Role, opinion.Container.Name, opinion.Policy.Ref.Name, opinion.Sentence), maxNote),
+	}
+}
+
+// tell has a use written, and is false if too many wait already.
+func (u *Uses) tell(used use) bool {
+	select {
+	case u.queue <- used:
+		return true
+	default:
+		return false
+	}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (u *Uses) NeedLeaderElection() bool { return false }
+
+// Start implements manager.Runnable.
+func (u *Uses) Start(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case used := <-u.queue:
+			if err := u.write(ctx, used); err != nil {
+				log.FromContext(ctx).Error(err, "Could not write that an exception was used", "namespace", used.exception.Namespace, "name", used.exception.Name)
+			}
+		}
+	}
+}
+
+func (u *Uses) write(ctx context.Context, used use) error {
+	now := u.clock.Now()
+	u.forget(now)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	subject := use{exception: used.exception, kind: used.kind, name: used.name}
+	_, silent := u.told[subject]
+	_, noted := u.used[used.exception]
+	if silent && noted {
+		return nil
+	}
+	var exception v1alpha1.MCPAuditException
+	if err := u.client.Get(ctx, used.exception, &exception); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !silent {
+		u.told[subject] = now
+		u.events.Eventf(&exception, nil, corev1.EventTypeNormal, "ExceptionUsed", "Admit", "%s", used.note)
+	}
+	if noted {
+		return nil
+	}
+	u.used[used.exception] = now
+	if last := exception.Status.LastUsedTime; last != nil && now.Sub(last.Time) < precision {
+		return nil // another replica said so
+	}
+	patch := client.MergeFrom(exception.DeepCopy())
+	exception.Status.LastUsedTime = &metav1.Time{Time: now}
+	if err := u.client.Status().Patch(ctx, &exception, patch); err != nil && !apierrors.IsNotFound(err) {
+		delete(u.used, used.exception)
+		return fmt.Errorf("patch status: %w", err)
+	}
+	return nil
+}
+
+// forget lets go of what may be said again.
+func (u *Uses) forget(now time.Time) {
+	for key, at := range u.told {
+		if now.Sub(at) >= quiet {
+			delete(u.told, key)
+		}
+	}
+	for key, at := range u.used {
+		if now.Sub(at) >= precision {
+			delete(u.used, key)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package certs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	acadmission "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// What the certificate takes, for the roles in config/rbac.
+//
+// One Secret, in the operator's own namespace: a create cannot be restricted to a name.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system
+//
+// One webhook configuration is told the authority, by a patch of that field. It is
+// watched because whoever installs it anew leaves the field empty.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;list;watch;patch,resourceNames=mcpaudit-gate
+
+// The names of what the gate is installed with, as in config/webhook.
+const (
+	SecretName        = "mcpaudit-gate-certificate"
+	ConfigurationName = "mcpaudit-gate"
+	WebhookName       = "gate.mcpaudit.dev"
+	ServiceName       = "mcpaudit-gate"
+	// fieldOwner owns the field caBundle and nothing else, so that who applies the
+	// rest of the configuration sees no difference.
+	fieldOwner = client.FieldOwner("mcpaudit-gate-certificate")
+)
+
+// retry is how long to wait for what somebody else has to bring.
+const retry = time.Minute
+
+// Keeper keeps the Secret and the field caBundle. Every replica does: a new replica that
+// is not ready before there is a certificate must not wait for a leader of an older
+// version that makes none. Of two that write at once, the second is refused and looks again.
+type Keeper struct {
+	// Client reads webhook configurations from the cache; Live reads the Secret.
+	Client client.Client
+	Live   client.Reader
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	// Namespace of the Secret and of the Service.
+	Namespace string
+	// External: somebody else keeps the Secret, such as cert-manager.
+	External bool
+}
+
+// CacheOptions have the cache hold the one Secret and the one configuration that are
+// watched: the roles allow no other.
+func CacheOptions(namespace string) map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&corev1.Secret{}: {Namespaces: map[string]cache.Config{namespace: {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, SecretName)}}},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, ConfigurationName)},
+	}
+}
+
+// SetupWithManager registers the controller.
+func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: k.Namespace, Name: SecretName}}
+	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{request} })
+	err := ctrl.NewControllerManagedBy(manager).
+		Named("gate-certificate").
+		Watches(&corev1.Secret{}, one).
+		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, one).
+		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			queue.Add(request) // there may be nothing to watch yet
+			return nil
+		})).
+		WithOptions(controller.Options{NeedLeaderElection: ptr.To(false)}).
+		Complete(k)
+	if err != nil {
+		return fmt.Errorf("register controller: %w", err)
+	}
+	return nil
+}
+
+// Names are the DNS names by which the API server asks for the gate.
+func Names(namespace string) []string {
+	return []string{ServiceName + "." + namespace + ".svc", ServiceName + "." + namespace + ".svc.cluster.local"}
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	configuration, err := k.configuration(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	bundle, again, err := k.keep(ctx, trusted(configuration))
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody else wrote it: look again
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: again}, k.inject(ctx, configuration, bundle)
+}
+
+// configuration is that of the webhook; nil if it is not installed.
+func (k *Keeper) configuration(ctx context.Context) (*admissionregistrationv1.ValidatingWebhookConfiguration, error) {
+	var found admissionregistrationv1.ValidatingWebhookConfiguration
+	err := k.Client.Get(ctx, client.ObjectKey{Name: ConfigurationName}, &found)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read webhook configuration: %w", err)
+	}
+	return &found, nil
+}
+
+// webhook is the one that is told the authority; nil without it.
+func webhook(of *admissionregistrationv1.ValidatingWebhookConfiguration) *admissionregistrationv1.ValidatingWebhook {
+	if of == nil {
+		return nil
+	}
+	for i := range of.Webhooks {
+		if of.Webhooks[i].Name == WebhookName {
+			return &of.Webhooks[i]
+		}
+	}
+	return nil
+}
+
+// trusted is the bundle by which the API server knows the gate; nil if it knows it by none.
+func trusted(configuration *admissionregistrationv1.ValidatingWebhookConfiguration) []byte {
+	if hook := webhook(configuration); hook != nil && len(hook.ClientConfig.CABundle) > 0 {
+		return hook.ClientConfig.CABundle
+	}
+	return nil
+}
+
+// keep has the Secret be what it is to be, and returns the authorities, and when to
+// look again.
+func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duration, error) {
+	key := client.ObjectKey{Namespace: k.Namespace, Name: SecretName}
+	var secret corev1.Secret
+	err := k.Live.Get(ctx, key, &secret)
+	absent := apierrors.IsNotFound(err)
+	if err != nil && !absent {
+		return nil, 0, fmt.Errorf("read Secret: %w", err)
+	}
+	if k.External {
+		if len(parseAll(secret.Data[CABundle])) == 0 {
+			log.FromContext(ctx).Info("Waited for the certificate of the gate", "secret", SecretName, "key", CABundle)
+			return nil, retry, nil
+		}
+		return secret.Data[CABundle], retry, nil
+	}
+	now := k.Clock.Now()
+	plan, err := Make(now, secret.Data, Names(k.Namespace), trusted)
+	if err != nil {
+		return nil, 0, err
+	}
+	if plan.Reason != "" {
+		secret.Data = maps.Clone(plan.Data)
+		if absent {
+			secret.Namespace, secret.Name, secret.Type = key.Namespace, key.Name, corev1.SecretTypeTLS
+		}
+		if err = k.store(ctx, &secret, absent); err != nil {
+			return nil, 0, fmt.Errorf("write Secret: %w", err)
+		}
+		log.FromContext(ctx).Info("Wrote the certificate of the gate", "because", plan.Reason)
+		k.Events.Eventf(&secret, nil, corev1.EventTypeNormal, "CertificateWritten", "Renew", "Wrote the certificate of the gate: %s.", plan.Reason)
+	}
+	return plan.Data[CABundle], plan.Again.Sub(now), nil
+}
+
+func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, absent bool) error {
+	if absent {
+		return k.Client.Create(ctx, secret)
+	}
+	return k.Client.Update(ctx, secret) // refused if somebody wrote it since
+}
+
+// cainjector are the annotations by which cert-manager fills in the field itself.
+var cainjector = []string{"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca"}
+
+// inject tells the API server the authorities, if it does not know them.
+func (k *Keeper) inject(ctx context.Context, configuration *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte) error {
+	hook := webhook(configuration)
+	if hook == nil || len(bundle) == 0 || bytes.Equal(hook.ClientConfig.CABundle, bundle) {
+		return nil
+	}
+	for _, annotation := range cainjector {
+		if k.External && configuration.Annotations[annotation] != "" {
+			return nil
+		}
+	}
+	// The uid keeps it from being made anew where it was deleted in the meantime.
+	applied := acadmission.ValidatingWebhookConfiguration(ConfigurationName).WithUID(configuration.UID).
+		WithWebhooks(acadmission.ValidatingWebhook().WithName(WebhookName).
+			WithClientConfig(acadmission.WebhookClientConfig().WithCABundle(bundle...)))
+	err := k.Client.Apply(ctx, applied, fieldOwner, client.ForceOwnership)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("tell the API server the authority: %w", err)
+	}
+	if err == nil {
+		log.FromContext(ctx).Info("Told the API server the authority of the gate")
+	}
+	return nil
+}

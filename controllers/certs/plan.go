@@ -1,0 +1,236 @@
+// Package certs keeps the certificate that the gate serves with. It is made and renewed
+// in a Secret, and the API server is told by which authority to know it; every replica
+// serves from the Secret and follows it without a restart. What is to be in the
+// Secret is decided by pure functions (plan.go, issue.go).
+package certs
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The keys of the Secret, besides those of a Secret of type kubernetes.io/tls. CAKey
+// is the key of the first authority of ServiceAccountRootCAKey, which has all that
+// the API server is to trust.
+const (
+	CAKey    = "ca.key"
+	CABundle = corev1.ServiceAccountRootCAKey // ca.crt
+)
+
+// How long what is made is valid, which begins an hour early for clocks that differ.
+// It is renewed after two thirds.
+const (
+	servingLife   = 90 * 24 * time.Hour
+	authorityLife = 3 * 365 * 24 * time.Hour
+	early         = time.Hour
+)
+
+// settle is how long an authority is trusted by the API server before a certificate is
+// made by it: every API server has to have seen it by then.
+const settle = 10 * time.Minute
+
+// Plan is what is to be in the Secret.
+type Plan struct {
+	// Data is all of it; Reason says why it is not what is there, and is empty if it is.
+	Data   map[string][]byte
+	Reason string
+	// Again is when to ask the next time, whatever happens until then.
+	Again time.Time
+}
+
+// held is what a Secret has.
+type held struct {
+	serving     tls.Certificate
+	authorities []*x509.Certificate // newest first
+	key         *ecdsa.PrivateKey   // of the first
+}
+
+// Make decides what is to be in the Secret. trusted is the bundle by which the API
+// server knows the gate now; nil if it does not ask it, so that nothing can be refused.
+//
+// There is no moment in which the API server refuses: a certificate is renewed by an
+// authority that is trusted already. An authority that is renewed is trusted beside
+// the one before it, until that one ends, and makes no certificate before that is so.
+func Make(now time.Time, data map[string][]byte, names []string, trusted []byte) (Plan, error) {
+	h, err := read(data)
+	if err == nil {
+		err = h.check(now, names)
+	}
+	if err != nil {
+		return anew(now, data, names, fmt.Sprintf("what was there cannot be used: %s", err))
+	}
+	h.authorities = slices.DeleteFunc(h.authorities, func(c *x509.Certificate) bool { return !now.Before(c.NotAfter) })
+	reason := ""
+	newest := h.authorities[0]
+	if !now.Before(renewal(newest)) {
+		if h.key, newest, err = makeAuthority(now); err != nil {
+			return Plan{}, err
+		}
+		h.authorities = slices.Insert(h.authorities, 0, newest)
+		reason = "the authority is renewed"
+	}
+	if !now.Before(renewal(h.serving.Leaf)) && settled(now, newest, h.serving.Leaf, trusted) {
+		if h.serving, err = makeServing(now, names, newest, h.key); err != nil {
+			return Plan{}, err
+		}
+		reason = "the certificate is renewed"
+	}
+	plan := Plan{Data: data, Reason: reason, Again: next(now, h)}
+	if reason != "" {
+		plan.Data, err = write(h)
+	}
+	return plan, err
+}
+
+// anew replaces everything. Authorities that were there are trusted a while longer:
+// replicas may serve with what they signed until they have seen the new Secret.
+func anew(now time.Time, data map[string][]byte, names []string, reason string) (Plan, error) {
+	if len(data) == 0 {
+		reason = "there was none"
+	}
+	h := held{}
+	for _, c := range parseAll(data[CABundle]) {
+		if c.IsCA && c.Subject.CommonName == authorityName && now.Before(c.NotAfter) && len(h.authorities) < maxAuthorities-1 {
+			h.authorities = append(h.authorities, c)
+		}
+	}
+	key, authority, err := makeAuthority(now)
+	if err != nil {
+		return Plan{}, err
+	}
+	h.key, h.authorities = key, slices.Insert(h.authorities, 0, authority)
+	if h.serving, err = makeServing(now, names, authority, key); err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Reason: reason, Again: next(now, h)}
+	plan.Data, err = write(h)
+	return plan, err
+}
+
+// maxAuthorities are trusted at a time.
+const maxAuthorities = 4
+
+// settled tells whether a certificate may be made by an authority. The one that made
+// the present certificate is known to be trusted, if anything is.
+func settled(now time.Time, authority, serving *x509.Certificate, trusted []byte) bool {
+	if serving.CheckSignatureFrom(authority) == nil || trusted == nil {
+		return true
+	}
+	if now.Before(authority.NotBefore.Add(early + settle)) {
+		return false
+	}
+	return slices.ContainsFunc(parseAll(trusted), authority.Equal)
+}
+
+// renewal is when two thirds of a certificate's life are over.
+func renewal(c *x509.Certificate) time.Time {
+	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
+}
+
+// next is when something is due. What is due already waits for something else.
+func next(now time.Time, h held) time.Time {
+	due := renewal(h.authorities[0])
+	if at := renewal(h.serving.Leaf); at.Before(due) {
+		due = at
+	}
+	if due.Before(now.Add(settle)) {
+		due = now.Add(settle)
+	}
+	return due
+}
+
+func read(data map[string][]byte) (held, error) {
+	var h held
+	var err error
+	if h.serving, err = tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err != nil {
+		return h, fmt.Errorf("read certificate: %w", err)
+	}
+	if h.authorities = parseAll(data[CABundle]); len(h.authorities) == 0 || len(h.authorities) > maxAuthorities {
+		return h, fmt.Errorf("%s has %d certificates", CABundle, len(h.authorities))
+	}
+	block, _ := pem.Decode(data[CAKey])
+	if block == nil {
+		return h, fmt.Errorf("%s has no key", CAKey)
+	}
+	if h.key, err = x509.ParseECPrivateKey(block.Bytes); err != nil {
+		return h, fmt.Errorf("read %s: %w", CAKey, err)
+	}
+	return h, nil
+}
+
+// check tells what is wrong with what was read: all that waiting does not mend.
+func (h held) check(now time.Time, names []string) error {
+	newest := h.authorities[0]
+	for _, c := range h.authorities {
+		if !c.IsCA {
+			return fmt.Errorf("%s has a certificate of no authority", CABundle)
+		}
+	}
+	if public, ok := newest.PublicKey.(*ecdsa.PublicKey); !ok || !public.Equal(&h.key.PublicKey) {
+		return fmt.Errorf("%s is not the key of the first certificate of %s", CAKey, CABundle)
+	}
+	if now.Before(newest.NotBefore) || !now.Before(newest.NotAfter) {
+		return errors.New("the authority is not valid now")
+	}
+	return verify(now, h.serving.Leaf, h.authorities, names)
+}
+
+// verify tells whether the API server would accept a certificate.
+func verify(now time.Time, leaf *x509.Certificate, authorities []*x509.Certificate, names []string) error {
+	roots := x509.NewCertPool()
+	for _, c := range authorities {
+		roots.AddCert(c)
+	}
+	for _, name := range names {
+		if _, err := leaf.Verify(x509.VerifyOptions{DNSName: name, Roots: roots, CurrentTime: now}); err != nil {
+			return fmt.Errorf("verify certificate: %w", err)
+		}
+	}
+	return nil
+}
+
+// parseAll reads the certificates of a bundle, and leaves out what is none.
+func parseAll(bundle []byte) []*x509.Certificate {
+	var all []*x509.Certificate
+	for {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil {
+			return all
+		}
+		if c, err := x509.ParseCertificate(block.Bytes); block.Type == pemCertificate && err == nil {
+			all = append(all, c)
+		}
+	}
+}
+
+func write(h held) (map[string][]byte, error) {
+	private, ok := h.serving.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("write certificate: the key is of another kind")
+	}
+	serving, err := encodeKey(private)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := encodeKey(h.key)
+	if err != nil {
+		return nil, err
+	}
+	var bundle bytes.Buffer
+	for _, c := range h.authorities {
+		bundle.Write(encodeCertificate(c.Raw))
+	}
+	return map[string][]byte{
+		corev1.TLSCertKey: encodeCertificate(h.serving.Certificate[0]), corev1.TLSPrivateKeyKey: serving,
+		CABundle: bundle.Bytes(), CAKey: authority,
+	}, nil
+}
