@@ -36,8 +36,9 @@ if type(observed) ~= "number" or type(generation) ~= "number" or observed < gene
   return health("Progressing", doing, "Waiting for the operator to read the spec")
 end
 
--- What somebody has stopped on purpose, or what has ended as it was meant to.
-if ready.status == "False" and (ready.reason == "Suspended" or ready.reason == "Expired") then
+-- What somebody has stopped on purpose. An exception that has ended is none of that: a
+-- sync would wait for it.
+if ready.status == "False" and ready.reason == "Suspended" then
   return health("Suspended", ready, "")
 end
 if isTrue("Stalled") then return health("Degraded", of("Stalled"), "") end

@@ -142,9 +142,9 @@ var states = map[string]map[string][][]map[string]any{
 		degraded:    {isFalse(v1alpha1.ReasonInvalidSpec)},
 	},
 	"MCPAuditException": {
-		healthy:   {isTrue(v1alpha1.ReasonActive)},
-		degraded:  {isFalse(v1alpha1.ReasonInvalidSpec), isFalse(v1alpha1.ReasonPolicyNotFound), isFalse(v1alpha1.ReasonIgnored)},
-		suspended: {isFalse(v1alpha1.ReasonExpired)},
+		healthy:     {isTrue(v1alpha1.ReasonActive), isTrue(v1alpha1.ReasonExpired)}, // an end that was known from the start
+		progressing: {unknown(v1alpha1.ReasonPolicyNotFound)},                        // it may be applied a moment later
+		degraded:    {isFalse(v1alpha1.ReasonInvalidSpec), isFalse(v1alpha1.ReasonIgnored)},
 	},
 }
 
@@ -249,7 +249,9 @@ func TestEachKindIsCustomized(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var crd struct{ Spec struct{ Names struct{ Kind string } } }
+		var crd struct {
+			Spec struct{ Names struct{ Kind string } }
+		}
 		if err := yaml.Unmarshal(raw, &crd); err != nil {
 			t.Fatal(err)
 		}
