@@ -77,7 +77,8 @@ func runs(namespace, image string) *corev1.Pod {
 
 // line is a line of a list.
 func line(command, args, verdict string) string {
-	return strings.Join([]string{"", command, args, verdict, "", "team-a", "leaky", "failed its audit team-a/leaky (2 High findings)"}, "\t")
+	return strings.Join([]string{"", command, args, verdict, "",
+		`which failed its audit team-a/leaky (2 High findings): see "kubectl mcpaudit show leaky -n team-a", and run an image that passes (cluster policy default).`}, "\t")
 }
 
 // workloads are an object of each kind that makes Pods.
@@ -125,7 +126,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		}
 		Expect(try(ctx, workloads(namespace, corev1.PodSpec{Containers: []corev1.Container{bad}})[1])).To(forbidden(
 			`Deployment server: container server runs ` + leaky + `, which failed its audit team-a/leaky (2 High findings): ` +
-				`see "kubectl mcpaudit show leaky -n team-a", and run an image that passes (policy default).`))
+				`see "kubectl mcpaudit show leaky -n team-a", and run an image that passes (cluster policy default).`))
 	})
 
 	It("denies an ephemeral container, and lets be what ran before", func(ctx SpecContext) {

@@ -1,0 +1,341 @@
+package offline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// SystemNamespace is where the lists are: that of the operator, as in config/manager.
+const SystemNamespace = "mcpaudit-system"
+
+// The static policies, by which lists are told apart.
+const (
+	policyDenied = "mcpaudit-denied"
+	policyPassed = "mcpaudit-passed"
+)
+
+// The labels of what is kept, by which a binding finds its lists. The namespace is empty
+// for those of a ClusterMCPAuditPolicy.
+const (
+	labelList      = "mcpaudit.dev/offline"
+	labelPolicy    = "mcpaudit.dev/policy"
+	labelNamespace = "mcpaudit.dev/policy-namespace"
+)
+
+// systemNamespaces are never in the gate, whatever their labels.
+var systemNamespaces = []string{"kube-system", "kube-public", "kube-node-lease", SystemNamespace, "mcpaudit-runs"}
+
+// World is what lists are compiled from, besides the policies.
+type World struct {
+	Facts      gate.Facts
+	Verdicts   []*gate.Verdict
+	Exceptions []*v1alpha1.MCPAuditException
+}
+
+// Objects are what is to be there.
+type Objects struct {
+	Lists    []*corev1.ConfigMap
+	Bindings []*admissionv1.ValidatingAdmissionPolicyBinding
+	// Problems say why there is nothing of a policy, whose objects are left as they are.
+	Problems map[Policy]string
+	// Next is when time alone makes other objects of the same world; zero for never.
+	Next time.Time
+}
+
+// Policy names one.
+type Policy struct {
+	v1alpha1.PolicyReference
+	// Namespace of an MCPAuditPolicy; empty for a ClusterMCPAuditPolicy.
+	Namespace string
+}
+
+// rule is a policy with an offline gate.
+type rule struct {
+	kind, namespace, name string
+	match                 v1alpha1.ClusterMatch
+	gate                  v1alpha1.Gate
+	trust                 v1alpha1.Trust
+	// denied and passed read the policy without what it matches, which the API server
+	// looks at; denied without requireDigest as well.
+	denied, passed *gate.Policy
+}
+
+// readPolicy and readClusterPolicy are nil for a policy that has nothing enforced offline.
+func readPolicy(policy *v1alpha1.MCPAuditPolicy) *rule {
+	p := policy.DeepCopy()
+	read := gate.ReadPolicy(p)
+	r := &rule{kind: gate.KindPolicy, namespace: p.Namespace, name: p.Name, gate: read.Gate, trust: read.Trust}
+	if p.Spec.Match != nil {
+		r.match.Match = *p.Spec.Match
+	}
+	if read.Invalid != "" || read.Gate.Offline == v1alpha1.OfflineNone {
+		return nil
+	}
+	p.Spec.Match = nil
+	r.passed = gate.ReadPolicy(p)
+	p.Spec.Gate.RequireDigest = false
+	r.denied = gate.ReadPolicy(p)
+	return r
+}
+
+func readClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *rule {
+	p := policy.DeepCopy()
+	read := gate.ReadClusterPolicy(p)
+	if read == nil || read.Invalid != "" || read.Gate.Offline == v1alpha1.OfflineNone {
+		return nil
+	}
+	r := &rule{kind: gate.KindClusterPolicy, name: p.Name, gate: read.Gate, trust: read.Trust}
+	if p.Spec.Match != nil {
+		r.match = *p.Spec.Match
+	}
+	p.Spec.Match = nil
+	r.passed = gate.ReadClusterPolicy(p)
+	p.Spec.Gate.RequireDigest = false
+	r.denied = gate.ReadClusterPolicy(p)
+	return r
+}
+
+// Compile makes the objects of all policies. The same world makes the same objects.
+func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.ClusterMCPAuditPolicy, w World) Objects {
+	var rules []*rule
+	for _, p := range policies {
+		rules = append(rules, readPolicy(p))
+	}
+	for _, p := range clusterPolicies {
+		rules = append(rules, readClusterPolicy(p))
+	}
+	w.Verdicts = slices.Clone(w.Verdicts)
+	slices.SortFunc(w.Verdicts, func(a, b *gate.Verdict) int { return strings.Compare(a.Audit.String(), b.Audit.String()) })
+	objects := Objects{Problems: map[Policy]string{}}
+	for _, r := range rules {
+		if r == nil {
+			continue
+		}
+		lists := []string{policyDenied}
+		if r.requires() {
+			lists = append(lists, policyPassed)
+		}
+		for _, list := range lists {
+			if err := r.compile(list, w, &objects); err != nil {
+				objects.Problems[Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}] = err.Error()
+			}
+		}
+	}
+	return objects
+}
+
+// requires tells whether there is an allow list. Where what is not audited is admitted,
+// there is nothing that it could keep out.
+func (r *rule) requires() bool {
+	return r.gate.Offline == v1alpha1.OfflineRequirePassed && r.gate.OnMissing == v1alpha1.ActionDeny
+}
+
+// prefix of the keys of a namespace.
+func (r *rule) prefix(namespace string) string {
+	if r.namespace == "" && r.trust.AuditNamespaces == v1alpha1.AuditsSame {
+		return namespace + "."
+	}
+	return ""
+}
+
+// compile makes one list of a policy, and what binds it.
+func (r *rule) compile(policy string, w World, into *Objects) error {
+	header := r.header()
+	excepted := r.exceptions(w, header, into)
+	list := map[string]string{}
+	put := func(key string, lines []string) {
+		if key, _, _ = strings.Cut(key, "\n"); len(lines) > 0 {
+			list[key] = strings.TrimPrefix(list[key]+"\n"+strings.Join(lines, "\n"), "\n")
+		}
+	}
+	read := r.denied
+	if policy == policyPassed {
+		read = r.passed
+	}
+	subjects := r.subjects(read, w)
+	if policy == policyPassed {
+		for key, digest := range excepted.digests { // also those that nothing is known of
+			if key += "\n"; subjects[key] == nil {
+				subjects[key] = &subject{digest: digest}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(subjects)) {
+		s, bare := subjects[key], strings.TrimSuffix(key, "\n")
+		if policy == policyDenied {
+			put(key, s.denied(read, w, excepted.ids[bare]))
+			continue
+		}
+		if len(s.verdicts) == 0 {
+			put(key, []string{s.line("*", "*", lineNone, excepted.ids[bare], "")})
+			continue
+		}
+		put(key, s.passed(read, w, excepted.ids[bare]))
+		into.ageing(r, s.verdicts, w.Facts.Now)
+	}
+	return r.objects(policy, header, list, into)
+}
+
+// header is what all shards of a list say besides.
+func (r *rule) header() map[string]string {
+	kind := "policy "
+	if r.namespace == "" {
+		kind = "cluster policy "
+	}
+	header := map[string]string{"policy": kind + r.name}
+	if r.prefix("") != "" {
+		header["same"] = "true"
+	}
+	if r.match.Images != nil {
+		header["images"] = images(r.match.Images)
+	}
+	if r.match.Containers != nil {
+		header["containers"] = strings.Join(r.match.Containers, ",")
+	}
+	if r.match.ObjectSelector != nil {
+		header["selector"] = requirements(r.match.ObjectSelector)
+	}
+	return header
+}
+
+// excepted are exceptions by what they except.
+type excepted struct {
+	ids     map[string]string          // ",id,id," by key
+	digests map[string]v1alpha1.Digest // by key
+}
+
+// exceptions writes the exceptions of a policy into the header: each by an id, with its
+// namespace and its selector.
+func (r *rule) exceptions(w World, header map[string]string, into *Objects) excepted {
+	found := excepted{map[string]string{}, map[string]v1alpha1.Digest{}}
+	if r.trust.IgnoreExceptions {
+		return found
+	}
+	list := slices.Clone(w.Exceptions)
+	slices.SortFunc(list, func(a, b *v1alpha1.MCPAuditException) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	for _, e := range list {
+		read, err := gate.ReadException(e)
+		if err != nil || e.Spec.PolicyRef != (v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}) || r.namespace != "" && e.Namespace != r.namespace || !w.Facts.Now.Before(read.Expires) {
+			continue
+		}
+		into.next(read.Expires)
+		id := hash(e.Namespace + "/" + e.Name)
+		header["x"+id] = e.Namespace + "\n" + requirements(e.Spec.ObjectSelector)
+		if read.Images == nil {
+			header["except"] += "," + id + ","
+		}
+		for digest := range read.Images {
+			key, _ := keyOf(r.prefix(e.Namespace), digest, "")
+			found.ids[key] += "," + id + ","
+			found.digests[key] = digest
+		}
+	}
+	return found
+}
+
+// next has the objects looked at again at a time.
+func (o *Objects) next(at time.Time) {
+	if o.Next.IsZero() || at.Before(o.Next) {
+		o.Next = at
+	}
+}
+
+// ageing has them looked at again when a verdict gets too old.
+func (o *Objects) ageing(r *rule, verdicts []*gate.Verdict, now time.Time) {
+	if r.gate.MaxAge == nil {
+		return
+	}
+	for _, v := range verdicts {
+		for _, at := range []time.Time{v.Time, v.Passed} {
+			if end := at.Add(r.gate.MaxAge.Duration + time.Second); end.After(now) {
+				o.next(end)
+			}
+		}
+	}
+}
+
+// hash names what has a name that is too long or has other letters.
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:6])
+}
+
+// objects are the ConfigMaps of a list, and the binding.
+func (r *rule) objects(policy string, header, list map[string]string, into *Objects) error {
+	name := policy + ".cluster." + r.name
+	if r.namespace != "" {
+		name = policy + ".namespace." + r.namespace + "." + r.name
+	}
+	labels := map[string]string{labelList: policy, labelPolicy: r.name, labelNamespace: r.namespace}
+	room := maxShard
+	for key, value := range header {
+		room -= len(key) + len(value)
+	}
+	if room < maxShard/4 {
+		return fmt.Errorf("compile %s: what it matches and its exceptions take %d bytes, which leaves no room for a list", name, maxShard-room)
+	}
+	parts := shards(list, room)
+	for i, part := range parts {
+		data := maps.Clone(header)
+		for _, key := range part.keys {
+			data[key] = list[key]
+		}
+		if part.from != "" {
+			data["from"] = part.from
+		}
+		if i+1 < len(parts) {
+			data["to"] = parts[i+1].from
+		}
+		into.Lists = append(into.Lists, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name + "." + hash(part.from), Labels: labels}, Data: data,
+		})
+	}
+	into.Bindings = append(into.Bindings, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: policy, ValidationActions: actions(r.gate.Mode),
+			ParamRef: &admissionv1.ParamRef{
+				Namespace: SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(missing(policy)),
+			},
+			MatchResources: &admissionv1.MatchResources{
+				NamespaceSelector: r.namespaces(), ObjectSelector: &metav1.LabelSelector{}, MatchPolicy: ptr.To(admissionv1.Equivalent),
+				ResourceRules: resources(r.gate.Targets),
+			},
+		},
+	})
+	return nil
+}
+
+// missing is what comes of a list that somebody deleted: a deny list is empty then, and
+// of an allow list nothing has passed.
+func missing(policy string) admissionv1.ParameterNotFoundActionType {
+	if policy == policyPassed {
+		return admissionv1.DenyAction
+	}
+	return admissionv1.AllowAction
+}
+
+func actions(mode v1alpha1.GateMode) []admissionv1.ValidationAction {
+	switch mode {
+	case v1alpha1.GateWarn:
+		return []admissionv1.ValidationAction{admissionv1.Warn, admissionv1.Audit}
+	case v1alpha1.GateAudit:
+		return []admissionv1.ValidationAction{admissionv1.Audit}
+	}
+	return []admissionv1.ValidationAction{admissionv1.Deny}
+}

@@ -1,0 +1,184 @@
+package offline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// What a line says about a command line.
+const (
+	lineDeny = "deny"
+	linePass = "pass"
+	lineNone = "none" // neither, but there may be an exception
+)
+
+// another is a command that no image is audited with: what is decided about it holds for
+// all that are not told of. It is in no line.
+const another = "\x00"
+
+// subject is an image in a list, as the gate is asked about it.
+type subject struct {
+	of, image, namespace string
+	digest               v1alpha1.Digest
+	verdicts             []*gate.Verdict
+}
+
+// subjects are the images that a policy has verdicts on that count, by key.
+func (r *rule) subjects(p *gate.Policy, w World) map[string]*subject {
+	found := map[string]*subject{}
+	for _, v := range w.Verdicts {
+		namespace := r.namespace
+		if namespace == "" {
+			namespace = v.Audit.Namespace
+		}
+		if !p.Trusts(v, namespace, w.Facts) {
+			continue
+		}
+		add := func(image string, digest v1alpha1.Digest) {
+			key, of := keyOf(r.prefix(namespace), digest, image)
+			key += "\n" + of // apart, should two begin alike
+			if found[key] == nil {
+				found[key] = &subject{of: of, image: image, namespace: namespace, digest: digest}
+			}
+			found[key].verdicts = append(found[key].verdicts, v)
+		}
+		for _, digest := range v.Digests {
+			add(string(digest), digest) // a digest by itself is the id of an image
+		}
+		if v.Image != "" && !strings.Contains(v.Image, "@") {
+			add(v.Image, "")
+		}
+	}
+	return found
+}
+
+// opinions asks the gate about an image: with each command that it was audited with, by
+// CommandDigest, and with another.
+func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1alpha1.Digest]gate.Opinion {
+	commands := []*gate.Verdict{{CommandDigest: another, Command: []string{another}}}
+	known := map[v1alpha1.Digest]bool{}
+	for _, v := range s.verdicts {
+		if !known[v.CommandDigest] && told(v) {
+			known[v.CommandDigest] = true
+			commands = append(commands, v)
+		}
+	}
+	asked := gate.Subject{Kind: "Pod", Namespace: s.namespace, Name: "a", Target: v1alpha1.TargetPods, Architecture: architecture}
+	for i, c := range commands {
+		asked.Containers = append(asked.Containers, gate.Container{
+			Name: strconv.Itoa(i), Role: gate.RoleContainer, Image: s.image, Command: c.Command, Args: c.Args,
+		})
+	}
+	facts := w.Facts
+	facts.Policies, facts.Exceptions = []*gate.Policy{p}, nil
+	answers := map[v1alpha1.Digest]gate.Opinion{}
+	for _, o := range gate.Decide(asked, facts).Opinions {
+		if i, err := strconv.Atoi(o.Container.Name); err == nil {
+			answers[commands[i].CommandDigest] = o
+		}
+	}
+	return answers
+}
+
+// told tells whether the words of a verdict are known, and are those that are run.
+func told(v *gate.Verdict) bool {
+	return v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
+		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), func(word string) bool { return strings.Contains(word, "$(") })
+}
+
+// line is a line about a command line, or with "*" about any.
+func (s *subject) line(command, args, verdict, exceptions, end string) string {
+	return strings.Join([]string{s.of, command, args, verdict, exceptions, end}, "\t")
+}
+
+// denied are the lines of the deny list: for what has an observation against it. What
+// passed is told where otherwise anything would be denied.
+func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
+	against := func(v *gate.Verdict) bool {
+		reason := p.Standing(v, w.Facts.Now)
+		return reason == v1alpha1.GateFailed || reason == v1alpha1.GateDrifted
+	}
+	if !slices.ContainsFunc(s.verdicts, against) {
+		return nil
+	}
+	denies := func(o gate.Opinion) bool {
+		return o.Action == v1alpha1.ActionDeny && (o.Reason == v1alpha1.GateFailed || o.Reason == v1alpha1.GateDrifted)
+	}
+	answers := s.opinions(p, w, "")
+	any := denies(answers[another])
+	var lines []string
+	for _, v := range s.distinct(answers) {
+		switch o := answers[v.CommandDigest]; {
+		case denies(o):
+			lines = append(lines, s.line(words(v.Command), words(v.Args), lineDeny, exceptions, s.end(o)))
+		case any:
+			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
+		}
+	}
+	if !any {
+		return lines
+	}
+	end := s.end(answers[another])
+	lines = append(lines, s.line("", "*", lineDeny, exceptions, end))
+	// A whole command line may be one that passed: only its digest is known.
+	if !slices.ContainsFunc(s.verdicts, func(v *gate.Verdict) bool { return v.ArgvDigest != "" && !against(v) }) {
+		lines = append(lines, s.line("*", "*", lineDeny, exceptions, end))
+	}
+	return lines
+}
+
+// passed are the lines of the allow list: for what is admitted. Platforms are left to
+// the gate, which knows where a Pod may run.
+func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
+	architectures := map[string]bool{"": true}
+	for _, v := range s.verdicts {
+		architectures[v.Architecture] = true
+	}
+	answers, passes := map[v1alpha1.Digest]gate.Opinion{}, map[v1alpha1.Digest]bool{}
+	for architecture := range architectures {
+		answers = s.opinions(p, w, architecture)
+		for command, o := range answers {
+			passes[command] = passes[command] || o.Action != v1alpha1.ActionDeny
+		}
+	}
+	var lines []string
+	for _, v := range s.distinct(answers) {
+		switch {
+		case passes[v.CommandDigest] && !passes[another]:
+			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
+		case !passes[v.CommandDigest] && passes[another]:
+			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, ""))
+		}
+	}
+	switch {
+	case passes[another]:
+		lines = append(lines, s.line("*", "*", linePass, "", ""))
+	case exceptions != "":
+		lines = append(lines, s.line("*", "*", lineNone, exceptions, ""))
+	}
+	return lines
+}
+
+// distinct are verdicts of which each has a command of its own, in the order of those.
+func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Verdict {
+	seen := map[v1alpha1.Digest]bool{}
+	var list []*gate.Verdict
+	for _, v := range s.verdicts {
+		if _, answered := answers[v.CommandDigest]; answered && told(v) && !seen[v.CommandDigest] {
+			seen[v.CommandDigest] = true
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b *gate.Verdict) int { return strings.Compare(string(a.CommandDigest), string(b.CommandDigest)) })
+	return list
+}
+
+// end is the sentence of an opinion after the image, which is said as the object names it.
+func (s *subject) end(o gate.Opinion) string {
+	_, end, _ := strings.Cut(o.Sentence, ", wh") // of which or whose; no image has a comma
+	return "wh" + end
+}

@@ -1,0 +1,239 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// Index is what is known of audits (controllers/index).
+type Index interface {
+	Facts(now time.Time) gate.Facts
+	All() iter.Seq[*gate.Verdict]
+	Synced() bool
+	Subscribe(changed func())
+}
+
+// Reconciler writes the lists and the bindings. It has no object of its own: each pass
+// compares all that there is with all that there is to be.
+type Reconciler struct {
+	// Client writes, and reads policies and exceptions from the manager's cache; Live
+	// reads what the cache may not have yet.
+	Client client.Client
+	Live   client.Reader
+	Index  Index
+	Clock  clock.PassiveClock
+
+	// kept has the lists and the bindings, and nothing else of their kinds.
+	kept client.Reader
+
+	mu       sync.Mutex
+	problems map[Policy]string
+}
+
+// errForeign is about an object that somebody else made, which is left alone.
+var errForeign = errors.New("there is one of this name that the operator did not make: delete it, or rename the policy")
+
+// Problem says why what the API server enforces of a policy by itself could not be
+// written; empty if it was.
+func (r *Reconciler) Problem(ref v1alpha1.PolicyReference, namespace string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problems[Policy{ref, namespace}]
+}
+
+// Reconcile makes a pass.
+func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	if !r.Index.Synced() {
+		return ctrl.Result{}, nil // which wakes it
+	}
+	wanted, err := r.compile(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	w := &writer{Reconciler: r, problems: map[Policy]error{}}
+	if err := w.read(ctx); err != nil {
+		return ctrl.Result{}, err
+	}
+	for policy, problem := range wanted.Problems {
+		w.problems[policy] = errors.New(problem)
+	}
+	w.write(ctx, wanted)
+	err = r.remember(ctx, w.problems)
+	if !wanted.Next.IsZero() && err == nil {
+		return ctrl.Result{RequeueAfter: max(wanted.Next.Sub(r.Clock.Now()), settle)}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+func (r *Reconciler) compile(ctx context.Context) (Objects, error) {
+	var policies v1alpha1.MCPAuditPolicyList
+	var clusterPolicies v1alpha1.ClusterMCPAuditPolicyList
+	var exceptions v1alpha1.MCPAuditExceptionList
+	if err := errors.Join(r.Client.List(ctx, &policies), r.Client.List(ctx, &clusterPolicies), r.Client.List(ctx, &exceptions)); err != nil {
+		return Objects{}, fmt.Errorf("list policies and exceptions: %w", err)
+	}
+	return Compile(pointers(policies.Items), pointers(clusterPolicies.Items), World{
+		Facts: r.Index.Facts(r.Clock.Now()), Verdicts: slices.Collect(r.Index.All()), Exceptions: pointers(exceptions.Items),
+	}), nil
+}
+
+func pointers[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}
+
+// remember keeps the problems for whoever asks. What stays wrong until somebody does
+// something about it is not tried again before that.
+func (r *Reconciler) remember(ctx context.Context, problems map[Policy]error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = map[Policy]string{}
+	var again []error
+	for policy, err := range problems {
+		r.problems[policy] = err.Error()
+		if errors.Is(err, errForeign) {
+			log.FromContext(ctx).Error(err, "Left alone what the operator did not make", "policy", policy.Name, "namespace", policy.Namespace)
+		}
+		again = append(again, err)
+	}
+	return errors.Join(again...)
+}
+
+// writer makes one pass. What fails for one policy goes on for the others.
+type writer struct {
+	*Reconciler
+	lists    map[string]*corev1.ConfigMap
+	bindings map[string]*admissionv1.ValidatingAdmissionPolicyBinding
+	problems map[Policy]error
+}
+
+func (w *writer) read(ctx context.Context) error {
+	var lists corev1.ConfigMapList
+	var bindings admissionv1.ValidatingAdmissionPolicyBindingList
+	if err := errors.Join(w.kept.List(ctx, &lists), w.kept.List(ctx, &bindings)); err != nil {
+		return fmt.Errorf("list what is enforced: %w", err)
+	}
+	w.lists, w.bindings = map[string]*corev1.ConfigMap{}, map[string]*admissionv1.ValidatingAdmissionPolicyBinding{}
+	for i := range lists.Items {
+		w.lists[lists.Items[i].Name] = &lists.Items[i]
+	}
+	for i := range bindings.Items {
+		w.bindings[bindings.Items[i].Name] = &bindings.Items[i]
+	}
+	return nil
+}
+
+// write writes what is not as it is to be, in an order in which at no time less is
+// enforced than before and than after. First come lists that are new, which only add to
+// what is denied and take over keys that the old ones still have; then those that
+// change, which may give keys away; then the bindings; and what is of no use any more
+// goes last: bindings, and lists once no binding is left that asks for them.
+func (w *writer) write(ctx context.Context, wanted Objects) {
+	lists, bindings := map[string]bool{}, map[string]bool{}
+	for _, list := range wanted.Lists {
+		lists[list.Name] = true
+		if w.lists[list.Name] == nil {
+			w.try(list, func() error { return w.create(ctx, list) })
+		}
+	}
+	for _, list := range wanted.Lists {
+		have := w.lists[list.Name]
+		if have != nil && !(apiequality.Semantic.DeepEqual(have.Data, list.Data) && apiequality.Semantic.DeepEqual(have.Labels, list.Labels)) {
+			next := have.DeepCopy()
+			next.Data, next.Labels = list.Data, list.Labels
+			w.try(list, func() error { return w.Client.Update(ctx, next) })
+		}
+	}
+	for _, binding := range wanted.Bindings {
+		bindings[binding.Name] = true
+		have := w.bindings[binding.Name]
+		if have == nil {
+			w.try(binding, func() error { return w.create(ctx, binding) })
+		} else if !apiequality.Semantic.DeepEqual(have.Spec, binding.Spec) || !apiequality.Semantic.DeepEqual(have.Labels, binding.Labels) {
+			next := have.DeepCopy()
+			next.Spec, next.Labels = binding.Spec, binding.Labels
+			w.try(binding, func() error { return w.Client.Update(ctx, next) })
+		}
+	}
+	bound := map[Policy]map[string]bool{}
+	for name, binding := range w.bindings {
+		if !bindings[name] {
+			w.try(binding, func() error { return w.remove(ctx, binding) })
+			policy := policyOf(binding)
+			if bound[policy] == nil {
+				bound[policy] = map[string]bool{}
+			}
+			bound[policy][binding.Labels[labelList]] = true
+		}
+	}
+	for name, list := range w.lists {
+		if !lists[name] && !bound[policyOf(list)][list.Labels[labelList]] {
+			w.try(list, func() error { return w.remove(ctx, list) })
+		}
+	}
+}
+
+// policyOf is the policy that an object is kept for.
+func policyOf(object client.Object) Policy {
+	labels := object.GetLabels()
+	policy := Policy{v1alpha1.PolicyReference{Kind: gate.KindPolicy, Name: labels[labelPolicy]}, labels[labelNamespace]}
+	if policy.Namespace == "" {
+		policy.Kind = gate.KindClusterPolicy
+	}
+	return policy
+}
+
+// try does something for a policy for which nothing has failed yet.
+func (w *writer) try(object client.Object, do func() error) {
+	policy := policyOf(object)
+	if w.problems[policy] != nil {
+		return
+	}
+	if err := do(); err != nil {
+		w.problems[policy] = fmt.Errorf("write %s: %w", object.GetName(), err)
+	}
+}
+
+// create makes an object. One that is there although it was not known of is ours if
+// it has our labels: then the cache is late, and will tell.
+func (w *writer) create(ctx context.Context, object client.Object) error {
+	labels := object.GetLabels()
+	err := w.Client.Create(ctx, object)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	there := object.DeepCopyObject().(client.Object)
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if there.GetLabels()[labelList] != labels[labelList] {
+		return errForeign
+	}
+	return nil
+}
+
+// remove deletes just the object that was looked at.
+func (w *writer) remove(ctx context.Context, object client.Object) error {
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	return client.IgnoreNotFound(w.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version}))
+}

@@ -1,0 +1,93 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// What the controller does with the API, for the roles in config/rbac.
+//
+// Policies and exceptions are compiled.
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch
+//
+// Lists are written next to the operator and nowhere else. To list them is also what
+// the API server asks of whoever binds a policy to them.
+// +kubebuilder:rbac:groups="",namespace=mcpaudit-system,resources=configmaps,verbs=get;list;watch;create;update;delete
+//
+// A binding has no namespace, and a create cannot be restricted to a name. It binds one
+// of the static policies of config/policy: the operator may not write policies.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicybindings,verbs=get;list;watch;create;update;delete
+
+// everything is the one thing that is reconciled.
+var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
+
+// settle is how long a change waits for others: a storm of verdicts is a few passes.
+const settle = time.Second
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// SetupWithManager registers the controller, which runs where the leader is. What it
+// keeps is in a cache of its own: the manager's has nothing of other ConfigMaps either.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	ours, err := labels.NewRequirement(labelList, selection.Exists, nil)
+	if err != nil {
+		return fmt.Errorf("select what is kept: %w", err)
+	}
+	selector := labels.NewSelector().Add(*ours)
+	kept, err := cache.New(manager.GetConfig(), cache.Options{
+		HTTPClient: manager.GetHTTPClient(), Scheme: manager.GetScheme(), Mapper: manager.GetRESTMapper(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.ConfigMap{}:                             {Namespaces: map[string]cache.Config{SystemNamespace: {LabelSelector: selector}}},
+			&admissionv1.ValidatingAdmissionPolicyBinding{}: {Label: selector},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("create cache: %w", err)
+	}
+	if err := manager.Add(kept); err != nil {
+		return fmt.Errorf("register cache: %w", err)
+	}
+	r.kept = kept
+	wake := handler.Funcs{
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, settle) },
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, settle) },
+		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, settle) },
+	}
+	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	err = ctrl.NewControllerManagedBy(manager).
+		Named("offline").
+		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
+		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
+		Watches(&v1alpha1.MCPAuditException{}, wake, spec).
+		WatchesRawSource(source.Kind[client.Object](kept, &corev1.ConfigMap{}, wake)).
+		WatchesRawSource(source.Kind[client.Object](kept, &admissionv1.ValidatingAdmissionPolicyBinding{}, wake)).
+		WatchesRawSource(source.Func(func(_ context.Context, q queue) error {
+			r.Index.Subscribe(func() { q.AddAfter(everything, settle) })
+			q.Add(everything)
+			return nil
+		})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("register controller: %w", err)
+	}
+	return nil
+}

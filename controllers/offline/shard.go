@@ -1,0 +1,72 @@
+package offline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// maxShard is how many bytes of keys and values go into one ConfigMap, which may have
+// 1 MiB with all that is said about it.
+const maxShard = 900_000
+
+// shard is a part of a list: the keys from From to the next shard's. Together shards
+// have all keys that there could be, so that each key is one shard's.
+type shard struct {
+	from string
+	keys []string
+}
+
+// shards splits a list. Where it is split depends on what keys there could be and not on
+// those that there are, so that a change is one of few shards.
+func shards(list map[string]string, room int) []shard {
+	keys := sortedKeys(list)
+	size := func(some []string) int {
+		n := 0
+		for _, key := range some {
+			n += len(key) + len(list[key])
+		}
+		return n
+	}
+	var parts []shard
+	// split splits the keys that begin with prefix and go on with a byte of [low, high).
+	var split func(some []string, prefix string, low, high int)
+	split = func(some []string, prefix string, low, high int) {
+		from := prefix
+		if low > 0 {
+			from += string(rune(low))
+		}
+		switch {
+		case len(some) == 0:
+		case len(some) == 1 || size(some) <= room:
+			parts = append(parts, shard{from, some})
+		case high-low == 1:
+			at := 0
+			if some[0] == from { // the one that ends here
+				parts, at = append(parts, shard{from, some[:1]}), 1
+			}
+			split(some[at:], from, 0, 128)
+		default:
+			middle := (low + high) / 2
+			at, _ := slices.BinarySearchFunc(some, prefix+string(rune(middle)), func(a, b string) int { return cmp.Compare(a, b) })
+			split(some[:at], prefix, low, middle)
+			split(some[at:], prefix, middle, high)
+		}
+	}
+	split(keys, "", 0, 128) // keys are ASCII
+	if len(parts) == 0 {
+		parts = []shard{{}}
+	}
+	parts[0].from = ""
+	return parts
+}
+
+// sortedKeys are the keys of a map in their order.
+func sortedKeys(of map[string]string) []string {
+	keys := make([]string, 0, len(of))
+	for key := range of {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}
