@@ -121,10 +121,10 @@ spec:
   env: [{name: A, value: "1"}]
   secrets: [{name: github, key: token, targetEnvName: GITHUB_TOKEN}, {name: github, key: KEY}]
   volumes: [{name: data, hostPath: /data, mountPath: /data}]
-  podTemplateSpec: {spec: {imagePullSecrets: [{name: pull}], containers: [{name: other, env: [{name: X, value: x}]}, {name: mcp, env: [{name: B, value: "2"}]}]}}
+  podTemplateSpec: {spec: {imagePullSecrets: [{name: pull}], containers: [{name: other, env: [{name: X, value: x}]}, {name: mcp, args: [--verbose], env: [{name: B, value: "2"}]}]}}
   resourceOverrides: {proxyDeployment: {imagePullSecrets: [{name: all}]}}`,
 			want: v1alpha1.Server{
-				Image: "r/fetch", Transport: "Stdio", Args: []string{"serve"}, Env: env("B", "2", "A", "1", "MCP_TRANSPORT", "stdio"),
+				Image: "r/fetch", Transport: "Stdio", Args: []string{"--verbose", "serve"}, Env: env("B", "2", "A", "1", "MCP_TRANSPORT", "stdio"),
 				ImagePullSecrets: []v1alpha1.SecretReference{{Name: "all"}, {Name: "pull"}},
 			},
 			leftOut: []string{"variable GITHUB_TOKEN (from Secret github)", "variable KEY (from Secret github)", "the files at /data"},
@@ -280,5 +280,6 @@ func FuzzSources(f *testing.F) {
 				t.Errorf("%s: unbounded: %d bytes, %d notes", name, len(got.Unfit), len(got.LeftOut))
 			}
 		}
+		compareWithDiscovery(t, encoded, content)
 	})
 }

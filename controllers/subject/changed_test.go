@@ -1,0 +1,77 @@
+package subject
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+func TestChanged(t *testing.T) {
+	run := func(change ...func(*gate.Container)) gate.Container {
+		c := gate.Container{Name: "server", Role: gate.RoleContainer, Image: "r/notes:1", Command: []string{"/notes"}, Args: []string{"--stdio"}}
+		for _, of := range change {
+			of(&c)
+		}
+		return c
+	}
+	mounted := gate.Container{Name: "server", Role: gate.RoleImageVolume, Image: "r/notes:1"}
+	bare := gate.Container{Name: "server", Role: gate.RoleContainer, Image: "r/notes:1"}
+	unreadable := gate.Container{Name: "server", Role: gate.RoleServer, Unclear: "It cannot be read."}
+	built := gate.Container{Name: "server", Role: gate.RoleServer, Image: "uvx://a", Unclear: "It is built."}
+	for _, c := range []struct {
+		name     string
+		old, new []gate.Container
+		changed  bool // the first of new
+	}{
+		{"nothing", []gate.Container{run()}, []gate.Container{run()}, false},
+		{"the object is new", nil, []gate.Container{run()}, true},
+		{"all containers are gone", []gate.Container{run()}, nil, false},
+		{"the image", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Image = "r/notes:2" })}, true},
+		{"the command", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Command = nil })}, true},
+		{"the args", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Args = []string{"--stdio", ""} })}, true},
+		{"a word that moves from the command to the args", []gate.Container{run()},
+			[]gate.Container{run(func(c *gate.Container) { c.Command, c.Args = nil, []string{"/notes", "--stdio"} })}, true},
+		{"no args, written in another way", []gate.Container{run(func(c *gate.Container) { c.Args = nil })},
+			[]gate.Container{run(func(c *gate.Container) { c.Args = []string{} })}, false},
+		{"the name", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Name = "other" })}, false},
+		{"an init container becomes a container", []gate.Container{run(func(c *gate.Container) { c.Role = gate.RoleInitContainer })}, []gate.Container{run()}, false},
+		{"a container becomes an ephemeral one", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Role = gate.RoleEphemeralContainer })}, false},
+		{"a mounted image is run", []gate.Container{mounted}, []gate.Container{bare}, true},
+		{"an image that runs is mounted", []gate.Container{bare}, []gate.Container{mounted}, true},
+		{"a mounted image stays", []gate.Container{mounted}, []gate.Container{mounted}, false},
+		{"another container of the same", []gate.Container{run()}, []gate.Container{run(), run()}, false},
+		{"the order", []gate.Container{bare, run()}, []gate.Container{run(), bare}, false},
+		{"what could not be read before", []gate.Container{unreadable}, []gate.Container{unreadable}, true},
+		{"what is built of the same", []gate.Container{built}, []gate.Container{built}, false},
+		{"what is built of another", []gate.Container{built}, []gate.Container{{Image: "uvx://b", Role: gate.RoleServer, Unclear: built.Unclear}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := append([]gate.Container(nil), c.new...)
+			got := Changed(gate.Subject{Containers: c.old}, gate.Subject{Name: "notes", Labels: map[string]string{"a": "b"}, Containers: c.new})
+			if (len(got.Containers) > 0) != c.changed || got.Name != "notes" || got.Labels["a"] != "b" {
+				t.Errorf("got %+v", got)
+			}
+			if diff := cmp.Diff(before, c.new); diff != "" {
+				t.Errorf("it changed what it was given: %s", diff)
+			}
+		})
+	}
+}
+
+// What scales, labels or moves an object brings in nothing.
+func TestAnUpdateOfTheRest(t *testing.T) {
+	old, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, template: {spec: {containers: [{name: a, image: r/a}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	new, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {gate: me}}, spec: {replicas: 0, paused: true,
+  template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {kubernetes.io/arch: arm64}, containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Changed(old, new).Containers; len(got) > 0 {
+		t.Errorf("changed are %+v", got)
+	}
+}
