@@ -15,6 +15,7 @@ type Match struct {
 	// objectSelector selects objects by their labels. Of a workload those of its Pod
 	// template count as well: it is selected if either are.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
 
 	// images are globs on the image as it is pulled: "registry.example/mcp/*",
@@ -26,6 +27,7 @@ type Match struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512
 	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9._:/@*-]+$`
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^([^/]*[*][*]|(localhost|[^/]*[.:*][^/]*)/)')",message="this matches no image: begin with the registry, as in docker.io/library/notes:*"
 	Images []string `json:"images,omitempty"`
 
 	// containers are the names of containers, of init and ephemeral containers, and of
@@ -45,6 +47,7 @@ type ClusterMatch struct {
 	// namespaceSelector selects the namespaces by their labels. Absent: all that have
 	// the label mcpaudit.dev/gate=enabled.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
 	Match `json:",inline"`
@@ -186,6 +189,7 @@ type Trust struct {
 
 	// namespaceSelector selects the namespaces of Selected by their labels.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
 	// allowSuppressions lets findings that an audit suppresses count no more. By

@@ -22,6 +22,7 @@ type MCPAuditExceptionSpec struct {
 	// objectSelector selects the objects by their labels, as spec.match of a policy
 	// does. Absent: all of the namespace that run one of the images.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
 
 	// reason says to whoever reads it why this may run.

@@ -87,9 +87,8 @@ func (d *decider) ask(policy *Policy) {
 		wanted[i] = all[read.key].want(container)
 	}
 	if policy.Invalid == "" {
-		trusted := map[string]bool{}
 		for _, i := range asked {
-			d.gather(policy, &d.images[i], all[d.images[i].key], trusted)
+			d.gather(policy, &d.images[i], all[d.images[i].key])
 		}
 	}
 	for i := range d.images {
@@ -99,17 +98,11 @@ func (d *decider) ask(policy *Policy) {
 	}
 }
 
-// gather reads the verdicts on an image. What was asked about a namespace is kept in
-// trusted.
-func (d *decider) gather(policy *Policy, of *image, into *evidence, trusted map[string]bool) {
+// gather reads the verdicts on an image.
+func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	take := func(digest v1alpha1.Digest, verdicts []*Verdict) {
 		for _, v := range verdicts {
-			counts, known := trusted[v.Audit.Namespace]
-			if !known {
-				counts = policy.Trusts(v, d.subject.Namespace, d.facts)
-				trusted[v.Audit.Namespace] = counts
-			}
-			if counts {
+			if policy.Trusts(v, d.subject.Namespace, d.facts) {
 				into.add(held{policy.standing(v, d.facts.Now), v}, placeOf(v, digest, d.subject, d.facts))
 			}
 		}

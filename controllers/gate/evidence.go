@@ -85,7 +85,7 @@ type evidence struct {
 // want prepares the answer for the command of a container; nil for one that cannot be
 // compared with any.
 func (e *evidence) want(container Container) *answer {
-	if !comparable(container) {
+	if !isComparable(container) {
 		return nil
 	}
 	digest := v1alpha1.CommandDigest(container.Command, container.Args)
@@ -93,16 +93,20 @@ func (e *evidence) want(container Container) *answer {
 		return known
 	}
 	wanted := &answer{}
-	e.answers[digest] = wanted
 	if len(container.Command) > 0 { // else the image has a part of it, which is not known
-		e.argv[v1alpha1.CommandDigest(slices.Concat(container.Command, container.Args), nil)] = wanted
+		argv := v1alpha1.CommandDigest(slices.Concat(container.Command, container.Args), nil)
+		if e.argv[argv] != nil {
+			wanted = e.argv[argv] // the same words, in another place
+		}
+		e.argv[argv] = wanted
 	}
+	e.answers[digest] = wanted
 	return wanted
 }
 
-// comparable tells whether a container is run by the words that it has. The kubelet
+// isComparable tells whether a container is run by the words that it has. The kubelet
 // replaces "$(NAME)", an audit does not.
-func comparable(container Container) bool {
+func isComparable(container Container) bool {
 	if container.Unclear != "" {
 		return false
 	}
@@ -120,9 +124,9 @@ func comparable(container Container) bool {
 type place int
 
 const (
-	sameplace  place = iota // what runs is what was audited
-	maybeplace              // it may be
-	otherplace              // it is not
+	samePlace  place = iota // what runs is what was audited
+	maybePlace              // it may be
+	otherPlace              // it is not
 )
 
 // placeOf compares platforms. digest is what the image is known by: that of a platform's
@@ -130,12 +134,12 @@ const (
 func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) place {
 	switch {
 	case v.Architecture == "", digest != "" && len(v.Digests) > 0 && digest != v.Digests[0]:
-		return sameplace
+		return samePlace
 	case subject.Architecture != "":
 		if subject.Architecture == v.Architecture {
-			return sameplace
+			return samePlace
 		}
-		return otherplace
+		return otherPlace
 	}
 	there, others := false, len(facts.Architectures) == 0
 	for _, architecture := range facts.Architectures {
@@ -144,17 +148,17 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 	}
 	switch {
 	case !others:
-		return sameplace
+		return samePlace
 	case there || len(facts.Architectures) == 0:
-		return maybeplace
+		return maybePlace
 	}
-	return otherplace
+	return otherPlace
 }
 
 // add takes a verdict into account.
 func (e *evidence) add(h held, where place) {
 	against := h.reason == v1alpha1.GateFailed || h.reason == v1alpha1.GateDrifted && h.action != v1alpha1.ActionAllow
-	applies := where == sameplace || where == maybeplace && against
+	applies := where == samePlace || where == maybePlace && against
 	admitting := 0
 	if h.action != v1alpha1.ActionDeny {
 		admitting = 1
@@ -164,7 +168,7 @@ func (e *evidence) add(h held, where place) {
 	if h.over(e.any) {
 		e.any = h
 	}
-	if against && where != otherplace && h.verdict.CommandDigest == ownCommand && h.over(e.against) {
+	if against && where != otherPlace && h.verdict.CommandDigest == ownCommand && h.over(e.against) {
 		e.against = h
 	}
 	same := e.answers[h.verdict.CommandDigest]

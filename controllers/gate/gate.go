@@ -71,8 +71,13 @@ type Verdict struct {
 	Reason string
 	// Findings as they were counted, and what is left of them after suppressions.
 	Findings, Unsuppressed v1alpha1.FindingCounts
-	// Time of the verdict; Passed is when the same digest last passed, as the history has it.
+	// Time of the verdict; Passed is when the last conclusive audit of the same digest and
+	// spec passed, as the history has it, and zero if it did not.
 	Time, Passed time.Time
+	// PassedFailOn is what it passed by, and PassedSuppressing says that findings may
+	// have been suppressed.
+	PassedFailOn      v1alpha1.FailOn
+	PassedSuppressing bool
 }
 
 // Verdicts finds what is known of images. What it returns must not be changed.

@@ -56,9 +56,12 @@ func compile(pattern string) *regexp.Regexp {
 
 // matches tells whether an image is meant. Where a digest says which image it is, the tag
 // says nothing, and a name that has none could have any; so that no pattern is left by
-// naming the digest. The id of an image says nothing about its name: it could have any.
+// naming the digest. The id of an image, and what cannot be read, say nothing about the
+// name: it could be any.
 func (g glob) matches(image name) bool {
 	switch {
+	case image == name{}:
+		return true
 	case g.digest != nil && !g.digest.MatchString(string(image.digest)):
 		return false
 	case image.repository == "":

@@ -201,7 +201,8 @@ func (p *Policy) selectsObject(subject Subject) bool {
 // matchesObject tells whether a selector selects an object, by its labels or by those of
 // its Pods.
 func matchesObject(selector labels.Selector, subject Subject) bool {
-	return selector == nil || selector.Matches(labels.Set(subject.Labels)) || selector.Matches(labels.Set(subject.TemplateLabels))
+	return selector == nil || selector.Matches(labels.Set(subject.Labels)) ||
+		subject.TemplateLabels != nil && selector.Matches(labels.Set(subject.TemplateLabels))
 }
 
 // selectsContainer tells whether a policy is about a container of an object that it selects.

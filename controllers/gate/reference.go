@@ -16,14 +16,15 @@ var errShortID = errors.New("a part of an image's id names no image: give all of
 // Reference reads an image as a kubelet does. full is its whole name, with the registry
 // and the tag, or with the digest ("docker.io/library/notes:latest"); digest is empty
 // unless the image names one. The id of an image that is on the node, "sha256:...", is a
-// digest as well. An error means that a kubelet would refuse the image, too.
+// digest as well. An error means that a kubelet would refuse the image, too; but a part of
+// an id, which a container runtime takes for the whole, is one as well.
 func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
 	name, err := parse(image)
 	return name.String(), name.digest, err
 }
 
-// name is an image's name in its parts. Of an image that cannot be read only repository
-// is set, to what was given.
+// name is an image's name in its parts; the zero value is that of an image that cannot be
+// read.
 type name struct {
 	// repository with the registry; empty for the id of an image.
 	repository, tag string
@@ -33,16 +34,15 @@ type name struct {
 func parse(image string) (name, error) {
 	if hex, ok := strings.CutPrefix(image, "sha256:"); ok {
 		if !isHex(hex) {
-			return name{repository: image}, fmt.Errorf("image %q: %w", image, errShortID)
+			return name{}, fmt.Errorf("image %q: %w", image, errShortID)
 		}
 		return name{digest: v1alpha1.Digest(image)}, nil
 	}
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
-		return name{repository: image}, fmt.Errorf("image %q: %w", image, err)
+		return name{}, fmt.Errorf("image %q: %w", image, err)
 	}
-	// Registries are hosts, whose names know no case; paths are lower case anyway.
-	parsed := name{repository: strings.ToLower(named.Name())}
+	parsed := name{repository: host(reference.Domain(named)) + "/" + reference.Path(named)}
 	if tagged, ok := reference.TagNameOnly(named).(reference.Tagged); ok {
 		parsed.tag = tagged.Tag()
 	}
@@ -50,6 +50,15 @@ func parse(image string) (name, error) {
 		parsed.digest = v1alpha1.Digest(digested.Digest())
 	}
 	return parsed, nil
+}
+
+// host is a registry in lower case, as hosts know none; but for one that only its capitals
+// tell from the first part of a path.
+func host(registry string) string {
+	if lower := strings.ToLower(registry); lower == "localhost" || strings.ContainsAny(lower, ".:") {
+		return lower
+	}
+	return registry
 }
 
 // String is the name as one text.

@@ -53,7 +53,7 @@ func (d *decider) sentence(o Opinion, read *image, limit int) string {
 
 // compose is a sentence with its parts cut.
 func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) string {
-	text := fmt.Sprintf("%s: %s %s runs %s, %s", d.object(cut), o.Container.Role, plain(o.Container.Name, cut), imageText(o.Container.Image, read, cut), d.found(o, read, cut))
+	text := fmt.Sprintf("%s: %s %s, %s", d.object(cut), containerText(o.Container, cut), imageText(o.Container.Image, read, cut), d.found(o, read, cut))
 	if fix := d.remedy(o, read); remedied && fix != "" {
 		text += ": " + fix
 	}
@@ -71,7 +71,23 @@ func (d *decider) object(cut int) string {
 	return plain(d.subject.Kind, cut) + " " + plain(d.subject.Name, cut)
 }
 
+// containerText is what has an image, and how: "container server runs".
+func containerText(c Container, cut int) string {
+	text := string(c.Role)
+	if c.Name != text {
+		text += " " + plain(c.Name, cut)
+	}
+	if c.Role == RoleImageVolume {
+		return text + " mounts"
+	}
+	return text + " runs"
+}
+
+// imageText is an image as it is given. One that is none is quoted: it may say anything.
 func imageText(given string, read *image, cut int) string {
+	if given == "" {
+		return "an image that is not known"
+	}
 	if read.err != nil {
 		return `"` + plain(strings.ReplaceAll(given, `"`, "?"), cut) + `"`
 	}
@@ -109,20 +125,36 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 	case v1alpha1.GateOtherPlatform:
 		return fmt.Sprintf("which was audited for %s only, by %s, and may run on other nodes", plain(o.Verdict.Architecture, cut), audit)
 	case v1alpha1.GateOtherCommand:
-		if o.Container.Unclear != "" {
-			return fmt.Sprintf("which the audit %s cannot be compared with: %s", audit, plain(o.Container.Unclear, cut))
-		}
-		if !comparable(o.Container) {
-			return fmt.Sprintf("whose command has $(...) in it, which the audit %s cannot be compared with", audit)
-		}
-		return fmt.Sprintf("which was audited with another command or other args, by %s", audit)
+		return d.otherCommand(o, audit, cut)
 	case v1alpha1.GateNoDigest:
 		return "which is not named by its digest"
 	}
-	if read.err != nil {
-		return "which is no image that a kubelet would pull"
+	return notAudited(o.Container, read, cut)
+}
+
+func (d *decider) otherCommand(o Opinion, audit string, cut int) string {
+	switch {
+	case o.Container.Unclear != "":
+		return fmt.Sprintf("which the audit %s cannot be compared with: %s", audit, unclear(o.Container, cut))
+	case !isComparable(o.Container):
+		return fmt.Sprintf("with $(...) in its command or args, which the audit %s cannot be compared with", audit)
+	}
+	return "which was audited with another command or other args, by " + audit
+}
+
+func notAudited(container Container, read *image, cut int) string {
+	switch {
+	case container.Unclear != "":
+		return "which no audit can be compared with: " + unclear(container, cut)
+	case read.err != nil:
+		return "which names no image"
 	}
 	return "which no audit that counts has a verdict on"
+}
+
+// unclear is the reason without its full stop.
+func unclear(container Container, cut int) string {
+	return strings.TrimRight(plain(container.Unclear, cut), ". ")
 }
 
 func (d *decider) stale(o Opinion, audit string, cut int) string {
@@ -150,40 +182,6 @@ func (p *Policy) findings(v *Verdict) string {
 		return parts[0] + " finding"
 	}
 	return strings.Join(parts, ", ") + " findings"
-}
-
-// remedy says what to do, with a command to paste where there is one.
-func (d *decider) remedy(o Opinion, read *image) string {
-	if o.Exception != nil {
-		return ""
-	}
-	if o.Policy.Invalid != "" {
-		return "mend the policy"
-	}
-	show := ""
-	if o.Verdict != nil {
-		show = fmt.Sprintf("see \"kubectl mcpaudit show %s -n %s\"", plain(o.Verdict.Audit.Name, 253), plain(o.Verdict.Audit.Namespace, 63))
-	}
-	switch o.Reason {
-	case v1alpha1.GateFailed:
-		return show + ", and run an image that passes"
-	case v1alpha1.GateDrifted:
-		return show + ", and approve the change if it is right"
-	case v1alpha1.GateInconclusive, v1alpha1.GateStale:
-		return show
-	case v1alpha1.GatePassed:
-		return ""
-	case v1alpha1.GateOtherPlatform:
-		return "pin the Pod to that architecture by nodeSelector kubernetes.io/arch"
-	case v1alpha1.GateOtherCommand:
-		return show + ", and have it audited with the command and args that it is to run with"
-	case v1alpha1.GateNoDigest:
-		return "name it by its digest, as in notes@sha256:..."
-	}
-	if read.err != nil {
-		return "mend its name"
-	}
-	return fmt.Sprintf("have it audited, as by \"kubectl mcpaudit run --image %s -n %s\"", plain(o.Container.Image, 512), plain(d.subject.Namespace, 63))
 }
 
 // message is the sentence of a denial: the worst, and how many more there are.

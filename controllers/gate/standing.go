@@ -76,10 +76,16 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 	if p.Gate.OnInconclusive != v1alpha1.ActionLastVerdict {
 		return standing{v1alpha1.GateInconclusive, v1alpha1.GateAction(p.Gate.OnInconclusive)}
 	}
-	if v.Passed.IsZero() || p.older(v.Passed, now) {
+	if v.Passed.IsZero() || p.older(v.Passed, now) || !p.passes(v) {
 		return standing{v1alpha1.GateInconclusive, v1alpha1.ActionDeny}
 	}
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionWarn}
+}
+
+// passes tells whether what once passed by the audit's own measure did so by that of the
+// policy, which may be stricter.
+func (p *Policy) passes(v *Verdict) bool {
+	return p.counting <= slices.Index(severities, v.PassedFailOn)+1 && (p.Trust.AllowSuppressions || !v.PassedSuppressing)
 }
 
 // counted is how many findings count: those that reach the policy's failOn.

@@ -1,14 +1,16 @@
 package gate
 
 import (
+	"cmp"
+	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
 // ReadVerdict reads what an audit says about the image that it was last made of. It is
@@ -26,7 +28,6 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 		Time:  status.LastAuditTime.Time,
 	}
 	v.readImage(status)
-	v.Passed = v.passed(status.History)
 	if len(v.Digests) == 0 && v.Image == "" {
 		return nil
 	}
@@ -34,6 +35,7 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 	v.readFindings(status, audited)
 	v.Drifted = meta.IsStatusConditionFalse(status.Conditions, v1alpha1.ConditionManifestStable)
 	v.readReady(status, audited)
+	v.readHistory(audit)
 	return v
 }
 
@@ -55,19 +57,10 @@ func (v *Verdict) readImage(status *v1alpha1.MCPServerAuditStatus) {
 // addDigests keeps each once, in their order.
 func (v *Verdict) addDigests(digests ...v1alpha1.Digest) {
 	for _, digest := range digests {
-		if digest != "" && !v.has(digest) {
+		if digest != "" && !slices.Contains(v.Digests, digest) {
 			v.Digests = append(v.Digests, digest)
 		}
 	}
-}
-
-func (v *Verdict) has(digest v1alpha1.Digest) bool {
-	for _, one := range v.Digests {
-		if one == digest {
-			return true
-		}
-	}
-	return false
 }
 
 // readCommand finds what was run. The words are those of the spec, while that is the
@@ -113,20 +106,26 @@ func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *meta
 	}
 }
 
-// passed is when the last conclusive audit of the same image and spec passed; zero if it
-// did not, or if there is none. An audit that could not have the image is about what it
-// was before, so that no registry that is away takes a pass away.
-func (v *Verdict) passed(history []v1alpha1.HistoryEntry) time.Time {
-	for _, entry := range history {
-		if entry.Verdict != v1alpha1.VerdictInconclusive {
-			if entry.Verdict == v1alpha1.VerdictPass && v.has(entry.ImageDigest) {
-				return entry.Time.Time
-			}
-			return time.Time{}
-		}
-		if entry.Trigger == v1alpha1.TriggerSpecChanged {
-			return time.Time{} // what is older is about another spec
-		}
+// readHistory finds out whether the last conclusive audit of the same image passed. The
+// history keeps no findings: what it passed by is what the spec says, while that is the
+// spec that was audited. What is older than a change of it is about another one. An audit
+// that could not have the image is about what it was before, so that no registry that is
+// away takes a pass away.
+func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
+	status, spec := &audit.Status, audit.Spec
+	i := slices.IndexFunc(status.History, func(entry v1alpha1.HistoryEntry) bool {
+		return entry.Verdict != v1alpha1.VerdictInconclusive ||
+			entry.Trigger == v1alpha1.TriggerSpecChanged || entry.Trigger == v1alpha1.TriggerBaselineChanged
+	})
+	if v.Complete || i < 0 || status.History[i].Verdict != v1alpha1.VerdictPass {
+		return
 	}
-	return time.Time{}
+	entry := status.History[i]
+	if !slices.Contains(v.Digests, entry.ImageDigest) || status.Trigger == nil {
+		return
+	}
+	if digest, err := trigger.SpecDigest(spec); err != nil || digest != status.Trigger.SpecDigest {
+		return
+	}
+	v.Passed, v.PassedFailOn, v.PassedSuppressing = entry.Time.Time, cmp.Or(spec.FailOn, "High"), len(spec.Suppressions) > 0
 }

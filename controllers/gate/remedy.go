@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// maxPasted is the most bytes of a command line that somebody is told to paste.
+const maxPasted = 200
+
+// remedy says what to do, with a command to paste where there is one. Nothing in it is
+// cut: half a command is none.
+func (d *decider) remedy(o Opinion, read *image) string {
+	switch {
+	case o.Exception != nil, o.Action == v1alpha1.ActionAllow:
+		return ""
+	case o.Policy.Invalid != "":
+		return "correct the policy"
+	}
+	switch o.Reason {
+	case v1alpha1.GateFailed:
+		return show(o.Verdict) + ", and run an image that passes"
+	case v1alpha1.GateDrifted:
+		return fmt.Sprintf("see \"kubectl mcpaudit diff %s -n %s\", and approve the change if it is right", o.Verdict.Audit.Name, o.Verdict.Audit.Namespace)
+	case v1alpha1.GateInconclusive, v1alpha1.GateStale, v1alpha1.GatePassed:
+		return show(o.Verdict)
+	case v1alpha1.GateOtherPlatform:
+		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", plain(o.Verdict.Architecture, 32))
+	case v1alpha1.GateNoDigest:
+		return "name it by its digest"
+	case v1alpha1.GateOtherCommand:
+		if !isComparable(o.Container) {
+			return show(o.Verdict) + ", and run it by words that are given"
+		}
+	}
+	if read.err != nil {
+		return "name one"
+	}
+	return d.audit(o)
+}
+
+// show is how an audit is looked at.
+func show(v *Verdict) string {
+	return fmt.Sprintf("see \"kubectl mcpaudit show %s -n %s\"", v.Audit.Name, v.Audit.Namespace)
+}
+
+// audit is how a container is audited where its verdict counts.
+func (d *decider) audit(o Opinion) string {
+	command, where := "kubectl mcpaudit run --image "+o.Container.Image, ", in a namespace that the policy trusts"
+	own := &Verdict{Audit: types.NamespacedName{Namespace: d.subject.Namespace}}
+	if o.Policy.Trusts(own, d.subject.Namespace, d.facts) {
+		command, where = command+" -n "+plain(d.subject.Namespace, 63), ""
+	}
+	words, ok := pasted(o.Container)
+	if !ok {
+		return "have it audited with the same command and args" + where
+	}
+	return fmt.Sprintf("have it audited, as by \"%s\"%s", command+words, where)
+}
+
+// pasted is a container's command line for a shell; ok is false for one that cannot be
+// given to the command, or would not be read in a sentence.
+func pasted(container Container) (text string, ok bool) {
+	if len(container.Command)+len(container.Args) == 0 {
+		return "", true
+	}
+	if len(container.Command) == 0 || !isComparable(container) { // args alone are an audit's own
+		return "", false
+	}
+	text = " --"
+	for _, word := range slices.Concat(container.Command, container.Args) {
+		if plain(word, maxPasted) != word || strings.ContainsAny(word, "'\"`") || len(text) > maxPasted {
+			return "", false
+		}
+		if word == "" || strings.Trim(word, bare) != "" {
+			word = "'" + word + "'"
+		}
+		text += " " + word
+	}
+	return text, len(text) <= maxPasted
+}
+
+// bare are the characters that no shell reads as more than they are.
+const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
