@@ -1,12 +1,14 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -24,6 +26,13 @@ const Path = "/gate"
 // maxBody has room for an object in its two states, each of the 3 MiB that the API
 // server takes at most, and for the rest of the request.
 const maxBody = 7 << 20
+
+// A body from large bytes on takes some thirty times its size to decide: maxLarge of them
+// are decided at a time, and others wait for as long as the API server does.
+const (
+	large    = 512 << 10
+	maxLarge = 2
+)
 
 // Index is what decisions rest on; controllers/index has it.
 type Index interface {
@@ -46,6 +55,23 @@ type Handler struct {
 	// Uses is told of the exceptions that admitted something.
 	Uses  *Uses
 	Clock clock.PassiveClock
+
+	once sync.Once
+	turn chan struct{}
+}
+
+// wait takes a turn for a body of so many bytes, -1 if that is not known.
+func (h *Handler) wait(ctx context.Context, size int64) (done func(), err error) {
+	if size >= 0 && size < large {
+		return func() {}, nil
+	}
+	h.once.Do(func() { h.turn = make(chan struct{}, maxLarge) })
+	select {
+	case h.turn <- struct{}{}:
+		return func() { <-h.turn }, nil
+	case <-ctx.Done():
+		return nil, failure{"busy", http.StatusServiceUnavailable, errors.New("the gate decides about other large objects")}
+	}
 }
 
 // failure is why a request is not answered.
@@ -64,7 +90,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "the gate failed", http.StatusInternalServerError)
 		}
 	}()
-	review, err := h.review(http.MaxBytesReader(w, r.Body, maxBody))
+	review, err := h.read(w, r)
 	if err != nil {
 		var f failure
 		if !errors.As(err, &f) {
@@ -85,17 +111,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// review reads a question and answers it.
-func (h *Handler) review(body io.Reader) (*admissionv1.AdmissionReview, error) {
+// read reads a question and answers it.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, error) {
 	if !h.Index.Synced() {
 		return nil, failure{"not_synced", http.StatusServiceUnavailable, errors.New("the gate does not know all verdicts yet")}
 	}
-	content, err := io.ReadAll(body)
+	done, err := h.wait(r.Context(), r.ContentLength)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, failure{"too_large", http.StatusRequestEntityTooLarge, err}
 	} else if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
+	return h.review(content)
+}
+
+func (h *Handler) review(content []byte) (*admissionv1.AdmissionReview, error) {
 	var review admissionv1.AdmissionReview
 	if err := json.Unmarshal(content, &review); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)

@@ -3,6 +3,7 @@ package subject
 import (
 	"slices"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
@@ -15,17 +16,27 @@ import (
 // although a policy may select by them: what runs is what ran. Pods that are made of
 // the object anew are asked about when they are created, with what they are then.
 func Changed(old, new gate.Subject) gate.Subject {
+	was := make(map[run]bool, len(old.Containers))
+	for _, c := range old.Containers {
+		was[runOf(c)] = true
+	}
 	changed := new
 	changed.Containers = slices.DeleteFunc(slices.Clone(new.Containers), func(c gate.Container) bool {
-		return slices.ContainsFunc(old.Containers, func(o gate.Container) bool { return same(o, c) })
+		return c.Image != "" && was[runOf(c)] // of what has no image it is not known
 	})
 	return changed
 }
 
-// same tells whether two containers run the same. Whether they do so before, beside or
-// after others does not matter; that an image is run which was only mounted does. Of
-// what has no image it is not known.
-func same(a, b gate.Container) bool {
-	return a.Image == b.Image && a.Image != "" && (a.Role == gate.RoleImageVolume) == (b.Role == gate.RoleImageVolume) &&
-		slices.Equal(a.Command, b.Command) && slices.Equal(a.Args, b.Args)
+// run is what a container runs: those that have the same run the same. Whether they do
+// so before, beside or after others does not matter; that an image is run which was
+// only mounted does. It is a key of a map because an object has thousands of containers,
+// if somebody wants the webhook to take longer than the API server waits.
+type run struct {
+	image   string
+	mounted bool
+	command v1alpha1.Digest
+}
+
+func runOf(c gate.Container) run {
+	return run{c.Image, c.Role == gate.RoleImageVolume, v1alpha1.CommandDigest(c.Command, c.Args)}
 }
