@@ -73,7 +73,7 @@ test-unit: ## Run the tests that need no cluster.
 test-fuzz: ## Fuzz the parsers of the trace and the search for secrets for a minute each; those of the probe, of texts and of what is in the cluster for some seconds.
 	@hack/fuzz.sh 60s runner/trace runner/canary
 	@hack/fuzz.sh 10s runner/inputs runner/transport runner/probe
-	@hack/fuzz.sh 5s runner/poison runner/squat runner/scope api/report controllers/imageref controllers/schedule controllers/source controllers/subject
+	@hack/fuzz.sh 5s runner/poison runner/squat runner/scope api/report controllers/imageref controllers/schedule controllers/source controllers/subject controllers/admission controllers/certs
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
