@@ -146,7 +146,7 @@ func TestAllowList(t *testing.T) {
 	if got := says(list, key("a")); !strings.Contains(got, "|||pass|") || !strings.Contains(got, "|/x ||pass|") || strings.Contains(got, "*") {
 		t.Errorf("passed: got\n%s", got)
 	}
-	for c, want := range map[string]string{"b": "nothing", "c": "nothing", "d": "|||pass|", "e": "nothing"} {
+	for c, want := range map[string]string{"b": "|||none|", "c": "|||none|", "d": "|||pass|", "e": "|||none|", "f": "nothing"} {
 		expect(t, c, says(list, key(c)), want)
 	}
 	next := Compile(nil, []*v1alpha1.ClusterMCPAuditPolicy{p}, w).Next
@@ -181,7 +181,7 @@ func TestExceptions(t *testing.T) {
 	id, all := hash("team/image"), hash("team/any")
 	denied, passed := compiled(t, policyDenied, p, w), compiled(t, policyPassed, p, w)
 	expect(t, "denied", strings.Split(says(denied, "team."+key("a")), "\n")[0], "|||deny|,"+id+",")
-	expect(t, "passed", says(passed, "team."+key("a")), "|*|*|none|,"+id+",")
+	expect(t, "passed", says(passed, "team."+key("a")), "|||none|,"+id+",\n|*|*|none|,"+id+",")
 	expect(t, "not audited", says(passed, "team."+key("b")), "|*|*|none|,"+id+",")
 	expect(t, "any image", passed["except"], ","+all+",")
 	expect(t, "selector", passed["x"+id], "team\nIn app ,a,\n")

@@ -138,20 +138,21 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 	for _, v := range s.verdicts {
 		architectures[v.Architecture] = true
 	}
-	answers, passes := map[v1alpha1.Digest]gate.Opinion{}, map[v1alpha1.Digest]bool{}
+	answers := s.opinions(p, w, "")
+	passes := map[v1alpha1.Digest]bool{}
 	for architecture := range architectures {
-		answers = s.opinions(p, w, architecture)
-		for command, o := range answers {
+		for command, o := range s.opinions(p, w, architecture) {
 			passes[command] = passes[command] || o.Action != v1alpha1.ActionDeny
 		}
 	}
 	var lines []string
 	for _, v := range s.distinct(answers) {
+		o := answers[v.CommandDigest]
 		switch {
 		case passes[v.CommandDigest] && !passes[another]:
 			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
-		case !passes[v.CommandDigest] && passes[another]:
-			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, ""))
+		case !passes[v.CommandDigest] && o.Reason != v1alpha1.GateNoDigest: // said as the gate says it
+			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, s.end(o)))
 		}
 	}
 	switch {
