@@ -15,8 +15,8 @@ type AuditedServer struct {
 	// +kubebuilder:validation:MaxItems=4
 	Digests []Digest `json:"digests,omitempty"`
 
-	// platform that was run, such as "linux/amd64", if the image is for several; empty
-	// if it is for one.
+	// platform that was run, such as "linux/amd64", if the image is for several, or if
+	// only the kubelet could have it, so that this is not known; empty if it is for one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Platform string `json:"platform,omitempty"`

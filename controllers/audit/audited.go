@@ -6,6 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
 // asked is what a spec asks to be run. It is empty of a server that runs elsewhere:
@@ -21,7 +22,11 @@ func asked(server v1alpha1.Server) v1alpha1.AuditedServer {
 func (s *session) audited() *v1alpha1.AuditedServer {
 	ran := s.run.Audited
 	if ran.Image == "" { // the record of an older manager, which is about this spec all the same
-		ran = asked(s.audit.Spec.Server)
+		of := asked(s.audit.Spec.Server)
+		ran.Image, ran.CommandDigest = of.Image, of.CommandDigest
+		if ran.Platform == "" && s.pod != nil { // the image may be for several
+			ran.Platform = podspec.Platform(s.pod)
+		}
 	}
 	if ran.Image == "" {
 		return nil

@@ -152,7 +152,7 @@ func TestWhatAnOlderManagerAudited(t *testing.T) {
 	w.audited("")
 	want := &v1alpha1.AuditedServer{
 		Image: "registry.example/notes:v1", Digests: []v1alpha1.Digest{digestOf("a")}, CommandDigest: v1alpha1.CommandDigest(nil, nil),
-		Unsuppressed: &v1alpha1.FindingCounts{},
+		Platform: "linux/amd64", Unsuppressed: &v1alpha1.FindingCounts{},
 	}
 	if diff := cmp.Diff(want, w.audit().Status.Audited); diff != "" || len(w.created) != 1 {
 		t.Error(len(w.created), diff)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/nodes"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
@@ -34,8 +35,7 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 	switch state.Stage {
 	case result.Failed:
 		s.fail(report.Reason(state.Reason), "%s", state.Message)
-		s.identify()
-		return nil
+		return r.identify(ctx, s)
 	case result.Finished:
 		return r.collectReport(ctx, s)
 	}
@@ -66,7 +66,9 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	default:
 		s.summary, s.report = &collected.Summary, &collected.Report
 	}
-	s.identify()
+	if err := r.identify(ctx, s); err != nil {
+		return err
+	}
 	if !s.failed() && result.ServerOutOfMemory(s.pod) {
 		s.fail(report.ReasonOOMKilled, "The server ran out of memory")
 	}
@@ -75,13 +77,20 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 
 // identify finds out which image was run. The kubelet pulled by digest, so that
 // it reports another one means that this is not the Pod that was asked for.
-func (s *session) identify() {
+func (r *Reconciler) identify(ctx context.Context, s *session) error {
 	reported := result.ImageDigest(s.pod)
 	s.resolved = s.run.ImageDigest
 	switch {
-	case s.resolved == "":
+	case s.resolved == "" && reported != "":
 		s.resolved = v1alpha1.Digest(reported)
-	case reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
+		// For all that is known it is the digest of an index, of which the node chose.
+		platform, err := nodes.Platform(ctx, r.Live, s.pod.Spec.NodeName)
+		if err != nil {
+			return err
+		}
+		s.run.Audited.Platform = platform
+	case s.resolved != "" && reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
 		s.fail(report.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
 	}
+	return nil
 }

@@ -25,6 +25,7 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		Expect(message(a, "Ready")).To(ContainSubstring(fix))
 		Expect(kstatus(a)).To(Equal(status.FailedStatus))
 		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(a.Status.Audited).To(HaveValue(And(HaveField("Image", "registry.example/notes:v1"), HaveField("Digests", BeEmpty()))))
 		Expect(b.reconcile(ctx)).To(Equal(ctrl.Result{}), "nothing is tried again by itself")
 	},
 		Entry("not found", imageref.ErrNotFound, "Check spec.server.image"),
@@ -67,7 +68,12 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		b.finish(ctx, pod, clean())
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
-		Expect(b.audit(ctx).Status.ImageDigest).To(BeEquivalentTo(sha("a")), "by the kubelet's word")
+		status := b.audit(ctx).Status
+		Expect(status.ImageDigest).To(BeEquivalentTo(sha("a")), "by the kubelet's word")
+		Expect(status.Audited).To(HaveValue(And(
+			HaveField("Image", "registry.example/notes:v1"), HaveField("Digests", HaveExactElements(BeEquivalentTo(sha("a")))),
+			HaveField("Platform", "linux/unknown"), // there is no node here
+			HaveField("ArgvDigest", v1alpha1.CommandDigest([]string{"node", "server.js"}, nil)))))
 	},
 		Entry(nil, imageref.ErrNotFound), Entry(nil, imageref.ErrUnauthorized), Entry(nil, imageref.ErrUnreachable),
 	)

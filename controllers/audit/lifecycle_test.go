@@ -65,6 +65,11 @@ var _ = Describe("an audit", func() {
 		Expect(message(a, "Ready")).To(And(ContainSubstring("2 findings at or above High"), ContainSubstring(".ssh/id_rsa"),
 			ContainSubstring("93.184.216.34:80"), ContainSubstring("[High] Tool format_note read"), ContainSubstring(a.Status.ReportRef.Name)))
 		Expect(a.Status.Findings.High).To(BeEquivalentTo(2))
+		Expect(a.Status.Audited).To(HaveValue(And(
+			HaveField("Image", "registry.example/notes:v1"), HaveField("Digests", HaveExactElements(BeEquivalentTo(sha("a")), BeEquivalentTo(sha("c")))),
+			HaveField("Platform", ""), HaveField("CommandDigest", v1alpha1.CommandDigest(nil, nil)),
+			HaveField("ArgvDigest", v1alpha1.CommandDigest([]string{"/notes", "--stdio"}, nil)),
+			HaveField("Unsuppressed", HaveValue(HaveField("High", BeEquivalentTo(2)))))))
 		Expect(a.Status.TopFindings).To(HaveLen(2))
 		Expect(a.Status.TopFindings[0].Evidence).To(Equal("2026-01-02T03:04:05.000Z pid 7: openat(...)"))
 		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditFailed: 2 findings")))
@@ -157,6 +162,7 @@ var _ = Describe("an audit", func() {
 		Expect(a.Status.ImageDigest).To(BeEmpty())
 		Expect(a.Status.Runner.Tracer).To(BeEmpty())
 		Expect(b.reports(ctx)[0].Spec.Server.URL).To(Equal("https://mcp.example.com/mcp"))
+		Expect(b.audit(ctx).Status.Audited).To(BeNil(), "no image was run")
 		Expect(b.pods(ctx)).To(BeEmpty())
 	})
 

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -80,6 +81,28 @@ func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) 
 			return Support{}, nil
 		}
 	}
+}
+
+// Unknown stands for the architecture of a node that is gone or may not be read.
+const Unknown = "linux/unknown"
+
+// Platform is that of a node, such as "linux/amd64", or Unknown. It lists the one node:
+// that takes no right besides the one that UserNamespaces needs.
+func Platform(ctx context.Context, reader client.Reader, name string) (string, error) {
+	var found corev1.NodeList
+	if name == "" {
+		return Unknown, nil
+	}
+	err := reader.List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name})
+	if err != nil && !apierrors.IsForbidden(err) {
+		return "", fmt.Errorf("read node %s: %w", name, err)
+	}
+	for _, node := range found.Items {
+		if info := node.Status.NodeInfo; node.Name == name && info.OperatingSystem != "" && info.Architecture != "" {
+			return info.OperatingSystem + "/" + info.Architecture, nil
+		}
+	}
+	return Unknown, nil
 }
 
 func userNamespacesOf(node corev1.Node) Support {

@@ -119,3 +119,34 @@ func TestErrors(t *testing.T) {
 		t.Errorf("not allowed to list nodes: %+v, %v", got, err)
 	}
 }
+
+func TestPlatform(t *testing.T) {
+	of := func(name, os, architecture string) corev1.Node {
+		n := node()
+		n.Name, n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = name, os, architecture
+		return n
+	}
+	away := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		nodes  []corev1.Node
+		of     string
+		answer error
+		want   string
+		err    error
+	}{
+		"a node":                 {[]corev1.Node{of("a", "linux", "arm64")}, "a", nil, "linux/arm64", nil},
+		"a node that is gone":    {nil, "a", nil, nodes.Unknown, nil},
+		"another node":           {[]corev1.Node{of("b", "linux", "arm64")}, "a", nil, nodes.Unknown, nil},
+		"no node":                {[]corev1.Node{of("", "linux", "arm64")}, "", nil, nodes.Unknown, nil},
+		"a node that says less":  {[]corev1.Node{of("a", "linux", "")}, "a", nil, nodes.Unknown, nil},
+		"nodes of nobody":        {nil, "a", apierrors.NewForbidden(corev1.Resource("nodes"), "", nil), nodes.Unknown, nil},
+		"an API server far away": {nil, "a", away, "", away},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := nodes.Platform(t.Context(), &cluster{nodes: test.nodes, err: test.answer}, test.of)
+			if got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("Platform = %q, %v", got, err)
+			}
+		})
+	}
+}

@@ -140,6 +140,15 @@ func nodesFor(platform string) map[string]string {
 	return map[string]string{corev1.LabelOSStable: os, corev1.LabelArchStable: architecture}
 }
 
+// Platform is the one that the nodes of a Pod were selected for; empty if any would do.
+func Platform(pod *corev1.Pod) string {
+	os, architecture := pod.Spec.NodeSelector[corev1.LabelOSStable], pod.Spec.NodeSelector[corev1.LabelArchStable]
+	if os == "" || architecture == "" {
+		return ""
+	}
+	return os + "/" + architecture
+}
+
 // sandbox is for a server that is run, and traced.
 func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
