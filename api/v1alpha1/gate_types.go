@@ -290,6 +290,8 @@ const (
 	// ReasonRunningViolations: the policy is in force, and containers run that it
 	// would deny.
 	ReasonRunningViolations = "RunningViolations"
+	// ReasonPodsPending: the policy is in force, and the Pods that run could not be listed.
+	ReasonPodsPending = "PodsPending"
 	// ReasonNamespaceNotGated: the namespace of an MCPAuditPolicy does not have the label
 	// mcpaudit.dev/gate=enabled, so the policy has no effect.
 	ReasonNamespaceNotGated = "NamespaceNotGated"

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -144,7 +146,7 @@ var _ = Describe("What runs", Ordered, func() {
 	It("says what of a policy cannot be followed", func(ctx SpecContext) {
 		namespace := namespaceFor(ctx, true)
 		policy := &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
-		policy.Spec.Match = &v1alpha1.Match{ObjectSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Maybe"}}}}
+		policy.Spec.Match = &v1alpha1.Match{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "no label!"}}}
 		Expect(api.Create(ctx, policy)).To(Succeed())
 		settled(ctx, policy, v1alpha1.ReasonInvalidSpec)
 		Expect(statusOf(ctx, policy)).To(Equal(status.FailedStatus))
@@ -205,6 +207,27 @@ var _ = Describe("What runs", Ordered, func() {
 		edit(func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Discovery = nil })
 		settled(ctx, policy, v1alpha1.ReasonNothingToDo)
 		Expect(statusOf(ctx, policy)).To(Equal(status.CurrentStatus))
+	})
+})
+
+var _ = Describe("Pods that cannot be read", func() {
+	It("are said to be so, after a while", func(ctx SpecContext) {
+		stranger := rest.CopyConfig(config)
+		stranger.Impersonate.UserName = "nobody"
+		clients, err := kubernetes.NewForConfig(stranger)
+		Expect(err).NotTo(HaveOccurred())
+		clock := testclock.NewFakePassiveClock(time.Now())
+		_, stop := startManager(ctx, func(r *drift.Reconciler) { r.Pods, r.Clock = clients.CoreV1().RESTClient(), clock })
+		defer stop()
+		policy := policyIn(ctx, namespaceFor(ctx, true))
+		eventually(ctx, func(g Gomega) {
+			clock.SetTime(clock.Now().Add(time.Hour))
+			namespaceFor(ctx, true) // it looks again
+			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
+			g.Expect(meta.FindStatusCondition(policy.Status.Conditions, v1alpha1.ConditionReady)).To(HaveField("Reason", v1alpha1.ReasonPodsPending))
+		})
+		Expect(statusOf(ctx, policy)).To(Equal(status.InProgressStatus))
+		Expect(policy.Status.Gate).To(BeNil())
 	})
 })
 

@@ -61,7 +61,7 @@ func (i *index) know(n int, high int32, at time.Time) {
 
 type recorded struct{ notes []string }
 
-func (r *recorded) Eventf(about, _ runtime.Object, kind, reason, _, note string, args ...any) {
+func (r *recorded) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf("%s %s: ", kind, reason)+fmt.Sprintf(note, args...))
 }
 
@@ -353,6 +353,33 @@ func TestStatusIsBounded(t *testing.T) {
 		if status.Violating != 200 || len(status.Running) != v1alpha1.MaxRunning || status.Running[0].Owner != "ReplicaSet/r000" ||
 			!slices.IsSortedFunc(status.Running, func(a, b v1alpha1.RunningViolation) int { return strings.Compare(a.Owner, b.Owner) }) {
 			t.Errorf("%d violate, %d are told, the first of %s", status.Violating, len(status.Running), status.Running[0].Owner)
+		}
+	}
+}
+
+// TestGated: what runs in spite of a policy leaves it ready; what of it is not in force
+// does not.
+func TestGated(t *testing.T) {
+	violated, fine := &tally{containers: 3, violating: 2}, &tally{containers: 3}
+	for _, test := range []struct {
+		name  string
+		sum   *tally
+		state state
+		want  string
+	}{
+		{"all is well", fine, state{}, "True Gating: Containers that run: 3; none of them would be denied."},
+		{"something runs", violated, state{}, "True RunningViolations: Containers that run: 3; would be denied by now: 2, see status.gate.running. They are left alone."},
+		{"an invalid spec, first of all", violated, state{invalid: "spec.match: no", offline: "x", unread: "team", off: true},
+			"False InvalidSpec: The spec cannot be followed, so all that the policy could be about is denied. Correct it: spec.match: no"},
+		{"the API server does not have it yet", violated, state{offline: "forbidden"}, "Unknown OfflineGatePending: What the API server enforces by itself could not " +
+			"be written, and is tried again: forbidden. Containers that run: 3; would be denied by now: 2, see status.gate.running. They are left alone."},
+		{"Pods that cannot be read", fine, state{unread: "team"}, "Unknown PodsPending: The policy is in force; what runs is not known, because the Pods of the " +
+			"namespace team could not be listed yet. The log of the manager says why."},
+		{"no label", fine, state{off: true}, "True NamespaceNotGated: The policy has no effect: the namespace does not have the label mcpaudit.dev/gate=enabled."},
+	} {
+		c := test.sum.gated(test.state)
+		if got := fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }

@@ -31,6 +31,9 @@ import (
 // server enforces by itself is written by another controller, which tells nobody.
 const glance = 30 * time.Second
 
+// patience is how long Pods may be unread before the policies say so.
+const patience = time.Minute
+
 // maxNote is the most bytes of an event's text (events.k8s.io).
 const maxNote = 1024
 
@@ -64,6 +67,8 @@ type Reconciler struct {
 	memory   memory
 	// containers are the last count, for the metric; nil before the first.
 	containers atomic.Pointer[map[metrics.RunningContainer]int]
+	// complete is when all Pods had last been read.
+	complete time.Time
 	// context of the manager, in which the watches run.
 	context context.Context
 }
@@ -92,10 +97,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if len(namespaced.Items) == 0 && !slices.ContainsFunc(cluster.Items, func(p v1alpha1.ClusterMCPAuditPolicy) bool { return p.Spec.Gate != nil }) {
 		wanted = nil // there is nothing to hold Pods against
 	}
-	if complete := r.watches.want(r.context, wanted); !complete || !r.Index.Synced() {
-		return ctrl.Result{}, nil // they wake the controller when they are
+	now, unread := r.Clock.Now(), r.watches.want(r.context, wanted)
+	if len(unread) == 0 {
+		r.complete = now
 	}
-	now := r.Clock.Now()
+	if !r.Index.Synced() || len(unread) > 0 && now.Sub(r.complete) < patience {
+		return ctrl.Result{RequeueAfter: glance}, nil // they wake the controller when they are read
+	}
 	sums, due := r.judge(namespaced.Items, cluster.Items, now)
 	result := ctrl.Result{RequeueAfter: glance}
 	sooner := func(at time.Time) {
@@ -106,13 +114,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	sooner(due)
 	var problems []error
 	for _, p := range slices.SortedFunc(maps.Keys(sums), func(a, b *policy) int { return compareNames(a.object, b.object) }) {
-		p.told.resume(gateOf(p.object), sums[p].places)
-		switch err := r.report(ctx, p, sums[p], gated); {
+		s := r.stateOf(p, gated, unread)
+		if s.unread == "" {
+			p.told.resume(gateOf(p.object), sums[p].places)
+		}
+		switch err := r.report(ctx, p, sums[p], s); {
 		case apierrors.IsConflict(err):
 			sooner(now) // the cache will have what somebody else wrote
 		case err != nil:
 			problems = append(problems, err)
-		default:
+		case s.unread == "":
 			sooner(r.tell(p, sums[p], now))
 		}
 	}
@@ -221,6 +232,7 @@ func (r *Reconciler) start(ctx context.Context, wake func()) {
 	r.world.changed = wake
 	r.watches = &watches{pods: r.Pods, world: r.world, running: map[string]*watch{}}
 	r.policies = policies{all: map[types.UID]*policy{}}
+	r.complete = r.Clock.Now()
 	r.memory = memory{labels: map[string]labels.Set{}}
 	r.Index.Subscribe(wake)
 }

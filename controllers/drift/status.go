@@ -1,8 +1,11 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,23 +15,39 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// report writes the gate's part of the status of a policy, if it changed.
-func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, gated map[string]bool) error {
+// stateOf is what a policy says besides what runs. gated are the namespaces of the gate,
+// unread those of them whose Pods have not been listed.
+func (r *Reconciler) stateOf(p *policy, gated, unread map[string]bool) state {
 	s := state{invalid: p.gate.Invalid, off: p.gate.Namespace != "" && !gated[p.gate.Namespace]}
 	if r.Offline != nil {
 		s.offline = r.Offline(p.gate.Ref, p.gate.Namespace)
 	}
+	for _, namespace := range slices.Sorted(maps.Keys(unread)) {
+		if p.gate.Namespace == "" || p.gate.Namespace == namespace {
+			s.unread = cmp.Or(s.unread, namespace)
+		}
+	}
+	return s
+}
+
+// report writes the gate's part of the status of a policy, if it changed. What runs is
+// left as it was told last while it is not known.
+func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, s state) error {
 	ready, now := t.gated(s), r.Clock.Now()
+	runs := t.status()
+	if s.unread != "" {
+		runs = gateOf(p.object).DeepCopy()
+	}
 	switch before := p.object.(type) {
 	case *v1alpha1.MCPAuditPolicy:
 		after := before.DeepCopy()
-		after.Status.Gate = t.status()
+		after.Status.Gate = runs
 		conditions.SetReady(&after.Status.Conditions, after.Generation, ready, now)
 		after.Status.ObservedGeneration = after.Generation
 		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
 	case *v1alpha1.ClusterMCPAuditPolicy:
 		after := before.DeepCopy()
-		after.Status.Gate = t.status()
+		after.Status.Gate = runs
 		conditions.Report(after, v1alpha1.ConditionGated, ready, now)
 		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
 	}

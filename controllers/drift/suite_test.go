@@ -84,7 +84,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 // startManager runs the controllers that write the status of policies and exceptions
 // as cmd/manager does, as the service account of config/rbac. The caller stops it.
-func startManager(ctx context.Context) (running *drift.Reconciler, stop func()) {
+func startManager(ctx context.Context, changes ...func(*drift.Reconciler)) (running *drift.Reconciler, stop func()) {
 	GinkgoHelper()
 	asManager := rest.CopyConfig(config)
 	asManager.Impersonate.UserName = "system:serviceaccount:" + systemNamespace + ":mcpaudit-manager"
@@ -102,6 +102,9 @@ func startManager(ctx context.Context) (running *drift.Reconciler, stop func()) 
 	running = &drift.Reconciler{
 		Client: manager.GetClient(), Pods: clients.CoreV1().RESTClient(), Index: store, Events: events,
 		Own: []string{runNamespace, systemNamespace}, Clock: clock.RealClock{},
+	}
+	for _, change := range changes {
+		change(running)
 	}
 	for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
 		store, running,

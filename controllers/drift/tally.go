@@ -104,6 +104,8 @@ type state struct {
 	off bool
 	// offline says why what the API server enforces by itself could not be written.
 	offline string
+	// unread is a namespace that the policy may be about, whose Pods are not known.
+	unread string
 }
 
 // gated is the condition of the gate. What runs in spite of the policy leaves it True:
@@ -119,6 +121,9 @@ func (t *tally) gated(s state) conditions.Condition {
 	switch {
 	case s.invalid != "":
 		return conditions.False(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed, so all that the policy could be about is denied. Correct it: %s", s.invalid))
+	case s.unread != "":
+		return conditions.Unknown(v1alpha1.ReasonPodsPending, fmt.Sprintf("The policy is in force; what runs is not known, because the Pods of the namespace %s "+
+			"could not be listed yet. The log of the manager says why.", s.unread))
 	case s.offline != "":
 		return conditions.Unknown(v1alpha1.ReasonOfflineGatePending, fmt.Sprintf("What the API server enforces by itself could not be written, and is tried again: %s. %s", s.offline, runs))
 	case s.off:

@@ -28,9 +28,9 @@ type watch struct {
 	stop  context.CancelFunc
 }
 
-// want has the Pods of these namespaces watched, and no others, and tells whether all
-// of them have been listed. It does not wait: the world tells when one has been.
-func (w *watches) want(ctx context.Context, namespaces map[string]bool) bool {
+// want has the Pods of these namespaces watched, and no others, and returns those that
+// have not been listed yet. It does not wait: the world tells when one has been.
+func (w *watches) want(ctx context.Context, namespaces map[string]bool) (unread map[string]bool) {
 	for namespace, running := range w.running {
 		if !namespaces[namespace] {
 			running.stop()
@@ -41,16 +41,18 @@ func (w *watches) want(ctx context.Context, namespaces map[string]bool) bool {
 			w.world.mu.Unlock()
 		}
 	}
-	complete := true
+	unread = map[string]bool{}
 	for namespace := range namespaces {
 		if w.running[namespace] == nil {
 			w.running[namespace] = w.start(ctx, namespace)
 		}
 		w.world.mu.Lock()
-		complete = complete && w.running[namespace].store.synced
+		if !w.running[namespace].store.synced {
+			unread[namespace] = true
+		}
 		w.world.mu.Unlock()
 	}
-	return complete
+	return unread
 }
 
 func (w *watches) start(ctx context.Context, namespace string) *watch {
