@@ -183,6 +183,20 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestServersThatAreUnclear: a label is put on them as on any other object.
+func TestServersThatAreUnclear(t *testing.T) {
+	const unclear = `{"metadata":{"name":"notes"},"spec":{"image":{"repository":"notes"}}}`
+	labelled := strings.Replace(unclear, `"name":"notes"}`, `"name":"notes","labels":{"a":"b"}}`, 1)
+	for new, allowed := range map[string]bool{labelled: true, strings.Replace(unclear, `"repository":"notes"`, `"repository":"leaky"`, 1): false} {
+		h, _ := newHandler(newFacts("Enforce"))
+		review := question("UPDATE", unclear, new)
+		review.Request.Kind = metav1.GroupVersionKind{Group: "toolhive.stacklok.dev", Version: "v1", Kind: "MCPServer"}
+		if answer, _ := ask(t, h, review); answer.Allowed != allowed {
+			t.Errorf("%s: allowed = %t, %v", new, answer.Allowed, answer.Result)
+		}
+	}
+}
+
 // TestNamespaceOfTheRequest counts, whatever the object says.
 func TestNamespaceOfTheRequest(t *testing.T) {
 	h, counted := newHandler(newFacts("Enforce"))
