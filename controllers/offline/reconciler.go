@@ -149,9 +149,7 @@ func (w *writer) read(ctx context.Context) error {
 // change, which may give keys away; then the bindings; and what is of no use any more
 // goes last: bindings, and lists once no binding is left that asks for them.
 func (w *writer) write(ctx context.Context, wanted Objects) {
-	lists, bindings := map[string]bool{}, map[string]bool{}
 	for _, list := range wanted.Lists {
-		lists[list.Name] = true
 		if w.lists[list.Name] == nil {
 			w.try(list, func() error { return w.create(ctx, list) })
 		}
@@ -165,29 +163,45 @@ func (w *writer) write(ctx context.Context, wanted Objects) {
 		}
 	}
 	for _, binding := range wanted.Bindings {
-		bindings[binding.Name] = true
-		have := w.bindings[binding.Name]
-		if have == nil {
-			w.try(binding, func() error { return w.create(ctx, binding) })
-		} else if !apiequality.Semantic.DeepEqual(have.Spec, binding.Spec) || !apiequality.Semantic.DeepEqual(have.Labels, binding.Labels) {
-			next := have.DeepCopy()
-			next.Spec, next.Labels = binding.Spec, binding.Labels
-			w.try(binding, func() error { return w.Client.Update(ctx, next) })
-		}
+		w.bind(ctx, binding)
 	}
-	bound := map[Policy]map[string]bool{}
+	w.clear(ctx, wanted)
+}
+
+// bind writes a binding.
+func (w *writer) bind(ctx context.Context, binding *admissionv1.ValidatingAdmissionPolicyBinding) {
+	have := w.bindings[binding.Name]
+	if have == nil {
+		w.try(binding, func() error { return w.create(ctx, binding) })
+	} else if !apiequality.Semantic.DeepEqual(have.Spec, binding.Spec) || !apiequality.Semantic.DeepEqual(have.Labels, binding.Labels) {
+		next := have.DeepCopy()
+		next.Spec, next.Labels = binding.Spec, binding.Labels
+		w.try(binding, func() error { return w.Client.Update(ctx, next) })
+	}
+}
+
+// clear deletes what is of no use any more.
+func (w *writer) clear(ctx context.Context, wanted Objects) {
+	lists, bindings := map[string]bool{}, map[string]bool{}
+	for _, list := range wanted.Lists {
+		lists[list.Name] = true
+	}
+	for _, binding := range wanted.Bindings {
+		bindings[binding.Name] = true
+	}
+	type asked struct {
+		Policy
+		list string
+	}
+	still := map[asked]bool{}
 	for name, binding := range w.bindings {
 		if !bindings[name] {
 			w.try(binding, func() error { return w.remove(ctx, binding) })
-			policy := policyOf(binding)
-			if bound[policy] == nil {
-				bound[policy] = map[string]bool{}
-			}
-			bound[policy][binding.Labels[labelList]] = true
+			still[asked{policyOf(binding), binding.Labels[labelList]}] = true
 		}
 	}
 	for name, list := range w.lists {
-		if !lists[name] && !bound[policyOf(list)][list.Labels[labelList]] {
+		if !lists[name] && !still[asked{policyOf(list), list.Labels[labelList]}] {
 			w.try(list, func() error { return w.remove(ctx, list) })
 		}
 	}
