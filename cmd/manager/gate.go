@@ -29,7 +29,7 @@ func addGate(manager ctrl.Manager, opts options.Options, facts *index.Store, add
 	serving := &certs.Serving{Cache: manager.GetCache()}
 	keeper := &certs.Keeper{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: events, Clock: clock.RealClock{},
-		Namespace: systemNamespace(), External: opts.GateCertificate == options.CertificateExternal,
+		Namespace: systemNamespace(), Names: certs.Names(systemNamespace()), External: opts.GateCertificate == options.CertificateExternal,
 	}
 	uses := admission.NewUses(manager.GetClient(), events, clock.RealClock{})
 	answers := &admission.Handler{

@@ -61,8 +61,10 @@ type Keeper struct {
 	Live   client.Reader
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
-	// Namespace of the Secret and of the Service.
+	// Namespace of the Secret.
 	Namespace string
+	// Names by which the API server asks for the gate, see Names.
+	Names []string
 	// External: somebody else keeps the Secret, such as cert-manager.
 	External bool
 }
@@ -168,7 +170,7 @@ func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duratio
 		return secret.Data[CABundle], retry, nil
 	}
 	now := k.Clock.Now()
-	plan, err := Make(now, secret.Data, Names(k.Namespace), trusted)
+	plan, err := Make(now, secret.Data, k.Names, trusted)
 	if err != nil {
 		return nil, 0, err
 	}
