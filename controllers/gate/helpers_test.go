@@ -148,3 +148,5 @@ func factsOf(policy *gate.Policy, verdicts ...*gate.Verdict) gate.Facts {
 		Architectures: []string{"amd64"}, Now: now,
 	}
 }
+
+var auditsSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"audits": "yes"}}
