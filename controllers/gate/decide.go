@@ -103,7 +103,7 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	take := func(digest v1alpha1.Digest, verdicts []*Verdict) {
 		for _, v := range verdicts {
 			if policy.Trusts(v, d.subject.Namespace, d.facts) {
-				into.add(held{policy.standing(v, d.facts.Now), v}, placeOf(v, digest, d.subject, d.facts))
+				into.add(hold(policy.standing(v, d.facts.Now), v), placeOf(v, digest, d.subject, d.facts))
 			}
 		}
 	}

@@ -183,6 +183,7 @@ func TestDecideByPlatform(t *testing.T) {
 		{"what fails on some nodes fails", runs(tag), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "Failed"},
 		{"what fails may fail on nodes that are not known", runs(tag), "", nil, verdictOf("a", on("amd64"), failed), "Failed"},
 		{"what fails on no node", runs(tag), "", []string{"arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
+		{"what fails on some nodes, by a command of its own", runs(tag, "node"), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), started([]string{"node"}, nil), failed), "Failed"},
 		{"what fails where it is not pinned to", runs(tag), "arm64", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -192,6 +193,17 @@ func TestDecideByPlatform(t *testing.T) {
 				t.Errorf("%s, want %s", o.Reason, test.reason)
 			}
 		})
+	}
+}
+
+// What was audited elsewhere does not excuse what was audited otherwise.
+func TestAnotherPlatformDoesNotAdmitAnotherCommand(t *testing.T) {
+	policy := policyOf(gated(func(g *v1alpha1.Gate) { g.OnMissing = allow }))
+	node := started([]string{"node"}, nil)
+	for _, verdicts := range [][]*gate.Verdict{{verdictOf("a", node)}, {verdictOf("a", node), verdictOf("b", on("arm64"), failed)}} {
+		if d := gate.Decide(containers(runs(tag)), factsOf(policy, verdicts...)); d.Allowed {
+			t.Errorf("admitted: %s", d.Opinions[0].Sentence)
+		}
 	}
 }
 

@@ -14,40 +14,41 @@ var ownCommand = v1alpha1.CommandDigest(nil, nil)
 type held struct {
 	standing
 	verdict *Verdict
+	// rank is the greater, the more the verdict decides beside others.
+	rank int
+}
+
+func hold(s standing, v *Verdict) held {
+	return held{s, v, s.precedence()*100 + weight(s.action)*len(reasons) + slices.Index(reasons, s.reason)}
 }
 
 // precedence orders what several verdicts on the same say: an observation against the
 // server wins, then one that passed is enough, then what says least comes last.
-func (h held) precedence() int {
-	switch {
-	case h.reason == v1alpha1.GateFailed:
-		return 6
-	case h.reason == v1alpha1.GateDrifted && h.action == v1alpha1.ActionAllow:
-		return 3 // as good as passed
-	case h.reason == v1alpha1.GateDrifted:
-		return 4 + weight(h.action)/2 // a denial before a warning
-	case h.reason == v1alpha1.GatePassed && h.action == v1alpha1.ActionAllow:
-		return 3
-	case h.reason == v1alpha1.GatePassed:
+func (s standing) precedence() int {
+	switch s.reason {
+	case v1alpha1.GatePassed:
+		if s.action == v1alpha1.ActionAllow {
+			return 3
+		}
 		return 2 // by the last verdict
-	case h.reason == v1alpha1.GateInconclusive:
+	case v1alpha1.GateFailed:
+		return 6
+	case v1alpha1.GateDrifted:
+		return 3 + weight(s.action) // where it is allowed, it is as good as passed
+	case v1alpha1.GateInconclusive:
 		return 1
 	}
 	return 0
 }
 
-// over is the one of two that decides. It is the same in whatever order verdicts come:
-// after precedence the latest, then the first by name.
+// over is the one of two that decides. It is the same in whatever order verdicts come: of
+// equal ones it is the latest, then the first by name.
 func (h held) over(other held) bool {
-	switch a, b := h.precedence(), other.precedence(); {
+	switch {
 	case other.verdict == nil:
 		return true
-	case a != b:
-		return a > b
-	case weight(h.action) != weight(other.action):
-		return weight(h.action) > weight(other.action)
-	case h.reason != other.reason:
-		return slices.Index(reasons, h.reason) > slices.Index(reasons, other.reason)
+	case h.rank != other.rank:
+		return h.rank > other.rank
 	case !h.verdict.Time.Equal(other.verdict.Time):
 		return h.verdict.Time.After(other.verdict.Time)
 	}
@@ -205,7 +206,7 @@ func (e *evidence) conclude(p *Policy, a *answer) held {
 	found := held{standing: standing{v1alpha1.GateNotAudited, p.Gate.OnMissing}}
 	others := e.verdicts - a.verdicts
 	if others > 0 {
-		found = held{standing{v1alpha1.GateOtherCommand, p.Gate.OnOtherCommand}, e.any.verdict}
+		found = held{standing: standing{v1alpha1.GateOtherCommand, p.Gate.OnOtherCommand}, verdict: e.any.verdict}
 		if e.admitting == a.admitting { // none of them would admit what it is about
 			found.action = worseAction(found.action, p.Gate.OnMissing)
 		}
@@ -215,7 +216,7 @@ func (e *evidence) conclude(p *Policy, a *answer) held {
 		if others > 0 {
 			action = worseAction(action, found.action)
 		}
-		found = held{standing{v1alpha1.GateOtherPlatform, action}, a.elsewhere.verdict}
+		found = held{standing: standing{v1alpha1.GateOtherPlatform, action}, verdict: a.elsewhere.verdict}
 	}
 	if e.against.verdict != nil && worse(found.standing, e.against.standing) == e.against.standing {
 		found = e.against

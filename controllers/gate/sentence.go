@@ -166,19 +166,14 @@ func (d *decider) stale(o Opinion, audit string, cut int) string {
 
 // findings lists those that count: "2 High findings".
 func (p *Policy) findings(v *Verdict) string {
-	all := v.Findings
-	if p.Trust.AllowSuppressions {
-		all = v.Unsuppressed
-	}
 	var parts []string
-	n, counts := 0, bySeverity(all)
+	counts := p.counts(v)
 	for i, count := range counts[:p.counting] {
 		if count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count, severities[i]))
-			n += int(count)
 		}
 	}
-	if n == 1 {
+	if p.counted(v) == 1 {
 		return parts[0] + " finding"
 	}
 	return strings.Join(parts, ", ") + " findings"

@@ -54,7 +54,7 @@ func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 }
 
 func (p *Policy) standing(v *Verdict, now time.Time) standing {
-	if p.counted(v.Findings, v.Unsuppressed) > 0 {
+	if p.counted(v) > 0 {
 		return standing{v1alpha1.GateFailed, v1alpha1.ActionDeny}
 	}
 	worst := standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
@@ -89,18 +89,19 @@ func (p *Policy) passes(v *Verdict) bool {
 }
 
 // counted is how many findings count: those that reach the policy's failOn.
-func (p *Policy) counted(all, unsuppressed v1alpha1.FindingCounts) int {
-	if p.Trust.AllowSuppressions {
-		all = unsuppressed
-	}
-	n, counts := 0, bySeverity(all)
+func (p *Policy) counted(v *Verdict) int {
+	n, counts := 0, p.counts(v)
 	for _, count := range counts[:p.counting] {
 		n += int(max(count, 0))
 	}
 	return n
 }
 
-// bySeverity are the counts in the order of severities.
-func bySeverity(c v1alpha1.FindingCounts) [5]int32 {
+// counts are those of the findings that a policy looks at, in the order of severities.
+func (p *Policy) counts(v *Verdict) [5]int32 {
+	c := &v.Findings
+	if p.Trust.AllowSuppressions {
+		c = &v.Unsuppressed
+	}
 	return [...]int32{c.Critical, c.High, c.Medium, c.Low, c.Info}
 }
