@@ -49,7 +49,7 @@ func (d *decider) read() {
 	for i, container := range d.subject.Containers {
 		read := &d.images[i]
 		read.name, read.err = parse(container.Image)
-		read.full = read.name.String()
+		read.full = read.String()
 		if read.digest != "" {
 			read.digests = append(read.digests, read.digest)
 		}
