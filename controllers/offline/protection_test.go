@@ -3,10 +3,14 @@
 package offline_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -34,8 +38,14 @@ var _ = Describe("mcpaudit-gate-label", func() {
 			eventually(ctx, func(g Gomega) { // the policy may be new
 				g.Expect(tenant.Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(forbidden("only the groups system:masters, mcpaudit:gate-keepers may change its label mcpaudit.dev/"))
 			})
-			Expect(tenant.Status().Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(Or(forbidden("may change its label"), Succeed()))
-			Expect(tenant.SubResource("finalize").Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(Or(forbidden("may change its label"), Succeed()))
+			for _, subresource := range []string{"status", "finalize"} {
+				written := namespace.DeepCopy()
+				if err := tenant.SubResource(subresource).Update(ctx, written, client.DryRunAll); err != nil {
+					Expect(err).To(forbidden("may change its label"), subresource)
+					continue
+				}
+				Expect(written.Labels).To(Equal(fetch().Labels), "%s writes no labels", subresource)
+			}
 			Expect(as("keeper", admins, "mcpaudit:gate-keepers").Update(ctx, namespace, client.DryRunAll)).To(Succeed())
 		}
 		namespace := fetch()
@@ -80,5 +90,35 @@ var _ = Describe("mcpaudit-status", func() {
 		Expect(as(managerUser, "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
 		Expect(as("admin", "system:masters").Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
 		Expect(as("admin", "system:masters").Delete(ctx, audit)).To(Succeed())
+	})
+
+	It("lets the operator alone write reports, and the garbage collector take its marks off", func(ctx SpecContext) {
+		typed := &v1alpha1.MCPAuditReport{Spec: v1alpha1.MCPAuditReportSpec{
+			Audit: v1alpha1.AuditInputs{Name: "server", Trigger: v1alpha1.TriggerNeverAudited, ReportSHA256: strings.Repeat("0", 64)},
+		}}
+		typed.Spec.Verdict = v1alpha1.VerdictPass
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		Expect(err).NotTo(HaveOccurred())
+		report := &unstructured.Unstructured{Object: content}
+		report.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPAuditReport"))
+		report.SetNamespace("default")
+		report.SetName("report")
+		for _, list := range []string{"manifest prompts", "manifest resourceTemplates", "manifest resources", "manifest tools", "profile capabilities", "server command", "errors", "findings"} {
+			Expect(unstructured.SetNestedSlice(report.Object, []any{}, append([]string{"spec"}, strings.Fields(list)...)...)).To(Succeed())
+		}
+		report.SetFinalizers([]string{"foregroundDeletion"})
+		Expect(as(managerUser, "system:masters").Create(ctx, report.DeepCopy(), client.DryRunAll)).To(Succeed())
+		eventually(ctx, func(g Gomega) { // the policy may be new
+			g.Expect(as("admin", "system:masters").Create(ctx, report.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
+		})
+		Expect(as(managerUser, "system:masters").Create(ctx, report)).To(Succeed())
+		collector := as("system:serviceaccount:kube-system:generic-garbage-collector", "system:masters")
+		marked := report.DeepCopy()
+		marked.SetLabels(map[string]string{"mcpaudit.dev/audit": "other"})
+		Expect(collector.Update(ctx, marked, client.DryRunAll)).To(forbidden("only the operator"))
+		Expect(collector.Delete(ctx, report)).To(Succeed())
+		Expect(collector.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed())
+		report.SetFinalizers(nil)
+		Expect(collector.Update(ctx, report)).To(Succeed())
 	})
 })
