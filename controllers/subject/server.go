@@ -94,34 +94,50 @@ func patch(template []byte) (*pod, error) {
 	return &strict, nil
 }
 
-// readKmcp reads what an override of the Pod says, the volumes, and the image of the
-// adapter that a server by stdio is run behind.
+// kmcpPod has what an MCPServer of kmcp says of its Pods: in older versions where they
+// are run is an override of its own.
+type kmcpPod struct {
+	placement
+	Sidecars      []container `json:"sidecars"`
+	Volumes       []volume    `json:"volumes"`
+	InitContainer struct {
+		Image string `json:"image"`
+	} `json:"initContainer"`
+	PodTemplate placement `json:"podTemplate"`
+}
+
+type placement struct {
+	Labels       map[string]string `json:"labels"`
+	NodeSelector map[string]string `json:"nodeSelector"`
+	Affinity     affinity          `json:"affinity"`
+}
+
+func (p placement) isEmpty() bool {
+	return len(p.Labels)+len(p.NodeSelector)+len(p.Affinity.NodeAffinity.Required.Terms) == 0
+}
+
+// readKmcp reads the sidecars, the volumes, and the image of the adapter that a server
+// by stdio is run behind.
 func readKmcp(object []byte) (gate.Subject, error) {
 	return server(source.GroupKmcp, object, func() (*pod, error) {
 		var k struct {
 			Spec struct {
-				Deployment struct {
-					Volumes       []volume `json:"volumes"`
-					InitContainer struct {
-						Image string `json:"image"`
-					} `json:"initContainer"`
-					PodTemplate struct {
-						Labels       map[string]string `json:"labels"`
-						NodeSelector map[string]string `json:"nodeSelector"`
-						Affinity     affinity          `json:"affinity"`
-					} `json:"podTemplate"`
-				} `json:"deployment"`
+				Deployment kmcpPod `json:"deployment"`
 			} `json:"spec"`
 		}
 		if err := source.Decode(object, &k); err != nil {
 			return nil, err
 		}
 		deployment := k.Spec.Deployment
-		p := &pod{Metadata: metadata{Labels: deployment.PodTemplate.Labels}, Spec: podSpec{
-			Volumes: deployment.Volumes, NodeSelector: deployment.PodTemplate.NodeSelector, Affinity: deployment.PodTemplate.Affinity,
+		at := deployment.placement
+		if at.isEmpty() {
+			at = deployment.PodTemplate
+		}
+		p := &pod{Metadata: metadata{Labels: at.Labels}, Spec: podSpec{
+			Containers: deployment.Sidecars, Volumes: deployment.Volumes, NodeSelector: at.NodeSelector, Affinity: at.Affinity,
 		}}
 		if image := deployment.InitContainer.Image; image != "" { // by default it is kmcp's own
-			p.Spec.InitContainers = []container{{Name: "adapter", Image: image}}
+			p.Spec.InitContainers = []container{{Name: "copy-binary", Image: image, Args: []string{"--copy-self", "/adapterbin/agentgateway"}}}
 		}
 		return p, nil
 	})
