@@ -19,7 +19,8 @@ type Match struct {
 	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
 
 	// images are globs on the image as it is pulled: "registry.example/mcp/*",
-	// "docker.io/library/notes:*". "*" is any text without "/", "**" any text.
+	// "docker.io/library/notes:*". "*" is any text without "/", "**" any text. Without a
+	// tag it is any tag; and an image that is named by its digest could have any tag.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

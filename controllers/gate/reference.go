@@ -32,7 +32,7 @@ type name struct {
 }
 
 func parse(image string) (name, error) {
-	if hex, ok := strings.CutPrefix(image, "sha256:"); ok {
+	if hex, ok := strings.CutPrefix(image, "sha256:"); ok && !strings.Contains(hex, "/") { // else a host of that name
 		if !isHex(hex) {
 			return name{}, fmt.Errorf("image %q: %w", image, errShortID)
 		}
