@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -294,13 +295,18 @@ var _ = Describe("MCPAuditReport", func() {
 			},
 		}
 		Expect(api.Create(ctx, report)).To(Succeed())
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
+		Expect(err).NotTo(HaveOccurred())
+		result, err := status.Compute(&unstructured.Unstructured{Object: content})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.Status).To(Equal(status.CurrentStatus), "it is written once, complete")
 
 		By("accepting a label, which is no part of the result")
 		report.Labels = map[string]string{"reviewed": "true"}
 		Expect(api.Update(ctx, report)).To(Succeed())
 
 		report.Spec.Message = "nothing to see here"
-		err := api.Update(ctx, report)
+		err = api.Update(ctx, report)
 		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring("a report is never changed")))
 	})

@@ -105,37 +105,49 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{RequeueAfter: glance}, nil // they wake the controller when they are read
 	}
 	sums, due := r.judge(namespaced.Items, cluster.Items, now)
-	result := ctrl.Result{RequeueAfter: glance}
-	sooner := func(at time.Time) {
-		if !at.IsZero() {
-			result.RequeueAfter = min(result.RequeueAfter, max(at.Sub(now), settle))
-		}
+	next := agenda{now, now.Add(glance)}
+	next.add(due)
+	problems := []error{r.publish(ctx, sums, gated, unread, &next)}
+	for i := range cluster.Items {
+		problems = append(problems, next.unlessStale(r.retire(ctx, &cluster.Items[i])))
 	}
-	sooner(due)
+	return ctrl.Result{RequeueAfter: max(next.at.Sub(now), settle)}, errors.Join(problems...)
+}
+
+// agenda is when there is something to do again.
+type agenda struct{ now, at time.Time }
+
+// add has it be at a time, if that is earlier; zero is never.
+func (a *agenda) add(at time.Time) {
+	if !at.IsZero() && at.Before(a.at) {
+		a.at = at
+	}
+}
+
+// unlessStale treats a conflict as what it is: news that the cache has not seen yet.
+func (a *agenda) unlessStale(err error) error {
+	if apierrors.IsConflict(err) {
+		a.add(a.now)
+		return nil
+	}
+	return err
+}
+
+// publish writes the statuses of the policies, and then the events about them.
+func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated, unread map[string]bool, next *agenda) error {
 	var problems []error
 	for _, p := range slices.SortedFunc(maps.Keys(sums), func(a, b *policy) int { return compareNames(a.object, b.object) }) {
 		s := r.stateOf(p, gated, unread)
 		if s.unread == "" {
 			p.told.resume(gateOf(p.object), sums[p].places)
 		}
-		switch err := r.report(ctx, p, sums[p], s); {
-		case apierrors.IsConflict(err):
-			sooner(now) // the cache will have what somebody else wrote
-		case err != nil:
-			problems = append(problems, err)
-		case s.unread == "":
-			sooner(r.tell(p, sums[p], now))
+		if err := r.report(ctx, p, sums[p], s); err != nil {
+			problems = append(problems, next.unlessStale(err))
+		} else if s.unread == "" {
+			next.add(r.tell(p, sums[p], next.now))
 		}
 	}
-	for i := range cluster.Items {
-		switch err := r.retire(ctx, &cluster.Items[i]); {
-		case apierrors.IsConflict(err):
-			sooner(now)
-		case err != nil:
-			problems = append(problems, err)
-		}
-	}
-	return result, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // exempt are the namespaces that the webhook never asks about, besides the operator's.
