@@ -24,7 +24,6 @@ type match struct {
 	namespaces, objects labels.Selector
 	images              []glob
 	containers          map[string]bool
-	targets             []v1alpha1.GateTarget
 }
 
 // severities that findings have, the worst first.
@@ -97,7 +96,6 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 			p.match.containers[name] = true
 		}
 	}
-	p.match.targets = gate.Targets
 	problems = append(problems, p.checkGate(), p.checkTrust())
 	if err := errors.Join(problems...); err != nil {
 		p.Invalid = plain(first(problems).Error(), maxInvalid)
@@ -158,7 +156,7 @@ func (p *Policy) checkGate() error {
 	}
 	for _, target := range p.Gate.Targets {
 		if !check("targets", string(target), "Pods", "Workloads", "MCPServers") {
-			p.match.targets = nil
+			p.Gate.Targets = nil
 		}
 	}
 	return errors.Join(problems...)
@@ -192,7 +190,7 @@ func (p *Policy) Selects(namespace string, facts Facts) bool {
 
 // selectsObject tells whether a policy is about an object of a namespace that it selects.
 func (p *Policy) selectsObject(subject Subject) bool {
-	if len(p.match.targets) > 0 && !slices.Contains(p.match.targets, subject.Target) {
+	if len(p.Gate.Targets) > 0 && !slices.Contains(p.Gate.Targets, subject.Target) {
 		return false
 	}
 	return matchesObject(p.match.objects, subject)
