@@ -41,7 +41,7 @@ func huge(namespace string, containers int) *corev1.Pod {
 // median of some tries, for the report of the suite.
 func median(ctx context.Context, object *corev1.Pod) time.Duration {
 	var took []time.Duration
-	for range 15 {
+	for range 5 {
 		start := time.Now()
 		Expect(try(ctx, object)).To(Succeed())
 		took = append(took, time.Since(start))
