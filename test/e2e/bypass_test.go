@@ -240,15 +240,15 @@ var _ = Describe("Ways around the gate", func() {
 			_, err := kubectl(ctx, "", "-n", namespace, "create", "rolebinding", role, "--clusterrole="+role, "--user="+role+"-"+namespace)
 			Expect(err).NotTo(HaveOccurred())
 		}
-		may := func(user, verb, resource string) bool {
-			out, _ := kubectl(ctx, "", "auth", "can-i", "-n", namespace, verb, resource+".mcpaudit.dev", "--as="+user+"-"+namespace)
-			return strings.HasPrefix(out, "yes")
+		may := func(user, verb, resource string, more ...string) bool {
+			out, _ := kubectl(ctx, "", append([]string{"auth", "can-i", "-n", namespace, verb, resource + ".mcpaudit.dev", "--as=" + user + "-" + namespace}, more...)...)
+			return strings.HasSuffix(strings.TrimSpace(out), "yes")
 		}
 		for _, user := range []string{"view", "edit", "admin"} {
 			Eventually(may).WithArguments(user, "get", "mcpauditexceptions").WithPolling(poll).Should(BeTrue(), "who may view sees exceptions")
 			Expect(may(user, "create", "mcpauditexceptions")).To(BeFalse(), user)
 			Expect(may(user, "patch", "clustermcpauditpolicies")).To(BeFalse(), user)
-			Expect(may(user, "patch", "mcpserveraudits/status")).To(BeFalse(), user)
+			Expect(may(user, "patch", "mcpserveraudits", "--subresource=status")).To(BeFalse(), user)
 			Expect(may(user, "create", "mcpauditpolicies")).To(Equal(user == "admin"), user)
 			Expect(may(user, "create", "mcpserveraudits")).To(Equal(user != "view"), user)
 		}

@@ -40,7 +40,7 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 	moveTag(ctx, "drift:v1", drifting)
 	audits := map[string]*v1alpha1.MCPServerAudit{
 		"Inconclusive": newAudit(variant(ctx, "honest-go:dev", "inconclusive"), probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})),
-		"LastVerdict":  newAudit(variant(ctx, "honest-go:dev", "last")),
+		"LastVerdict":  newAudit(variant(ctx, "honest-go:dev", "last"), func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = ptr.To[int32](0) }),
 		"Stale":        newAudit(variant(ctx, "honest-go:dev", "stale")),
 		"Drifted":      newAudit(drifting),
 	}
@@ -53,8 +53,7 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 	moveTag(ctx, "drift:v2", drifting)
 	rerun(ctx, audits["Drifted"])
 	Expect(condition(audits["Drifted"], v1alpha1.ConditionReady).Reason).To(Equal(v1alpha1.ReasonManifestDrifted))
-	rerunWith(ctx, audits["LastVerdict"], func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Calls = v1alpha1.ProbeCallsNever })
-	Expect(audits["LastVerdict"].Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive))
+	interrupt(ctx, audits["LastVerdict"])
 	suspendChanged(ctx, audits["Stale"])
 
 	found := map[string]*corev1.Pod{
@@ -69,6 +68,24 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 		found[name] = pod(byDigest(audit))
 	}
 	return found
+}
+
+// interrupt audits again, and takes the Pod away meanwhile: the same spec passed before.
+func interrupt(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
+	GinkgoHelper()
+	Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+	before := audit.DeepCopy()
+	metav1.SetMetaDataAnnotation(&audit.ObjectMeta, v1alpha1.RequestedAtAnnotation, time.Now().Format(time.RFC3339Nano))
+	Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
+	Eventually(func(g Gomega) {
+		pods := podsOf(ctx, audit)
+		g.Expect(pods).To(HaveLen(1))
+		g.Expect(k8s.Delete(ctx, &pods[0], client.GracePeriodSeconds(0))).To(Succeed())
+	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(50 * time.Millisecond).Should(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		g.Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
+	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
 }
 
 // suspendChanged changes the spec of an audit that was decided, and holds back the
@@ -215,7 +232,7 @@ var _ = Describe("The gate", func() {
 			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "what runs is no failure of the policy")
 			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonRunningViolations))
 		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(poll).Should(Succeed())
-		awaitEvent(ctx, "ClusterMCPAuditPolicy", policy.Name, "NotAudited")
+		awaitEvent(ctx, "ClusterMCPAuditPolicy", policy.Name, "which no audit that counts has a verdict on")
 		awaitAvailable(ctx, d)
 	})
 
