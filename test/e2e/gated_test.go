@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -47,6 +48,7 @@ func (a *asker) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text
 // asking makes an asker; as whoever the option says.
 func asking(options ...func(*rest.Config)) *asker {
 	GinkgoHelper()
+	log.SetLogger(GinkgoLogr)
 	restConfig, err := config.GetConfig()
 	Expect(err).NotTo(HaveOccurred())
 	a := &asker{}

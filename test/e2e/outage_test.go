@@ -45,6 +45,17 @@ func awaitFloor(ctx context.Context) {
 		WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(MatchError(ContainSubstring(byAPIServer)))
 }
 
+// in is a Pod of another namespace, as the Pod Security level restricted wants it.
+func in(elsewhere string) *corev1.Pod {
+	return pod(unaudited, func(p *corev1.Pod) {
+		p.Namespace = elsewhere
+		p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}
+	})
+}
+
 // expectOutage expects the webhook to be out of the way, and the API server to deny
 // what is known to be bad.
 func expectOutage(ctx context.Context) {
@@ -56,7 +67,7 @@ func expectOutage(ctx context.Context) {
 	Expect(a.create(ctx, deployment(unaudited)).err).NotTo(HaveOccurred())
 	expectNone(ctx, disguises(byDigest(r.leaky), byDigest(r.honest)), byAPIServer)
 	for _, elsewhere := range []string{metav1.NamespaceSystem, systemNamespace, runNamespace, metav1.NamespaceDefault} {
-		Expect(a.create(ctx, pod(unaudited, func(p *corev1.Pod) { p.Namespace = elsewhere })).err).NotTo(HaveOccurred(), elsewhere)
+		Expect(a.create(ctx, in(elsewhere)).err).NotTo(HaveOccurred(), elsewhere)
 	}
 }
 
@@ -234,7 +245,7 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 		Eventually(func() error { return a.create(ctx, pod(byDigest(r.honest))).err }).
 			WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(MatchError(ContainSubstring("failed calling webhook")))
 		for _, elsewhere := range []string{metav1.NamespaceSystem, systemNamespace, runNamespace, metav1.NamespaceDefault} {
-			Expect(a.create(ctx, pod(unaudited, func(p *corev1.Pod) { p.Namespace = elsewhere })).err).NotTo(HaveOccurred(), elsewhere)
+			Expect(a.create(ctx, in(elsewhere)).err).NotTo(HaveOccurred(), elsewhere)
 		}
 
 		By("scaling down, labelling and deleting in the namespace")
