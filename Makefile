@@ -102,11 +102,15 @@ eval: ## Measure the rules: what they miss, and what they find in honest servers
 
 .PHONY: test-envtest
 test-envtest: ## Run the controllers against a real API server.
-	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench
 
 .PHONY: bench-scale
 bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fails when a bound is broken (some minutes).
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go run ./test/scale
+
+.PHONY: bench-gate
+bench-gate: ## Measure what the gate costs whoever creates a workload, with 0 to 50,000 verdicts; fails when a bound is broken (some minutes).
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go run ./test/gatebench
 
 .PHONY: test-cluster
 test-cluster: ## Check that the local cluster comes and goes without a trace (not while one is up).

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mcpaudit/mcpaudit/controllers/offline"
+)
+
+// floor is what the API server enforces by itself.
+type floor struct {
+	// took is how long it took to compile; lists are the ConfigMaps, of bytes in all.
+	took         time.Duration
+	lists, bytes int
+}
+
+// compile writes the lists for n verdicts in place of those before.
+func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
+	informing, forget := context.WithCancel(ctx)
+	defer forget()
+	f, err := newFeed(informing, n)
+	if err != nil {
+		return floor{}, err
+	}
+	store, err := f.fill(ctx)
+	if err != nil {
+		return floor{}, err
+	}
+	begin := time.Now()
+	compiled := offline.Compile(nil, clusterPolicies(), offline.World{Facts: store.Facts(begin), Verdicts: slices.Collect(store.All())})
+	made := floor{took: time.Since(begin), lists: len(compiled.Lists)}
+	for policy, problem := range compiled.Problems {
+		return made, fmt.Errorf("compile policy %s: %s", policy.Name, problem)
+	}
+	for _, object := range c.kept {
+		if err := c.client.Delete(ctx, object); err != nil {
+			return made, fmt.Errorf("delete list: %w", err)
+		}
+	}
+	c.kept = nil
+	for _, list := range compiled.Lists {
+		for key, value := range list.Data {
+			made.bytes += len(key) + len(value)
+		}
+		c.kept = append(c.kept, list)
+	}
+	for _, binding := range compiled.Bindings {
+		c.kept = append(c.kept, binding)
+	}
+	for _, object := range c.kept {
+		if err := c.client.Create(ctx, object); err != nil {
+			return made, fmt.Errorf("write list: %w", err)
+		}
+	}
+	return made, nil
+}
+
+// await returns when the API server judges by what it was told: what passes is created
+// everywhere, and what failed in plain only, because of whom it has to be. It learns
+// of it by watches.
+func (c *cluster) await(ctx context.Context) error {
+	const period, patience = 100 * time.Millisecond, time.Minute
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
+		err := c.settled(ctx)
+		if ctx.Err() == nil {
+			last = err
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the API server: %w: %w", err, last)
+	}
+	return nil
+}
+
+func (c *cluster) settled(ctx context.Context) error {
+	by := map[string][]string{
+		webhook: {"admission webhook"}, lists: {"ValidatingAdmissionPolicy"}, both: {"ValidatingAdmissionPolicy", "admission webhook"},
+		strict: {"ValidatingAdmissionPolicy", "admission webhook"},
+	}
+	for _, team := range teams {
+		for _, o := range created() {
+			if o.large {
+				continue
+			}
+			o.stored = false
+			switch err := c.create(ctx, o, team); {
+			case !o.denied || team == plain:
+				if err != nil {
+					return err
+				}
+			case !apierrors.IsForbidden(err):
+				return fmt.Errorf("create a %s in %s: it is not denied: %w", o.name, team, err)
+			case !slices.ContainsFunc(by[team], func(who string) bool { return strings.Contains(err.Error(), who) }):
+				return fmt.Errorf("create a %s in %s: somebody else denies it: %w", o.name, team, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The namespaces, each in the gate in a way of its own.
+const (
+	plain   = "plain"
+	webhook = "webhook"
+	lists   = "lists"
+	both    = "both"
+	strict  = "strict"
+)
+
+// teams are all of them, in the order of the table.
+var teams = []string{plain, webhook, lists, both, strict}
+
+// huge is how many bytes the images of a huge Pod take: with all the rest as much as an
+// API server accepts.
+const huge = 2 << 20
+
+// object is what is created.
+type object struct {
+	name        string
+	group, kind string
+	path        string // below the namespace's
+	body        []byte
+	denied      bool // in the gate
+	stored      bool // really created
+	large       bool
+}
+
+// fewer is how often a large object is asked about, of a number of times.
+func (o object) fewer(times int) int {
+	if o.large {
+		return max(times/50, 1)
+	}
+	return times
+}
+
+func pod(name, image string, args ...string) object {
+	return podOf(name, corev1.Container{Name: "server", Image: image, Args: args})
+}
+
+func podOf(name string, containers ...corev1.Container) object {
+	return encode(object{name: name, kind: "Pod", path: "api/v1/namespaces/%s/pods"}, &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{GenerateName: "notes-"},
+		Spec: corev1.PodSpec{Containers: containers},
+	})
+}
+
+func deployment(name, image string) object {
+	labels := map[string]string{"app": "notes"}
+	return encode(object{name: name, group: "apps", kind: "Deployment", path: "apis/apps/v1/namespaces/%s/deployments"}, &appsv1.Deployment{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{GenerateName: "notes-"},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: image}}},
+			},
+		},
+	})
+}
+
+// hugePod has thousands of containers, of which all pass.
+func hugePod(name string) object {
+	image := byDigest(honest)
+	var containers []corev1.Container
+	for size := 0; size < huge; size += len(image) + 512 {
+		containers = append(containers, corev1.Container{
+			Name: fmt.Sprintf("server-%d", len(containers)), Image: image,
+			Env: []corev1.EnvVar{{Name: "FILL", Value: strings.Repeat("x", 480)}},
+		})
+	}
+	o := podOf(name, containers...)
+	o.large = true
+	return o
+}
+
+func encode(o object, from any) object {
+	body, err := json.Marshal(from)
+	if err != nil {
+		panic(err) // it is of strings
+	}
+	o.body = body
+	return o
+}
+
+func (o object) isDenied() object { o.denied = true; return o }
+func (o object) isStored() object { o.stored = true; return o }
+
+// runnerArgs are those of the audit of crowd that there always is.
+var runnerArgs = describe(-3).Spec.Server.Args
+
+// Names of objects that cost more than others do: the first as much as there are verdicts
+// on its image, the second as much as it has containers.
+const (
+	nameCrowd = "Pod, runner's image"
+	nameHuge  = "Pod of 3 MB"
+)
+
+// decisionsAsked are what the handler is asked about.
+func decisionsAsked() []object {
+	return []object{
+		pod("Pod, by digest", byDigest(honest)),
+		pod("Pod, by tag", honest),
+		pod("Pod, failed", byDigest(leaky)).isDenied(),
+		pod("Pod, not audited", unknown).isDenied(),
+		deployment("Deployment, by digest", byDigest(honest)),
+		pod(nameCrowd, byDigest(crowd), runnerArgs...),
+		hugePod(nameHuge),
+	}
+}
+
+// created are what is created in each namespace.
+func created() []object {
+	return []object{
+		pod("Pod, dry run", byDigest(honest)),
+		pod("Pod, by tag, dry run", honest),
+		pod("Pod, failed, dry run", byDigest(leaky)).isDenied(),
+		pod("Pod", byDigest(honest)).isStored(),
+		deployment("Deployment", byDigest(honest)).isStored(),
+		pod(nameCrowd+", dry run", byDigest(crowd), runnerArgs...),
+		hugePod(nameHuge + ", dry run"),
+	}
+}

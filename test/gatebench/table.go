@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// The bounds. They are on medians and on ratios within the run, which hold on a busy
+// machine as well.
+const (
+	// maxRatio is of what is created in the gate to what is not, all objects that are
+	// admitted and of a usual size taken together.
+	maxRatio = 2
+	// maxGrowth is of a decision with the most verdicts to one with the fewest, beyond slack.
+	maxGrowth = 2
+	slack     = 50 * time.Microsecond
+	// maxDecision is of the median; the target is that of the 99th percentile.
+	maxDecision = time.Millisecond
+)
+
+// printTable writes what is measured by line, the numbers of verdicts by column.
+func printTable(w io.Writer, results []result) error {
+	var table strings.Builder
+	line := func(name string, value func(result) string) {
+		cells := []string{name}
+		for _, r := range results {
+			cells = append(cells, value(r))
+		}
+		table.WriteString(strings.Join(cells, "\t") + "\t\n")
+	}
+	line("verdicts", func(r result) string { return fmt.Sprint(r.verdicts) })
+	perVerdict := func(name string, of func(result) float64) {
+		line(name, func(r result) string {
+			if r.verdicts == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%.0f B", of(r))
+		})
+	}
+	perVerdict("memory per verdict: index, on top of the cached audits", func(r result) float64 { return r.gate.Index })
+	perVerdict("memory per verdict: index, the cached audits gone", func(r result) float64 { return r.left.Alone })
+	perVerdict("memory per verdict: cached audit", func(r result) float64 { return r.gate.Audits })
+	line("filling the index", func(r result) string { return r.gate.Filled.Round(time.Millisecond).String() })
+	line("compiling the lists", func(r result) string { return r.floor.took.Round(time.Millisecond).String() })
+	line("lists", func(r result) string { return fmt.Sprintf("%d (%d KiB)", r.floor.lists, r.floor.bytes>>10) })
+	for i, first := range results[0].gate.Decisions {
+		line("decision: "+first.Name, func(r result) string { return r.gate.Decisions[i].Decision.String() })
+		line("answer: "+first.Name, func(r result) string { return r.gate.Decisions[i].Answer.String() })
+	}
+	for _, clients := range concurrent {
+		line(fmt.Sprintf("both to plain, %d at a time", clients), func(r result) string { return fmt.Sprintf("%.2fx", r.ratio(clients)) })
+	}
+	for i, first := range results[0].trips {
+		for _, team := range teams {
+			line(first.title()+": "+team, func(r result) string {
+				text := r.trips[i].took[team].String()
+				if team != plain {
+					text += fmt.Sprintf(" %.2fx", r.trips[i].ratio(team))
+				}
+				return text
+			})
+		}
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if _, err := fmt.Fprintf(out, "\n%d CPUs, %s; p50/p99\n\n%s", runtime.NumCPU(), runtime.Version(), &table); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// String is in milliseconds.
+func (s spread) String() string {
+	milliseconds := func(d time.Duration) string { return fmt.Sprintf("%.3g", float64(d.Microseconds())/1000) }
+	return milliseconds(s.P50) + "/" + milliseconds(s.P99) + " ms"
+}
+
+// check tells which bounds were broken.
+func check(results []result) error {
+	var problems []error
+	for _, r := range results {
+		broken := func(format string, args ...any) {
+			problems = append(problems, fmt.Errorf("%d verdicts: "+format, append([]any{r.verdicts}, args...)...))
+		}
+		for i, d := range r.gate.Decisions {
+			least := results[0].gate.Decisions[i].Decision.P50
+			if d.Decision.P50 > maxGrowth*least+slack && d.Name != nameCrowd {
+				broken("decision about %s: %s, and %s with %d", d.Name, d.Decision.P50, least, results[0].verdicts)
+			}
+			if d.Decision.P50 > maxDecision && d.Name != nameHuge {
+				broken("decision about %s: %s at the median", d.Name, d.Decision.P50)
+			}
+		}
+		for _, clients := range concurrent {
+			if ratio := r.ratio(clients); ratio > maxRatio {
+				broken("to create an object takes %.2f times as long in the gate, %d at a time", ratio, clients)
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// ratio of the round trips in both to those in plain.
+func (r result) ratio(clients int) float64 {
+	var gated, not time.Duration
+	for _, t := range r.trips {
+		if t.clients == clients && t.admitted && !t.large {
+			gated, not = gated+t.took[both].P50, not+t.took[plain].P50
+		}
+	}
+	return float64(gated) / float64(not)
+}
