@@ -168,13 +168,13 @@ func (listed) IsWatchListSemanticsUnSupported() bool { return true }
 // canned gives its objects away once, so that only the informer has them.
 func canned(objects []runtime.Object) toolscache.ListerWatcher {
 	return listed{&toolscache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			list := &corev1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
 			err := meta.SetList(list, objects)
 			objects = nil
 			return list, err
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
 	}}
 }
 
