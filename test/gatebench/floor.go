@@ -65,7 +65,7 @@ func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
 // everywhere, and what failed in plain only, because of whom it has to be. It learns
 // of it by watches.
 func (c *cluster) await(ctx context.Context) error {
-	const period, patience = 100 * time.Millisecond, time.Minute
+	const period, patience = 100 * time.Millisecond, 3 * time.Minute
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
 		err := c.settled(ctx)
