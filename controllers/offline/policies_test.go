@@ -135,7 +135,10 @@ var _ = Describe("mcpaudit-denied", func() {
 		running, deployment := object[0].(*corev1.Pod), object[1].(*appsv1.Deployment)
 		Expect(api.Create(ctx, running)).To(Succeed())
 		Expect(api.Create(ctx, deployment)).To(Succeed())
-		bind(ctx, "mcpaudit-denied", namespace, map[string]string{leakyKey: line("*", "*", "deny")})
+		mounted := "registry.example/mcp/mounted@sha256:" + strings.Repeat("4", 64)
+		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
+			"containers": "server,renamed,debug,main,canary", leakyKey: line("*", "*", "deny"), "sha256-" + strings.Repeat("4", 64): line("*", "*", "deny"),
+		})
 
 		running.Labels["touched"] = "yes"
 		Expect(api.Update(ctx, running)).To(Succeed(), "labels")
@@ -147,6 +150,14 @@ var _ = Describe("mcpaudit-denied", func() {
 		Expect(api.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
 		deployment.Spec.Template.Spec.Containers[0].Args = []string{"--other"}
 		Expect(api.Update(ctx, deployment)).To(forbidden("runs"), "other args")
+
+		By("running what was only mounted")
+		mounting := pod(namespace, corev1.Container{Name: "main", Image: honest})
+		mounting.Name, mounting.GenerateName = "mounting", ""
+		mounting.Spec.Volumes = []corev1.Volume{{Name: "other", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: mounted}}}}
+		Expect(api.Create(ctx, mounting)).To(Succeed())
+		mounting.Spec.Containers[0].Image = mounted
+		Expect(api.Update(ctx, mounting)).To(forbidden("container main"))
 
 		debugged := running.DeepCopy()
 		debugged.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: honest, Command: []string{"sh"}}}}
@@ -175,6 +186,14 @@ var _ = Describe("mcpaudit-denied", func() {
 		} {
 			Expect(try(ctx, runs(namespace, image))).To(forbidden(image), image)
 		}
+		for _, image := range []string{ // what only looks like an id, like Docker Hub, or like another host
+			"sha256:5000/x@sha256:" + strings.Repeat("f", 64), "LOCALHOST/x_y:1",
+		} {
+			Expect(try(ctx, runs(namespace, image))).To(forbidden(image), image)
+		}
+		for _, image := range []string{"DOCKER.IO/notes", "Mcp/leaky:1"} {
+			Expect(try(ctx, runs(namespace, image))).To(Succeed(), image)
+		}
 		for _, image := range []string{"notes:1", "mcp/leaky", "other/notes", "localhost/x/uy:1", "registry.example/a/b", "notes@sha256:" + strings.Repeat("3", 64)} {
 			Expect(try(ctx, runs(namespace, image))).To(Succeed(), image)
 		}
@@ -184,7 +203,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		namespace := gated(ctx)
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
 			leakyKey:                            line("/server ", "--all a%20b ", "deny") + "\n" + line("", "", "deny"),
-			honestKey:                           line("/good ", "", "pass") + "\n" + line("*", "*", "deny"),
+			honestKey:                           line("/good ", "", "pass") + "\n" + line("/good ", "a$$b ", "pass") + "\n" + line("*", "*", "deny"),
 			"sha256-" + strings.Repeat("3", 64): line("", "x ", "pass") + "\n" + line("", "*", "deny"),
 		})
 		command := func(image string, command, args []string) error {
@@ -201,6 +220,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		Expect(command(honest, []string{"/bad"}, nil)).To(forbidden("honest"))
 		Expect(command(honest, []string{"/good"}, nil)).To(Succeed())
 		Expect(command(honest, []string{"/good", "$(X)"}, nil)).To(forbidden("honest"))
+		Expect(command(honest, []string{"/good"}, []string{"a$$b"})).To(forbidden("honest"), "which a kubelet makes a$b")
 		third := "x@sha256:" + strings.Repeat("3", 64)
 		Expect(command(third, nil, []string{"x"})).To(Succeed())
 		Expect(command(third, nil, []string{"y"})).To(forbidden("runs"))

@@ -33,11 +33,12 @@ var _ = Describe("MCPServer objects", func() {
 			create(ctx, fmt.Sprintf(serverKind, group))
 		}
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
-			leakyKey: line("", "", "deny"), honestKey: line("/run ", "a ", "deny"), "docker.io_slibrary_snode_c24-alpine3.21": line("npx ", "x ", "deny"), "containers": "other,canary",
+			leakyKey: line("", "", "deny"), honestKey: line("/run ", "a ", "deny") + "\n" + line("", "--more a ", "deny"), "docker.io_slibrary_snode_c24-alpine3.21": line("npx ", "x ", "deny"), "containers": "other,canary",
 		})
 		for _, c := range []struct{ group, spec string }{
 			{"toolhive.stacklok.dev", "{image: LEAKY}"},
 			{"toolhive.stacklok.dev", "{image: HONEST, args: [a], podTemplateSpec: {spec: {containers: [{name: other}, {name: mcp, command: [/run]}]}}}"},
+			{"toolhive.stacklok.dev", "{image: HONEST, args: [a], podTemplateSpec: {spec: {containers: [{name: mcp, args: [--more]}]}}}"},
 			{"kagent.dev", "{deployment: {image: LEAKY}}"},
 			{"kagent.dev", "{deployment: {image: HONEST, cmd: /run, args: [a]}}"},
 			{"kagent.dev", "{deployment: {cmd: npx, args: [x]}}"},
