@@ -97,7 +97,7 @@ func (c *cluster) settled(ctx context.Context) error {
 					return err
 				}
 			case !apierrors.IsForbidden(err):
-				return fmt.Errorf("create a %s in %s: it is not denied: %w", o.name, team, err)
+				return fmt.Errorf("create a %s in %s: it is not denied: %v", o.name, team, err)
 			case !slices.ContainsFunc(by[team], func(who string) bool { return strings.Contains(err.Error(), who) }):
 				return fmt.Errorf("create a %s in %s: somebody else denies it: %w", o.name, team, err)
 			}
