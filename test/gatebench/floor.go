@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func (c *cluster) settled(ctx context.Context) error {
 					return err
 				}
 			case !apierrors.IsForbidden(err):
-				return fmt.Errorf("create a %s in %s: it is not denied: %v", o.name, team, err)
+				return errors.Join(fmt.Errorf("create a %s in %s: it is not denied", o.name, team), err)
 			case !slices.ContainsFunc(by[team], func(who string) bool { return strings.Contains(err.Error(), who) }):
 				return fmt.Errorf("create a %s in %s: somebody else denies it: %w", o.name, team, err)
 			}

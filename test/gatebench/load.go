@@ -88,7 +88,7 @@ func (c *cluster) measure(ctx context.Context, o object, clients, rounds int) (t
 				if o.denied && team != plain && apierrors.IsForbidden(err) {
 					err = nil
 				} else if o.denied && team != plain {
-					err = fmt.Errorf("create a %s in %s: it is not denied: %w", o.name, team, err)
+					err = errors.Join(fmt.Errorf("create a %s in %s: it is not denied", o.name, team), err)
 				}
 				mu.Lock()
 				times[team], problems = append(times[team], took), append(problems, err)
