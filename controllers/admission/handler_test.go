@@ -184,6 +184,30 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestServersThatAreUnclear: a label is put on them as on any other object.
+// Who administers a namespace may write policies there, but must not keep the gate from
+// answering for those of the cluster by them.
+func TestSoManyPoliciesThatNoneAnswersInTime(t *testing.T) {
+	known := newFacts(v1alpha1.GateEnforce)
+	for range 1000 {
+		known.known.Policies = append(known.known.Policies, policyOf(v1alpha1.GateAudit))
+	}
+	h, _ := newHandler(known)
+	var images []string
+	for range 100 {
+		images = append(images, passing)
+	}
+	response, _ := ask(t, h, question(admissionv1.Create, "", pod(images...)))
+	if want := "it has 100 containers for 1001 policies to judge"; response.Allowed || !strings.Contains(response.Result.Message, want) {
+		t.Errorf("got %v %v, want a denial that says %s", response.Allowed, response.Result, want)
+	}
+	if response, _ = ask(t, h, question(admissionv1.Create, "", pod(images[:10]...))); !response.Allowed {
+		t.Errorf("what can be judged is denied: %v", response.Result)
+	}
+	if response, _ = ask(t, h, question(admissionv1.Update, pod(images...), strings.Replace(pod(images...), "{", `{"metadata":{"labels":{"a":"b"}},`, 1))); !response.Allowed {
+		t.Errorf("what runs already is denied: %v", response.Result)
+	}
+}
+
 func TestServersThatAreUnclear(t *testing.T) {
 	const unclear = `{"metadata":{"name":"notes"},"spec":{"image":{"repository":"notes"}}}`
 	labelled := strings.Replace(unclear, `"name":"notes"}`, `"name":"notes","labels":{"a":"b"}}`, 1)

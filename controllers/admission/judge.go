@@ -38,7 +38,7 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 		if update && sameSpec(request.OldObject.Raw, request.Object.Raw) {
 			return gate.Decision{Allowed: true}
 		}
-		return unreadable(request, facts, err)
+		return unreadable(request, facts, err, "write it such that it can be read")
 	}
 	if update {
 		// An old object that cannot be read has nothing in common with the new one.
@@ -54,7 +54,30 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 	if len(asked.Containers) == 0 || update && sameSpec(request.OldObject.Raw, request.Object.Raw) {
 		return gate.Decision{Allowed: true}
 	}
+	if err := judgeable(asked, facts); err != nil {
+		return unreadable(request, facts, err, "make several objects of it, or have fewer policies")
+	}
 	return gate.Decide(asked, facts)
+}
+
+// maxOpinions is how many opinions of policies on containers are formed within the time
+// that the API server waits, and in little memory.
+const maxOpinions = 20_000
+
+// judgeable keeps who may write policies, but not those of the cluster, from having so
+// many asked about so many containers that the API server waits for it no longer, and
+// failurePolicy admits what a policy of the cluster denies.
+func judgeable(asked gate.Subject, facts gate.Facts) error {
+	policies := 0
+	for _, policy := range facts.Policies {
+		if policy.Selects(asked.Namespace, facts) {
+			policies++
+		}
+	}
+	if containers := len(asked.Containers); containers*policies > maxOpinions {
+		return fmt.Errorf("it has %d containers for %d policies to judge, which are too many", containers, policies)
+	}
+	return nil
 }
 
 func beingDeleted(object []byte) bool {
@@ -89,17 +112,17 @@ func sameSpec(a, b []byte) bool {
 // maxCause is how much of a parser's error a sentence has.
 const maxCause = 200
 
-// unreadable decides about what cannot be read: it might be anything, so every policy
-// of the namespace that looks at such objects denies it, as far as its mode goes.
-func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause error) gate.Decision {
+// unreadable decides about what cannot be read, or is too much: it might be anything, so
+// every policy of the namespace that looks at such objects denies it, as far as its mode goes.
+func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause error, remedy string) gate.Decision {
 	decision := gate.Decision{Allowed: true}
 	for _, policy := range facts.Policies {
 		targets := policy.Gate.Targets
 		if !policy.Selects(request.Namespace, facts) || len(targets) > 0 && !slices.Contains(targets, target(request.Kind.Kind)) {
 			continue
 		}
-		sentence := fmt.Sprintf("%s %s cannot be judged: %s; write it such that it can be read (policy %s).",
-			request.Kind.Kind, request.Name, excerpt.Line(cause.Error(), maxCause), policy.Ref.Name)
+		sentence := fmt.Sprintf("%s %s cannot be judged: %s; %s (policy %s).",
+			request.Kind.Kind, request.Name, excerpt.Line(cause.Error(), maxCause), remedy, policy.Ref.Name)
 		decision.Opinions = append(decision.Opinions, gate.Opinion{Policy: policy, Reason: reasonUnreadable, Action: v1alpha1.ActionDeny, Sentence: sentence})
 		switch policy.Gate.Mode {
 		case v1alpha1.GateAudit:
