@@ -196,6 +196,23 @@ func TestDecideByPlatform(t *testing.T) {
 	}
 }
 
+// An index may have an image for Windows, which no audit runs.
+func TestOtherSystems(t *testing.T) {
+	for _, test := range []struct {
+		architecture, system string
+		reason               v1alpha1.GateReason
+	}{
+		{"", "", "OtherPlatform"}, {"amd64", "", "OtherPlatform"}, {"amd64", "windows", "OtherPlatform"}, {"", "windows", "OtherPlatform"},
+		{"", "linux", "Passed"}, {"amd64", "linux", "Passed"},
+	} {
+		subject, facts := containers(runs(pinned)), factsOf(policyOf(), verdictOf("a", on("amd64")))
+		subject.Architecture, subject.OS, facts.Architectures = test.architecture, test.system, []string{"amd64", "windows/amd64"}
+		if o := gate.Decide(subject, facts).Opinions[0]; o.Reason != test.reason {
+			t.Errorf("pinned to %q and %q: %s, want %s", test.architecture, test.system, o.Reason, test.reason)
+		}
+	}
+}
+
 // What was audited elsewhere does not excuse what was audited otherwise.
 func TestAnotherPlatformDoesNotAdmitAnotherCommand(t *testing.T) {
 	policy := policyOf(gated(func(g *v1alpha1.Gate) { g.OnMissing = allow }))

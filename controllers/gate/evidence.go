@@ -136,14 +136,14 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 	switch {
 	case v.Architecture == "", digest != "" && len(v.Digests) > 0 && digest != v.Digests[0]:
 		return samePlace
-	case subject.Architecture != "":
-		if subject.Architecture == v.Architecture {
-			return samePlace
-		}
+	case subject.OS != "" && subject.OS != linux, subject.Architecture != "" && subject.Architecture != v.Architecture:
 		return otherPlace
 	}
-	there, others := false, len(facts.Architectures) == 0
+	there, others := subject.Architecture != "", subject.Architecture == "" && len(facts.Architectures) == 0
 	for _, architecture := range facts.Architectures {
+		if !subject.mayRunOn(architecture) {
+			continue
+		}
 		there = there || architecture == v.Architecture
 		others = others || architecture != v.Architecture
 	}
@@ -154,6 +154,18 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 		return maybePlace
 	}
 	return otherPlace
+}
+
+// linux is what audits are run on.
+const linux = "linux"
+
+// mayRunOn tells whether an object may come to nodes of an architecture of Facts.
+func (s Subject) mayRunOn(architecture string) bool {
+	os, bare, other := strings.Cut(architecture, "/")
+	if !other {
+		os, bare = linux, architecture
+	}
+	return (s.OS == "" || s.OS == os) && (s.Architecture == "" || s.Architecture == bare)
 }
 
 // add takes a verdict into account.

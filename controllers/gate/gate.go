@@ -33,9 +33,9 @@ type Subject struct {
 	Target                v1alpha1.GateTarget
 	// Labels are the object's own, TemplateLabels those of its Pod template.
 	Labels, TemplateLabels map[string]string
-	// Architecture that its Pods are pinned to, such as "amd64"; empty for any.
-	Architecture string
-	Containers   []Container
+	// Architecture and OS that its Pods are pinned to, such as "amd64" and "linux"; empty for any.
+	Architecture, OS string
+	Containers       []Container
 }
 
 // Container is an image that is run, or mounted.
@@ -124,7 +124,8 @@ type Facts struct {
 	Verdicts   Verdicts
 	// NamespaceLabels are the labels of a namespace; ok is false for one that is not known.
 	NamespaceLabels func(namespace string) (set labels.Set, ok bool)
-	// Architectures of the cluster's nodes; empty while they are not known.
+	// Architectures of the cluster's nodes, each once: "amd64", and "windows/amd64" of nodes
+	// that do not run Linux, as audits do; empty while they are not known.
 	Architectures []string
 	Now           time.Time
 }

@@ -30,6 +30,9 @@ func (d *decider) remedy(o Opinion, read *image) string {
 	case v1alpha1.GateInconclusive, v1alpha1.GateStale, v1alpha1.GatePassed:
 		return show(o.Verdict)
 	case v1alpha1.GateOtherPlatform:
+		if d.subject.Architecture == o.Verdict.Architecture {
+			return "pin its Pods to kubernetes.io/os linux as well"
+		}
 		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", plain(o.Verdict.Architecture, 32))
 	case v1alpha1.GateNoDigest:
 		return "name it by its digest"

@@ -194,7 +194,9 @@ func TestFacts(t *testing.T) {
 	if want := []string{"ClusterMCPAuditPolicy/all", "MCPAuditPolicy/a", "MCPAuditPolicy/b", "a", "b"}; !slices.Equal(order, want) {
 		t.Errorf("rules are %v, want %v", order, want)
 	}
-	if !slices.Equal(facts.Architectures, []string{"amd64", "arm64"}) || !facts.Now.Equal(now) {
+	all["Node"].OnAdd(metadataOf("Node", "d", map[string]string{"kubernetes.io/arch": "amd64", "kubernetes.io/os": "windows"}), true)
+	all["Node"].OnAdd(metadataOf("Node", "e", nil), true)
+	if facts = s.Facts(now); !slices.Equal(facts.Architectures, []string{"amd64", "arm64", "unknown", "windows/amd64"}) || !facts.Now.Equal(now) {
 		t.Errorf("architectures %v at %s", facts.Architectures, facts.Now)
 	}
 	if set, ok := facts.NamespaceLabels("team-a"); !ok || set == nil || len(set) != 0 {

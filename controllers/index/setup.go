@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,7 +27,7 @@ import (
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits;mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch
 //
 // Policies select namespaces by their labels, and whether the verdict on one platform
-// is enough is told by the label kubernetes.io/arch of the nodes. Only the metadata of both is read.
+// is enough is told by the labels kubernetes.io/arch and kubernetes.io/os of the nodes. Only the metadata of both is read.
 // +kubebuilder:rbac:groups="",resources=namespaces;nodes,verbs=list;watch
 
 // How often an API server that does not know the kinds yet is asked again, and how
@@ -144,9 +145,18 @@ func (s *Store) sources() []source {
 			}
 			s.setNamespace(o.GetName(), set)
 		}, func(name types.NamespacedName) { s.setNamespace(name.Name, nil) }},
-		{metadata("Node"), func(o client.Object) { s.setNode(o.GetName(), o.GetLabels()[corev1.LabelArchStable]) },
+		{metadata("Node"), func(o client.Object) { s.setNode(o.GetName(), architecture(o.GetLabels())) },
 			func(name types.NamespacedName) { s.setNode(name.Name, "") }},
 	}
+}
+
+// architecture of a node, as gate.Facts has it. One that does not say it could have any.
+func architecture(of map[string]string) string {
+	architecture := cmp.Or(of[corev1.LabelArchStable], "unknown")
+	if system := of[corev1.LabelOSStable]; system != "" && system != string(corev1.Linux) {
+		return system + "/" + architecture
+	}
+	return architecture
 }
 
 // The kinds of policies, as in a PolicyReference.

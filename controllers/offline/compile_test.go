@@ -149,6 +149,9 @@ func TestAllowList(t *testing.T) {
 	for c, want := range map[string]string{"b": "|||none|", "c": "|||none|", "d": "|||pass|", "e": "|||none|", "f": "nothing"} {
 		expect(t, c, says(list, key(c)), want)
 	}
+	mixed := w
+	mixed.Facts.Architectures = []string{"arm64", "windows/arm64"}
+	expect(t, "where there are nodes of another system", says(compiled(t, policyPassed, p, mixed), key("d")), "|||pass|")
 	next := Compile(nil, []*v1alpha1.ClusterMCPAuditPolicy{p}, w).Next
 	if want := now.Add(23*time.Hour + time.Second); !next.Equal(want) {
 		t.Errorf("it is looked at again at %s, want %s", next, want)

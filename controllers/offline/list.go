@@ -68,6 +68,9 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 		}
 	}
 	asked := gate.Subject{Kind: "Pod", Namespace: s.namespace, Name: "a", Target: v1alpha1.TargetPods, Architecture: architecture}
+	if architecture != "" {
+		asked.OS = "linux" // as audits are
+	}
 	for i, c := range commands {
 		asked.Containers = append(asked.Containers, gate.Container{
 			Name: strconv.Itoa(i), Role: gate.RoleContainer, Image: s.image, Command: c.Command, Args: c.Args,

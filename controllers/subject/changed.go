@@ -12,10 +12,13 @@ import (
 // labels what is there, or lets go of it, is never in the way of a verdict that came
 // later.
 //
-// The name of a container does not count, nor the labels or the nodes of the object,
-// although a policy may select by them: what runs is what ran. Pods that are made of
-// the object anew are asked about when they are created, with what they are then.
+// The name of a container does not count, nor the labels of the object, although a
+// policy may select by them: what runs is what ran. Pods that are made of the object
+// anew are asked about when they are created, with what they are then.
 func Changed(old, new gate.Subject) gate.Subject {
+	if old.Architecture != new.Architecture || old.OS != new.OS {
+		return new // by one name an image is another one on each platform
+	}
 	was := make(map[run]bool, len(old.Containers))
 	for _, c := range old.Containers {
 		was[runOf(c)] = true

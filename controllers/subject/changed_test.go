@@ -67,11 +67,31 @@ func TestAnUpdateOfTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	new, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {gate: me}}, spec: {replicas: 0, paused: true,
-  template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {kubernetes.io/arch: arm64}, containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
+  template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {zone: b}, containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := Changed(old, new).Containers; len(got) > 0 {
 		t.Errorf("changed are %+v", got)
+	}
+}
+
+// A name that is one image on amd64 is another on arm64, and one more on Windows.
+func TestAnUpdateOfThePlatform(t *testing.T) {
+	read := func(where string) gate.Subject {
+		subject, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {spec: {`+where+`, containers: [{name: a, image: r/a}]}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return subject
+	}
+	old := read(`nodeSelector: {kubernetes.io/arch: amd64, kubernetes.io/os: linux}`)
+	for _, where := range []string{`nodeSelector: {kubernetes.io/arch: arm64, kubernetes.io/os: linux}`, `nodeSelector: {kubernetes.io/arch: amd64}`, `nodeSelector: {kubernetes.io/arch: amd64}, os: {name: windows}`} {
+		if got := Changed(old, read(where)).Containers; len(got) != 1 {
+			t.Errorf("%s: changed are %+v", where, got)
+		}
+	}
+	if got := Changed(old, read(`nodeSelector: {kubernetes.io/arch: amd64}, os: {name: linux}`)).Containers; len(got) != 0 {
+		t.Errorf("the same in other words: changed are %+v", got)
 	}
 }

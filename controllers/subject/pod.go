@@ -1,6 +1,8 @@
 package subject
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -29,6 +31,11 @@ type podSpec struct {
 	Volumes             []volume          `json:"volumes"`
 	NodeSelector        map[string]string `json:"nodeSelector"`
 	Affinity            affinity          `json:"affinity"`
+	OS                  podOS             `json:"os"`
+}
+
+type podOS struct {
+	Name string `json:"name"`
 }
 
 type container struct {
@@ -99,27 +106,34 @@ func clear(c gate.Container) gate.Container {
 	return c
 }
 
-// architecture is the one that the Pod is pinned to; empty unless all nodes that it
-// may come to have the same.
-func (s *podSpec) architecture() string {
-	if selected := s.NodeSelector[corev1.LabelArchStable]; selected != "" {
+// pin has a subject know where the Pod may come to.
+func (s *podSpec) pin(subject *gate.Subject) {
+	subject.Architecture = s.pinned(corev1.LabelArchStable)
+	// A kubelet of another system refuses a Pod that names its own.
+	subject.OS = cmp.Or(s.OS.Name, s.pinned(corev1.LabelOSStable))
+}
+
+// pinned is the value of a label that all nodes have which the Pod may come to; empty
+// unless there is one.
+func (s *podSpec) pinned(label string) string {
+	if selected := s.NodeSelector[label]; selected != "" {
 		return selected
 	}
 	pinned := ""
 	for i, term := range s.Affinity.NodeAffinity.Required.Terms { // any of them may hold
-		architecture := term.architecture()
-		if architecture == "" || i > 0 && architecture != pinned {
+		value := term.pinned(label)
+		if value == "" || i > 0 && value != pinned {
 			return ""
 		}
-		pinned = architecture
+		pinned = value
 	}
 	return pinned
 }
 
-// architecture is the one that a term asks for. All of its expressions have to hold.
-func (t nodeSelectorTerm) architecture() string {
+// pinned is the value that a term asks for. All of its expressions have to hold.
+func (t nodeSelectorTerm) pinned(label string) string {
 	for _, e := range t.MatchExpressions {
-		if e.Key == corev1.LabelArchStable && e.Operator == string(corev1.NodeSelectorOpIn) && len(e.Values) == 1 {
+		if e.Key == label && e.Operator == string(corev1.NodeSelectorOpIn) && len(e.Values) == 1 {
 			return e.Values[0]
 		}
 	}

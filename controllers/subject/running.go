@@ -12,11 +12,14 @@ import (
 
 // FromPod reads a Pod that is there, with the digests by which its status names the
 // images. Of its spec the images, the command lines, the variables that have a value,
-// the node selector and the node affinity are looked at, of its status the image IDs.
+// the node selector, the node affinity and the OS are looked at, of its status the image IDs.
 func FromPod(from *corev1.Pod) gate.Subject {
 	p := pod{
 		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
 		Spec:     podSpec{NodeSelector: from.Spec.NodeSelector, Affinity: affinityOf(from.Spec.Affinity)},
+	}
+	if from.Spec.OS != nil {
+		p.Spec.OS.Name = string(from.Spec.OS.Name)
 	}
 	for _, v := range from.Spec.Volumes {
 		if v.Image != nil {

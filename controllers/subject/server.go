@@ -43,7 +43,8 @@ func server(group string, object []byte, besides func() (*pod, error)) (gate.Sub
 		subject.Containers = append(subject.Containers, unreadable(err.Error()))
 		return subject, nil
 	}
-	subject.TemplateLabels, subject.Architecture = template.Metadata.Labels, template.Spec.architecture()
+	subject.TemplateLabels = template.Metadata.Labels
+	template.Spec.pin(&subject)
 	subject.Containers = append(subject.Containers, template.Spec.images()...)
 	return subject, nil
 }

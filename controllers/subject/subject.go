@@ -74,7 +74,8 @@ func readPod(object []byte) (gate.Subject, error) {
 
 func (p *pod) subject() gate.Subject {
 	subject := p.Metadata.subject(v1alpha1.TargetPods)
-	subject.Architecture, subject.Containers = p.Spec.architecture(), p.Spec.images()
+	subject.Containers = p.Spec.images()
+	p.Spec.pin(&subject)
 	return subject
 }
 
@@ -115,7 +116,7 @@ func readCronJob(object []byte) (gate.Subject, error) {
 
 func workload(m metadata, template *pod) gate.Subject {
 	subject := m.subject(v1alpha1.TargetWorkloads)
-	subject.TemplateLabels = template.Metadata.Labels
-	subject.Architecture, subject.Containers = template.Spec.architecture(), template.Spec.images()
+	subject.TemplateLabels, subject.Containers = template.Metadata.Labels, template.Spec.images()
+	template.Spec.pin(&subject)
 	return subject
 }
