@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -119,9 +120,14 @@ func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.Cl
 	}
 	w.Verdicts = slices.Clone(w.Verdicts)
 	slices.SortFunc(w.Verdicts, func(a, b *gate.Verdict) int { return strings.Compare(a.Audit.String(), b.Audit.String()) })
-	objects := Objects{Problems: map[Policy]string{}}
+	rules = slices.DeleteFunc(rules, func(r *rule) bool { return r == nil })
+	slices.SortFunc(rules, func(a, b *rule) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
+	})
+	objects, of := Objects{Problems: map[Policy]string{}}, map[string]int{}
 	for _, r := range rules {
-		if r == nil {
+		if of[r.namespace]++; r.namespace != "" && of[r.namespace] > maxPolicies {
+			objects.Problems[r.policy()] = fmt.Sprintf("the namespace has more than %d policies with gate.offline, and only the first by name have lists", maxPolicies)
 			continue
 		}
 		lists := []string{policyDenied}
@@ -130,11 +136,19 @@ func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.Cl
 		}
 		for _, list := range lists {
 			if err := r.compile(list, w, &objects); err != nil {
-				objects.Problems[Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}] = err.Error()
+				objects.Problems[r.policy()] = err.Error()
 			}
 		}
 	}
 	return objects
+}
+
+// maxPolicies of a namespace have lists. Who administers one may write policies, each of
+// which trusts all audits of the cluster, and etcd has to hold all of their lists.
+const maxPolicies = 16
+
+func (r *rule) policy() Policy {
+	return Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}
 }
 
 // requires tells whether there is an allow list. Where what is not audited is admitted,
@@ -269,10 +283,11 @@ func (o *Objects) ageing(r *rule, verdicts []*gate.Verdict, now time.Time) {
 	}
 }
 
-// hash names what has a name that is too long or has other letters.
+// hash names what has a name that is too long or has other letters. Who may write
+// exceptions in one namespace must find no name that has the hash of another's.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:6])
+	return hex.EncodeToString(sum[:16])
 }
 
 // objects are the ConfigMaps of a list, and the binding.

@@ -195,6 +195,37 @@ func TestExceptions(t *testing.T) {
 	expect(t, "ignored", says(compiled(t, policyPassed, p, w), "team."+key("b")), "nothing")
 }
 
+// Who administers a namespace must not fill etcd by the lists of policies.
+func TestFewPoliciesOfANamespaceHaveLists(t *testing.T) {
+	var policies []*v1alpha1.MCPAuditPolicy
+	for i := range 2 * maxPolicies {
+		of := func(namespace string) *v1alpha1.MCPAuditPolicy {
+			return &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("p%02d", 2*maxPolicies-i)}}
+		}
+		if policies = append(policies, of("team")); i < 3 {
+			policies = append(policies, of("other"))
+		}
+	}
+	objects := Compile(policies, []*v1alpha1.ClusterMCPAuditPolicy{clusterPolicy(v1alpha1.OfflineDenyFailed, v1alpha1.AuditsAll)}, world())
+	if got, want := len(objects.Bindings), maxPolicies+3+1; got != want || len(objects.Problems) != maxPolicies {
+		t.Errorf("got %d bindings and %d problems, want %d and %d", got, len(objects.Problems), want, maxPolicies)
+	}
+	last := Policy{v1alpha1.PolicyReference{Kind: "MCPAuditPolicy", Name: fmt.Sprintf("p%02d", maxPolicies+1)}, "team"}
+	if objects.Problems[last] == "" {
+		t.Errorf("%v has no problem: %v", last, objects.Problems)
+	}
+	r := &Reconciler{}
+	if err := r.remember(t.Context(), map[Policy]error{last: lasting(objects.Problems[last])}); err != nil || r.Problem(last.PolicyReference, last.Namespace) == "" {
+		t.Errorf("what lasts is tried again: %v", err)
+	}
+}
+
+func TestNoTwoExceptionsHaveOneID(t *testing.T) {
+	if id := hash("team/image"); len(id) < 32 {
+		t.Errorf("the id %s can be that of another name, which somebody finds", id)
+	}
+}
+
 func TestShardsTakeEveryKeyOnceAndChangeLittle(t *testing.T) {
 	list := map[string]string{}
 	for i := range 50_000 {

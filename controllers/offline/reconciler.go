@@ -50,6 +50,11 @@ type Reconciler struct {
 // errForeign is about an object that somebody else made, which is left alone.
 var errForeign = errors.New("there is one of this name that the operator did not make: delete it, or rename the policy")
 
+// lasting is a problem of the world itself: only another world has it no more.
+type lasting string
+
+func (l lasting) Error() string { return string(l) }
+
 // Problem says why what the API server enforces of a policy by itself could not be
 // written; empty if it was.
 func (r *Reconciler) Problem(ref v1alpha1.PolicyReference, namespace string) string {
@@ -72,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, err
 	}
 	for policy, problem := range wanted.Problems {
-		w.problems[policy] = errors.New(problem)
+		w.problems[policy] = lasting(problem)
 	}
 	w.write(ctx, wanted)
 	err = r.remember(ctx, w.problems)
@@ -102,8 +107,8 @@ func pointers[T any](list []T) []*T {
 	return all
 }
 
-// remember keeps the problems for whoever asks. What stays wrong until somebody does
-// something about it is not tried again before that.
+// remember keeps the problems for whoever asks. What lasts is not tried again: whoever
+// writes a policy that cannot be had would delay what time changes for the others.
 func (r *Reconciler) remember(ctx context.Context, problems map[Policy]error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +119,9 @@ func (r *Reconciler) remember(ctx context.Context, problems map[Policy]error) er
 		if errors.Is(err, errForeign) {
 			log.FromContext(ctx).Error(err, "Left alone what the operator did not make", "policy", policy.Name, "namespace", policy.Namespace)
 		}
-		again = append(again, err)
+		if !errors.As(err, new(lasting)) {
+			again = append(again, err)
+		}
 	}
 	return errors.Join(again...)
 }
