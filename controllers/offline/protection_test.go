@@ -41,7 +41,7 @@ var _ = Describe("mcpaudit-gate-label", func() {
 			for _, subresource := range []string{"status", "finalize"} {
 				written := namespace.DeepCopy()
 				if err := tenant.SubResource(subresource).Update(ctx, written, client.DryRunAll); err != nil {
-					Expect(err).To(forbidden("may change its label"), subresource)
+					Expect(err).To(forbidden("has its labels changed by itself"), subresource)
 					continue
 				}
 				Expect(written.Labels).To(Equal(fetch().Labels), "%s writes no labels", subresource)
@@ -75,6 +75,38 @@ var _ = Describe("mcpaudit-gate-label", func() {
 		Expect(api.Create(ctx, outside)).To(Succeed())
 		outside.Labels["mcpaudit.dev/gate"] = "enabled"
 		Expect(as("tenant", admins).Update(ctx, outside)).To(Succeed())
+	})
+})
+
+var _ = Describe("A namespace that is deleted", func() {
+	It("goes, whatever became of the ConfigMap of the keepers", func(ctx SpecContext) {
+		namespace := &corev1.Namespace{}
+		Expect(api.Get(ctx, client.ObjectKey{Name: gated(ctx)}, namespace)).To(Succeed())
+		keepers := &corev1.ConfigMap{}
+		Expect(api.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
+		Expect(api.Delete(ctx, keepers)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			keepers.ResourceVersion = ""
+			Expect(api.Create(ctx, keepers)).To(Succeed())
+			eventually(ctx, func(g Gomega) { // it is known again
+				other := &corev1.Namespace{}
+				g.Expect(api.Get(ctx, client.ObjectKey{Name: gated(ctx)}, other)).To(Succeed())
+				g.Expect(api.Update(ctx, other)).To(Succeed())
+			})
+		})
+		open := namespace.DeepCopy()
+		delete(open.Labels, "mcpaudit.dev/gate")
+		eventually(ctx, func(g Gomega) {
+			g.Expect(as("keeper", admins, "mcpaudit:gate-keepers").Update(ctx, open.DeepCopy(), client.DryRunAll)).To(MatchError(ContainSubstring("no params found")))
+		})
+		Expect(as("tenant", admins).Status().Update(ctx, open, client.DryRunAll)).To(forbidden("has its labels changed by itself"))
+		Expect(api.Delete(ctx, namespace)).To(Succeed())
+		Expect(api.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)).To(Succeed())
+		controller := as("system:serviceaccount:kube-system:namespace-controller", admins)
+		namespace.Status.Phase = corev1.NamespaceTerminating
+		Expect(controller.Status().Update(ctx, namespace)).To(Succeed())
+		namespace.Spec.Finalizers = nil
+		Expect(controller.SubResource("finalize").Update(ctx, namespace)).To(Succeed())
 	})
 })
 
