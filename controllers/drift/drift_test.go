@@ -372,7 +372,7 @@ func TestGated(t *testing.T) {
 		{"an invalid spec, first of all", violated, state{invalid: "spec.match: no", offline: "x", unread: "team", off: true},
 			"False InvalidSpec: The spec cannot be followed, so all that the policy could be about is denied. Correct it: spec.match: no"},
 		{"the API server does not have it yet", violated, state{offline: "forbidden"}, "Unknown OfflineGatePending: What the API server enforces by itself could not " +
-			"be written, and is tried again: forbidden. Containers that run: 3; would be denied by now: 2, see status.gate.running. They are left alone."},
+			"be written: forbidden. Containers that run: 3; would be denied by now: 2, see status.gate.running. They are left alone."},
 		{"Pods that cannot be read", fine, state{unread: "team"}, "Unknown PodsPending: The policy is in force; what runs is not known, because the Pods of the " +
 			"namespace team could not be listed yet. The log of the manager says why."},
 		{"no label", fine, state{off: true}, "True NamespaceNotGated: The policy has no effect: the namespace does not have the label mcpaudit.dev/gate=enabled."},

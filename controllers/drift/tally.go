@@ -125,7 +125,7 @@ func (t *tally) gated(s state) conditions.Condition {
 		return conditions.Unknown(v1alpha1.ReasonPodsPending, fmt.Sprintf("The policy is in force; what runs is not known, because the Pods of the namespace %s "+
 			"could not be listed yet. The log of the manager says why.", s.unread))
 	case s.offline != "":
-		return conditions.Unknown(v1alpha1.ReasonOfflineGatePending, fmt.Sprintf("What the API server enforces by itself could not be written, and is tried again: %s. %s", s.offline, runs))
+		return conditions.Unknown(v1alpha1.ReasonOfflineGatePending, fmt.Sprintf("What the API server enforces by itself could not be written: %s. %s", s.offline, runs))
 	case s.off:
 		return conditions.True(v1alpha1.ReasonNamespaceNotGated, fmt.Sprintf("The policy has no effect: the namespace does not have the label %s=%s.", v1alpha1.GateLabel, v1alpha1.GateEnabled))
 	case t.violating > 0:
