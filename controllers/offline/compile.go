@@ -169,10 +169,10 @@ func (r *rule) prefix(namespace string) string {
 func (r *rule) compile(policy string, w World, into *Objects) error {
 	header := r.header()
 	excepted := r.exceptions(w, header, into)
-	list := map[string]string{}
+	list := map[string][]string{}
 	put := func(key string, lines []string) {
-		if key, _, _ = strings.Cut(key, "\n"); len(lines) > 0 {
-			list[key] = strings.TrimPrefix(list[key]+"\n"+strings.Join(lines, "\n"), "\n")
+		if len(lines) > 0 {
+			list[key] = lines
 		}
 	}
 	read := r.denied
@@ -182,25 +182,25 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	subjects := r.subjects(read, w)
 	if policy == policyPassed {
 		for key, digest := range excepted.digests { // also those that nothing is known of
-			if key += "\n"; subjects[key] == nil {
+			if subjects[key] == nil {
 				subjects[key] = &subject{digest: digest}
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(subjects)) {
-		s, bare := subjects[key], strings.TrimSuffix(key, "\n")
+		s := subjects[key]
 		if policy == policyDenied {
-			put(key, s.denied(read, w, excepted.ids[bare]))
+			put(key, s.denied(read, w, excepted.ids[key]))
 			continue
 		}
 		if len(s.verdicts) == 0 {
-			put(key, []string{s.line("*", "*", lineNone, excepted.ids[bare], "")})
+			put(key, []string{s.line("*", "*", lineNone, excepted.ids[key], "")})
 			continue
 		}
-		put(key, s.passed(read, w, excepted.ids[bare]))
+		put(key, s.passed(read, w, excepted.ids[key]))
 		into.ageing(r, s.verdicts, w.Facts.Now)
 	}
-	return r.objects(policy, header, list, into)
+	return r.objects(policy, header, fill(list), into)
 }
 
 // header is what all shards of a list say besides.
@@ -254,7 +254,7 @@ func (r *rule) exceptions(w World, header map[string]string, into *Objects) exce
 			header["except"] += "," + id + ","
 		}
 		for digest := range read.Images {
-			key, _ := keyOf(r.prefix(e.Namespace), digest, "")
+			key := keyOf(r.prefix(e.Namespace), digest, "")
 			found.ids[key] += "," + id + ","
 			found.digests[key] = digest
 		}
@@ -304,20 +304,9 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 	if room < maxShard/4 {
 		return fmt.Errorf("compile %s: what it matches and its exceptions take %d bytes, which leaves no room for a list", name, maxShard-room)
 	}
-	parts := shards(list, room)
-	for i, part := range parts {
-		data := maps.Clone(header)
-		for _, key := range part.keys {
-			data[key] = list[key]
-		}
-		if part.from != "" {
-			data["from"] = part.from
-		}
-		if i+1 < len(parts) {
-			data["to"] = parts[i+1].from
-		}
+	for _, data := range split(header, list, room) {
 		into.Lists = append(into.Lists, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name + "." + hash(part.from), Labels: labels}, Data: data,
+			ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name + "." + hash(data["from"]), Labels: labels}, Data: data,
 		})
 	}
 	into.Bindings = append(into.Bindings, &admissionv1.ValidatingAdmissionPolicyBinding{

@@ -3,12 +3,13 @@ package offline
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,13 +77,25 @@ func compiled(t *testing.T, policy string, p *v1alpha1.ClusterMCPAuditPolicy, w 
 	all := map[string]string{}
 	for _, list := range objects.Lists {
 		if list.Labels[labelList] == policy {
-			maps.Copy(all, list.Data)
+			for key, text := range list.Data {
+				if !strings.HasPrefix(text, "\n") {
+					all[key] = text
+					continue
+				}
+				for line := range strings.SplitSeq(text[1:], "\n") {
+					name, lines, _ := strings.Cut(line, "\t")
+					if bucketOf(name) != key {
+						t.Errorf("%s is in %s", name, key)
+					}
+					all[name] = strings.ReplaceAll(lines, "\r", "\n")
+				}
+			}
 		}
 	}
 	return all
 }
 
-func key(c string) string { return "sha256-" + strings.Repeat(c, 64) }
+func key(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 
 // says is what is said about a key, a line each without its sentence.
 func says(list map[string]string, key string) string {
@@ -93,7 +106,7 @@ func says(list map[string]string, key string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		fields := strings.Split(line, "\t")
-		lines = append(lines, strings.Join(fields[:5], "|"))
+		lines = append(lines, strings.Join(fields[:4], "|"))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -113,16 +126,16 @@ func TestDenyList(t *testing.T) {
 	drifted := verdict("f", 0)
 	drifted.Drifted = true
 	list := compiled(t, policyDenied, p, world(verdict("a", 2), verdict("b", 1, "/x", "y z"), verdict("c", 1), passing, verdict("d", 1), argv, drifted, verdict("0", 0)))
-	expect(t, "any command", says(list, key("a")), "|||deny|\n||*|deny|\n|*|*|deny|")
-	expect(t, "by name", says(list, "registry.example_smcp_sa_c1"), "|||deny|\n||*|deny|\n|*|*|deny|")
-	expect(t, "one command", says(list, key("b")), "|/x y%20z ||deny|")
-	if got := says(list, key("c")); !strings.Contains(got, "|/good ||pass|") || !strings.HasSuffix(got, "|*|*|deny|") {
+	expect(t, "any command", says(list, key("a")), "||deny|\n|*|deny|\n*|*|deny|")
+	expect(t, "by name", says(list, "registry.example/mcp/a:1"), "||deny|\n|*|deny|\n*|*|deny|")
+	expect(t, "one command", says(list, key("b")), "/x y%20z ||deny|")
+	if got := says(list, key("c")); !strings.Contains(got, "/good ||pass|") || !strings.HasSuffix(got, "*|*|deny|") {
 		t.Errorf("a command that passed: got\n%s", got)
 	}
-	if got := says(list, key("d")); !strings.Contains(got, "||*|deny|") || strings.Contains(got, "|*|*|") {
+	if got := says(list, key("d")); !strings.Contains(got, "|*|deny|") || strings.Contains(got, "*|*|") {
 		t.Errorf("a command line that passed, of which only the digest is known: got\n%s", got)
 	}
-	expect(t, "drifted", says(list, key("f")), "|||deny|\n||*|deny|\n|*|*|deny|")
+	expect(t, "drifted", says(list, key("f")), "||deny|\n|*|deny|\n*|*|deny|")
 	expect(t, "passed", says(list, key("0")), "nothing")
 	if want := `which failed its audit team/audit-a (2 High findings): see "kubectl mcpaudit show audit-a -n team", and run an image that passes (cluster policy default).`; !strings.Contains(list[key("a")], want) {
 		t.Errorf("the sentence ends otherwise: %s", list[key("a")])
@@ -143,26 +156,26 @@ func TestAllowList(t *testing.T) {
 	w := world(verdict("a", 0), verdict("a", 0, "/x"), blind, stale, elsewhere, verdict("e", 1))
 	p.Spec.Gate.MaxAge = &metav1.Duration{Duration: 24 * time.Hour}
 	list := compiled(t, policyPassed, p, w)
-	if got := says(list, key("a")); !strings.Contains(got, "|||pass|") || !strings.Contains(got, "|/x ||pass|") || strings.Contains(got, "*") {
+	if got := says(list, key("a")); !strings.Contains(got, "||pass|") || !strings.Contains(got, "/x ||pass|") || strings.Contains(got, "*") {
 		t.Errorf("passed: got\n%s", got)
 	}
-	for c, want := range map[string]string{"b": "|||none|", "c": "|||none|", "d": "|||pass|", "e": "|||none|", "f": "nothing"} {
+	for c, want := range map[string]string{"b": "||none|", "c": "||none|", "d": "||pass|", "e": "||none|", "f": "nothing"} {
 		expect(t, c, says(list, key(c)), want)
 	}
 	mixed := w
 	mixed.Facts.Architectures = []string{"arm64", "windows/arm64"}
-	expect(t, "where there are nodes of another system", says(compiled(t, policyPassed, p, mixed), key("d")), "|||pass|")
+	expect(t, "where there are nodes of another system", says(compiled(t, policyPassed, p, mixed), key("d")), "||pass|")
 	next := Compile(nil, []*v1alpha1.ClusterMCPAuditPolicy{p}, w).Next
 	if want := now.Add(23*time.Hour + time.Second); !next.Equal(want) {
 		t.Errorf("it is looked at again at %s, want %s", next, want)
 	}
 	p.Spec.Gate.OnOtherCommand, p.Spec.Gate.OnInconclusive, p.Spec.Gate.OnStale = v1alpha1.ActionWarn, "Allow", v1alpha1.ActionAllow
 	list = compiled(t, policyPassed, p, w)
-	expect(t, "another command is admitted", says(list, key("a")), "|*|*|pass|")
-	expect(t, "inconclusive is admitted", says(list, key("b")), "|*|*|pass|")
-	expect(t, "stale is admitted", says(list, key("c")), "|*|*|pass|")
+	expect(t, "another command is admitted", says(list, key("a")), "*|*|pass|")
+	expect(t, "inconclusive is admitted", says(list, key("b")), "*|*|pass|")
+	expect(t, "stale is admitted", says(list, key("c")), "*|*|pass|")
 	p.Spec.Gate.RequireDigest = true
-	expect(t, "only digests", says(compiled(t, policyPassed, p, w), "registry.example_smcp_sa_c1"), "nothing")
+	expect(t, "only digests", says(compiled(t, policyPassed, p, w), "registry.example/mcp/a:1"), "nothing")
 	p.Spec.Gate.OnMissing = v1alpha1.ActionWarn
 	if objects := Compile(nil, []*v1alpha1.ClusterMCPAuditPolicy{p}, w); len(objects.Bindings) != 1 {
 		t.Errorf("what is not audited is admitted: got %d bindings, want the one of the deny list", len(objects.Bindings))
@@ -183,9 +196,9 @@ func TestExceptions(t *testing.T) {
 	}
 	id, all := hash("team/image"), hash("team/any")
 	denied, passed := compiled(t, policyDenied, p, w), compiled(t, policyPassed, p, w)
-	expect(t, "denied", strings.Split(says(denied, "team."+key("a")), "\n")[0], "|||deny|,"+id+",")
-	expect(t, "passed", says(passed, "team."+key("a")), "|||none|,"+id+",\n|*|*|none|,"+id+",")
-	expect(t, "not audited", says(passed, "team."+key("b")), "|*|*|none|,"+id+",")
+	expect(t, "denied", strings.Split(says(denied, "team."+key("a")), "\n")[0], "||deny|,"+id+",")
+	expect(t, "passed", says(passed, "team."+key("a")), "||none|,"+id+",\n*|*|none|,"+id+",")
+	expect(t, "not audited", says(passed, "team."+key("b")), "*|*|none|,"+id+",")
 	expect(t, "any image", passed["except"], ","+all+",")
 	expect(t, "selector", passed["x"+id], "team\nIn app ,a,\n")
 	w.Facts.Now = now.Add(time.Hour)
@@ -226,38 +239,41 @@ func TestNoTwoExceptionsHaveOneID(t *testing.T) {
 	}
 }
 
-func TestShardsTakeEveryKeyOnceAndChangeLittle(t *testing.T) {
-	list := map[string]string{}
+func TestShardsTakeEveryBucketOnceAndChangeLittle(t *testing.T) {
+	list, changed := map[string][]string{}, 0
 	for i := range 50_000 {
-		k, _ := keyOf("", v1alpha1.CommandDigest([]string{fmt.Sprint(i)}, nil), "")
-		list[k] = strings.Repeat("x", 60)
+		list[keyOf("", v1alpha1.CommandDigest([]string{fmt.Sprint(i)}, nil), "")] = []string{strings.Repeat("x", 60)}
 	}
-	for i := range 2000 {
-		list[fmt.Sprintf("docker.io_slibrary_snotes_c%d", i)] = strings.Repeat("x", 60)
+	for i := range 20_000 {
+		list[keyOf("", "", fmt.Sprintf("registry.example/team-%02d/server-%05d:1.4.2", i%50, i))] = []string{strings.Repeat("x", 60)}
 	}
-	parts := shards(list, maxShard)
-	total := 0
+	texts := fill(list)
+	parts, keys := split(map[string]string{}, texts, maxShard), 0
 	for i, part := range parts {
 		size := 0
-		for _, k := range part.keys {
-			size += len(k) + len(list[k])
-			if k < part.from || i+1 < len(parts) && k >= parts[i+1].from {
-				t.Fatalf("key %s is not in its shard from %q", k, part.from)
+		for name, text := range part {
+			if name == "from" || name == "to" {
+				continue
+			}
+			size += len(name) + len(text)
+			keys += strings.Count(text, "\n")
+			if name < part["from"] || i+1 < len(parts) && name >= part["to"] {
+				t.Fatalf("bucket %s is not in its shard from %q", name, part["from"])
+			}
+			if mean := 70_000 / buckets; strings.Count(text, "\n") > 2*mean {
+				t.Errorf("bucket %s has %d keys, and there are %d in one at the mean", name, strings.Count(text, "\n"), mean)
 			}
 		}
-		if size > maxShard {
-			t.Errorf("shard from %q has %d bytes", part.from, size)
+		if size > maxShard || part["to"] != "" && part["to"] != parts[i+1]["from"] {
+			t.Errorf("shard from %q to %q has %d bytes", part["from"], part["to"], size)
 		}
-		total += len(part.keys)
 	}
-	if total != len(list) || parts[0].from != "" || len(parts) > 20 {
-		t.Errorf("got %d keys in %d shards from %q, want %d keys in a few from the first", total, len(parts), parts[0].from, len(list))
+	if keys != len(list) || parts[0]["from"] != "" || len(parts) > 20 || len(texts) > buckets {
+		t.Errorf("got %d keys in %d buckets and %d shards from %q, want %d keys in a few from the first", keys, len(texts), len(parts), parts[0]["from"], len(list))
 	}
-	t.Logf("%d keys are in %d shards", total, len(parts))
-	list[key("7")] = "one more"
-	changed := 0
-	for i, part := range shards(list, maxShard) {
-		if i >= len(parts) || part.from != parts[i].from || len(part.keys) != len(parts[i].keys) {
+	list[key("7")] = []string{"one more"}
+	for i, part := range split(map[string]string{}, fill(list), maxShard) {
+		if i >= len(parts) || !maps.Equal(part, parts[i]) {
 			changed++
 		}
 	}
@@ -292,17 +308,31 @@ func TestGlobsMeanWhatTheGateMeans(t *testing.T) {
 	}
 }
 
-func TestKeysAreAllowedAndApart(t *testing.T) {
-	seen := map[string]string{}
-	for _, name := range []string{"a.b/c_d:e", "a.b/c/ud:e", "a.b/c:d", "a.b/c_cd", "[::1]:5000/x:1", "a.b/" + strings.Repeat("x/", 120) + "a:1", "a.b/" + strings.Repeat("x/", 120) + "b:1"} {
-		k, of := keyOf("", "", name)
-		list := corev1.ConfigMap{Data: map[string]string{k: ""}}
-		if len(k) > 253 || strings.Trim(k, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") != "" || len(list.Data) != 1 {
-			t.Errorf("key of %s is %s", name, k)
+func TestNoNameForgesALine(t *testing.T) {
+	list, names := map[string][]string{}, []string{
+		"a.b/c:d", "a.b/c%3Ad", "a.b/c d", "a.b/c%20d", "a.b/c:d\n", "a.b/c:d\t", "a.b/c:d\r", "x\n" + key("1") + "\tpass", "x\t*\t*\tpass\n" + key("1"), "\x00", "\u00e9/\u2028:1",
+	}
+	for _, name := range names {
+		list[keyOf("", "", name)] = []string{name}
+		if text := keyOf("", "", name); strings.ContainsAny(text, "\n\t\r ") {
+			t.Errorf("the key of %q is %q", name, text)
 		}
-		if other, ok := seen[k+"\n"+of]; ok {
-			t.Errorf("%s and %s have one key", name, other)
-		}
-		seen[k+"\n"+of] = name
+	}
+	if len(list) != len(names) {
+		t.Errorf("%d names have %d keys", len(names), len(list))
+	}
+	s := &subject{}
+	if end := s.end(gate.Opinion{Sentence: "container c runs i, which failed\nsha256:1\t\t\tpass\r*"}); strings.ContainsAny(end, "\n\t\r") {
+		t.Errorf("the sentence is %q", end)
+	}
+}
+
+func TestPoliciesPlaceKeysAlike(t *testing.T) {
+	policy, err := os.ReadFile(filepath.Join("..", "..", "config", "policy", "lookup", "policy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rule := fmt.Sprintf("'b' + string(\n        k.key.split('').map(l, '%s'.indexOf(l)).sum() %% %d)", alphabet, buckets); !strings.Contains(string(policy), rule) {
+		t.Errorf("the policy does not place a key by %s", rule)
 	}
 }

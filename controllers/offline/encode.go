@@ -1,7 +1,10 @@
 package offline
 
 import (
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,27 +15,58 @@ import (
 // What is written here is read by the CEL of config/policy/lookup, which says the same
 // in its own words: a test holds the two together.
 
-// maxKey is how long a key of a ConfigMap may be. A longer one is cut, and its lines
-// say what they are about.
-const maxKey = 253
+// spaces makes one word of a text: what separates words, fields, commands and lines is
+// in none.
+var spaces = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A", "\r", "%0D")
 
-var (
-	escapes = strings.NewReplacer("_", "_u", "/", "_s", ":", "_c", "[", "_o", "]", "_e")
-	spaces  = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A")
-)
+// sentences have spaces, and nothing else that separates.
+var sentences = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// keyOf is the key of an image, which is its digest or its name in full, and how the
-// lines below it begin. No two images have both in common. prefix is the namespace and
-// a dot where each namespace has lists of its own.
-func keyOf(prefix string, digest v1alpha1.Digest, full string) (key, of string) {
-	key, of = strings.Replace(string(digest), ":", "-", 1), string(digest)
-	if digest == "" {
-		key, of = escapes.Replace(full), full
+// keyOf is how the line about an image begins: its digest, or its name in full, which has
+// a slash. No two images have one. prefix is the namespace and a dot where each namespace
+// has lists of its own.
+func keyOf(prefix string, digest v1alpha1.Digest, full string) string {
+	if digest != "" {
+		full = string(digest)
 	}
-	if key = prefix + key; len(key) <= maxKey {
-		return key, ""
+	return prefix + spaces.Replace(full)
+}
+
+// buckets is how many there are of a list: for each request the API server converts all
+// that ConfigMaps have, which it takes time for by the entry, and little by the byte.
+const buckets = 256
+
+// alphabet has what is in keys, in an order without order, so that also names that differ
+// in a number only spread over all buckets.
+const alphabet = "2QG@Rxaqvy64VIHkn5MbCNwrEF[uDS+l%]-7si3.XTz/Z1LWOo:K0d8J9peA_fcBhUmjgYtP"
+
+// bucketOf is the entry of a ConfigMap in which the line about a key is. It says nothing
+// about who the key is of: names that somebody chose may all be in one.
+func bucketOf(key string) string {
+	sum := 0
+	for _, letter := range key {
+		sum += strings.IndexRune(alphabet, letter)
 	}
-	return key[:maxKey], of
+	return "b" + strconv.Itoa(sum%buckets)
+}
+
+// fill puts a list into buckets: a line for each key, of what is said about each of its
+// commands. Lines begin with what ends others, so that a key is found by what is around it.
+func fill(list map[string][]string) map[string]string {
+	filled := map[string]*strings.Builder{}
+	for _, key := range slices.Sorted(maps.Keys(list)) {
+		bucket := filled[bucketOf(key)]
+		if bucket == nil {
+			bucket = &strings.Builder{}
+			filled[bucketOf(key)] = bucket
+		}
+		bucket.WriteString("\n" + key + "\t" + strings.Join(list[key], "\r"))
+	}
+	texts := make(map[string]string, len(filled))
+	for name, bucket := range filled {
+		texts[name] = bucket.String()
+	}
+	return texts
 }
 
 // words encodes one half of a command line: each word is followed by a space, so that no

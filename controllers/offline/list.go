@@ -22,9 +22,9 @@ const another = "\x00"
 
 // subject is an image in a list, as the gate is asked about it.
 type subject struct {
-	of, image, namespace string
-	digest               v1alpha1.Digest
-	verdicts             []*gate.Verdict
+	image, namespace string
+	digest           v1alpha1.Digest
+	verdicts         []*gate.Verdict
 }
 
 // subjects are the images that a policy has verdicts on that count, by key.
@@ -39,10 +39,9 @@ func (r *rule) subjects(p *gate.Policy, w World) map[string]*subject {
 			continue
 		}
 		add := func(image string, digest v1alpha1.Digest) {
-			key, of := keyOf(r.prefix(namespace), digest, image)
-			key += "\n" + of // apart, should two begin alike
+			key := keyOf(r.prefix(namespace), digest, image)
 			if found[key] == nil {
-				found[key] = &subject{of: of, image: image, namespace: namespace, digest: digest}
+				found[key] = &subject{image: image, namespace: namespace, digest: digest}
 			}
 			found[key].verdicts = append(found[key].verdicts, v)
 		}
@@ -95,7 +94,7 @@ func told(v *gate.Verdict) bool {
 
 // line is a line about a command line, or with "*" about any.
 func (s *subject) line(command, args, verdict, exceptions, end string) string {
-	return strings.Join([]string{s.of, command, args, verdict, exceptions, end}, "\t")
+	return strings.Join([]string{command, args, verdict, exceptions, end}, "\t")
 }
 
 // denied are the lines of the deny list: for what has an observation against it. What
@@ -184,5 +183,5 @@ func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Ver
 // end is the sentence of an opinion after the image, which is said as the object names it.
 func (s *subject) end(o gate.Opinion) string {
 	_, end, _ := strings.Cut(o.Sentence, ", wh") // of which or whose; no image has a comma
-	return "wh" + end
+	return "wh" + sentences.Replace(end)
 }

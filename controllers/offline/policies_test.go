@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -18,27 +19,42 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/controllers/offline"
 )
 
 // Images, and the keys that lists have for them.
 var (
 	leaky     = "registry.example/mcp/leaky@sha256:" + strings.Repeat("1", 64)
-	leakyKey  = "sha256-" + strings.Repeat("1", 64)
+	leakyKey  = "sha256:" + strings.Repeat("1", 64)
 	honest    = "registry.example/mcp/honest@sha256:" + strings.Repeat("2", 64)
-	honestKey = "sha256-" + strings.Repeat("2", 64)
+	honestKey = "sha256:" + strings.Repeat("2", 64)
 	canary    = "registry.example/canary@sha256:" + strings.Repeat("f", 64)
-	canaryKey = "sha256-" + strings.Repeat("f", 64)
+	canaryKey = "sha256:" + strings.Repeat("f", 64)
 )
 
-// bind binds a policy to one namespace, with these lists, for the length of a spec.
-func bind(ctx context.Context, policy, namespace string, lists ...map[string]string) {
-	GinkgoHelper()
-	labels := map[string]string{"list": policy + "-" + namespace}
-	for i, data := range lists {
-		data = maps.Clone(data)
-		if policy == "mcpaudit-denied" {
-			data[canaryKey] = line("*", "*", "deny")
+// listed are the ConfigMaps of what is said by key, and what a list says besides, which
+// has no colon in its key.
+func listed(said map[string]string) []map[string]string {
+	header, lines := map[string]string{}, map[string]string{}
+	for key, value := range said {
+		if strings.Contains(key, ":") {
+			lines[key] = value
+		} else {
+			header[key] = value
 		}
+	}
+	return offline.Lists(header, lines)
+}
+
+// bind binds a policy to one namespace, with a list, for the length of a spec.
+func bind(ctx context.Context, policy, namespace string, said map[string]string) {
+	GinkgoHelper()
+	if said = maps.Clone(said); policy == "mcpaudit-denied" {
+		said[canaryKey] = line("*", "*", "deny")
+	}
+	labels := map[string]string{"list": policy + "-" + namespace}
+	for i, data := range listed(said) {
 		list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: fmt.Sprintf("%s-%s-%d", policy, namespace, i), Labels: labels}, Data: data}
 		Expect(api.Create(ctx, list)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, list)).To(Succeed()) })
@@ -77,7 +93,7 @@ func runs(namespace, image string) *corev1.Pod {
 
 // line is a line of a list.
 func line(command, args, verdict string) string {
-	return strings.Join([]string{"", command, args, verdict, "",
+	return strings.Join([]string{command, args, verdict, "",
 		`which failed its audit team-a/leaky (2 High findings): see "kubectl mcpaudit show leaky -n team-a", and run an image that passes (cluster policy default).`}, "\t")
 }
 
@@ -137,7 +153,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		Expect(api.Create(ctx, deployment)).To(Succeed())
 		mounted := "registry.example/mcp/mounted@sha256:" + strings.Repeat("4", 64)
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
-			"containers": "server,renamed,debug,main,canary", leakyKey: line("*", "*", "deny"), "sha256-" + strings.Repeat("4", 64): line("*", "*", "deny"),
+			"containers": "server,renamed,debug,main,canary", leakyKey: line("*", "*", "deny"), "sha256:" + strings.Repeat("4", 64): line("*", "*", "deny"),
 		})
 
 		running.Labels["touched"] = "yes"
@@ -176,8 +192,8 @@ var _ = Describe("mcpaudit-denied", func() {
 	It("reads references as a kubelet does", func(ctx SpecContext) {
 		namespace := gated(ctx)
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
-			"docker.io_slibrary_snotes_clatest": line("*", "*", "deny"), "docker.io_smcp_sleaky_c1": line("*", "*", "deny"),
-			"localhost_sx_uy_c1": line("*", "*", "deny"), "registry.example_c5000_sa_sb_clatest": line("*", "*", "deny"),
+			"docker.io/library/notes:latest": line("*", "*", "deny"), "docker.io/mcp/leaky:1": line("*", "*", "deny"),
+			"localhost/x_y:1": line("*", "*", "deny"), "registry.example:5000/a/b:latest": line("*", "*", "deny"),
 		})
 		for _, image := range []string{
 			"notes", "notes:latest", "library/notes", "docker.io/notes", "index.docker.io/notes", "docker.io/library/notes:latest",
@@ -204,7 +220,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
 			leakyKey:                            line("/server ", "--all a%20b ", "deny") + "\n" + line("", "", "deny"),
 			honestKey:                           line("/good ", "", "pass") + "\n" + line("/good ", "a$$b ", "pass") + "\n" + line("*", "*", "deny"),
-			"sha256-" + strings.Repeat("3", 64): line("", "x ", "pass") + "\n" + line("", "*", "deny"),
+			"sha256:" + strings.Repeat("3", 64): line("", "x ", "pass") + "\n" + line("", "*", "deny"),
 		})
 		command := func(image string, command, args []string) error {
 			return try(ctx, pod(namespace, corev1.Container{Name: "server", Image: image, Command: command, Args: args}))
@@ -267,6 +283,19 @@ var _ = Describe("mcpaudit-denied", func() {
 		eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed()) })
 	})
 
+	// The API server watches ConfigMaps as long as a binding asks for some, and never
+	// again after that: mcpaudit-gate-label is the one that always does.
+	It("is asked by lists that come after there were none", func(ctx SpecContext) {
+		namespace := gated(ctx)
+		Consistently(ctx, func(g Gomega) { // it looks for bindings every second
+			_, bound := kept(ctx)
+			g.Expect(bound).To(BeEmpty())
+			g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed())
+		}).WithTimeout(3 * time.Second).Should(Succeed())
+		bind(ctx, "mcpaudit-denied", namespace, map[string]string{leakyKey: line("*", "*", "deny")})
+		Expect(try(ctx, runs(namespace, leaky))).To(forbidden("leaky"))
+	})
+
 	It("leaves alone what a node makes", func(ctx SpecContext) {
 		namespace := gated(ctx)
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{leakyKey: line("*", "*", "deny")})
@@ -278,10 +307,12 @@ var _ = Describe("mcpaudit-denied", func() {
 var _ = Describe("mcpaudit-passed", func() {
 	It("admits only what is on the list, by the shard whose part it is", func(ctx SpecContext) {
 		namespace := gated(ctx)
-		bind(ctx, "mcpaudit-passed", namespace,
-			map[string]string{"to": "sha256-2", leakyKey: line("", "", "pass"), "docker.io_slibrary_snotes_c1": line("*", "*", "pass")},
-			map[string]string{"from": "sha256-2", "to": "sha256-3", honestKey: line("", "a ", "pass") + "\n" + line("*", "*", "none")},
-			map[string]string{"from": "sha256-3"})
+		said := map[string]string{"policy": "default", leakyKey: line("", "", "pass"), "docker.io/library/notes:1": line("*", "*", "pass"), honestKey: line("", "a ", "pass") + "\n" + line("*", "*", "none")}
+		for i := range 8000 { // which take more than a ConfigMap
+			said[fmt.Sprintf("sha256:%064d", i+1)] = line("", "", "none")
+		}
+		Expect(len(listed(said))).To(BeNumerically(">", 1))
+		bind(ctx, "mcpaudit-passed", namespace, said)
 		Expect(try(ctx, runs(namespace, leaky))).To(Succeed())
 		Expect(try(ctx, runs(namespace, "notes:1"))).To(Succeed())
 		Expect(try(ctx, runs(namespace, honest))).To(forbidden("honest@"))

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -10,14 +11,14 @@ import (
 // 1 MiB with all that is said about it.
 const maxShard = 900_000
 
-// shard is a part of a list: the keys from From to the next shard's. Together shards
-// have all keys that there could be, so that each key is one shard's.
+// shard is a part of a list: the buckets from From to the next shard's. Together shards
+// have all buckets that there could be, so that each is one shard's.
 type shard struct {
 	from string
 	keys []string
 }
 
-// shards splits a list. Where it is split depends on what keys there could be and not on
+// shards splits a list. Where it is split depends on what buckets there could be and not on
 // those that there are, so that a change is one of few shards.
 func shards(list map[string]string, room int) []shard {
 	keys := sortedKeys(list)
@@ -59,6 +60,25 @@ func shards(list map[string]string, room int) []shard {
 	}
 	parts[0].from = ""
 	return parts
+}
+
+// split is what each shard of a list has, with the header.
+func split(header, list map[string]string, room int) []map[string]string {
+	parts := shards(list, room)
+	all := make([]map[string]string, len(parts))
+	for i, part := range parts {
+		all[i] = maps.Clone(header)
+		for _, key := range part.keys {
+			all[i][key] = list[key]
+		}
+		if part.from != "" {
+			all[i]["from"] = part.from
+		}
+		if i+1 < len(parts) {
+			all[i]["to"] = parts[i+1].from
+		}
+	}
+	return all
 }
 
 // sortedKeys are the keys of a map in their order.

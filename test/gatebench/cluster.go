@@ -91,10 +91,10 @@ func (c *cluster) install(ctx context.Context, config *rest.Config, root string)
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
-	for _, folder := range []string{"policy/denied", "policy/passed"} {
-		if err := c.apply(ctx, filepath.Join(root, "config", folder)); err != nil {
-			return fmt.Errorf("apply %s: %w", folder, err)
-		}
+	// All of them: without a binding that stays, the API server would watch no ConfigMap
+	// any more when the lists of one count are deleted and those of the next not there yet.
+	if err := c.apply(ctx, filepath.Join(root, "config", "policy")); err != nil {
+		return fmt.Errorf("apply policies: %w", err)
 	}
 	asks, err := os.ReadFile(filepath.Join(root, "config", "webhook", "configuration.yaml"))
 	if err != nil {
