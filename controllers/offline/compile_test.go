@@ -332,7 +332,7 @@ func TestPoliciesPlaceKeysAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rule := fmt.Sprintf("'b' + string(\n        k.key.split('').map(l, '%s'.indexOf(l)).sum() %% %d)", alphabet, buckets); !strings.Contains(string(policy), rule) {
+	if rule := fmt.Sprintf("'b' + string(\n        k.key.substring(k.key.size() > %[1]d ? k.key.size() - %[1]d : 0).split('').map(l, '%[2]s'.indexOf(l)).sum() %% %[3]d)", placed, alphabet, buckets); !strings.Contains(string(policy), rule) {
 		t.Errorf("the policy does not place a key by %s", rule)
 	}
 }

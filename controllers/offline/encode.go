@@ -36,6 +36,9 @@ func keyOf(prefix string, digest v1alpha1.Digest, full string) string {
 // that ConfigMaps have, which it takes time for by the entry, and little by the byte.
 const buckets = 256
 
+// placed is how many of the last letters of a key say in which bucket it is.
+const placed = 32
+
 // alphabet has what is in keys, in an order without order, so that also names that differ
 // in a number only spread over all buckets.
 const alphabet = "2QG@Rxaqvy64VIHkn5MbCNwrEF[uDS+l%]-7si3.XTz/Z1LWOo:K0d8J9peA_fcBhUmjgYtP"
@@ -43,8 +46,8 @@ const alphabet = "2QG@Rxaqvy64VIHkn5MbCNwrEF[uDS+l%]-7si3.XTz/Z1LWOo:K0d8J9peA_f
 // bucketOf is the entry of a ConfigMap in which the line about a key is. It says nothing
 // about who the key is of: names that somebody chose may all be in one.
 func bucketOf(key string) string {
-	sum := 0
-	for _, letter := range key {
+	sum, letters := 0, []rune(key)
+	for _, letter := range letters[max(len(letters)-placed, 0):] {
 		sum += strings.IndexRune(alphabet, letter)
 	}
 	return "b" + strconv.Itoa(sum%buckets)
