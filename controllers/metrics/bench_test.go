@@ -67,6 +67,9 @@ func filled(ctx context.Context, tb testing.TB, audits []v1alpha1.MCPServerAudit
 			tb.Fatal(err)
 		}
 	}
+	if !c.WaitForCacheSync(ctx) { // GetInformer alone waits for nothing until the cache has started
+		tb.Fatal("the cache was not filled")
+	}
 	return c
 }
 
