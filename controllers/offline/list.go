@@ -111,24 +111,24 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 		return o.Action == v1alpha1.ActionDeny && (o.Reason == v1alpha1.GateFailed || o.Reason == v1alpha1.GateDrifted)
 	}
 	answers := s.opinions(p, w, "")
-	any := denies(answers[another])
+	any, end := denies(answers[another]), s.end(answers[another])
+	// A whole command line may be one that passed: only its digest is known.
+	all := any && !slices.ContainsFunc(s.verdicts, func(v *gate.Verdict) bool { return v.ArgvDigest != "" && !against(v) })
 	var lines []string
 	for _, v := range s.distinct(answers) {
 		switch o := answers[v.CommandDigest]; {
+		case denies(o) && s.end(o) == end && (all || any && len(v.Command) == 0): // as below
 		case denies(o):
 			lines = append(lines, s.line(words(v.Command), words(v.Args), lineDeny, exceptions, s.end(o)))
 		case any:
 			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
 		}
 	}
-	if !any {
-		return lines
-	}
-	end := s.end(answers[another])
-	lines = append(lines, s.line("", "*", lineDeny, exceptions, end))
-	// A whole command line may be one that passed: only its digest is known.
-	if !slices.ContainsFunc(s.verdicts, func(v *gate.Verdict) bool { return v.ArgvDigest != "" && !against(v) }) {
+	switch {
+	case all:
 		lines = append(lines, s.line("*", "*", lineDeny, exceptions, end))
+	case any:
+		lines = append(lines, s.line("", "*", lineDeny, exceptions, end))
 	}
 	return lines
 }

@@ -13,7 +13,7 @@
 // (RequirePassed). So whatever else the machine does slows all of them down alike.
 //
 // Times are printed. What fails is: an answer other than it has to be; round trips in both
-// above maxRatio times those in plain, by their medians; a median of the decision that
+// above maxRatio (maxRatioMany) times those in plain, by their medians; a median of the decision that
 // grows with the number of verdicts, or misses what is the target of the 99th percentile.
 //
 //	gatebench [-n 0,100,5000,50000] [--rounds N] [--decisions N]
