@@ -101,14 +101,10 @@ func (s *subject) line(command, args, verdict, exceptions, end string) string {
 // passed is told where otherwise anything would be denied.
 func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	against := func(v *gate.Verdict) bool {
-		reason := p.Standing(v, w.Facts.Now)
-		return reason == v1alpha1.GateFailed || reason == v1alpha1.GateDrifted
+		return observed(p.Standing(v, w.Facts.Now))
 	}
 	if !slices.ContainsFunc(s.verdicts, against) {
 		return nil
-	}
-	denies := func(o gate.Opinion) bool {
-		return o.Action == v1alpha1.ActionDeny && (o.Reason == v1alpha1.GateFailed || o.Reason == v1alpha1.GateDrifted)
 	}
 	answers := s.opinions(p, w, "")
 	any, end := denies(answers[another]), s.end(answers[another])
@@ -132,6 +128,14 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	}
 	return lines
 }
+
+// observed tells whether a reason is something that an audit saw.
+func observed(reason v1alpha1.GateReason) bool {
+	return reason == v1alpha1.GateFailed || reason == v1alpha1.GateDrifted
+}
+
+// denies tells whether an image is denied for what an audit saw.
+func denies(o gate.Opinion) bool { return o.Action == v1alpha1.ActionDeny && observed(o.Reason) }
 
 // passed are the lines of the allow list: for what is admitted. Platforms are left to
 // the gate, which knows where a Pod may run.
