@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -52,7 +53,11 @@ var _ = Describe("Where an audit Pod runs", func() {
 	})
 
 	It("is lost when the kubelet evicts it", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:fill", timeout(3*time.Minute)))
+		audit := settled(ctx, newAudit("misbehave:fill", timeout(3*time.Minute), func(a *v1alpha1.MCPServerAudit) {
+			// The kubelet looks at what Pods have written now and then: until it does, the
+			// call has to go on.
+			a.Spec.Probe.CallTimeout = metav1.Duration{Duration: 150 * time.Second}
+		}))
 		expectInconclusive(audit, v1alpha1.ReasonEvicted, "")
 	})
 })
