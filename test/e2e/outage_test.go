@@ -195,11 +195,14 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 		restore := withoutList(ctx, "mcpauditexceptions")
 		killManagers()
 		expectOutage(ctx)
-		var pods corev1.PodList
-		Expect(k8s.List(ctx, &pods, client.InNamespace(systemNamespace))).To(Succeed())
-		for _, p := range pods.Items {
-			Expect(p.Status.Conditions).NotTo(ContainElement(And(HaveField("Type", corev1.PodReady), HaveField("Status", corev1.ConditionTrue))), p.Name)
-		}
+		Eventually(func(g Gomega) { // the kubelet takes a moment to see that they were killed
+			var pods corev1.PodList
+			g.Expect(k8s.List(ctx, &pods, client.InNamespace(systemNamespace))).To(Succeed())
+			for _, p := range pods.Items {
+				g.Expect(p.Status.Conditions).NotTo(ContainElement(And(HaveField("Type", corev1.PodReady), HaveField("Status", corev1.ConditionTrue))), p.Name)
+				g.Expect(p.Status.ContainerStatuses).To(HaveEach(HaveField("State.Running", Not(BeNil()))), p.Name)
+			}
+		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
 		restore(ctx)
 		expectBack(ctx)
 	})
