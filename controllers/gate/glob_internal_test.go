@@ -77,7 +77,7 @@ func FuzzGlob(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern, text string) {
 		if len(pattern) > 24 || len(text) > 24 || strings.ToValidUTF8(pattern, "") != pattern || strings.ToValidUTF8(text, "") != text {
-			t.Skip()
+			return // the matcher below takes longer than a fuzzer has, and goes by bytes
 		}
 		if got, want := compile(pattern).MatchString(text), slowly(pattern, text); got != want {
 			t.Errorf("%q matches %q: %t, want %t", pattern, text, got, want)
