@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (o *comparison) flags() *pflag.FlagSet {
 }
 
 // diff is the command of that name: it compares two reports, and audits nothing.
-func diff(args []string, stdout io.Writer) (int, error) {
+func diff(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
 	var o comparison
 	f := o.flags()
 	switch err := f.Parse(args); {

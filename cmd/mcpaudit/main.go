@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
@@ -102,25 +103,55 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	if len(args) == 0 {
 		return exitError, errors.New("what to do? try: mcpaudit run -- COMMAND, or mcpaudit help")
 	}
-	switch args[0] {
-	case "run":
-		return run(ctx, args[1:], stdout, stderr)
-	case "connect":
-		return connect(ctx, args[1:], stdout, stderr)
-	case "diff":
-		return diff(args[1:], stdout)
-	case "rules":
-		return rulesCommand(args[1:], stdout)
-	case "cluster":
-		return cluster.Main(ctx, args[1:], program(stdout, stderr))
-	case "version", "--version":
-		_, err := fmt.Fprintln(stdout, version())
-		return status(err), err
-	case "help", "--help", "-h":
-		return 0, help(stdout)
-	default:
-		return exitError, fmt.Errorf("unknown command %q: it is one of run, connect, diff, rules, cluster, version, help", args[0])
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], stdout, stderr)
+		}
 	}
+	switch args[0] {
+	case "--version":
+		return versionCommand(ctx, nil, stdout, stderr)
+	case "--help", "-h":
+		return 0, help(stdout)
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return exitError, fmt.Errorf("unknown command %q: it is one of %s", args[0], strings.Join(names, ", "))
+}
+
+// command is one of the program's. run returns the exit code.
+type command struct {
+	name string
+	run  func(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error)
+}
+
+// commands are all of them, in the order in which help names them.
+func commands() []command {
+	return []command{
+		{"run", run},
+		{"connect", connect},
+		{"diff", diff},
+		{"rules", rulesCommand},
+		{"cluster", clusterCommand},
+		{"version", versionCommand},
+		{"help", helpCommand},
+	}
+}
+
+func clusterCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	return cluster.Main(ctx, args, program(stdout, stderr))
+}
+
+func versionCommand(_ context.Context, _ []string, stdout, _ io.Writer) (int, error) {
+	_, err := fmt.Fprintln(stdout, version())
+	return status(err), err
+}
+
+func helpCommand(_ context.Context, _ []string, stdout, _ io.Writer) (int, error) {
+	err := help(stdout)
+	return status(err), err
 }
 
 func status(err error) int {

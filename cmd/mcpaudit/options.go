@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -41,7 +43,7 @@ func flagSet(command string) *pflag.FlagSet {
 }
 
 func (o *judging) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	f.StringVarP(&o.output, "output", "o", "table", strings.Join(render.Outputs(), ", "))
 	f.StringVar(&o.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest time of the whole audit, 10s to 1h")
 	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json: the manifest and what the server does must not have changed since")
@@ -52,8 +54,8 @@ func (o *judging) flags(f *pflag.FlagSet) {
 
 // plan checks the flags and enters them.
 func (o *judging) plan(p *audit.Plan) (err error) {
-	if o.output != "table" && o.output != "json" {
-		return fmt.Errorf("--output %q: it is table or json", o.output)
+	if !slices.Contains(render.Outputs(), o.output) {
+		return fmt.Errorf("--output %q: it is one of %s", o.output, strings.Join(render.Outputs(), ", "))
 	}
 	if o.timeout < minTimeout || o.timeout > maxTimeout {
 		return fmt.Errorf("--timeout %s: it is from 10s to 1h", o.timeout)

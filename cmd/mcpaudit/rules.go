@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // rulesCommand lists the rules, or explains one.
-func rulesCommand(args []string, stdout io.Writer) (int, error) {
+func rulesCommand(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
 	all := rules.All()
 	var text strings.Builder
 	switch len(args) {

@@ -53,9 +53,10 @@ func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
 	if err := o.keep(r); err != nil {
 		return exitError, err
 	}
+	format, ok := render.FormatNamed(o.output)
 	switch {
-	case o.output == "json":
-		if err := render.JSON(stdout, r); err != nil {
+	case ok:
+		if err := format.Write(stdout, r); err != nil {
 			return exitError, err
 		}
 	case !nothingSeen(r.Reason):
