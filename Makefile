@@ -43,9 +43,10 @@ generate: ## Generate the deepcopy functions and docs/rules.md.
 	go run ./hack/rulesdoc docs/rules.md
 
 .PHONY: manifests
-manifests: ## Generate the CRDs and the RBAC rules.
+manifests: ## Generate the CRDs, the RBAC rules and the fields in docs/spec.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOL) controller-gen rbac:roleName=mcpaudit-manager paths=./controllers/... output:rbac:dir=config/rbac
+	go run ./hack/specdoc config/crd/bases docs/spec
 
 .PHONY: fmt
 fmt: ## Format all Go files.
