@@ -48,6 +48,10 @@ manifests: ## Generate the CRDs, the RBAC rules and the fields in docs/spec.
 	$(TOOL) controller-gen rbac:roleName=mcpaudit-manager paths=./controllers/... output:rbac:dir=config/rbac
 	go run ./hack/specdoc config/crd/bases docs/spec
 
+.PHONY: chart
+chart: ## Generate what is static in the Helm chart from config/.
+	go run ./hack/chart
+
 .PHONY: fmt
 fmt: ## Format all Go files.
 	$(TOOL) golangci-lint fmt

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// marker is one line "+kubebuilder:rbac:..." of the controllers, with the text above it
+// that says why.
+type marker struct {
+	groups, resources, verbs, names []string
+	namespace, reason               string
+}
+
+// rule is one of a role, in the order in which controller-gen writes its fields.
+type rule struct {
+	APIGroups       []string `json:"apiGroups,omitempty"`
+	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
+	Resources       []string `json:"resources,omitempty"`
+	ResourceNames   []string `json:"resourceNames,omitempty"`
+	Verbs           []string `json:"verbs,omitempty"`
+}
+
+// explain writes over each rule of the roles that controller-gen made why it is there,
+// and fails where nothing in the code says why a verb is.
+func explain(files map[string][]byte) error {
+	markers, err := readMarkers("controllers")
+	if err != nil {
+		return err
+	}
+	for path, content := range files {
+		if !strings.Contains(string(content), "from config/rbac/role.yaml:") {
+			continue
+		}
+		explained, err := explainRole(string(content), markers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		files[path] = []byte(explained)
+	}
+	return nil
+}
+
+func explainRole(content string, markers []marker) (string, error) {
+	var role struct {
+		Metadata struct {
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+		Rules []rule `json:"rules"`
+	}
+	if err := yaml.Unmarshal([]byte(content), &role); err != nil {
+		return "", err
+	}
+	head, _, _ := strings.Cut(content, "rules:\n")
+	var text strings.Builder
+	text.WriteString(head + "rules:\n")
+	for _, r := range role.Rules {
+		reasons, err := reasonsOf(r, role.Metadata.Namespace, markers)
+		if err != nil {
+			return "", err
+		}
+		for _, reason := range reasons {
+			text.WriteString("# - " + reason + "\n")
+		}
+		encoded, err := yaml.Marshal([]rule{r})
+		if err != nil {
+			return "", err
+		}
+		text.Write(encoded)
+	}
+	return text.String(), nil
+}
+
+// reasonsOf are those of all markers that gave something to the rule.
+func reasonsOf(r rule, namespace string, markers []marker) ([]string, error) {
+	var reasons []string
+	given := map[string]bool{}
+	for _, m := range markers {
+		if m.namespace != namespace || !slices.Equal(m.names, r.ResourceNames) || !meet(m.groups, r.APIGroups) || !meet(m.resources, r.Resources) || !meet(m.verbs, r.Verbs) {
+			continue
+		}
+		if m.reason == "" {
+			return nil, fmt.Errorf("no comment says why the manager may %s %s", strings.Join(m.verbs, ", "), strings.Join(m.resources, ", "))
+		}
+		for _, resource := range m.resources {
+			for _, verb := range m.verbs {
+				given[resource+" "+verb] = true
+			}
+		}
+		if !slices.Contains(reasons, m.reason) {
+			reasons = append(reasons, m.reason)
+		}
+	}
+	for _, resource := range r.Resources {
+		for _, verb := range r.Verbs {
+			if !given[resource+" "+verb] {
+				return nil, fmt.Errorf("no marker gives %s of %s: run `make manifests`", verb, resource)
+			}
+		}
+	}
+	return reasons, nil
+}
+
+func meet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+// readMarkers are those of all Go files below a folder.
+func readMarkers(folder string) ([]marker, error) {
+	var all []marker
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		all = append(all, markersOf(string(content))...)
+		return nil
+	})
+	return all, err
+}
+
+// markersOf reads a file. The reason of a marker is the paragraph before it, which
+// several markers may share.
+func markersOf(source string) []marker {
+	var all []marker
+	var paragraph []string
+	marked := false // the paragraph has a marker already: more text begins another
+	for line := range strings.Lines(source) {
+		text, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
+		text = strings.TrimSpace(text)
+		spec, isMarker := strings.CutPrefix(text, "+kubebuilder:rbac:")
+		switch {
+		case isComment && isMarker:
+			m := parseMarker(spec)
+			m.reason = strings.Join(paragraph, " ")
+			all, marked = append(all, m), true
+		case !isComment || text == "" || marked:
+			paragraph, marked = nil, false
+			if isComment && text != "" {
+				paragraph = []string{text}
+			}
+		default:
+			paragraph = append(paragraph, text)
+		}
+	}
+	return all
+}
+
+func parseMarker(spec string) marker {
+	var m marker
+	for _, part := range strings.Split(spec, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		values := strings.Split(strings.Trim(value, `"`), ";")
+		switch key {
+		case "groups":
+			m.groups = values
+		case "resources":
+			m.resources = values
+		case "verbs":
+			m.verbs = values
+		case "resourceNames":
+			m.names = slices.Sorted(slices.Values(values))
+		case "namespace":
+			m.namespace = value
+		}
+	}
+	return m
+}
