@@ -63,7 +63,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-fuzz test-conformance test-hostile test-envtest test-cluster test-e2e test-chaos ## Run everything: lint, unit, fuzz, conformance, hostile, envtest, end-to-end, chaos.
+test: install lint verify test-unit test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, fuzz, conformance, hostile, envtest, end-to-end, chaos.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -75,10 +75,10 @@ test-unit: ## Run the tests that need no cluster.
 	go test ./...
 
 .PHONY: test-fuzz
-test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, the trace for 80 in all (`make fuzz` has every target).
-	@hack/fuzz.sh 20s runner/trace runner/canary
-	@hack/fuzz.sh 5s runner/inputs runner/transport runner/probe
-	@hack/fuzz.sh 3s runner/poison runner/squat runner/scope api/report controllers/gate controllers/imageref controllers/schedule controllers/source controllers/subject
+test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, the trace for 40 in all (`make fuzz` has every target).
+	@hack/fuzz.sh 10s runner/trace runner/canary
+	@hack/fuzz.sh 3s runner/inputs runner/transport runner/probe
+	@hack/fuzz.sh 2s runner/poison runner/squat runner/scope api/report controllers/gate controllers/imageref controllers/schedule controllers/source controllers/subject
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
@@ -121,6 +121,10 @@ bench-gate: ## Measure what the gate costs whoever creates a workload, with 0 to
 test-cluster: ## Check that the local cluster comes and goes without a trace (not while one is up).
 	@if hack/cluster/up.sh --status >/dev/null 2>&1; then echo "test-cluster: skipped: it would take down the cluster that is up"; \
 	else hack/cluster/test.sh; fi
+
+.PHONY: test-on-cluster
+test-on-cluster: ## Run all that takes a real cluster on one, which comes and goes with it.
+	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-chaos
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
