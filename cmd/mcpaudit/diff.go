@@ -69,9 +69,33 @@ func diff(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
 
 // readReport reads a report of --out-dir or -o json, whose manifest was listed whole.
 func readReport(name string) (report.Report, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
+	r, err := loadReport(name)
+	if err == nil && r.ManifestDigest == "" {
+		err = fmt.Errorf("%s: that audit could not list the manifest: give the report.json of one that could", name)
+	}
+	return r, err
+}
+
+// maxReportFile is in bytes: an indented report takes at most some times MaxBytes.
+const maxReportFile = 16 * report.MaxBytes
+
+// loadReport reads a report of --out-dir or -o json; "-" is standard input.
+func loadReport(name string) (report.Report, error) {
+	file := os.Stdin
+	if name != "-" {
+		opened, err := os.Open(name)
+		if err != nil {
+			return report.Report{}, fmt.Errorf("read report: %w", err)
+		}
+		defer func() { _ = opened.Close() }() // it was only read
+		file = opened
+	}
+	b, err := io.ReadAll(io.LimitReader(file, maxReportFile+1))
+	switch {
+	case err != nil:
 		return report.Report{}, fmt.Errorf("read report: %w", err)
+	case len(b) > maxReportFile:
+		return report.Report{}, fmt.Errorf("%s: it has more than %d bytes: give the report.json of an audit", name, maxReportFile)
 	}
 	var compact bytes.Buffer // as it was before it was indented
 	if json.Compact(&compact, b) == nil {
@@ -80,9 +104,6 @@ func readReport(name string) (report.Report, error) {
 	r, err := report.Decode(b)
 	if err != nil {
 		return report.Report{}, fmt.Errorf("%s: %w: give the report.json of an audit", name, err)
-	}
-	if r.ManifestDigest == "" {
-		return report.Report{}, fmt.Errorf("%s: that audit could not list the manifest: give the report.json of one that could", name)
 	}
 	return r, nil
 }

@@ -36,6 +36,7 @@ Usage:
   mcpaudit run [flags] -- COMMAND [ARGUMENT...]
   mcpaudit connect [flags] URL
   mcpaudit diff [-o json] EARLIER.json LATER.json
+  mcpaudit show [-o FORMAT] REPORT.json
   mcpaudit rules [ID]
   mcpaudit cluster COMMAND
   mcpaudit version
@@ -47,6 +48,7 @@ manifest and its answers are judged, and it is never passed.
 
 diff shows how the server of one report differs from that of an earlier one, in what
 it advertises and in what it did. The reports are those of --out-dir or -o json.
+show writes such a report in another format of -o; - is standard input.
 
 cluster is for audits that the operator makes in a Kubernetes cluster: list, show, run,
 logs, diff, approve. kubectl mcpaudit is the same; mcpaudit cluster help is its help.
@@ -133,6 +135,7 @@ func commands() []command {
 		{"run", run},
 		{"connect", connect},
 		{"diff", diff},
+		{"show", show},
 		{"rules", rulesCommand},
 		{"cluster", clusterCommand},
 		{"version", versionCommand},

@@ -53,17 +53,11 @@ func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
 	if err := o.keep(r); err != nil {
 		return exitError, err
 	}
-	format, ok := render.FormatNamed(o.output)
-	switch {
-	case ok:
-		if err := format.Write(stdout, r); err != nil {
+	if table := o.output == "table"; !table || !nothingSeen(r.Reason) {
+		if err := write(stdout, o.output, r); err != nil {
 			return exitError, err
 		}
-	case !nothingSeen(r.Reason):
-		if err := render.Table(stdout, r, terminal.Colours(stdout)); err != nil {
-			return exitError, err
-		}
-		if r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
+		if table && r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
 			return exitError, nil // the table says why
 		}
 	}

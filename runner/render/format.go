@@ -13,11 +13,15 @@ type Format struct {
 	Name string
 	// Write writes the whole report; its errors are those of the writer.
 	Write func(io.Writer, report.Report) error
+	// Type is the media type; empty for application/octet-stream.
+	Type string
 }
 
 // Formats are all of them, in the order in which help names them.
 var Formats = []Format{
-	{Name: "json", Write: JSON},
+	{Name: "json", Write: JSON, Type: "application/json"},
+	{Name: "yaml", Write: YAML, Type: "application/yaml"}, // RFC 9512
+	{Name: "sarif", Write: SARIF, Type: "application/sarif+json"},
 }
 
 // FormatNamed is the format of that name; false when there is none.

@@ -25,7 +25,7 @@ func fail() report.Report {
 	return report.Report{
 		Server:  report.Server{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Command: []string{"notes"}},
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
-		Message: "1 finding at or above High", Tracer: report.Component{Name: "strace", Version: "6.1"},
+		Message: "1 finding at or above High", FailOn: report.SeverityHigh, Tracer: report.Component{Name: "strace", Version: "6.1"},
 		ManifestDigest: "sha256:00",
 		Risk: report.Risk{Score: 46, Level: report.RiskHigh, Parts: []report.RiskPart{
 			{Family: "NetworkOutbound", Points: 45}, {Family: "FileRead", Points: 1}, {Family: "ProtocolViolation"},

@@ -25,6 +25,7 @@ func TestGolden(t *testing.T) {
 		"list-empty":       "list -n nowhere",
 		"show":             "show notes",
 		"show-wide":        "show notes -o wide",
+		"show-sarif":       "show notes -o sarif",
 		"show-status":      "show calm",
 		"show-first":       "show first",
 		"show-fresh":       "show fresh",

@@ -1,15 +1,15 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -28,30 +28,32 @@ func (s *session) encode(format string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	text = append(text, '\n')
 	if format == "yaml" && err == nil {
-		text, err = yaml.JSONToYAML(visible(text))
+		text, err = yaml.JSONToYAML(render.Readable(text))
 	}
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
+	return s.write(text)
+}
+
+// format writes a report in one of render.Formats.
+func (s *session) format(f render.Format, r report.Report) error {
+	var text bytes.Buffer
+	if err := f.Write(&text, r); err != nil {
+		return err
+	}
+	return s.write(text.Bytes())
+}
+
+func (s *session) write(text []byte) error {
 	if terminal.Is(s.Stdout) {
 		text = terminal.Lines(text)
 	}
-	_, err = s.Stdout.Write(text)
+	_, err := s.Stdout.Write(text)
 	return err
 }
 
-// visible writes in JSON's own escapes what is not visible: in YAML some of it would
-// be an error.
-func visible(text []byte) []byte {
-	var all []byte
-	for _, r := range string(text) {
-		if r == '\n' || render.Visible(r) {
-			all = utf8.AppendRune(all, r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			all = fmt.Appendf(all, `\u%04x`, unit)
-		}
-	}
-	return all
+// outputs are the values of show's -o.
+func outputs() []string {
+	return slices.Insert(render.Outputs(), 1, "wide")
 }

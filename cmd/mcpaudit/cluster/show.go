@@ -18,12 +18,12 @@ import (
 
 var showCommand = command{
 	name: "show", takes: "NAME", about: "the verdict and why: findings, coverage, drift, history",
-	examples: []string{"show notes", "show notes -o wide", "show notes -o json > report.json"},
+	examples: []string{"show notes", "show notes -o wide", "show notes -o json > report.json", "show notes -o sarif > notes.sarif"},
 	setUp: func(f *pflag.FlagSet) action {
 		var output string
-		f.StringVarP(&output, "output", "o", "table", "table; wide (all that was seen); json or yaml (the report, as of mcpaudit run -o json)")
+		f.StringVarP(&output, "output", "o", "table", "table; wide (all that was seen); or the report, as of mcpaudit run -o: "+strings.Join(outputs()[2:], ", "))
 		return func(ctx context.Context, s *session, args []string) (int, error) {
-			if err := oneOf(output, "table", "wide", "json", "yaml"); err != nil {
+			if err := oneOf(output, outputs()...); err != nil {
 				return exitError, err
 			}
 			if len(args) != 1 {
@@ -52,9 +52,22 @@ func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 	case output == "table", output == "wide":
 		return v.print(s, output == "wide")
 	case v.report == nil:
-		return fmt.Errorf("%s: what there is, is its status: kubectl get mcpserveraudit %s -n %s -o %s", v.missing(), audit.Name, audit.Namespace, output)
+		return fmt.Errorf("%s: what there is, is its status: kubectl get mcpserveraudit %s -n %s -o %s", v.missing(), audit.Name, audit.Namespace,
+			statusOutput(output))
 	}
-	return s.encode(output, v.report)
+	if !settled(audit) {
+		line(s.Stderr, "The spec of %s has changed since: the report is about what it was before.", render.Escape(place(audit)))
+	}
+	f, _ := render.FormatNamed(output)
+	return s.format(f, *v.report)
+}
+
+// statusOutput is a form in which kubectl shows a status.
+func statusOutput(output string) string {
+	if output == "json" {
+		return output
+	}
+	return "yaml"
 }
 
 // view is an audit with what is kept of it.

@@ -1,0 +1,73 @@
+package render
+
+import "strings"
+
+// prose is a text as Markdown (CommonMark, and GitHub's and GitLab's extensions) that
+// is shown as it is. Words of nothing but letters stay as they are; everything else
+// goes into code spans, in which there are no links, images, HTML, mentions, references
+// to issues and commits, or autolinks: what a backslash keeps from Markdown, the filters
+// for those that come behind it take up again.
+func prose(text string) string {
+	var out, held []string
+	flush := func() {
+		if text := strings.Join(held, " "); text != "" {
+			if bare := strings.TrimRight(text, ".,;:!?"); bare != "" {
+				out = append(out, code(bare)+text[len(bare):])
+			} else {
+				out = append(out, code(text))
+			}
+		}
+		held = nil
+	}
+	for _, word := range strings.Fields(Escape(text)) {
+		if plainWord(word) {
+			flush()
+			out = append(out, word)
+		} else {
+			held = append(held, word)
+		}
+	}
+	flush()
+	return strings.Join(out, " ")
+}
+
+// plainWord tells whether a word is of letters, with the punctuation of a sentence
+// around them.
+func plainWord(word string) bool {
+	word = strings.TrimRight(strings.TrimLeft(word, `("'`), `)"'.,;:!?`)
+	letter := false
+	for i, r := range word {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+			letter = true
+		case (r == '-' || r == '\'') && i > 0 && i < len(word)-1:
+		default:
+			return false
+		}
+	}
+	return letter
+}
+
+// code is a text as a code span that no text can end (CommonMark 0.31, 6.1). "|" is
+// written as \x7c, for in a table it ends the cell in code as well, and "<" as \x3c, for
+// the sake of whatever reads Markdown without knowing code.
+func code(text string) string {
+	text = strings.NewReplacer("|", `\x7c`, "<", `\x3c`).Replace(Escape(text))
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	longest, run := 0, 0
+	for _, r := range text {
+		if r == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
+}

@@ -1,0 +1,163 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// The rules of results that are no finding: what readers of nothing but the results
+// would otherwise take for a success.
+const (
+	ruleInconclusive = "MCPA-INCONCLUSIVE"
+	ruleFailed       = "MCPA-FAILED"
+)
+
+// maxRuleText is how long GitHub lets a description of a rule be, in characters.
+const maxRuleText = 1024
+
+// ruleBook has the rules that the results refer to, each once. Others are left out: a
+// report may be older than this version, and have been judged by fewer.
+type ruleBook struct {
+	rules []sarifRule
+	at    map[string]int
+}
+
+// index is where the rule is, which is added if it is not there yet.
+func (b *ruleBook) index(id string, make func() sarifRule) int {
+	at, ok := b.at[id]
+	if !ok {
+		at = len(b.rules)
+		b.at[id] = at
+		b.rules = append(b.rules, make())
+	}
+	return at
+}
+
+// ruleName is the id of a finding's rule.
+func ruleName(f report.Finding) string {
+	return cutRunes(cmp.Or(sarifPlain(f.Rule), "MCPA-UNKNOWN"), 255)
+}
+
+// ofFinding describes the rule of a finding, by the ruleset of this version where it
+// has the rule.
+func ofFinding(f report.Finding) sarifRule {
+	all := rules.All()
+	i := slices.IndexFunc(all, func(r rules.Rule) bool { return r.ID == f.Rule })
+	if i < 0 {
+		title := sarifPlain(cmp.Or(f.Title, f.Rule, "A rule that this version does not know"))
+		return ruleOf(ruleName(f), title, title, f.Severity, sarifText{Text: title}, "")
+	}
+	return ofRule(all[i])
+}
+
+func ofRule(r rules.Rule) sarifRule {
+	help := sarifText{Text: strings.Join(present(
+		r.Description,
+		labelled("Expected false positives: ", r.Expected),
+		labelled("For whoever wrote the server: ", r.Fix),
+		labelled("For whoever runs it: ", r.WhoRuns()),
+	), "\n\n")}
+	help.Markdown = strings.Join(present(
+		prose(r.Description),
+		labelled("**Expected false positives:** ", prose(r.Expected)),
+		labelled("**For whoever wrote the server:** ", prose(r.Fix)),
+		labelled("**For whoever runs it:** ", prose(r.WhoRuns())),
+		references(r),
+	), "\n\n")
+	made := ruleOf(r.ID, r.Title, r.Description, r.Severity, help, rulesPage+"#"+strings.ToLower(r.ID))
+	family, _, _ := strings.Cut(strings.TrimPrefix(r.ID, "MCPA-"), "-")
+	made.Properties.Tags = append(made.Properties.Tags, strings.ToLower(family))
+	for _, id := range r.References[:min(len(r.References), maxTags-len(made.Properties.Tags))] {
+		made.Properties.Tags = append(made.Properties.Tags, "external/"+strings.ToLower(strings.ReplaceAll(id, " ", "-")))
+	}
+	return made
+}
+
+// maxTags is how many of a rule's tags GitHub shows.
+const maxTags = 10
+
+func references(r rules.Rule) string {
+	var all []string
+	for _, id := range r.References {
+		if ref, ok := rules.LookUp(id); ok {
+			all = append(all, fmt.Sprintf("* [%s %s](%s)", ref.ID, ref.Title, ref.URL))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func ruleOf(id, title, description string, severity report.Severity, help sarifText, page string) sarifRule {
+	made := sarifRule{
+		ID: id, Name: pascal(title), ShortDescription: sarifText{Text: cutRunes(title, maxRuleText)},
+		FullDescription: sarifText{Text: cutRunes(description, maxRuleText)}, Help: help, HelpURI: page,
+		DefaultConfiguration: sarifConfiguration{Level: levels[severity]},
+		Properties:           sarifRuleBag{Tags: []string{"security", "mcp"}, Precision: "high", SecuritySeverity: scores[severity]},
+	}
+	if severity.Rank() < 0 { // as report.Count has it
+		made.DefaultConfiguration.Level, made.Properties.SecuritySeverity = "error", scores[report.SeverityCritical]
+	}
+	if made.Properties.SecuritySeverity == "" {
+		made.Properties.ProblemSeverity = "recommendation"
+	}
+	return made
+}
+
+// scores are the severities as GitHub reads security-severity: above 9.0 is critical,
+// from 7.0 high, from 4.0 medium, below low. Info is no risk, and has none.
+var scores = map[report.Severity]string{
+	report.SeverityCritical: "9.5", report.SeverityHigh: "8.0", report.SeverityMedium: "5.5", report.SeverityLow: "2.0",
+}
+
+// levels are the severities as SARIF has them (3.27.10).
+var levels = map[report.Severity]string{
+	report.SeverityCritical: "error", report.SeverityHigh: "error", report.SeverityMedium: "warning",
+	report.SeverityLow: "note", report.SeverityInfo: "note",
+}
+
+// inconclusiveRule and failedRule describe what is no finding.
+func inconclusiveRule() sarifRule {
+	text := "The audit could not observe everything. That nothing was found by it does not say that there is nothing. " +
+		"The reason is in the message; docs/troubleshooting.md tells what to do about each. Audit the server again."
+	return ruleOf(ruleInconclusive, "Audit is inconclusive", text, report.SeverityHigh, sarifText{Text: text}, homePage+"/blob/main/docs/troubleshooting.md")
+}
+
+func failedRule() sarifRule {
+	text := "The audit failed, and no finding of the report says why: the message does. A manifest that is not the pinned one is such a reason."
+	return ruleOf(ruleFailed, "Audit failed", text, report.SeverityHigh, sarifText{Text: text}, homePage+"/blob/main/docs/drift.md")
+}
+
+// pascal is "UndeclaredNetworkEgress" for "Undeclared network egress": the name of a
+// rule is an identifier (3.49.7).
+func pascal(title string) string {
+	var all strings.Builder
+	for _, word := range strings.FieldsFunc(title, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) {
+		all.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return cutRunes(cmp.Or(all.String(), "Unnamed"), 255)
+}
+
+// cutRunes keeps a text to a number of characters.
+func cutRunes(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + text
+}
+
+func present(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
