@@ -54,7 +54,7 @@ func run(args []string) error {
 	}
 	store := index.New()
 	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store),
-		addGate(manager, opts, store, settings.gate)); err != nil {
+		addGate(manager, opts, store, settings.gate), addPolicyReports(manager, opts)); err != nil {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())

@@ -45,6 +45,7 @@ type file struct {
 	Gate             struct {
 		Certificate Certificate `json:"certificate"`
 	} `json:"gate"`
+	PolicyReports PolicyReports `json:"policyReports"`
 }
 
 // Load reads the file, if there is one, over the options, and validates them.
@@ -89,7 +90,7 @@ func (o *Options) decode(content []byte) error {
 		to   *string
 	}{
 		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
-		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)},
+		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)},
 		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
 	} {
 		if text.from != "" {

@@ -69,7 +69,18 @@ type Options struct {
 	UserNamespaces UserNamespaces
 	// GateCertificate says who keeps the certificate of the gate.
 	GateCertificate Certificate
+	// PolicyReports says whether verdicts are written as policy reports.
+	PolicyReports PolicyReports
 }
+
+// PolicyReports is Auto (where the cluster has a kind for them) or Never.
+type PolicyReports string
+
+// The choices.
+const (
+	PolicyReportsAuto  PolicyReports = "Auto"
+	PolicyReportsNever PolicyReports = "Never"
+)
 
 // Certificate is Managed (the operator makes and renews it) or External (somebody else
 // does, in the same Secret).
@@ -102,7 +113,7 @@ func Default() Options {
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
 		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
-		GateCertificate: CertificateManaged,
+		GateCertificate: CertificateManaged, PolicyReports: PolicyReportsAuto,
 	}
 }
 

@@ -53,7 +53,7 @@ func TestLoad(t *testing.T) {
 		Tolerations:  []corev1.Toleration{{Key: "audits", Operator: corev1.TolerationOpExists}},
 	}}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
-	everything.GateCertificate = options.CertificateExternal
+	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever
 	for name, test := range map[string]struct {
 		content string
 		want    options.Options
@@ -77,6 +77,7 @@ allowedMetadata: []
 runtimeClassName: gvisor
 userNamespaces: Never
 gate: {certificate: External}
+policyReports: Never
 `, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +130,7 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
 		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
+		{"policyReports: always", []string{`policyReports: "always" is none of ["Auto" "Never"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
 		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
 		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},

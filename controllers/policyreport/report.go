@@ -1,0 +1,102 @@
+// Package policyreport keeps, beside each MCPServerAudit that has a verdict, one report
+// in the form that policy engines and their dashboards read: Report of openreports.io
+// or PolicyReport of wgpolicyk8s.io, whichever the cluster has. The report says what
+// the status says and no more: who wants all of it reads the MCPAuditReport.
+package policyreport
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// The labels of a report. Kyverno, Trivy and others mark theirs by the first, and
+// policy-reporter selects by it.
+const (
+	labelManagedBy = "app.kubernetes.io/managed-by"
+	managedBy      = "mcpaudit"
+)
+
+// namePrefix begins the name of a report; the name of the audit follows.
+const namePrefix = "mcpaudit-"
+
+// maxName is the longest name of an object (RFC 1123 subdomain).
+const maxName = 253
+
+// nameOf is the name of the report of an audit. One that would be too long is cut, and
+// ends in a hash of the whole.
+func nameOf(audit string) string {
+	name := namePrefix + audit
+	if len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(audit))
+	return strings.TrimRight(name[:maxName-17], "-.") + "-" + hex.EncodeToString(sum[:8])
+}
+
+// body is what a report has besides its metadata.
+type body struct {
+	Source  string   `json:"source,omitempty"`
+	Scope   scope    `json:"scope"`
+	Summary summary  `json:"summary"`
+	Results []result `json:"results"`
+}
+
+// scope is the object that all results are about.
+type scope struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+}
+
+// build makes the report of an audit; nil while it has no verdict.
+func (k kind) build(audit *v1alpha1.MCPServerAudit) (*unstructured.Unstructured, error) {
+	if audit.Status.Verdict == "" || audit.Status.LastAuditTime == nil {
+		return nil, nil
+	}
+	lines := results(audit)
+	content := body{Summary: summarise(lines), Results: lines}
+	content.Scope = scope{v1alpha1.GroupVersion.String(), "MCPServerAudit", audit.Namespace, audit.Name, audit.UID}
+	if k.sourced {
+		content.Source = sourceName
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&content)
+	if err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
+	}
+	made := &unstructured.Unstructured{Object: fields}
+	made.SetGroupVersionKind(k.resource.GroupVersion().WithKind(k.name))
+	made.SetNamespace(audit.Namespace)
+	made.SetName(nameOf(audit.Name))
+	made.SetLabels(map[string]string{labelManagedBy: managedBy})
+	yes, no := true, false
+	made.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: content.Scope.APIVersion, Kind: content.Scope.Kind, Name: audit.Name, UID: audit.UID, Controller: &yes, BlockOwnerDeletion: &no,
+	}})
+	return made, nil
+}
+
+// digest is over all that is written of a report, and nothing that others add.
+func digest(report *unstructured.Unstructured) string {
+	owners := report.GetOwnerReferences()
+	encoded, err := json.Marshal([]any{
+		report.Object["source"], report.Object["scope"], report.Object["summary"], report.Object["results"],
+		report.GetLabels()[labelManagedBy], owners,
+	})
+	if err != nil {
+		return "" // is no digest, so that the report is written
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
+}
