@@ -18,9 +18,10 @@ COPY . .
 ARG TARGETOS=linux
 ARG TARGETARCH
 ARG VERSION=dev
+ARG COMMIT
 ENV CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH}
 RUN go build -trimpath -buildvcs=false \
-      -ldflags "-s -w -X github.com/mcpaudit/mcpaudit/runner/audit.Version=${VERSION}" \
+      -ldflags "-s -w -X github.com/mcpaudit/mcpaudit/runner/build.version=${VERSION} -X github.com/mcpaudit/mcpaudit/runner/build.commit=${COMMIT}" \
       -o /out/ ./cmd/manager ./cmd/runner
 
 FROM ${STATIC_IMAGE} AS manager

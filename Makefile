@@ -11,7 +11,9 @@ export PATH := $(MCPAUDIT_CACHE)/go/bin:$(PATH)
 export GOFLAGS ?= -buildvcs=false
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/mcpaudit/mcpaudit/runner/audit.Version=$(VERSION)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+BUILD := github.com/mcpaudit/mcpaudit/runner/build
+LDFLAGS := -s -w -X $(BUILD).version=$(VERSION) -X $(BUILD).commit=$(COMMIT)
 TOOL := go tool -modfile=hack/tools/go.mod
 FUZZTIME ?= 10s
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"time"
 	_ "time/tzdata" // spec.schedule.timeZone, in an image without a database
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
@@ -31,6 +33,7 @@ type server struct {
 	electIn         string
 	lease           time.Duration
 	level           slog.Level
+	version         bool
 }
 
 func main() {
@@ -45,9 +48,14 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if settings.version {
+		_, err := fmt.Println(build.Describe("mcpaudit-manager", rules.Digest()))
+		return err
+	}
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: settings.level}))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // what client-go says
+	logger.Info("Started", "version", build.Version(), "commit", build.Commit(), "go", runtime.Version(), "ruleset", rules.Digest())
 	manager, err := newManager(settings, opts)
 	if err != nil {
 		return err
@@ -73,6 +81,7 @@ func parse(args []string) (server, options.Options, error) {
 	flags.StringVar(&settings.electIn, "leader-election-namespace", "", "namespace of the lease; that of the Pod by default")
 	flags.DurationVar(&settings.lease, "leader-elect-lease-duration", 30*time.Second, "how long a leader that is silent keeps the others waiting")
 	flags.TextVar(&settings.level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
+	flags.BoolVar(&settings.version, "version", false, "print the version and end")
 	opts.AddFlags(flags)
 	flags.AddGoFlag(flag.Lookup("kubeconfig"))
 	if err := flags.Parse(args); err != nil {
@@ -80,6 +89,9 @@ func parse(args []string) (server, options.Options, error) {
 	}
 	if settings.lease < minLease {
 		return settings, opts, fmt.Errorf("--leader-elect-lease-duration %s is less than %s", settings.lease, minLease)
+	}
+	if settings.version {
+		return settings, opts, nil
 	}
 	return settings, opts, opts.Load()
 }

@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
-	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
@@ -98,7 +98,7 @@ func program(stdout, stderr io.Writer) cluster.Program {
 }
 
 func version() string {
-	return fmt.Sprintf("mcpaudit %s %s %s/%s\nrules %s", audit.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH, rules.Digest())
+	return build.Describe("mcpaudit", rules.Digest())
 }
 
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {

@@ -18,8 +18,9 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // The gate of the shim, the drop of privileges and the tracer need the main
@@ -54,6 +55,6 @@ func execute(ctx context.Context, args []string) (int, error) {
 }
 
 func version(context.Context, []string) (int, error) {
-	_, err := fmt.Println("mcpaudit-runner", audit.Build())
+	_, err := fmt.Println(build.Describe("mcpaudit-runner", rules.Digest()))
 	return 0, err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,11 @@ type workshop struct {
 	root    string // of the repository
 	cache   string // layers, Go binaries, npm and pip installations
 	version string // of the manager and the runner
+	commit  string
+	arch    string // that programs are compiled for, and images are of
+	origin  origin
+	labels  map[string]string // of the images (OCI image spec, annotations)
+	created time.Time
 }
 
 // build builds the named images, or all, pushes them, and prints the pushed
@@ -112,7 +118,16 @@ func openWorkshop(ctx context.Context) (*workshop, error) {
 			version = "dev"
 		}
 	}
-	return &workshop{root: root, cache: filepath.Join(cache, "images"), version: version}, nil
+	commit := os.Getenv("COMMIT")
+	if commit == "" {
+		if commit, err = output(ctx, root, "git", "rev-parse", "HEAD"); err != nil {
+			commit = ""
+		}
+	}
+	return &workshop{
+		root: root, cache: filepath.Join(cache, "images"), version: version, commit: commit,
+		arch: runtime.GOARCH, origin: machine{}, created: time.Unix(0, 0),
+	}, nil
 }
 
 // layer packs a tree, or takes the layer that an earlier run has packed.
@@ -149,18 +164,22 @@ func (w *workshop) image(config oci.Config, trees ...*oci.Tree) (v1.Image, error
 		}
 		layers = append(layers, l)
 	}
+	config.Architecture, config.Labels, config.Created = w.arch, w.labels, w.created
 	return oci.Image(config, layers...)
 }
 
 // program builds a package of this module as a static binary and returns its file.
 func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 	file := filepath.Join(w.cache, "bin", strings.ReplaceAll(pkg, "/", "-"))
+	if w.arch != runtime.GOARCH {
+		file += "-" + w.arch
+	}
 	flags := "-s -w"
 	if strings.HasPrefix(pkg, "cmd/") { // the tests' servers stay the same from commit to commit
-		flags += " -X github.com/mcpaudit/mcpaudit/runner/audit.Version=" + w.version
+		flags += " -X github.com/mcpaudit/mcpaudit/runner/build.version=" + w.version + " -X github.com/mcpaudit/mcpaudit/runner/build.commit=" + w.commit
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, "./"+pkg)
-	cmd.Dir, cmd.Env = w.root, append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = w.root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+w.arch)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("compile %s: %w", pkg, err)

@@ -3,6 +3,9 @@
 //
 //	images build [--push REGISTRY] [--tag TAG] [NAME...]
 //	images serve --addr HOST:PORT --dir DIR
+//	images release [--dir DIR] [--platforms LIST] [--name PREFIX] [--tag TAG]
+//	images push --to REGISTRY ARCHIVE...
+//	images lock
 //	images archive --name NAME:TAG --file SOURCE=PATH --entrypoint PATH FILE
 package main
 
@@ -26,6 +29,9 @@ import (
 var commands = map[string]func(context.Context, []string) error{
 	"archive": archive,
 	"build":   build,
+	"lock":    lock,
+	"push":    push,
+	"release": release,
 	"serve":   serve,
 }
 
@@ -40,7 +46,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: images build|serve|archive [flags]")
+		return errors.New("usage: images build|serve|release|push|lock|archive [flags]")
 	}
 	err := commands[args[0]](ctx, args[1:])
 	if errors.Is(err, pflag.ErrHelp) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // Users of the images, as in their /etc/passwd. 65532 is distroless's nonroot.
@@ -84,8 +84,8 @@ func manager(ctx context.Context, w *workshop) (v1.Image, error) {
 	t := oci.NewTree()
 	t.Copy("/manager", program)
 	// registries of the users' images are spoken to over TLS
-	if exists(authorities) {
-		t.Copy(authorities, authorities)
+	if err := w.origin.authorities(t); err != nil {
+		return nil, err
 	}
 	return w.image(oci.Config{Entrypoint: []string{"/manager"}, User: nonroot}, base(), t)
 }
@@ -95,16 +95,11 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := oci.NewTree()
-	tools.CopyProgram(ctx, "/usr/bin/strace")
-	if library, err := faketime.Find(); err == nil { // without it, audits say what they have not seen
-		tools.Copy(library, library)
-	}
-	t := oci.NewTree()
+	tools, t := oci.NewTree(), oci.NewTree()
 	t.Copy("/mcpaudit-runner", program)
 	// servers at a URL are spoken to over TLS
-	if exists(authorities) {
-		t.Copy(authorities, authorities)
+	if err := errors.Join(w.origin.program(ctx, tools, "/usr/bin/strace"), w.origin.clock(tools), w.origin.authorities(t)); err != nil {
+		return nil, err
 	}
 	for _, dir := range []string{"bin", "run", "home", "trace"} { // mount points
 		t.Mkdir("/mcpaudit/"+dir, 0o755, 0, 0)

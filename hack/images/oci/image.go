@@ -1,8 +1,10 @@
 package oci
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -20,10 +22,13 @@ type Config struct {
 	Env        []string // KEY=VALUE; PATH comes by itself
 	User       string   // UID or UID:GID; empty is root
 	WorkingDir string
+
+	Architecture string // empty is this machine's
+	Labels       map[string]string
+	Created      time.Time // zero is 1970
 }
 
-// Image joins layers, lowest first, into an OCI image for this machine's
-// architecture. Equal arguments give an equal digest.
+// Image joins layers, lowest first, into an OCI image. Equal arguments give an equal digest.
 func Image(config Config, layers ...v1.Layer) (v1.Image, error) {
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	img, err := mutate.AppendLayers(base, layers...)
@@ -35,10 +40,13 @@ func Image(config Config, layers ...v1.Layer) (v1.Image, error) {
 		return nil, fmt.Errorf("read image config: %w", err)
 	}
 	file = file.DeepCopy()
-	file.OS, file.Architecture, file.Created = "linux", runtime.GOARCH, v1.Time{Time: epoch}
+	file.OS, file.Architecture, file.Created = "linux", cmp.Or(config.Architecture, runtime.GOARCH), v1.Time{Time: epoch}
+	if !config.Created.IsZero() {
+		file.Created.Time = config.Created.UTC()
+	}
 	file.Config = v1.Config{
 		Entrypoint: config.Entrypoint, Cmd: config.Cmd, Env: append([]string{searchPath}, config.Env...),
-		User: config.User, WorkingDir: config.WorkingDir,
+		User: config.User, WorkingDir: config.WorkingDir, Labels: config.Labels,
 	}
 	if img, err = mutate.ConfigFile(img, file); err != nil {
 		return nil, fmt.Errorf("set image config: %w", err)

@@ -83,7 +83,8 @@ func (t *Tree) Copy(name, source string) {
 		t.fail(fmt.Errorf("copy %s: not a regular file", source))
 		return
 	}
-	t.add(name, entry{mode: info.Mode().Perm() | 0o444, source: source})
+	// The umask of whoever built the file is no part of an image.
+	t.add(name, entry{mode: info.Mode().Perm()&^0o022 | 0o444, source: source})
 }
 
 // CopyAll adds what lies below the directory source, except where skip is

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+)
+
+// debianLock is what a release takes from Debian, a package a line:
+// ARCHITECTURE NAME VERSION SHA256. `images lock` writes it.
+//
+//go:embed debian.lock
+var debianLock string
+
+// debianPackages are what the product's images need of Debian. A library that is
+// not in them is an error of the build, for every architecture.
+var debianPackages = []string{"ca-certificates", "libc6", "libfaketime", "liblzma5", "libunwind8", "strace"}
+
+// triplets name the folders of libraries (Debian's multiarch tuples).
+var triplets = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+
+// debianPackage is one line of the lock.
+type debianPackage struct{ arch, name, version, sha256 string }
+
+// qualified is the package as apt names it; certificates are for all architectures.
+func (p debianPackage) qualified() string {
+	if p.name == "ca-certificates" {
+		return p.name
+	}
+	return p.name + ":" + p.arch
+}
+
+func (p debianPackage) String() string {
+	return fmt.Sprintf("%s %s %s %s", p.arch, p.name, p.version, p.sha256)
+}
+
+func readLock(lock string) ([]debianPackage, error) {
+	var all []debianPackage
+	for lines := bufio.NewScanner(strings.NewReader(lock)); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		if len(fields) != 4 || len(fields[3]) != 2*sha256.Size {
+			return nil, fmt.Errorf("read debian.lock: %q is not ARCHITECTURE NAME VERSION SHA256", lines.Text())
+		}
+		all = append(all, debianPackage{fields[0], fields[1], fields[2], fields[3]})
+	}
+	return all, nil
+}
+
+// debian is the origin of a release's files: the packages of the lock, for any
+// architecture. Nothing of theirs is run.
+type debian struct {
+	root string // what the packages hold
+	arch string
+}
+
+func (w *workshop) debian(ctx context.Context, arch string) (debian, error) {
+	all, err := readLock(debianLock)
+	if err != nil {
+		return debian{}, err
+	}
+	ours := slices.DeleteFunc(all, func(p debianPackage) bool { return p.arch != arch })
+	if len(ours) == 0 || triplets[arch] == "" {
+		return debian{}, fmt.Errorf("no packages for %s in debian.lock", arch)
+	}
+	key := sha256.Sum256(fmt.Append(nil, ours))
+	dir, err := w.installed("debian-"+arch, hex.EncodeToString(key[:6]), func(dir string) error {
+		apt, err := newApt(ctx)
+		if err != nil {
+			return err
+		}
+		defer apt.close()
+		for _, p := range ours {
+			file, err := apt.download(ctx, p)
+			if err != nil {
+				return err
+			}
+			if _, err := output(ctx, "", "dpkg-deb", "-x", file, dir); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return debian{root: dir, arch: arch}, err
+}
+
+func (d debian) program(_ context.Context, t *oci.Tree, file string) error {
+	libraries, err := oci.LibrariesIn(d.root, triplets[d.arch], file)
+	if err != nil {
+		return err
+	}
+	t.Copy(file, filepath.Join(d.root, file))
+	for name, source := range libraries {
+		t.Copy(name, source)
+	}
+	return d.copyrights(t)
+}
+
+func (d debian) clock(t *oci.Tree) error {
+	file := "/usr/lib/" + triplets[d.arch] + "/faketime/libfaketimeMT.so.1"
+	t.Copy(file, filepath.Join(d.root, file))
+	return nil
+}
+
+// authorities joins the certificates as update-ca-certificates(8) does. Not the
+// machine's own bundle: who builds may trust others than who runs the release.
+func (d debian) authorities(t *oci.Tree) error {
+	files, err := filepath.Glob(filepath.Join(d.root, "usr/share/ca-certificates/mozilla/*.crt"))
+	if err != nil || len(files) == 0 {
+		return errors.Join(errors.New("no certificates in the package ca-certificates"), err)
+	}
+	slices.Sort(files)
+	var bundle bytes.Buffer
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		bundle.Write(append(bytes.TrimSpace(content), '\n'))
+	}
+	t.Write(authorities, 0o644, bundle.String())
+	return nil
+}
+
+// copyrights adds the licences that programs and libraries are given on under.
+func (d debian) copyrights(t *oci.Tree) error {
+	for _, name := range debianPackages {
+		file := "/usr/share/doc/" + name + "/copyright"
+		if exists(filepath.Join(d.root, file)) {
+			t.Copy(file, filepath.Join(d.root, file))
+		}
+	}
+	return nil
+}
+
+// apt downloads packages of any architecture, verified against the archive's
+// signature, by lists of its own: the machine's stay as they are.
+type apt struct{ dir string }
+
+// newApt fetches the lists of the machine's own Debian archive, or of the one in
+// the file $DEBIAN_SOURCES (deb822, sources.list(5)).
+func newApt(ctx context.Context) (*apt, error) {
+	dir, err := os.MkdirTemp("", "images-apt-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for apt: %w", err)
+	}
+	a := &apt{dir}
+	if err := a.configure(); err != nil {
+		a.close()
+		return nil, err
+	}
+	if _, err := a.run(ctx, "update", "-qq"); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *apt) configure() error {
+	for _, dir := range []string{"lists/partial", "cache/archives/partial", "sources"} {
+		if err := os.MkdirAll(filepath.Join(a.dir, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	sources := os.Getenv("DEBIAN_SOURCES")
+	if sources == "" {
+		sources = "/etc/apt/sources.list.d/debian.sources"
+	}
+	list := "/dev/null"
+	if content, err := os.ReadFile(sources); err == nil {
+		if err := os.WriteFile(filepath.Join(a.dir, "sources/debian.sources"), content, 0o644); err != nil {
+			return err
+		}
+	} else if list = "/etc/apt/sources.list"; os.Getenv("DEBIAN_SOURCES") != "" || !exists(list) {
+		return fmt.Errorf("find the archive of Debian 12: %w: name a file of deb822 sources in DEBIAN_SOURCES", err)
+	}
+	config := fmt.Sprintf(`APT::Architecture "amd64"; APT::Architectures {"amd64"; "arm64";};
+Dir::State "%[1]s"; Dir::State::status "%[1]s/status"; Dir::Cache "%[1]s/cache";
+Dir::Etc::sourcelist "%[2]s"; Dir::Etc::sourceparts "%[1]s/sources";
+Acquire::Languages "none"; Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false"; APT::Sandbox::User "";
+`, a.dir, list)
+	return errors.Join(os.WriteFile(filepath.Join(a.dir, "status"), nil, 0o644), os.WriteFile(filepath.Join(a.dir, "apt.conf"), []byte(config), 0o644))
+}
+
+func (a *apt) close() { _ = os.RemoveAll(a.dir) }
+
+func (a *apt) run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "apt-get", args...)
+	cmd.Dir, cmd.Env = a.dir, append(os.Environ(), "APT_CONFIG="+filepath.Join(a.dir, "apt.conf"), "LC_ALL=C")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("run apt-get %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
+	}
+	return string(out), nil
+}
+
+func (a *apt) download(ctx context.Context, p debianPackage) (string, error) {
+	if _, err := a.run(ctx, "download", "-qq", p.qualified()+"="+p.version); err != nil {
+		return "", fmt.Errorf("%w; an archive holds its newest versions only: go run ./hack/images lock takes those, DEBIAN_SOURCES=FILE names another archive", err)
+	}
+	found, err := filepath.Glob(filepath.Join(a.dir, p.name+"_*.deb"))
+	if err != nil || len(found) != 1 {
+		return "", errors.Join(fmt.Errorf("apt-get download left %d files of %s", len(found), p.name), err)
+	}
+	content, err := os.ReadFile(found[0])
+	if err != nil {
+		return "", err
+	}
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != p.sha256 {
+		return "", fmt.Errorf("%s %s (%s) has SHA-256 %x, debian.lock says %s", p.name, p.version, p.arch, sum, p.sha256)
+	}
+	return found[0], nil
+}

@@ -1,0 +1,170 @@
+package oci
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// refName names an image in an archive (OCI image spec, annotations), and
+// containerName does so for containerd.
+const (
+	refName       = "org.opencontainers.image.ref.name"
+	containerName = "io.containerd.image.name"
+)
+
+// Index joins the images of one program for several architectures.
+func Index(annotations map[string]string, images ...v1.Image) (v1.ImageIndex, error) {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, image := range images {
+		file, err := image.ConfigFile()
+		if err != nil {
+			return nil, fmt.Errorf("read image config: %w", err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: file.OS, Architecture: file.Architecture}},
+		})
+	}
+	annotated, ok := mutate.Annotations(index, annotations).(v1.ImageIndex)
+	if !ok {
+		return nil, errors.New("annotate index: not an index any more")
+	}
+	return annotated, nil
+}
+
+// WriteArchive writes an index as a tar of the OCI image layout, which skopeo,
+// crane, oras and containerd read. ref is REGISTRY/REPOSITORY:TAG. Equal arguments
+// give an equal file.
+func WriteArchive(file, ref string, index v1.ImageIndex) error {
+	dir, err := os.MkdirTemp(filepath.Dir(file), ".layout-")
+	if err != nil {
+		return fmt.Errorf("make a scratch folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := layout.Write(dir, empty.Index)
+	if err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	// The tag alone is what tools look up; the whole name is for containerd.
+	tag, err := name.NewTag(ref)
+	if err != nil {
+		return fmt.Errorf("parse reference: %w", err)
+	}
+	names := layout.WithAnnotations(map[string]string{refName: tag.TagStr(), containerName: ref})
+	if err := l.AppendIndex(index, names); err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	t := NewTree()
+	t.CopyAll("/", dir, nil)
+	out, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("write archive: %w", err)
+	}
+	if err := errors.Join(t.tar(out), out.Close()); err != nil {
+		return fmt.Errorf("write archive: %w", err)
+	}
+	return nil
+}
+
+// PushArchive uploads the one index of an archive to a registry (with a path, if
+// it wants one), under the repository and the tag that it has in the archive
+// without the registry there, and returns the reference by digest.
+func PushArchive(ctx context.Context, file, registry string) (string, error) {
+	dir, err := os.MkdirTemp("", "images-")
+	if err != nil {
+		return "", fmt.Errorf("make a scratch folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := unpack(file, dir); err != nil {
+		return "", fmt.Errorf("unpack %s: %w", file, err)
+	}
+	l, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	manifest, err := l.IndexManifest()
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(manifest.Manifests) != 1 || !manifest.Manifests[0].MediaType.IsIndex() {
+		return "", fmt.Errorf("read %s: an archive of a release has one index of images, this one has %d entries", file, len(manifest.Manifests))
+	}
+	descriptor := manifest.Manifests[0]
+	ref, err := name.NewTag(descriptor.Annotations[containerName])
+	if err != nil {
+		return "", fmt.Errorf("read %s: the annotation %s: %w", file, containerName, err)
+	}
+	target, err := name.NewTag(registry + "/" + ref.RepositoryStr() + ":" + ref.TagStr())
+	if err != nil {
+		return "", fmt.Errorf("parse reference: %w", err)
+	}
+	index, err := l.ImageIndex(descriptor.Digest)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	if err := remote.WriteIndex(target, index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return "", fmt.Errorf("push %s: %w", target, err)
+	}
+	return target.Context().Digest(descriptor.Digest.String()).String(), nil
+}
+
+// unpack writes the files of a tar below dir, which nothing in it leaves.
+func unpack(file, dir string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	for entries := tar.NewReader(in); ; {
+		h, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := filepath.Clean(h.Name)
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = root.MkdirAll(name, 0o755)
+		case tar.TypeReg:
+			err = unpackFile(root, name, entries)
+		default:
+			err = fmt.Errorf("%s is neither a file nor a directory", h.Name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}
+
+func unpackFile(root *os.Root, name string, content io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	out, err := root.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, content)
+	return errors.Join(err, out.Close())
+}

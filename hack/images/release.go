@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+)
+
+// released are the images that a release has, and what they are.
+var released = []struct {
+	recipe
+	title string
+}{
+	{recipe{name: "manager", build: manager}, "The operator of mcpaudit"},
+	{recipe{name: "runner", build: runner}, "What audits an MCP server, in its Pod"},
+}
+
+// release writes the manager and the runner as archives of OCI images, for
+// several architectures, and prints their references by digest. What is not ours
+// in them is Debian's, by debian.lock, so that every machine writes the same.
+func release(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("images release", pflag.ContinueOnError)
+	dir := flags.String("dir", "dist", "`folder` to write to")
+	platforms := flags.StringSlice("platforms", []string{"linux/amd64", "linux/arm64"}, "`platforms` of the images")
+	prefix := flags.String("name", "ghcr.io/mcpaudit", "`prefix` of the images' names")
+	tag := flags.String("tag", "", "`tag` of the images (default: the version)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	shop, err := openWorkshop(ctx)
+	if err != nil {
+		return err
+	}
+	if *tag == "" {
+		*tag = shop.version
+	}
+	if shop.created, err = sourceDate(ctx, shop.root); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	for _, r := range released {
+		shop.labels = shop.describe(r.title)
+		index, err := shop.multi(ctx, r.recipe, *platforms)
+		if err != nil {
+			return fmt.Errorf("build %s: %w", r.name, err)
+		}
+		ref := *prefix + "/" + r.name + ":" + *tag
+		if err := oci.WriteArchive(filepath.Join(*dir, r.name+".oci.tar"), ref, index); err != nil {
+			return err
+		}
+		digest, err := index.Digest()
+		if err != nil {
+			return fmt.Errorf("digest %s: %w", r.name, err)
+		}
+		fmt.Printf("%s@%s\n", ref, digest)
+	}
+	return nil
+}
+
+// multi builds a recipe for each platform.
+func (w *workshop) multi(ctx context.Context, r recipe, platforms []string) (v1.ImageIndex, error) {
+	var images []v1.Image
+	for _, platform := range platforms {
+		arch, ok := strings.CutPrefix(platform, "linux/")
+		if !ok || triplets[arch] == "" {
+			return nil, fmt.Errorf("platform %q: it is one of linux/amd64, linux/arm64", platform)
+		}
+		packages, err := w.debian(ctx, arch)
+		if err != nil {
+			return nil, err
+		}
+		w.arch, w.origin = arch, packages
+		image, err := r.build(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, image)
+	}
+	return oci.Index(w.labels, images...)
+}
+
+// describe says what an image is by the OCI image spec's annotations.
+func (w *workshop) describe(title string) map[string]string {
+	return map[string]string{
+		"org.opencontainers.image.title":    title,
+		"org.opencontainers.image.version":  w.version,
+		"org.opencontainers.image.revision": w.commit,
+		"org.opencontainers.image.created":  w.created.UTC().Format(time.RFC3339),
+		"org.opencontainers.image.source":   "https://github.com/mcpaudit/mcpaudit",
+		"org.opencontainers.image.licenses": "Apache-2.0",
+	}
+}
+
+// sourceDate is when the sources are of: SOURCE_DATE_EPOCH
+// (reproducible-builds.org), or the time of the commit.
+func sourceDate(ctx context.Context, root string) (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		var err error
+		if text, err = output(ctx, root, "git", "log", "-1", "--format=%ct"); err != nil {
+			return time.Time{}, fmt.Errorf("find the time of the commit: %w: in a copy without its history set SOURCE_DATE_EPOCH", err)
+		}
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read SOURCE_DATE_EPOCH: %w: it is a number of seconds", err)
+	}
+	return time.Unix(seconds, 0), nil
+}
+
+// push uploads archives of a release to a registry.
+func push(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("images push", pflag.ContinueOnError)
+	to := flags.String("to", os.Getenv("IMAGE_REGISTRY"), "`registry`, with a path if it wants one, to push to")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *to == "" || flags.NArg() == 0 {
+		return errors.New("usage: images push --to REGISTRY ARCHIVE...")
+	}
+	for _, file := range flags.Args() {
+		ref, err := oci.PushArchive(ctx, file, strings.TrimSuffix(*to, "/"))
+		if err != nil {
+			return err
+		}
+		fmt.Println(ref)
+	}
+	return nil
+}
