@@ -99,6 +99,11 @@ func generate() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	dashboard, err := os.ReadFile("config/grafana/dashboard.json")
+	if err != nil {
+		return nil, err
+	}
+	all["grafana/dashboard.json"] = dashboard
 	return all, explain(all)
 }
 
