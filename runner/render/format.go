@@ -22,6 +22,7 @@ var Formats = []Format{
 	{Name: "json", Write: JSON, Type: "application/json"},
 	{Name: "yaml", Write: YAML, Type: "application/yaml"}, // RFC 9512
 	{Name: "sarif", Write: SARIF, Type: "application/sarif+json"},
+	{Name: "html", Write: HTML, Type: "text/html; charset=utf-8"},
 }
 
 // FormatNamed is the format of that name; false when there is none.

@@ -150,7 +150,7 @@ func where(f report.Finding) string {
 	switch {
 	case attribution == report.AttributionBackground:
 		return "in the background, after the last call"
-	case f.Capability.Kind == report.CapabilityServer:
+	case f.Capability.Kind == report.CapabilityServer, attribution == report.AttributionPhase: // such as in what was listed
 		return "in phase " + string(f.Phase)
 	case attribution == report.AttributionAfter, attribution == report.AttributionSettle:
 		return "after the response of " + f.Capability.String()

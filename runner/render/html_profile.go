@@ -1,0 +1,123 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// section is what one capability did.
+type section struct {
+	Heading string
+	Sum     string // "2 reads, 1 connect"
+	Rows    []effect
+	Dropped int
+}
+
+// effect is one row of a profile.
+type effect struct{ Verb, What, How string }
+
+func sectionOf(c report.CapabilityProfile) section {
+	s := section{Heading: heading(c), Dropped: c.Dropped}
+	s.files("read", c.Reads)
+	s.files("write", c.Writes)
+	s.files("delete", c.Deletes)
+	s.files("failed attempt", c.Attempts)
+	s.sum("exec", len(c.Execs))
+	for _, e := range c.Execs {
+		s.Rows = append(s.Rows, effect{"exec", e.Path + arguments(e.Argv), manner("execve", e.Error, e.Count)})
+	}
+	s.ends("connect", c.Connects)
+	s.ends("listen", c.Listens)
+	return s
+}
+
+func (s *section) sum(noun string, n int) {
+	if n == 0 {
+		return
+	}
+	if s.Sum != "" {
+		s.Sum += ", "
+	}
+	s.Sum += count(n, noun)
+}
+
+func (s *section) files(verb string, files []report.FileAccess) {
+	s.sum(verb, len(files))
+	for _, f := range files {
+		s.Rows = append(s.Rows, effect{verb, f.Path, manner(f.Operation, f.Error, f.Count)})
+	}
+}
+
+func (s *section) ends(verb string, ends []report.Connection) {
+	s.sum(verb, len(ends))
+	for _, c := range ends {
+		what, how := c.Address, c.Protocol
+		if c.Port != 0 {
+			what = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
+		}
+		if c.Host != "" {
+			what += " (" + c.Host + ")"
+		}
+		if c.BytesOut > 0 {
+			how += ", sent " + size(c.BytesOut)
+		}
+		s.Rows = append(s.Rows, effect{verb, what, manner(how, c.Error, c.Count)})
+	}
+}
+
+// manner is "openat ENOENT, 3 times".
+func manner(how, failure string, times int) string {
+	if failure != "" {
+		how += " " + failure
+	}
+	if times > 1 {
+		how += fmt.Sprintf(", %d times", times)
+	}
+	return how
+}
+
+// choices and transports are the values of the flags --calls and --transport.
+var (
+	choices    = map[report.Calls]string{report.CallsReadOnlyHinted: "read-only-hinted", report.CallsNever: "never", report.CallsAll: "all"}
+	transports = map[report.Transport]string{report.TransportStreamableHTTP: "http", report.TransportSSE: "sse"}
+)
+
+// repeat is the command that makes the same audit again, as far as the report knows.
+func repeat(r report.Report) string {
+	words := []string{"mcpaudit", "run"}
+	if r.Server.URL != "" {
+		words[1] = "connect"
+	}
+	flag := func(name, value string) {
+		if value != "" {
+			words = append(words, "--"+name, quoteShell(value))
+		}
+	}
+	flag("seed", strconv.FormatInt(r.Probe.Seed, 10))
+	if r.Probe.Rounds > 0 {
+		flag("rounds", strconv.Itoa(r.Probe.Rounds))
+	}
+	flag("calls", choices[r.Probe.Calls])
+	flag("transport", transports[r.Server.Transport])
+	flag("fail-on", strings.ToLower(string(r.FailOn)))
+	if r.Server.URL != "" {
+		return strings.Join(append(words, quoteShell(r.Server.URL)), " ")
+	}
+	flag("network", strings.ToLower(string(r.Network)))
+	words = append(words, "--")
+	for _, word := range r.Server.Command {
+		words = append(words, quoteShell(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoteShell writes a word for a POSIX shell.
+func quoteShell(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
