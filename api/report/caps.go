@@ -161,6 +161,7 @@ func (t *trimmer) report(r *Report, to limits) {
 	t.excerpt(&r.Manifest.Instructions, MaxDescription)
 	fit(&r.Manifest.Definition, MaxDefinition)
 	t.record(r, to)
+	t.privileges(r.Privileges, to)
 	r.Profile.Capabilities = cut(t, "profile.capabilities", r.Profile.Capabilities, to.capabilities)
 	for i := range r.Profile.Capabilities {
 		t.profile(&r.Profile.Capabilities[i], to.effects)

@@ -61,8 +61,10 @@ type Report struct {
 	// there was none, or nothing differs.
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
 	Profile  Profile        `json:"profile"`
-	Manifest Manifest       `json:"manifest"`
-	Coverage Coverage       `json:"coverage"`
+	// Privileges is what it needed of the machine; nil where nothing was traced.
+	Privileges *Privileges `json:"privileges,omitempty"`
+	Manifest   Manifest    `json:"manifest"`
+	Coverage   Coverage    `json:"coverage"`
 	// Exercise has a row for each capability, in the order of the manifest.
 	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
 

@@ -104,6 +104,9 @@ type AuditResult struct {
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
 	// profile is what the server was seen to do.
 	Profile Profile `json:"profile"`
+	// privileges is what it needed of the machine.
+	// +optional
+	Privileges *Privileges `json:"privileges,omitempty"`
 	// manifest is what the server advertises.
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.

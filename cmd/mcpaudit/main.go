@@ -37,6 +37,7 @@ Usage:
   mcpaudit connect [flags] URL
   mcpaudit diff [-o json] EARLIER.json LATER.json
   mcpaudit show [-o FORMAT] REPORT.json
+  mcpaudit policy [--type TYPE] [flags] REPORT.json
   mcpaudit rules [ID]
   mcpaudit cluster COMMAND
   mcpaudit version
@@ -49,6 +50,9 @@ manifest and its answers are judged, and it is never passed.
 diff shows how the server of one report differs from that of an earlier one, in what
 it advertises and in what it did. The reports are those of --out-dir or -o json.
 show writes such a report in another format of -o; - is standard input.
+
+policy makes of a report the policy under which the server can do what it was seen to do,
+and little else: seccomp, securityContext, network policies, ToolHive.
 
 cluster is for audits that the operator makes in a Kubernetes cluster: list, show, run,
 logs, diff, approve. kubectl mcpaudit is the same; mcpaudit cluster help is its help.
@@ -136,6 +140,7 @@ func commands() []command {
 		{"connect", connect},
 		{"diff", diff},
 		{"show", show},
+		{"policy", policy},
 		{"rules", rulesCommand},
 		{"cluster", clusterCommand},
 		{"version", versionCommand},
@@ -165,6 +170,7 @@ func status(err error) int {
 }
 
 func help(w io.Writer) error {
-	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), "\nFlags of connect:\n", new(connection).flags().FlagUsages(), exits)
+	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), "\nFlags of connect:\n", new(connection).flags().FlagUsages(),
+		"\nFlags of policy:\n", new(making).flags().FlagUsages(), exits)
 	return err
 }

@@ -46,6 +46,10 @@ type observation struct {
 	tracer  trace.Backend
 	result  probe.Result
 	profile profile.Profile
+	needs   profile.Needs
+	made    trace.Made
+	uid     int
+	gid     int
 	stats   trace.Stats
 	leaks   []leak.Leak
 	// opened are the planted files that were opened, by whatever name.
@@ -104,11 +108,13 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	drained := make(chan error, 1)
 	secrets, listens := leak.New(plan.Canaries), newListening()
 	made := programs{library: how.library}
+	var needs profile.Needs
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			if !made.event(e) {
 				builder.Add(e)
 			}
+			needs.Add(e)
 			secrets.Event(e)
 			listens.event(e)
 		})
@@ -149,6 +155,8 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
 	o.opened, o.programs, o.loaded = process.Opened(), made.paths, made.loaded
+	o.needs, o.made = needs, process.Trace().Made()
+	o.uid, o.gid = process.Trace().Owner()
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	select {
 	case <-process.Trace().Lost():

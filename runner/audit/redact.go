@@ -30,6 +30,7 @@ func redact(r *report.Report, without func(string) string) {
 		hide(&r.Scope[i].Quote)
 	}
 	redactDrifts(r, hide)
+	redactPrivileges(r.Privileges, hide)
 	for i := range r.Outputs {
 		o := &r.Outputs[i]
 		hide(&o.Text)
@@ -82,5 +83,18 @@ func redactDrifts(r *report.Report, hide func(*string)) {
 		for i := range list {
 			hide(&list[i])
 		}
+	}
+}
+
+// redactPrivileges does so with the places that the server has named.
+func redactPrivileges(p *report.Privileges, hide func(*string)) {
+	if p == nil {
+		return
+	}
+	for i := range p.Writes {
+		hide(&p.Writes[i].Path)
+	}
+	for i := range p.Egress {
+		hide(&p.Egress[i].Host)
 	}
 }

@@ -39,7 +39,7 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 		_ = s.file.Close()
 		return nil, Unavailable(err.Error())
 	}
-	s.root = pid
+	s.root, s.owner = pid, owner(pid)
 	s.terminate = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it detaches
 	go s.wait(cmd)
 	if err := s.await(ctx, pid, cmd.Process.Pid); err != nil {
@@ -52,6 +52,20 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// owner reads the effective ids of a process (proc_pid_status(5)); 0 where they
+// cannot be read, which promises nothing.
+func owner(pid int) (ids [2]int) {
+	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	for line := range bytes.Lines(status) {
+		for i, name := range []string{"Uid:", "Gid:"} {
+			if fields := bytes.Fields(line); len(fields) > 2 && string(fields[0]) == name {
+				ids[i], _ = strconv.Atoi(string(fields[2]))
+			}
+		}
+	}
+	return ids
 }
 
 // wait reaps the tracer and judges its end: it ends by itself, with status 0,

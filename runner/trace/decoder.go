@@ -76,6 +76,7 @@ type decoder struct {
 	cfg   Config
 	sink  func(Event)
 	stats Stats
+	made  Made
 
 	at      Position
 	tasks   tasks
@@ -125,6 +126,9 @@ func (d *decoder) feed(b []byte) {
 			return // not of the set: strace names what an attached process was in
 		}
 		t := d.task(l.pid)
+		if t.inside {
+			d.made.note(spec.name, l.rest)
+		}
 		if l.kind == lineUnfinished {
 			d.suspend(t, spec, l)
 			return

@@ -54,9 +54,12 @@ type Session struct {
 	// root is the process that the server is or descends from, in our own PID
 	// namespace.
 	root int
+	// owner are the effective user and group of root, before it is the server.
+	owner [2]int
 
 	mu    sync.Mutex
 	stats Stats
+	made  Made
 }
 
 func newSession(cfg Config, flags int) (*Session, error) {
@@ -64,7 +67,7 @@ func newSession(cfg Config, flags int) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	return &Session{cfg: cfg, file: file, root: os.Getpid(), ended: make(chan struct{}), lost: make(chan struct{})}, nil
+	return &Session{cfg: cfg, file: file, root: os.Getpid(), owner: [2]int{os.Geteuid(), os.Getegid()}, ended: make(chan struct{}), lost: make(chan struct{})}, nil
 }
 
 // Follow reads the trace of a tracer that the caller runs with the arguments
@@ -101,7 +104,7 @@ func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 func (s *Session) publish(d *decoder, t *tail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stats = d.stats
+	s.stats, s.made = d.stats, d.made
 	s.stats.Bytes, s.stats.Cut, s.stats.At = t.read, t.cut, d.at
 }
 
@@ -114,6 +117,16 @@ func (s *Session) Stats() Stats {
 	defer s.mu.Unlock()
 	return s.stats
 }
+
+// Made are the calls that were made so far.
+func (s *Session) Made() Made {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made
+}
+
+// Owner are the user and the group that the server was started as.
+func (s *Session) Owner() (uid, gid int) { return s.owner[0], s.owner[1] }
 
 // Lost is closed when the tracer ended or was stopped, or the trace was given up, while the
 // server was still alive: from then on nothing was observed.

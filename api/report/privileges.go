@@ -1,0 +1,114 @@
+package report
+
+import "cmp"
+
+// Privileges is what the server needed of the machine, in the form that a policy
+// for it is made of (runner/least). It is a record of what was exercised and no
+// more: what the audit did not make the server do is not in it.
+//
+// It is nil where nothing was traced. It is no part of the manifest's digest or of
+// the behaviour's.
+type Privileges struct {
+	// UID and GID are the ids that the server was started as.
+	UID int64 `json:"uid"`
+	GID int64 `json:"gid"`
+	// Home is HOME in the audit, where the server wrote below it; else empty.
+	Home string `json:"home,omitempty"`
+
+	// Calls are the system calls that were made, of those that the tracer reports
+	// each time, by their names in section 2 of the manual, sorted. Unmade are the
+	// others of these. Of a call that is in neither nothing is known.
+	Calls  []string `json:"calls,omitempty"`
+	Unmade []string `json:"unmade,omitempty"`
+	// Sockets are the address families of the sockets that it made: "inet", "unix".
+	Sockets []string `json:"sockets,omitempty"`
+	// Processes: it started processes, and not only threads.
+	Processes bool `json:"processes,omitempty"`
+
+	// Writes are the directories in which it created, changed or removed something,
+	// with success, but for those below /tmp, /dev and /proc.
+	Writes []WrittenDirectory `json:"writes,omitempty"`
+	// Egress are the end points outside the machine that it connected or sent to,
+	// or tried to; those of port 53 are name servers.
+	Egress []Peer `json:"egress,omitempty"`
+	// Listens are the ports that it listened on.
+	Listens []Peer `json:"listens,omitempty"`
+	// Capabilities are those of capabilities(7) whose lack is the likely reason why
+	// one of its calls failed. It did without them.
+	Capabilities []string `json:"capabilities,omitempty"`
+
+	// Dropped counts what the lists had no room for. Not 0: a policy that is made of
+	// them would forbid what the server does.
+	Dropped int `json:"dropped,omitempty"`
+}
+
+// WrittenDirectory is a directory that the server wrote to.
+type WrittenDirectory struct {
+	Path string `json:"path"`
+	// Created: the server made the directory itself, or found it made by an earlier
+	// start of its own, so that nothing of the image can be in it.
+	Created bool `json:"created,omitempty"`
+}
+
+// Peer is one end point of the network.
+type Peer struct {
+	// Host is the name by which it was looked up; empty where it was reached by
+	// Address only.
+	Host    string `json:"host,omitempty"`
+	Address string `json:"address,omitempty"`
+	// Port is 1 to 65535.
+	Port int `json:"port"`
+	// Protocol is "tcp" or "udp".
+	Protocol string `json:"protocol"`
+}
+
+// ComparePeers orders them.
+func ComparePeers(a, b Peer) int {
+	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Port, b.Port),
+		cmp.Compare(a.Protocol, b.Protocol))
+}
+
+// The caps of the lists of Privileges.
+const (
+	MaxPrivilegedCalls = 256
+	MaxSockets         = 16
+	MaxWrites          = 64
+	MaxPeers           = 128
+	MaxLinuxCaps       = 64
+)
+
+// privileges trims them. What is cut is counted, for a policy has to be made of all.
+func (t *trimmer) privileges(p *Privileges, to limits) {
+	if p == nil {
+		return
+	}
+	before := p.entries()
+	p.Calls, p.Unmade = p.Calls[:min(len(p.Calls), MaxPrivilegedCalls)], p.Unmade[:min(len(p.Unmade), MaxPrivilegedCalls)]
+	p.Sockets = p.Sockets[:min(len(p.Sockets), MaxSockets)]
+	p.Capabilities = p.Capabilities[:min(len(p.Capabilities), MaxLinuxCaps)]
+	for _, list := range []*[]string{&p.Calls, &p.Unmade, &p.Sockets, &p.Capabilities} {
+		for i := range *list {
+			t.excerpt(&(*list)[i], MaxArgBytes/2)
+		}
+	}
+	t.excerpt(&p.Home, MaxPathBytes)
+	p.Writes = p.Writes[:min(len(p.Writes), MaxWrites, to.effects)]
+	for i := range p.Writes {
+		if t.excerpt(&p.Writes[i].Path, MaxPathBytes) {
+			p.Dropped++ // half a path is none
+		}
+	}
+	for list, most := range map[*[]Peer]int{&p.Egress: min(MaxPeers, 2*to.effects), &p.Listens: min(MaxPeers, 2*to.effects)} {
+		*list = (*list)[:min(len(*list), most)]
+		for i := range *list {
+			t.excerpt(&(*list)[i].Host, MaxNameBytes)
+			t.excerpt(&(*list)[i].Address, MaxArgBytes/2)
+			t.excerpt(&(*list)[i].Protocol, MaxArgBytes/2)
+		}
+	}
+	p.Dropped += before - p.entries()
+}
+
+func (p *Privileges) entries() int {
+	return len(p.Calls) + len(p.Unmade) + len(p.Sockets) + len(p.Capabilities) + len(p.Writes) + len(p.Egress) + len(p.Listens)
+}

@@ -1,0 +1,89 @@
+package audit
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// privileges is what the server needed in all runs that were traced; nil where none was.
+func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Privileges {
+	var needs profile.Needs
+	var made trace.Made
+	p := &report.Privileges{}
+	traced := false
+	for _, o := range runs {
+		if o.launched != nil || o.untraced || !o.stats.Begun {
+			continue
+		}
+		traced = true
+		needs.Join(o.needs)
+		made.Join(o.made)
+		p.UID, p.GID = int64(o.uid), int64(o.gid)
+	}
+	if !traced {
+		return nil
+	}
+	p.Calls, p.Unmade = made.Calls()
+	p.Sockets, p.Processes = made.Families(), made.Processes()
+	p.Capabilities = needs.Capabilities()
+	p.Writes, p.Dropped = needs.Writes()
+	p.Dropped += seen.Dropped
+	if home := strings.TrimSuffix(plan.Canaries.Home, "/"); slices.ContainsFunc(p.Writes, func(w report.WrittenDirectory) bool {
+		return home != "" && (w.Path == home || strings.HasPrefix(w.Path, home+"/"))
+	}) {
+		p.Home = home
+	}
+	for _, e := range seen.Effects {
+		switch peer, ok := peerOf(e, plan.resolvers.search); {
+		case !ok:
+		case e.Kind == profile.KindListen:
+			p.Listens = append(p.Listens, peer)
+		default:
+			p.Egress = append(p.Egress, peer)
+		}
+	}
+	for _, list := range []*[]report.Peer{&p.Egress, &p.Listens} {
+		slices.SortFunc(*list, report.ComparePeers)
+		*list = slices.Compact(*list)
+	}
+	return p
+}
+
+// peerOf is the end point of a connection that leaves the machine, or that comes from
+// outside: what stays on the loopback no policy has to allow.
+func peerOf(e profile.Effect, search []string) (report.Peer, bool) {
+	switch e.Kind {
+	case profile.KindConnect, profile.KindSend, profile.KindListen:
+	default:
+		return report.Peer{}, false
+	}
+	address, err := netip.ParseAddr(e.Address)
+	if err != nil || e.Port == 0 || address.IsLoopback() || e.Protocol != "tcp" && e.Protocol != "udp" {
+		return report.Peer{}, false
+	}
+	if e.Kind == profile.KindListen {
+		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, e.Error == ""
+	}
+	if e.Port == 53 {
+		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is what it was asked
+	}
+	host := strings.ToLower(strings.TrimSuffix(e.Host, "."))
+	if len(search) > 0 { // a name with dots is tried below the first of these first (resolv.conf(5), ndots)
+		if plain := strings.TrimSuffix(host, "."+search[0]); strings.Contains(plain, ".") {
+			host = plain
+		}
+	}
+	if host != "" {
+		address = netip.Addr{} // one name has many, and in the sinkhole others
+	}
+	peer := report.Peer{Host: host, Port: e.Port, Protocol: e.Protocol}
+	if address.IsValid() {
+		peer.Address = address.String()
+	}
+	return peer, true
+}

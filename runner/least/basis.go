@@ -1,0 +1,278 @@
+package least
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// basis is what policies are made of: what was observed without what findings are
+// about, and what the operator declared.
+type basis struct {
+	Source
+	Options
+	needs report.Privileges
+	// egress is what may be connected to; dns: names have to be looked up.
+	egress []destination
+	dns    bool
+	notes  *notes
+}
+
+// notes are what the reader has to know.
+type notes struct{ lines []string }
+
+func (b basis) note(format string, args ...any) {
+	if line := fmt.Sprintf(format, args...); !slices.Contains(b.notes.lines, line) {
+		b.notes.lines = append(b.notes.lines, line)
+	}
+}
+
+func newBasis(s Source, o Options) basis {
+	b := basis{Source: s, Options: o, needs: *s.Report.Privileges, notes: &notes{}}
+	if s.Report.Verdict == report.VerdictFail {
+		b.note("WARNING: this server FAILED its audit. What its findings are about is left out where the mechanism can tell it apart; the rest of what it did is allowed. Better not to run it.")
+	}
+	b.allowEgress()
+	b.closeNetwork()
+	return b
+}
+
+// closeNetwork takes the network away altogether where the server used it for nothing
+// but what findings are about.
+func (b *basis) closeNetwork() {
+	if len(b.needs.Egress) == 0 || len(b.egress) > 0 || b.dns || len(b.needs.Listens) > 0 || b.Report.Verdict != report.VerdictFail {
+		return
+	}
+	for _, p := range b.needs.Egress {
+		if b.found(p.Host, p.Address) == "" {
+			return
+		}
+	}
+	for _, c := range b.Report.Profile.Capabilities {
+		if slices.ContainsFunc(slices.Concat(c.Connects, c.Listens), func(c report.Connection) bool { return c.Loopback() && c.Protocol != "unix" }) {
+			return
+		}
+	}
+	b.needs.Sockets = slices.DeleteFunc(slices.Clone(b.needs.Sockets), func(f string) bool { return strings.HasPrefix(f, "inet") })
+	if len(b.needs.Sockets) > 0 {
+		return
+	}
+	gone := []string{"socket", "connect"}
+	b.needs.Calls = slices.DeleteFunc(slices.Clone(b.needs.Calls), func(name string) bool { return slices.Contains(gone, name) })
+	b.needs.Unmade = slices.Concat(b.needs.Unmade, gone)
+}
+
+// origin says from which audit a policy is, in lines without a newline. Everything
+// in them is our own, a number, or plain.
+func (b basis) origin() []string {
+	r := b.Report
+	covered := func(e report.Exercised) string { return fmt.Sprintf("%d of %d", e.Called, e.Listed) }
+	lines := []string{
+		fmt.Sprintf("Made by mcpaudit policy of an audit that ended %s.", r.EndTime.UTC().Format("2006-01-02T15:04:05Z")),
+		fmt.Sprintf("verdict %s (%s), runner %s, tracer %s %s", plain(string(r.Verdict)), plain(string(r.Reason)), plain(r.Runner.Version), plain(r.Tracer.Name), plain(r.Tracer.Version)),
+		fmt.Sprintf("manifest %s", plain(r.ManifestDigest)),
+	}
+	if b.Image != "" {
+		lines = append(lines, fmt.Sprintf("image %s %s", plain(b.Image), plain(b.ImageDigest)))
+	}
+	return append(lines,
+		fmt.Sprintf("exercised: tools %s, resources %s, resource templates %s, prompts %s", covered(r.Coverage.Tools),
+			covered(r.Coverage.Resources), covered(r.Coverage.ResourceTemplates), covered(r.Coverage.Prompts)),
+		"What the audit did not make the server do is not allowed here.")
+}
+
+// comment is the origin and the notes as the head of a YAML file.
+func (b basis) comment() string {
+	var text strings.Builder
+	for _, line := range slices.Concat(b.origin(), b.notes.lines) {
+		text.WriteString("# " + line + "\n")
+	}
+	return text.String()
+}
+
+// annotations carry the origin where comments get lost.
+func (b basis) annotations() map[string]any {
+	r := b.Report
+	return map[string]any{
+		"mcpaudit.dev/policy-manifest": plain(r.ManifestDigest),
+		"mcpaudit.dev/policy-verdict":  plain(string(r.Verdict)),
+		"mcpaudit.dev/policy-runner":   plain(r.Runner.Version),
+	}
+}
+
+// plain makes a text fit for a comment: short, and nothing but printable ASCII.
+func plain(text string) string {
+	const most = 200
+	mapped := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), most)])
+	if mapped == "" {
+		return "none"
+	}
+	return mapped
+}
+
+// destination is where connections may go: one of the three is set.
+type destination struct {
+	// host is a name, or a pattern that begins with "*.".
+	host   string
+	prefix netip.Prefix
+	// port is 0 for all.
+	port     int
+	protocol string
+}
+
+var hostname = regexp.MustCompile(`^(\*\.)?([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$`)
+
+// allowEgress takes what was observed, but for what findings are about and what the
+// audit itself named, and what is declared.
+func (b *basis) allowEgress() {
+	for _, p := range b.needs.Egress {
+		switch found := b.found(p.Host, p.Address); {
+		case p.Port == 53:
+			b.dns = true
+		case found != "":
+			b.note("left out: connections to %s, which finding %s is about", strconv.QuoteToASCII(p.Host+p.Address), plain(found))
+		case p.Host != "" && inputs.Named(p.Host):
+			b.note("left out: %s, a name that the audit made up: the server connects to what its caller names. Add the hosts that it is to reach.", plain(p.Host))
+		case p.Host != "" && !hostname.MatchString(p.Host):
+			b.note("left out: a connection to %s, which is no name of a host", strconv.QuoteToASCII(p.Host))
+		default:
+			d := destination{host: p.Host, port: p.Port, protocol: p.Protocol}
+			if address, err := netip.ParseAddr(p.Address); err == nil {
+				address = address.Unmap().WithZone("")
+				d.prefix = netip.PrefixFrom(address, address.BitLen())
+			}
+			b.egress = append(b.egress, d)
+		}
+	}
+	if declared := b.Report.DeclaredScope; declared != nil {
+		for _, entry := range declared.Egress {
+			b.declare(entry)
+		}
+	}
+	for _, d := range b.egress {
+		b.dns = b.dns || d.host != ""
+	}
+	slices.SortFunc(b.egress, destination.compare)
+	b.egress = slices.Compact(b.egress)
+}
+
+func (d destination) compare(other destination) int { return strings.Compare(d.key(), other.key()) }
+
+func (d destination) key() string {
+	return fmt.Sprintf("%s|%s|%05d|%s", d.host, d.prefix, d.port, d.protocol)
+}
+
+// declare allows an entry of report.DeclaredScope.Egress.
+func (b *basis) declare(entry string) {
+	entry = strings.ToLower(strings.TrimSpace(entry))
+	d := destination{protocol: "tcp"}
+	if at, err := netip.ParseAddrPort(entry); err == nil {
+		d.prefix, d.port = netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), int(at.Port())
+	} else {
+		place := entry
+		if i := strings.LastIndexByte(entry, ':'); i > 0 {
+			if port, err := strconv.ParseUint(entry[i+1:], 10, 16); err == nil && !strings.Contains(entry[:i], ":") {
+				place, d.port = entry[:i], int(port)
+			}
+		}
+		if prefix, err := netip.ParsePrefix(place); err == nil {
+			d.prefix = prefix.Masked()
+		} else if address, err := netip.ParseAddr(strings.Trim(place, "[]")); err == nil {
+			d.prefix = netip.PrefixFrom(address, address.BitLen())
+		} else if hostname.MatchString(place) {
+			d.host = place
+		} else {
+			b.note("left out: the declared egress %s, which is neither a host nor a block of addresses", strconv.QuoteToASCII(entry))
+			return
+		}
+	}
+	b.egress = append(b.egress, d)
+}
+
+// found is the rule of a finding that names one of the texts; empty if none does. It
+// may find more than is meant: then less is allowed.
+func (b basis) found(texts ...string) string {
+	for _, f := range b.Report.Findings {
+		if f.Suppressed != nil && !f.Suppressed.Expired {
+			continue
+		}
+		for _, text := range texts {
+			if text != "" && names(f, text) {
+				return f.Rule
+			}
+		}
+	}
+	return ""
+}
+
+// names tells whether a finding, or what it was seen by, speaks of a text.
+func names(f report.Finding, text string) bool {
+	return strings.Contains(f.Message, text) ||
+		slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.Contains(e.Detail, text) })
+}
+
+// foundBelow is found for a directory: the finding is about a change of something
+// that is in it, or below.
+func (b basis) foundBelow(dir string) string {
+	for _, c := range b.Report.Profile.Capabilities {
+		for _, w := range slices.Concat(c.Writes, c.Deletes) {
+			if b.below(w.Path, dir) {
+				if rule := b.found(w.Path); rule != "" {
+					return rule
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// writable divides the directories that the server wrote to: those that may be empty
+// when it starts, and those in which the image may have something.
+func (b basis) writable() (volumes, kept []string) {
+	for _, w := range b.needs.Writes {
+		switch dir := path.Clean(w.Path); {
+		case !path.IsAbs(dir) || dir != w.Path || dir == "/":
+			kept = append(kept, w.Path)
+		case b.foundBelow(dir) != "":
+			b.note("left out: writing to %s, which finding %s is about", strconv.QuoteToASCII(dir), plain(b.foundBelow(dir)))
+		case b.below(dir, b.needs.Home) && !b.installedIn(b.needs.Home):
+			volumes = append(volumes, b.needs.Home)
+		case w.Created, slices.ContainsFunc(scratch, func(s string) bool { return b.below(dir, s) }):
+			volumes = append(volumes, dir)
+		default:
+			kept = append(kept, dir)
+		}
+	}
+	slices.Sort(volumes)
+	return slices.Compact(volumes), kept
+}
+
+// scratch are directories that every program expects to be empty (hier(7)).
+var scratch = []string{"/var/tmp", "/run", "/var/run", "/run/lock", "/var/lock"}
+
+func (b basis) below(name, dir string) bool {
+	return dir != "" && (name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/"))
+}
+
+// installedIn tells whether the server, or what it runs, lies in a directory.
+func (b basis) installedIn(dir string) bool {
+	names := slices.Clone(b.Report.Server.Command)
+	for _, c := range b.Report.Profile.Capabilities {
+		for _, e := range c.Execs {
+			names = append(names, e.Path)
+		}
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return b.below(name, dir) })
+}

@@ -1,0 +1,170 @@
+// Package least makes policies out of what an audit observed: what the server used is
+// allowed, what it never did is not. It is pure; the command line calls Generate.
+//
+// A policy can be no better than the audit. What was not exercised is not in it, so an
+// audit that did not see everything makes none, unless its reader insists; and what a
+// finding is about is left out, so that the policy of a server that failed is one
+// under which it cannot do again what it failed for, as far as the mechanism reaches.
+// Each policy says in comments from which audit it is, and what it left out.
+package least
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Source is an audit.
+type Source struct {
+	Report report.Report
+	// Image and ImageDigest are those of an audit in a cluster; else empty.
+	Image, ImageDigest string
+}
+
+// Options are what the report does not know of the place where the server is to run.
+type Options struct {
+	// Name of the objects, and of the Deployment or Pod; the server's name if empty.
+	// It is a DNS label (RFC 1123).
+	Name string
+	// Container is the server's in the Pod; Name if empty.
+	Container string
+	// Workload is Deployment or Pod; Deployment if empty.
+	Workload string
+	// Selector is the label, as "key=value", by which network policies find the Pods;
+	// app.kubernetes.io/name=Name if empty.
+	Selector string
+	// LocalhostProfile is where the kubelet finds the seccomp profile below its
+	// seccomp root; mcpaudit/NAME.json if empty.
+	LocalhostProfile string
+	// AllowIncomplete makes a policy of an audit that did not see everything.
+	AllowIncomplete bool
+}
+
+// Kind is a kind of policy.
+type Kind struct {
+	// Name is the value of --type, File the name that it is written to.
+	Name, File string
+	// About is for the help.
+	About string
+	write func(basis) (string, error)
+}
+
+// Kinds are all of them, in the order in which help names them.
+var Kinds = []Kind{
+	{"securitycontext", "securitycontext.yaml", "strategic-merge patch of a Deployment or Pod", securityContext},
+	{"seccomp", "seccomp.json", "seccomp profile of containerd, CRI-O and runc, for Localhost", seccompJSON},
+	{"spo", "spo.yaml", "SeccompProfile of the security-profiles-operator", seccompObject},
+	{"networkpolicy", "networkpolicy.yaml", "NetworkPolicy of Kubernetes, which knows no names of hosts", networkPolicy},
+	{"cilium", "cilium.yaml", "CiliumNetworkPolicy, by names of hosts", ciliumPolicy},
+	{"toolhive", "toolhive.json", "permission profile of ToolHive", toolhive},
+}
+
+// KindNamed is the kind of that name; false when there is none.
+func KindNamed(name string) (Kind, bool) {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return Kinds[i], true
+}
+
+// Policy is one that was made.
+type Policy struct {
+	Text string
+	// Notes say what the reader has to know, each in one line; they are in Text too.
+	Notes []string
+}
+
+// The errors of Generate, which wrap the reason.
+var (
+	// ErrNothing: the report does not say what the server needs.
+	ErrNothing = errors.New("no policy can be made of this report")
+	// ErrIncomplete: the audit did not see everything.
+	ErrIncomplete = errors.New("the audit did not see everything, and what was not seen would be forbidden")
+)
+
+// label is the form of a DNS label (RFC 1123), selector that of a label of an object.
+var (
+	label    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	selector = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[A-Za-z0-9][-\w.]{0,62}=[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$`)
+	file     = regexp.MustCompile(`^[A-Za-z0-9][-\w.]*(/[A-Za-z0-9][-\w.]*)*$`)
+)
+
+// Generate makes the policy of one kind.
+func Generate(s Source, k Kind, o Options) (Policy, error) {
+	if err := o.complete(s.Report.Server.Name); err != nil {
+		return Policy{}, err
+	}
+	if s.Report.Privileges == nil {
+		why := "it was made by an mcpaudit that did not record it: audit the server again"
+		if s.Report.Server.URL != "" {
+			why = "the server runs elsewhere, and nothing of it was traced"
+		}
+		return Policy{}, fmt.Errorf("%w: %s", ErrNothing, why)
+	}
+	why := unseen(s.Report)
+	if why != "" && !o.AllowIncomplete {
+		return Policy{}, fmt.Errorf("%w: %s: audit it whole, or use --allow-incomplete", ErrIncomplete, why)
+	}
+	b := newBasis(s, o)
+	if why != "" {
+		b.note("WARNING: %s. What was not seen is forbidden here.", why)
+	}
+	text, err := k.write(b)
+	return Policy{Text: text, Notes: b.notes.lines}, err
+}
+
+// unseen is why a report does not tell all; empty where it does.
+func unseen(r report.Report) string {
+	incomplete := "the audit did not end with a verdict"
+	if r.Incomplete != nil {
+		incomplete = fmt.Sprintf("%s: %s", plain(string(r.Incomplete.Reason)), plain(r.Incomplete.Message))
+	}
+	switch {
+	case r.Incomplete != nil, r.Verdict != report.VerdictPass && r.Verdict != report.VerdictFail:
+		return "the audit was incomplete (" + incomplete + ")"
+	case r.Privileges.Dropped > 0:
+		return fmt.Sprintf("the report had no room for %d of the things that the server did", r.Privileges.Dropped)
+	}
+	return ""
+}
+
+// complete checks the options and sets those that are empty.
+func (o *Options) complete(server string) error {
+	o.Name = cmp.Or(o.Name, labelOf(server))
+	o.Container = cmp.Or(o.Container, o.Name)
+	o.Workload = cmp.Or(o.Workload, "Deployment")
+	o.Selector = cmp.Or(o.Selector, "app.kubernetes.io/name="+o.Name)
+	o.LocalhostProfile = cmp.Or(o.LocalhostProfile, "mcpaudit/"+o.Name+".json")
+	switch {
+	case !label.MatchString(o.Name):
+		return fmt.Errorf("--name %q: it is a DNS label, such as notes", o.Name)
+	case !label.MatchString(o.Container):
+		return fmt.Errorf("--container %q: it is a DNS label, such as server", o.Container)
+	case o.Workload != "Deployment" && o.Workload != "Pod":
+		return fmt.Errorf("--workload %q: it is Deployment or Pod", o.Workload)
+	case !selector.MatchString(o.Selector):
+		return fmt.Errorf("--selector %q: it is one label, such as app=notes", o.Selector)
+	case !file.MatchString(o.LocalhostProfile):
+		return fmt.Errorf("--localhost-profile %q: it is a path below the kubelet's seccomp directory, such as mcpaudit/notes.json", o.LocalhostProfile)
+	}
+	return nil
+}
+
+// labelOf makes a DNS label of what a server calls itself, which may be anything.
+func labelOf(name string) string {
+	keep := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}
+	words := strings.FieldsFunc(strings.Map(keep, strings.ToLower(name[:min(len(name), 256)])), func(r rune) bool { return r == '-' })
+	made := strings.Join(words, "-")
+	return cmp.Or(strings.Trim(made[:min(len(made), 40)], "-"), "mcp-server")
+}

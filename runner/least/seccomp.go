@@ -1,0 +1,218 @@
+package least
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The actions and comparisons of the OCI runtime specification, which are those of
+// libseccomp (seccomp_rule_add(3)).
+const (
+	allow       = "SCMP_ACT_ALLOW"
+	refuse      = "SCMP_ACT_ERRNO"
+	equal       = "SCMP_CMP_EQ"
+	notEqual    = "SCMP_CMP_NE"
+	maskedEqual = "SCMP_CMP_MASKED_EQ"
+)
+
+// enosys is ENOSYS on amd64 and arm64 (errno(3)): as if the kernel had no such call.
+const enosys = 38
+
+// profile is LinuxSeccomp of the OCI runtime specification. Comment is no part of it:
+// containerd, CRI-O and runc ignore what they do not know.
+type profile struct {
+	Comment       []string `json:"comment,omitempty"`
+	DefaultAction string   `json:"defaultAction"`
+	Syscalls      []rule   `json:"syscalls"`
+}
+
+type rule struct {
+	Names    []string   `json:"names"`
+	Action   string     `json:"action"`
+	ErrnoRet uint       `json:"errnoRet,omitempty"`
+	Args     []argument `json:"args,omitempty"`
+}
+
+type argument struct {
+	Index    uint   `json:"index"`
+	Value    uint64 `json:"value"`
+	ValueTwo uint64 `json:"valueTwo,omitempty"`
+	Op       string `json:"op"`
+}
+
+//go:embed default.txt
+var defaults string
+
+// allowedByDefault are the calls that the runtime's own profile allows.
+func allowedByDefault() []string {
+	var all []string
+	for line := range strings.Lines(defaults) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// families are the calls that are taken away where the audit saw none of a family: a
+// libc, a kernel or an architecture may choose another one of them for the same work.
+// what names the family in the comment.
+//
+// Not among them, whatever was seen: what runc itself calls between the filter and the
+// server's first instruction and when somebody uses kubectl exec (execve, prctl,
+// capset, setuid, setgid, setgroups, chdir, fchown, dup3, tgkill, openat), and what
+// every runtime may do at another time, on more processors or with another libc.
+var families = []struct {
+	what  string
+	calls []string
+}{
+	{"removing files", []string{"unlink", "unlinkat", "rmdir"}},
+	{"renaming files", []string{"rename", "renameat", "renameat2"}},
+	{"making directories", []string{"mkdir", "mkdirat"}},
+	{"making links", []string{"link", "linkat", "symlink", "symlinkat"}},
+	{"changing modes", []string{"chmod", "fchmod", "fchmodat", "fchmodat2"}},
+	{"changing owners by name", []string{"chown", "lchown", "fchownat"}},
+	{"making devices and named pipes", []string{"mknod", "mknodat"}},
+	{"changing extended attributes", []string{"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat"}},
+	{"changing times of files", []string{"utime", "utimes", "futimesat", "utimensat"}},
+	{"handles of files", []string{"name_to_handle_at"}},
+	{"watching files", []string{"inotify_add_watch"}},
+	{"connecting", []string{"connect"}},
+	{"binding sockets", []string{"bind"}},
+	{"listening", []string{"listen", "accept", "accept4"}},
+	{"pairs of sockets", []string{"socketpair"}},
+	{"starting processes", []string{"fork", "vfork"}}, // and clone, by its flags
+	{"sessions", []string{"setsid"}},
+	{"signals to processes", []string{"kill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal", "pidfd_open"}},
+	{"filters of its own", []string{"seccomp"}},
+	{"changing some of the ids", []string{"setreuid", "setregid", "setresgid", "setfsuid", "setfsgid"}},
+	{"files in memory", []string{"memfd_create", "memfd_secret"}},
+	{"segments of its own", []string{"modify_ldt"}},
+}
+
+// The flags of clone(2) that make a namespace, and that which makes a thread.
+const (
+	cloneNamespaces = 0x7e020000
+	cloneThread     = 0x00010000
+)
+
+// domains are the numbers of the address families (socket(2)).
+var domains = map[string]uint64{"unix": 1, "inet": 2, "inet6": 10, "netlink": 16, "packet": 17, "alg": 38}
+
+const vsock = 40
+
+// personalities are the ones that runtimes allow: see default.txt.
+var personalities = []uint64{0, 8, 0x20000, 0x20008, 0xffffffff}
+
+// seccomp is the profile: the runtime's default without what was observed to be unused.
+func seccomp(b basis) profile {
+	taken, what := b.taken()
+	names := slices.DeleteFunc(allowedByDefault(), func(name string) bool { return slices.Contains(taken, name) })
+	p := profile{DefaultAction: refuse, Syscalls: []rule{{Names: names, Action: allow}}}
+
+	clone := argument{Index: 0, Value: cloneNamespaces, Op: maskedEqual}
+	if !b.needs.Processes {
+		clone.Value, clone.ValueTwo = clone.Value|cloneThread, cloneThread
+	}
+	p.Syscalls = append(p.Syscalls,
+		rule{Names: []string{"clone"}, Action: allow, Args: []argument{clone}},
+		// As in the audit: clone3, whose flags no filter can read, is not there, and libc
+		// takes clone; nor is what works behind the back of a tracer.
+		rule{Names: []string{"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
+			"io_setup", "io_submit", "io_destroy", "io_cancel", "io_getevents", "io_pgetevents"}, Action: refuse, ErrnoRet: enosys})
+	p.Syscalls = append(p.Syscalls, b.sockets()...)
+	if !slices.Contains(b.needs.Unmade, "personality") {
+		for _, value := range personalities {
+			p.Syscalls = append(p.Syscalls, rule{Names: []string{"personality"}, Action: allow, Args: []argument{{Value: value, Op: equal}}})
+		}
+	}
+	b.note("seccomp: the runtime's default without what was never seen: %s.", strings.Join(what, ", "))
+	b.note("seccomp knows neither paths nor hosts nor programs, and what the tracer does not count (reading, writing, memory, time) is as in the runtime's default.")
+	b.note("ptrace and its like are refused, and io_uring, AIO and clone3 are not there: so it was in the audit.")
+	return p
+}
+
+// taken are the calls of families of which none was made, and all of which were watched.
+func (b basis) taken() (calls, what []string) {
+	watched := map[string]bool{}
+	for _, name := range b.needs.Unmade {
+		watched[name] = true
+	}
+	if b.needs.Processes {
+		delete(watched, "fork") // it may be a clone without CLONE_THREAD
+	}
+	for _, f := range families {
+		if !slices.ContainsFunc(f.calls, func(name string) bool { return !watched[name] }) {
+			calls, what = append(calls, f.calls...), append(what, f.what)
+		}
+	}
+	if len(b.needs.Calls) == 0 {
+		return nil, nil
+	}
+	if slices.Contains(b.needs.Unmade, "socket") {
+		what = append(what, "sockets")
+	} else if !slices.Contains(b.needs.Sockets, "other") {
+		what = append(what, fmt.Sprintf("sockets other than %s", strings.Join(slices.Sorted(maps.Keys(b.domains())), ", ")))
+	}
+	return calls, what
+}
+
+// domains are those of the sockets that it made. Names are looked up over inet and
+// inet6 alike, and interfaces are listed over netlink before: where there is one of
+// them, a libc may need the others on another node.
+func (b basis) domains() map[string]uint64 {
+	all := map[string]uint64{}
+	for _, name := range b.needs.Sockets {
+		if number, ok := domains[name]; ok {
+			all[name] = number
+		}
+	}
+	_, four := all["inet"]
+	_, six := all["inet6"]
+	if four || six {
+		for _, name := range []string{"inet", "inet6", "netlink", "unix"} {
+			all[name] = domains[name]
+		}
+	}
+	return all
+}
+
+// sockets allow the families that it used.
+func (b basis) sockets() []rule {
+	if slices.Contains(b.needs.Unmade, "socket") {
+		return nil
+	}
+	if slices.Contains(b.needs.Sockets, "other") || len(b.needs.Sockets) == 0 {
+		return []rule{{Names: []string{"socket"}, Action: allow, Args: []argument{{Value: vsock, Op: notEqual}}}}
+	}
+	var rules []rule
+	all := b.domains()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		rules = append(rules, rule{Names: []string{"socket"}, Action: allow, Args: []argument{{Value: all[name], Op: equal}}})
+	}
+	return rules
+}
+
+func seccompJSON(b basis) (string, error) {
+	p := seccomp(b)
+	p.Comment = append(b.origin(), b.notes.lines...)
+	return indented(p)
+}
+
+func indented(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return string(text) + "\n", err
+}
+
+// seccompObject is a SeccompProfile of the security-profiles-operator, which puts it on
+// every node as operator/NAMESPACE/NAME.json.
+func seccompObject(b basis) (string, error) {
+	p := seccomp(b)
+	return b.object("security-profiles-operator.x-k8s.io/v1beta1", "SeccompProfile", map[string]any{
+		"defaultAction": p.DefaultAction, "syscalls": p.Syscalls,
+	})
+}

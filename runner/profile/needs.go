@@ -1,0 +1,173 @@
+package profile
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// maxDirectories bounds the directories that a Needs remembers.
+const maxDirectories = 1024
+
+// Needs collects what a policy for the server has to allow, of the events that the
+// profile does not keep: it leaves noise out, but a cache that a runtime writes has
+// to be writable all the same. The zero value is empty.
+type Needs struct {
+	// created are the directories that the server made, written those in which it
+	// changed something.
+	created, written map[string]bool
+	lacks            map[string]bool
+	dropped          int
+}
+
+// Add takes in one event.
+func (n *Needs) Add(e trace.Event) {
+	if lack := lacks(e); lack != "" {
+		put(&n.lacks, lack)
+	}
+	if e.Errno != "" {
+		return
+	}
+	switch e.Op {
+	case trace.OpWrite:
+		if strings.HasPrefix(e.Syscall, "mkdir") {
+			n.create(e.Path)
+			return
+		}
+		n.write(e.Path)
+	case trace.OpDelete:
+		delete(n.created, e.Path)
+		delete(n.written, e.Path)
+		n.write(e.Path)
+	case trace.OpRename:
+		n.rename(e.Path, e.Target)
+	case trace.OpLink, trace.OpAttribute:
+		n.write(e.Path)
+	}
+}
+
+// rename moves what is known of a directory along. What is moved onto a place that
+// the server did not make does not make it the server's.
+func (n *Needs) rename(from, to string) {
+	delete(n.created, from)
+	n.write(from)
+	n.write(to)
+}
+
+func (n *Needs) create(dir string) {
+	if !lasting(dir) || n.full() {
+		return
+	}
+	put(&n.created, dir)
+	put(&n.written, dir)
+}
+
+func (n *Needs) write(name string) {
+	if !lasting(name) || n.full() {
+		return
+	}
+	put(&n.written, path.Dir(name))
+}
+
+func (n *Needs) full() bool {
+	if len(n.created)+len(n.written) < maxDirectories {
+		return false
+	}
+	n.dropped++
+	return true
+}
+
+func put(set *map[string]bool, name string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[name] = true
+}
+
+// lasting tells the names that lie on the root file system: not in memory, not on
+// the file systems that every container has of its own, and not in /tmp, which every
+// policy makes writable.
+func lasting(name string) bool {
+	if !path.IsAbs(name) {
+		return false // the audit counts what it could not place (trace.Stats)
+	}
+	for _, dir := range []string{"/tmp", "/dev", "/proc", "/sys"} {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
+			return false
+		}
+	}
+	return !strings.HasPrefix(name, "/memfd:")
+}
+
+// Join adds what was needed in another run.
+func (n *Needs) Join(other Needs) {
+	for into, from := range map[*map[string]bool]map[string]bool{&n.created: other.created, &n.written: other.written, &n.lacks: other.lacks} {
+		for name := range from {
+			put(into, name)
+		}
+	}
+	n.dropped += other.dropped
+}
+
+// Writes are the directories, each by the uppermost that the server made itself,
+// sorted; and how many there was no room for.
+func (n *Needs) Writes() (all []report.WrittenDirectory, dropped int) {
+	found := map[string]bool{}
+	for dir := range n.written {
+		place, created := dir, n.created[dir]
+		for up := path.Dir(dir); up != "/"; up = path.Dir(up) {
+			if n.created[up] {
+				place, created = up, true
+			}
+		}
+		found[place] = created
+	}
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, report.WrittenDirectory{Path: dir, Created: found[dir]})
+	}
+	return all, n.dropped
+}
+
+// Capabilities are those whose lack made calls fail, sorted.
+func (n *Needs) Capabilities() []string { return slices.Sorted(maps.Keys(n.lacks)) }
+
+// lacking are the capabilities that calls need, by capabilities(7), where they fail
+// with EPERM.
+var lacking = map[string][]string{
+	"CAP_CHOWN":      {"chown", "fchown", "lchown", "fchownat"},
+	"CAP_FOWNER":     {"chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "utimensat", "futimesat"},
+	"CAP_KILL":       {"kill", "tkill", "tgkill", "pidfd_send_signal"},
+	"CAP_MKNOD":      {"mknod", "mknodat"},
+	"CAP_SYS_ADMIN":  {"mount", "umount2", "pivot_root", "setns", "unshare", "sethostname", "setdomainname", "swapon", "swapoff", "fanotify_init"},
+	"CAP_SYS_CHROOT": {"chroot"},
+	"CAP_SYS_TIME":   {"clock_settime", "settimeofday"},
+	"CAP_SYS_MODULE": {"init_module", "finit_module", "delete_module"},
+	"CAP_SYS_BOOT":   {"reboot", "kexec_load", "kexec_file_load"},
+	"CAP_SYS_PACCT":  {"acct"},
+	"CAP_SYSLOG":     {"syslog"},
+	"CAP_SYS_RAWIO":  {"iopl", "ioperm"},
+	"CAP_BPF":        {"bpf"},
+	"CAP_PERFMON":    {"perf_event_open"},
+}
+
+func lacks(e trace.Event) string {
+	if e.Refused {
+		return "" // by the tracer
+	}
+	if e.Op == trace.OpBind && e.Errno == "EACCES" && e.Socket != nil && e.Socket.Local.Port() < 1024 {
+		return "CAP_NET_BIND_SERVICE"
+	}
+	if e.Errno != "EPERM" {
+		return ""
+	}
+	for name, calls := range lacking {
+		if slices.Contains(calls, e.Syscall) {
+			return name
+		}
+	}
+	return ""
+}
