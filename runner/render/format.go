@@ -20,8 +20,10 @@ type Format struct {
 // Formats are all of them, in the order in which help names them.
 var Formats = []Format{
 	{Name: "json", Write: JSON, Type: "application/json"},
-	{Name: "yaml", Write: YAML, Type: "application/yaml"}, // RFC 9512
+	{Name: "yaml", Write: YAML, Type: "application/yaml"},                     // RFC 9512
+	{Name: "markdown", Write: Markdown, Type: "text/markdown; charset=utf-8"}, // RFC 7763
 	{Name: "sarif", Write: SARIF, Type: "application/sarif+json"},
+	{Name: "junit", Write: JUnit, Type: "application/xml"},
 	{Name: "html", Write: HTML, Type: "text/html; charset=utf-8"},
 }
 

@@ -87,7 +87,7 @@ func written(t *testing.T, format string, r report.Report) []byte {
 }
 
 // endings are those of golden files, by format.
-var endings = map[string]string{"sarif": "sarif", "yaml": "yaml"}
+var endings = map[string]string{"sarif": "sarif", "yaml": "yaml", "markdown": "md", "junit": "xml"}
 
 func TestFormats(t *testing.T) {
 	for name, r := range specimens() {

@@ -32,8 +32,11 @@ func prose(text string) string {
 }
 
 // plainWord tells whether a word is of letters, with the punctuation of a sentence
-// around them.
+// around them, or a small number.
 func plainWord(word string) bool {
+	if len(word) < 5 && strings.Trim(word, "0123456789") == "" {
+		return word != "" // a number; one that a full stop follows could begin a list
+	}
 	word = strings.TrimRight(strings.TrimLeft(word, `("'`), `)"'.,;:!?`)
 	letter := false
 	for i, r := range word {

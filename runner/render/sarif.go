@@ -109,7 +109,7 @@ func sarifAuditOf(r report.Report) sarifAudit {
 		ManifestDigest: sarifPlain(r.ManifestDigest), BehaviorDigest: sarifPlain(r.Behavior.Digest), RulesetDigest: sarifPlain(r.RulesetDigest),
 		Risk: r.Risk, Coverage: r.Coverage, Findings: report.Count(r.Findings),
 	}
-	audit.Risk.Parts = nil // their words are the findings' own
+	audit.Risk.Level, audit.Risk.Parts = report.RiskLevel(sarifPlain(string(r.Risk.Level))), nil // the parts' words are the findings' own
 	if r.Verdict == report.VerdictPass && unseen(r) != nil {
 		audit.Verdict = string(report.VerdictInconclusive)
 	}

@@ -26,6 +26,8 @@ func TestGolden(t *testing.T) {
 		"show":             "show notes",
 		"show-wide":        "show notes -o wide",
 		"show-sarif":       "show notes -o sarif",
+		"show-markdown":    "show notes -o markdown",
+		"show-junit":       "show notes -o junit",
 		"show-status":      "show calm",
 		"show-first":       "show first",
 		"show-fresh":       "show fresh",
