@@ -119,6 +119,10 @@ bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fail
 bench-gate: ## Measure what the gate costs whoever creates a workload, with 0 to 50,000 verdicts; fails when a bound is broken (some minutes).
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go run ./test/gatebench
 
+.PHONY: test-chart
+test-chart: ## Hold the Helm chart to config/, to its schema and to its golden renderings (builds helm once).
+	go test -tags chart -count=1 ./test/chart
+
 .PHONY: test-cluster
 test-cluster: ## Check that the local cluster comes and goes without a trace (not while one is up).
 	@if hack/cluster/up.sh --status >/dev/null 2>&1; then echo "test-cluster: skipped: it would take down the cluster that is up"; \
