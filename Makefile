@@ -136,6 +136,10 @@ test-on-cluster: ## Run all that takes a real cluster on one, which comes and go
 test-e2e: ## Run the end-to-end tests on a real cluster.
 	@hack/e2e.sh '!chaos'
 
+.PHONY: test-docs
+test-docs: ## Run every command and apply every manifest of the documentation on a real cluster; prints what was not run, and why.
+	@hack/docs.sh
+
 .PHONY: test-chaos
 test-chaos: ## Take away what audits depend on, in the middle of them: every call of the API, manager, API server, etcd, Pod, node.
 	go test -tags chaos -run TestChaos -count=1 ./controllers/audit

@@ -27,7 +27,9 @@
 // What a reader is not shown is said in comments:
 //
 //	<!-- docs-test: namespace=team-a -->  the fresh namespace is what the page calls
-//	                                      team-a, which is replaced by its real name
+//	                                      team-a, which is replaced by its real name.
+//	                                      A second such comment makes a second one. What
+//	                                      the page itself creates is not there before
 //	<!-- docs-test: serial -->            the page changes what others see: it is run
 //	                                      alone
 //	<!-- docs-test: sh                    lines that are run in their place: what the

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,16 +24,16 @@ var root = filepath.Join("..", "..")
 
 // page is a Markdown file as the tests see it.
 type page struct {
-	path      string // from the root of the tree
-	source    []byte
-	blocks    []block
-	spans     []span // `code` in sentences
-	links     []span // destinations
-	headings  []string
-	ids       []string // <a id="...">
-	serial    bool
-	namespace string // what the page calls its namespace
-	faults    []string
+	path       string // from the root of the tree
+	source     []byte
+	blocks     []block
+	spans      []span // `code` in sentences
+	links      []span // destinations
+	headings   []string
+	ids        []string // <a id="...">
+	serial     bool
+	namespaces []string // what the page calls its namespaces
+	faults     []string
 }
 
 // block is a fenced block, or hidden commands in a comment.
@@ -191,6 +192,9 @@ func (p *page) fenced(node *ast.FencedCodeBlock) {
 		if !slices.Contains(names, pair[1]) || strings.TrimSpace(pair[2]) == "" {
 			p.fault(b.first, "%s=%q: %s can have %v, each with a value", pair[1], pair[2], b.language, names)
 		}
+		if _, err := strconv.ParseUint(pair[2], 10, 8); err != nil && pair[1] == "exit" {
+			p.fault(b.first, "exit=%q: an exit code", pair[2])
+		}
 		b.attributes[pair[1]] = pair[2]
 	}
 	p.blocks = append(p.blocks, b)
@@ -222,8 +226,8 @@ func (p *page) html(line int, content string) {
 	switch {
 	case directive == "serial":
 		p.serial = true
-	case isNamespace && p.namespace == "" && namespaceName.MatchString(name):
-		p.namespace = name
+	case isNamespace && namespaceName.MatchString(name):
+		p.namespaces = append(p.namespaces, name)
 	case isScript:
 		p.blocks = append(p.blocks, block{
 			first: line, last: line + 1 + strings.Count(script, "\n") + 1, language: "sh", text: script + "\n", hidden: true,
@@ -233,5 +237,4 @@ func (p *page) html(line int, content string) {
 	}
 }
 
-// namespaceName is one that stands out in a text, so that replacing it replaces nothing else.
 var namespaceName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -1,0 +1,85 @@
+//go:build docs
+
+package docs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// passing are kinds whose objects come and go by themselves.
+var passing = []string{
+	"events", "events.events.k8s.io", "leases.coordination.k8s.io", "endpoints", "endpointslices.discovery.k8s.io",
+	"pods", "replicasets.apps", "controllerrevisions.apps", "componentstatuses", "csinodes.storage.k8s.io",
+	"certificatesigningrequests.certificates.k8s.io",
+}
+
+// objects are all of the cluster but the passing ones: "Kind.version.group namespace name".
+func (c *cluster) objects(t *testing.T) map[string]bool {
+	t.Helper()
+	kinds := strings.Fields(kubectl(t, "api-resources", "--verbs=list,delete", "-o", "name"))
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return slices.Contains(passing, kind) })
+	out := kubectl(t, "get", strings.Join(kinds, ","), "-A", "-o",
+		`go-template={{range .items}}{{.kind}} {{.apiVersion}} {{if .metadata.namespace}}{{.metadata.namespace}}{{else}}-{{end}} {{.metadata.name}}{{"\n"}}{{end}}`)
+	all := map[string]bool{}
+	for line := range strings.Lines(out) {
+		all[strings.TrimSpace(line)] = true
+	}
+	return all
+}
+
+// made are the objects that were not there before and have not gone by themselves, such as
+// those that the operator takes away behind what it made them for.
+func (c *cluster) made(t *testing.T, before map[string]bool) []string {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		now := c.objects(t)
+		maps.DeleteFunc(now, func(object string, _ bool) bool { return before[object] })
+		if len(now) == 0 || time.Now().After(deadline) {
+			return slices.Sorted(maps.Keys(now))
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func (c *cluster) delete(t *testing.T, objects []string) {
+	t.Helper()
+	for _, object := range objects {
+		fields := strings.Fields(object)
+		group, version, found := strings.Cut(fields[1], "/")
+		if !found {
+			group, version = "", group
+		}
+		args := []string{"delete", fields[0] + "." + version + "." + group, fields[3], "--ignore-not-found", "--timeout=120s"}
+		if fields[2] != "-" {
+			args = append(args, "-n", fields[2])
+		}
+		kubectl(t, args...)
+	}
+}
+
+// table tells what was run, and what was not and why.
+func (c *cluster) table(all []*page) string {
+	var table strings.Builder
+	fmt.Fprintf(&table, "\n%-40s %4s %7s %8s  %s\n", "PAGE", "RUN", "SKIPPED", "TOOK", "WHY NOT")
+	ran, left := 0, 0
+	for _, p := range all {
+		run, skipped := p.counts()
+		var count int
+		var reasons []string
+		for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+			count += skipped[reason]
+			reasons = append(reasons, reason)
+		}
+		ran, left = ran+run, left+count
+		if run+count > 0 {
+			fmt.Fprintf(&table, "%-40s %4d %7d %8s  %s\n", p.path, run, count, c.took[p.path].Round(100*time.Millisecond), strings.Join(reasons, "; "))
+		}
+	}
+	fmt.Fprintf(&table, "%-40s %4d %7d\n", "all", ran, left)
+	return table.String()
+}
