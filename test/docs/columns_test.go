@@ -1,0 +1,91 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// columns are those of `kubectl get` for each of our kinds, with and without -o wide.
+func columns(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no CRDs: %v", err)
+	}
+	headers := map[string]bool{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var crd struct {
+			Spec struct {
+				Versions []struct {
+					AdditionalPrinterColumns []struct {
+						Name     string
+						Priority int
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal(content, &crd); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, version := range crd.Spec.Versions {
+			narrow, wide := []string{"NAME"}, []string{"NAME"}
+			for _, column := range version.AdditionalPrinterColumns {
+				wide = append(wide, strings.ToUpper(column.Name))
+				if column.Priority == 0 {
+					narrow = append(narrow, strings.ToUpper(column.Name))
+				}
+			}
+			for _, header := range [][]string{narrow, wide} {
+				headers[strings.Join(header, "|")] = true
+				headers["NAMESPACE|"+strings.Join(header, "|")] = true
+			}
+		}
+	}
+	return headers
+}
+
+// ours are columns that tables of our kinds have, and those of Pods and Deployments do not.
+var (
+	ours   = []string{"VERDICT", "REASON", "RISK", "DISCOVERED"}
+	spaces = regexp.MustCompile(`\s{2,}|\t`)
+)
+
+// TestColumns compares the tables that the pages show with those that kubectl prints, and
+// with those of our plugin.
+func TestColumns(t *testing.T) {
+	headers := columns(t)
+	for _, plugin := range []string{"NAME|VERDICT|REASON|RISK|FINDINGS|AUDITED|NEXT", "NAMESPACE|NAME|VERDICT|REASON|RISK|FINDINGS|AUDITED|NEXT"} {
+		headers[plugin] = true
+	}
+	seen := 0
+	for _, p := range pages(t) {
+		for _, b := range p.blocks {
+			if b.language != "console" && b.language != "text" {
+				continue
+			}
+			for i, line := range strings.Split(b.text, "\n") {
+				words := spaces.Split(strings.TrimSpace(line), -1)
+				if words[0] != "NAME" && words[0] != "NAMESPACE" || !slices.ContainsFunc(ours, func(name string) bool { return slices.Contains(words, name) }) {
+					continue
+				}
+				seen++
+				if !headers[strings.Join(words, "|")] {
+					t.Errorf("%s:%d: kubectl get prints no table with the columns %v", p.path, b.first+1+i, words)
+				}
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("only %d tables were found in the pages: the test has lost sight of them", seen)
+	}
+}
