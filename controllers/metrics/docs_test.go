@@ -77,31 +77,6 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 }
 
-// TestAlertsUseMetricsThatExist, and the table of alerts has the very expressions.
-func TestAlertsUseMetricsThatExist(t *testing.T) {
-	have, docs := described(t), read(t, "docs", "operations.md")
-	name := regexp.MustCompile(`mcpaudit_[a-z_]+`)
-	alerts := 0
-	for line := range strings.Lines(read(t, "config", "prometheus", "rules.yaml")) {
-		expression, isExpression := strings.CutPrefix(strings.TrimSpace(line), "expr: ")
-		if !isExpression {
-			continue
-		}
-		alerts++
-		if !strings.Contains(docs, "`"+expression+"`") {
-			t.Errorf("docs/operations.md does not have the alert %s", expression)
-		}
-		for _, metric := range name.FindAllString(expression, -1) {
-			if _, exists := have[metric]; !exists {
-				t.Errorf("%s: there is no metric %s", expression, metric)
-			}
-		}
-	}
-	if alerts == 0 {
-		t.Error("there are no alerts")
-	}
-}
-
 func read(t *testing.T, path ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
