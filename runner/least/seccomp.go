@@ -209,7 +209,8 @@ func indented(v any) (string, error) {
 }
 
 // seccompObject is a SeccompProfile of the security-profiles-operator, which puts it on
-// every node as operator/NAMESPACE/NAME.json.
+// every node and says in its status by which path (operator/NAME.json, or
+// operator/NAMESPACE/NAME.json where the kind is namespaced).
 func seccompObject(b basis) (string, error) {
 	p := seccomp(b)
 	return b.object("security-profiles-operator.x-k8s.io/v1beta1", "SeccompProfile", map[string]any{

@@ -61,7 +61,7 @@ func securityContext(b basis) (string, error) {
 		// The kubelet counts it among the safe sysctls.
 		pod["securityContext"] = map[string]any{"sysctls": []any{map[string]any{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}}}
 	}
-	b.note("seccompProfile: put the profile of --type seccomp on every node as seccomp/%s below the kubelet's directory, or use --type spo and --localhost-profile operator/NAMESPACE/%s.json.", b.LocalhostProfile, b.Name)
+	b.note("seccompProfile: put the profile of --type seccomp on every node as seccomp/%s below the kubelet's directory, or use --type spo and the path that the status of that object names, as --localhost-profile.", b.LocalhostProfile)
 	if b.Workload == "Pod" {
 		return b.object("v1", "Pod", pod)
 	}

@@ -334,3 +334,10 @@ var numbers = map[string]uint32{
 	"listns":                  unix.SYS_LISTNS,
 	"rseq_slice_yield":        unix.SYS_RSEQ_SLICE_YIELD,
 }
+
+// Number is that of a system call on this architecture, by its name in man 2; false
+// when there is none.
+func Number(name string) (uint32, bool) {
+	number, ok := numbers[name]
+	return number, ok
+}
