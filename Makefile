@@ -91,6 +91,10 @@ test-conformance: ## Hold the tracers to what they promise: small programs, each
 test-hostile: ## Audit servers that turn against their client: each has to end in time, with a reason; prints the table.
 	go test -tags hostile -count=1 -v -run TestHostile ./test/hostile
 
+.PHONY: test-outputs
+test-outputs: ## Hold the formats of reports against the validators of others: schemas, GitHub's rules and parser (installs them).
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go test -tags outputs -count=1 -v ./test/outputs
+
 .PHONY: test-mcp-conformance
 test-mcp-conformance: ## Run the conformance suite of MCP against a traced server, and against mcpaudit connect (installs it).
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go build -o "$(MCPAUDIT_CACHE)/mcp-conformance/mcpaudit" ./cmd/mcpaudit && \

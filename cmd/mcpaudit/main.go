@@ -37,6 +37,7 @@ Usage:
   mcpaudit connect [flags] URL
   mcpaudit diff [-o json] EARLIER.json LATER.json
   mcpaudit show [-o FORMAT] REPORT.json
+  mcpaudit push --url URL [-o FORMAT] REPORT.json
   mcpaudit policy [--type TYPE] [flags] REPORT.json
   mcpaudit rules [ID]
   mcpaudit cluster COMMAND
@@ -49,7 +50,8 @@ manifest and its answers are judged, and it is never passed.
 
 diff shows how the server of one report differs from that of an earlier one, in what
 it advertises and in what it did. The reports are those of --out-dir or -o json.
-show writes such a report in another format of -o; - is standard input.
+show writes such a report in another format of -o; - is standard input. push posts it
+to a webhook.
 
 policy makes of a report the policy under which the server can do what it was seen to do,
 and little else: seccomp, securityContext, network policies, ToolHive.
@@ -140,6 +142,7 @@ func commands() []command {
 		{"connect", connect},
 		{"diff", diff},
 		{"show", show},
+		{"push", push},
 		{"policy", policy},
 		{"rules", rulesCommand},
 		{"cluster", clusterCommand},
@@ -171,6 +174,6 @@ func status(err error) int {
 
 func help(w io.Writer) error {
 	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), "\nFlags of connect:\n", new(connection).flags().FlagUsages(),
-		"\nFlags of policy:\n", new(making).flags().FlagUsages(), exits)
+		"\nFlags of push:\n", new(pushing).flags().FlagUsages(), "\nFlags of policy:\n", new(making).flags().FlagUsages(), exits)
 	return err
 }

@@ -55,7 +55,7 @@ func SARIF(w io.Writer, r report.Report) error {
 }
 
 func sarifRunOf(r report.Report) sarifRun {
-	book := &ruleBook{at: map[string]int{}}
+	book := &ruleBook{rules: []sarifRule{}, at: map[string]int{}}
 	run := sarifRun{
 		AutomationDetails: sarifAutomation{ID: "mcpaudit/" + sarifCategory(serverName(r)) + "/"},
 		ColumnKind:        "unicodeCodePoints",

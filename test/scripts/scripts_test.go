@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 			return name == "faketime" && err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve,
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve, "receive": receive,
 		},
 	})
 }

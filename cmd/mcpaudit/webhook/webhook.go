@@ -1,0 +1,208 @@
+// Package webhook delivers a document to an HTTP endpoint: again where that may help,
+// within a bound, and never to another address than the one that was given.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// SignatureHeader has "sha256=" and the hex HMAC-SHA-256 of the body, as GitHub's
+// webhooks have it in X-Hub-Signature-256.
+const SignatureHeader = "X-Mcpaudit-Signature-256"
+
+// Sign is the value of SignatureHeader.
+func Sign(body, secret []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// The pauses between attempts: twice as long each time, and any part of that, so that
+// many senders do not come back at once.
+const (
+	firstPause = time.Second
+	maxPause   = 30 * time.Second
+	// maxAnswer is how much of an answer is read, in bytes.
+	maxAnswer = 4096
+)
+
+// Client delivers. The zero value is ready to use, with no retry.
+type Client struct {
+	// TLS is nil for the system's roots.
+	TLS *tls.Config
+	// Retries is how often it is tried again.
+	Retries int
+	// Attempt is how long one attempt may take; 0: as long as the context.
+	Attempt time.Duration
+	// Wait waits before the next attempt; nil for the clock's. It returns the error of
+	// a context that ends before.
+	Wait func(context.Context, time.Duration) error
+	// Jitter is a number from 0 to below 1; nil for a random one.
+	Jitter func() float64
+	// Now is the clock by which a date in Retry-After is read; nil for the real one.
+	Now func() time.Time
+	// Tell is told of each attempt that failed and is followed by another.
+	Tell func(string)
+}
+
+// Delivery is what is sent.
+type Delivery struct {
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// refusal is an answer that says no.
+type refusal struct {
+	status int
+	text   string
+	after  time.Duration // of Retry-After; -1 where there is none
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// Send posts the delivery until an answer of 2xx comes, the answer says that trying
+// again is of no use, the retries are used up or the context ends. It returns the
+// status of the answer that counts. No error repeats a header or a query.
+func (c Client) Send(ctx context.Context, d Delivery) (status int, err error) {
+	client := c.client()
+	defer client.CloseIdleConnections()
+	for attempt := 0; ; attempt++ {
+		status, err = c.attempt(ctx, client, d)
+		if err == nil {
+			return status, nil
+		}
+		if ctx.Err() != nil || !again(err) {
+			return 0, err
+		}
+		if attempt == c.Retries {
+			return 0, fmt.Errorf("%w (tried %d times)", err, attempt+1)
+		}
+		pause := c.pause(attempt, err)
+		if end, ok := ctx.Deadline(); ok && c.now().Add(pause).After(end) {
+			return 0, fmt.Errorf("%w (the time is used up before it may be tried again, in %s)", err, pause.Round(time.Second))
+		}
+		if c.Tell != nil {
+			c.Tell(fmt.Sprintf("%v; again in %s", err, pause.Round(time.Millisecond)))
+		}
+		if c.wait(ctx, pause) != nil {
+			return 0, err
+		}
+	}
+}
+
+func (c Client) client() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = c.TLS
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (c Client) attempt(ctx context.Context, client *http.Client, d Delivery) (int, error) {
+	if c.Attempt > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Attempt)
+		defer cancel()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		return 0, withoutURL(err)
+	}
+	request.Header = d.Header.Clone()
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, withoutURL(err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was only read
+	said, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if response.StatusCode/100 == 2 {
+		return response.StatusCode, nil
+	}
+	r := &refusal{status: response.StatusCode, after: c.after(response.Header.Get("Retry-After")), text: "the endpoint answers " + strconv.Itoa(response.StatusCode) + " " + http.StatusText(response.StatusCode)}
+	if response.StatusCode/100 == 3 {
+		r.text += ": redirects are not followed: give the URL that it leads to"
+	} else if line, _, _ := bytes.Cut(bytes.TrimSpace(said), []byte("\n")); len(line) > 0 {
+		r.text += fmt.Sprintf(": %.200q", line)
+	}
+	return 0, r
+}
+
+// withoutURL is the cause of an error of net/http, which begins with the URL: what is
+// secret in that stays out of logs.
+func withoutURL(err error) error {
+	if wrapped := new(url.Error); errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// again tells whether trying again may help: connections fail and servers are busy,
+// but neither a certificate nor what an endpoint refuses changes by itself.
+func again(err error) bool {
+	if r := new(refusal); errors.As(err, &r) {
+		return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500 && r.status != http.StatusNotImplemented
+	}
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return !errors.As(err, &certificate) && !errors.As(err, &record)
+}
+
+// after reads Retry-After (RFC 9110, 10.2.3): seconds, or a date; -1 where it is neither.
+func (c Client) after(text string) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 24*60*60)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(c.now()), 0)
+	}
+	return -1
+}
+
+// pause is how long to wait after an attempt, counted from 0.
+func (c Client) pause(attempt int, err error) time.Duration {
+	if r := new(refusal); errors.As(err, &r) && r.after >= 0 {
+		return r.after
+	}
+	jitter := rand.Float64
+	if c.Jitter != nil {
+		jitter = c.Jitter
+	}
+	most := min(firstPause<<min(attempt, 10), maxPause)
+	return most/2 + time.Duration(jitter()*float64(most/2))
+}
+
+func (c Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+func (c Client) wait(ctx context.Context, pause time.Duration) error {
+	if c.Wait != nil {
+		return c.Wait(ctx, pause)
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
