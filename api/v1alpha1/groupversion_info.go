@@ -47,4 +47,10 @@ const (
 	ManifestAnnotation = "mcpaudit.dev/manifest-digest"
 	// VerdictAnnotation is spec.verdict of an MCPAuditReport.
 	VerdictAnnotation = "mcpaudit.dev/verdict"
+
+	// AttestationAnnotation of an MCPAuditReport is its in-toto statement in a signed
+	// DSSE envelope, StatementAnnotation the same without a signature. It has one of
+	// them, or none where there is no image that a statement could be about.
+	AttestationAnnotation = "mcpaudit.dev/attestation"
+	StatementAnnotation   = "mcpaudit.dev/statement"
 )

@@ -29,6 +29,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
+	"github.com/mcpaudit/mcpaudit/controllers/statement"
 )
 
 // minLease leaves the retries of a lease, of which there are fifteen, a moment each.
@@ -100,6 +101,7 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 		Images: counts.Count(images), Logs: result.PodLogs{Client: clients},
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Options: opts, Clock: clock.RealClock{},
 		Metrics: counts, Watchdog: watchdog, Slots: queue,
+		Attester: &statement.Attester{Live: manager.GetAPIReader(), Namespace: systemNamespace(), Secret: opts.AttestationKey},
 	}
 	if err := metrics.Registry.Register(&auditmetrics.Fleet{
 		Cache: manager.GetCache(), RunNamespace: opts.RunNamespace, Elected: manager.Elected(), Slots: queue, Clock: clock.RealClock{},

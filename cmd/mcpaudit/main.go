@@ -39,6 +39,8 @@ Usage:
   mcpaudit show [-o FORMAT] REPORT.json
   mcpaudit push --url URL [-o FORMAT] REPORT.json
   mcpaudit policy [--type TYPE] [flags] REPORT.json
+  mcpaudit attest REPORT.json --image NAME@sha256:DIGEST [--key FILE]
+  mcpaudit verify ENVELOPE.json --key FILE [--image NAME@sha256:DIGEST]
   mcpaudit rules [ID]
   mcpaudit cluster COMMAND
   mcpaudit version
@@ -56,6 +58,9 @@ to a webhook.
 policy makes of a report the policy under which the server can do what it was seen to do,
 and little else: seccomp, securityContext, network policies, ToolHive.
 
+attest prints the in-toto statement of a report about an image, in a signed DSSE
+envelope if there is a key; verify checks such an envelope (docs/attestations.md).
+
 cluster is for audits that the operator makes in a Kubernetes cluster: list, show, run,
 logs, diff, approve. kubectl mcpaudit is the same; mcpaudit cluster help is its help.
 
@@ -68,6 +73,7 @@ Exit codes:
   1  the audit could not be done, or not to its end (Inconclusive)
   2  the tracer was refused; the message says what to do
   3  findings at or above the threshold; diff: the two differ
+  verify: 0 signed and a Pass, 3 signed and a Fail, 1 signed and Inconclusive, or refused
   4  connect: no such findings, and nothing was traced (NotTraced)
 `
 
@@ -144,6 +150,8 @@ func commands() []command {
 		{"show", show},
 		{"push", push},
 		{"policy", policy},
+		{"attest", attest},
+		{"verify", verify},
 		{"rules", rulesCommand},
 		{"cluster", clusterCommand},
 		{"version", versionCommand},

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,6 +95,11 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	if err := controllerutil.SetControllerReference(s.audit, stored, r.Client.Scheme()); err != nil {
 		return fmt.Errorf("own report: %w", err)
 	}
+	attested, err := r.attest(ctx, s)
+	if err != nil {
+		return err
+	}
+	maps.Copy(stored.Annotations, attested.Annotations)
 	err = r.Client.Create(ctx, stored, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		return r.same(ctx, stored)
@@ -101,6 +107,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	if err != nil {
 		return fmt.Errorf("store report: %w", err)
 	}
+	r.told(ctx, s, attested)
 	return nil
 }
 

@@ -84,6 +84,8 @@ type Reconciler struct {
 	Logs    result.Logs
 	Events  events.EventRecorder
 	Metrics *metrics.Metrics
+	// Attester makes the statements of reports; nil for none.
+	Attester Attester
 	// Watchdog ends reconciliations that take too long.
 	Watchdog *health.Watchdog
 	Options  options.Options

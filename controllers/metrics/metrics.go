@@ -24,6 +24,7 @@ type Metrics struct {
 	duration *prometheus.HistogramVec
 	wait     prometheus.Histogram
 	images   *prometheus.CounterVec
+	attested *prometheus.CounterVec
 }
 
 // New makes the metrics and registers them.
@@ -47,8 +48,12 @@ func New(registry prometheus.Registerer) *Metrics {
 			Name: "mcpaudit_image_checks_total",
 			Help: "Questions to registries for the digest of an image, by outcome.",
 		}, []string{"outcome"}),
+		attested: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mcpaudit_statements_total",
+			Help: "Reports that were stored, by what became of their in-toto statement: key_unusable is for a key that is configured and cannot be used.",
+		}, []string{"outcome"}),
 	}
-	registry.MustRegister(m.audits, m.duration, m.wait, m.images)
+	registry.MustRegister(m.audits, m.duration, m.wait, m.images, m.attested)
 	return m
 }
 
@@ -63,6 +68,11 @@ func (m *Metrics) Decided(verdict, reason, trigger string, took time.Duration) {
 
 // Started counts an audit whose Pod was created, so long after it was due.
 func (m *Metrics) Started(waited time.Duration) { m.wait.Observe(waited.Seconds()) }
+
+// Attested counts a report that was stored, by the outcome of its statement.
+func (m *Metrics) Attested(outcome string) {
+	m.attested.WithLabelValues(statements.label(outcome)).Inc()
+}
 
 // Images is what resolves images.
 type Images interface {

@@ -51,6 +51,9 @@ var (
 		v1alpha1.ReasonReportTruncated, v1alpha1.ReasonReportLost,
 	}
 
+	// statements are what becomes of the statement of a report.
+	statements = words{"signed", "unsigned", "key_unusable", "none"}
+
 	// driftReasons are those of ManifestStable, when it is False.
 	driftReasons = words{v1alpha1.ReasonManifestDrifted, v1alpha1.ReasonBaselineMismatch}
 

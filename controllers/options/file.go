@@ -46,6 +46,9 @@ type file struct {
 		Certificate Certificate `json:"certificate"`
 	} `json:"gate"`
 	PolicyReports PolicyReports `json:"policyReports"`
+	Attestation   struct {
+		KeySecret string `json:"keySecret"`
+	} `json:"attestation"`
 }
 
 // Load reads the file, if there is one, over the options, and validates them.
@@ -90,7 +93,7 @@ func (o *Options) decode(content []byte) error {
 		to   *string
 	}{
 		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
-		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)},
+		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)}, {f.Attestation.KeySecret, &o.AttestationKey},
 		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
 	} {
 		if text.from != "" {

@@ -71,6 +71,9 @@ type Options struct {
 	GateCertificate Certificate
 	// PolicyReports says whether verdicts are written as policy reports.
 	PolicyReports PolicyReports
+	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
+	// key that signs the statements of audits; empty for statements that are not signed.
+	AttestationKey string
 }
 
 // PolicyReports is Auto (where the cluster has a kind for them) or Never.

@@ -54,6 +54,7 @@ func TestLoad(t *testing.T) {
 	}}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
 	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever
+	everything.AttestationKey = "mcpaudit-attestation-key"
 	for name, test := range map[string]struct {
 		content string
 		want    options.Options
@@ -78,6 +79,7 @@ runtimeClassName: gvisor
 userNamespaces: Never
 gate: {certificate: External}
 policyReports: Never
+attestation: {keySecret: mcpaudit-attestation-key}
 `, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +132,7 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
 		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
+		{"attestation: {keySecret: A_b}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
 		{"policyReports: always", []string{`policyReports: "always" is none of ["Auto" "Never"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
 		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},

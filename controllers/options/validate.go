@@ -72,6 +72,7 @@ func (o *Options) Validate() error {
 	demand(slices.Contains(keepers, o.GateCertificate), "gate.certificate: %q is none of %q", o.GateCertificate, keepers)
 	reports := []PolicyReports{PolicyReportsAuto, PolicyReportsNever}
 	demand(slices.Contains(reports, o.PolicyReports), "policyReports: %q is none of %q", o.PolicyReports, reports)
+	demand(o.AttestationKey == "" || len(validation.IsDNS1123Subdomain(o.AttestationKey)) == 0, "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
 	demand(o.RuntimeClass == "" || len(validation.IsDNS1123Subdomain(o.RuntimeClass)) == 0, "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)

@@ -1,0 +1,61 @@
+package audit
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/statement"
+	attestation "github.com/mcpaudit/mcpaudit/controllers/statement"
+)
+
+// Attester makes the in-toto statement of a report; controllers/statement does.
+type Attester interface {
+	Attest(ctx context.Context, r report.Report, of statement.Image) (attestation.Result, error)
+}
+
+// attest makes the statement of the report as the manager judged it, about the image
+// that was run. Of an image of which that is not known there is none.
+func (r *Reconciler) attest(ctx context.Context, s *session) (attestation.Result, error) {
+	judged := *s.report
+	judged.Verdict, judged.Reason = report.Verdict(s.outcome.Verdict), s.outcome.Reason
+	judged.Message, judged.FailOn = cutMessage(s.outcome.Message), report.Severity(s.audit.Spec.FailOn)
+	if judged.FailOn.Rank() < 0 {
+		judged.FailOn = "" // Never
+	}
+	if judged.Incomplete == nil && s.failed() {
+		judged.Incomplete = &s.failure
+	}
+	if r.Attester == nil || s.failure.Reason == report.ReasonImageMismatch {
+		return attestation.Result{Outcome: attestation.None}, nil
+	}
+	return r.Attester.Attest(ctx, judged, s.attested())
+}
+
+// attested are the digests of the image that was run: of what the reference names, and
+// of the platform's manifest if that is an index. That of its config, which is the last
+// that is known, is none by which an image can be had.
+func (s *session) attested() statement.Image {
+	ran := s.audited()
+	if ran == nil || s.resolved == "" {
+		return statement.Image{}
+	}
+	digests := []string{string(s.resolved)}
+	if known := s.run.KnownDigests; len(known) == 3 && known[0] == digests[0] {
+		digests = append(digests, known[1])
+	}
+	return statement.Image{
+		Audited: statement.Audited{Reference: ran.Image, Platform: ran.Platform, KnownBy: statement.KnownByOperator}, Digests: digests,
+	}
+}
+
+// told tells what became of the statement of a report that was stored.
+func (r *Reconciler) told(ctx context.Context, s *session, attested attestation.Result) {
+	r.Metrics.Attested(string(attested.Outcome))
+	if attested.Problem != "" {
+		s.notice(corev1.EventTypeWarning, "NotSigned", attested.Problem)
+		log.FromContext(ctx).Info("Could not sign the statement of an audit", "problem", attested.Problem)
+	}
+}
