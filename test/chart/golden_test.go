@@ -141,6 +141,33 @@ func TestConfigRestarts(t *testing.T) {
 	}
 }
 
+// TestNotes: what is said after the installation is the next two commands, and what else
+// has to be done for these values.
+func TestNotes(t *testing.T) {
+	const certificate, secrets = "no replica is ready before the Secret", "kubectl -n mcpaudit-runs patch serviceaccount default -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'"
+	for set, says := range map[string]map[string]bool{
+		"replicas=2":                               {"\n   kubectl apply ": true, "\n   kubectl get mcpserveraudits ": true, certificate: false, secrets: false},
+		"config.gate.certificate=External":         {certificate: true},
+		"config.gate=null":                         {certificate: false},
+		"global.imagePullSecrets[0].name=registry": {secrets: true},
+		"webhook.enabled=false":                    {"webhook.enabled is false": true},
+	} {
+		said, err := helm(t, "install", "mcpaudit", chart, "--namespace", "mcpaudit-system", "--dry-run=client", "--hide-secret", "--set", set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, notes, found := strings.Cut(said, "\nNOTES:\n")
+		if !found {
+			t.Fatalf("%s: no notes in:\n%s", set, said)
+		}
+		for text, want := range says {
+			if strings.Contains(notes, text) != want {
+				t.Errorf("%s: that the notes say %q is %v:\n%s", set, text, !want, notes)
+			}
+		}
+	}
+}
+
 // TestKept: what stays when the release is uninstalled is what README.md says.
 func TestKept(t *testing.T) {
 	text, err := os.ReadFile(chart + "/README.md")

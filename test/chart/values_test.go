@@ -61,6 +61,7 @@ func TestRefused(t *testing.T) {
 		{"webhook.timeoutSeconds=31", "'/webhook/timeoutSeconds': maximum: got 31, want 30"},
 		{"admissionPolicies.keepers.groups[0]=two words", "'/admissionPolicies/keepers/groups/0': "},
 		{"metrics.serviceMonitor.interval=1 minute", "'/metrics/serviceMonitor/interval': "},
+		{"networkPolicy.enabled=null", "'/networkPolicy': missing property 'enabled'"},
 		{"metrics.dashboard.labels=x", "'/metrics/dashboard/labels': got string, want object"},
 	}
 	var args []string
