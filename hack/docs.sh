@@ -10,7 +10,7 @@ hack/cluster/up.sh
 # shellcheck source=/dev/null
 source <(hack/cluster/env.sh)
 export KUBECONFIG IMAGE_REGISTRY
-go run ./hack/images build honest-go leaky-go honest-node leaky-node everything tickets
+go run ./hack/images build honest-node leaky-node tickets
 hack/deploy.sh test/e2e/operator.yaml
 make -s build # bin/ is on the PATH of the pages
 go test -tags docs -count=1 -timeout 20m -parallel 4 -run TestRun "$@" ./test/docs

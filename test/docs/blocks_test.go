@@ -106,6 +106,7 @@ func isObjects(content string) bool {
 
 var (
 	partOf        = regexp.MustCompile(`^# part of an? (\w+)`)
+	chartValues   = regexp.MustCompile(`^# (?:file: )?[a-z-]*values\.yaml(?:\s|$)`)
 	configuration = regexp.MustCompile(`^# (?:file: )?config\.yaml(?:\s|$)`)
 	saysWhat      = regexp.MustCompile(`^# \S`)
 	ourGroup      = v1alpha1.GroupVersion.String()
@@ -147,6 +148,9 @@ func checkYAML(schemas map[string]*jsonschema.Schema, content string) error {
 	if configuration.MatchString(content) {
 		return checkConfiguration(content)
 	}
+	if chartValues.MatchString(content) {
+		return validateAll(schemas["values"], all)
+	}
 	part := partOf.FindStringSubmatch(content)
 	for _, document := range all {
 		var o object
@@ -170,11 +174,20 @@ func checkYAML(schemas map[string]*jsonschema.Schema, content string) error {
 		if part != nil {
 			continue // what is required may be elsewhere
 		}
-		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-		if err != nil {
+		if err := validateAll(schemas[kind], [][]byte{document}); err != nil {
 			return err
 		}
-		if err := schemas[kind].Validate(instance); err != nil {
+	}
+	return nil
+}
+
+func validateAll(schema *jsonschema.Schema, documents [][]byte) error {
+	for _, document := range documents {
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+		if err == nil {
+			err = schema.Validate(instance)
+		}
+		if err != nil {
 			return err
 		}
 	}

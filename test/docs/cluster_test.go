@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 			continue
 		}
 		all = append(all, p)
-		switch run, _ := p.counts(); {
+		switch run, _, _ := p.counts(); {
 		case run == 0:
 		case p.serial:
 			alone = append(alone, p)
@@ -171,9 +171,9 @@ func (c *cluster) pushSamples(t *testing.T, p *page, replace func(string) string
 			if match[3] == "/*" || match[3] == "*" || match[3] == "@" {
 				continue
 			}
-			from := "honest-go"
+			from := "honest-node"
 			if strings.Contains(match[1], "leaky") {
-				from = "leaky-go"
+				from = "leaky-node"
 			}
 			tag := match[2]
 			if tag == "" {

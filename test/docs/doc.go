@@ -10,7 +10,8 @@
 //	yaml                is applied by a dry run of the API server when it is of
 //	                    Kubernetes objects. Otherwise its first line is a comment
 //	                    that says what it is: "# file: NAME", "# part of an
-//	                    MCPServerAudit", "# values.yaml". What has "# file: NAME"
+//	                    MCPServerAudit", and "# config.yaml" (of the operator) or
+//	                    "# values.yaml" (of the chart), which are checked. What has "# file: NAME"
 //	                    is saved by that name as well
 //	yaml skip="REASON"  is parsed only
 //	json                is parsed
@@ -21,8 +22,8 @@
 // that of its KUBECONFIG. On its PATH are kubectl, mcpaudit and kubectl-mcpaudit;
 // IMAGE_REGISTRY is the registry of the cluster and SOURCE the root of this tree. In
 // what is run, ghcr.io/mcpaudit/ and registry.example/ are replaced by that registry.
-// Each image NAME:TAG below registry.example is there: the leaky server when its name
-// has "leaky" in it, and the honest one otherwise.
+// Each image NAME:TAG below registry.example is there: the leaky server (in Node)
+// when its name has "leaky" in it, and the honest one otherwise.
 //
 // What a reader is not shown is said in comments:
 //

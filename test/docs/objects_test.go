@@ -65,21 +65,21 @@ func (c *cluster) delete(t *testing.T, objects []string) {
 // table tells what was run, and what was not and why.
 func (c *cluster) table(all []*page) string {
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n%-40s %4s %7s %8s  %s\n", "PAGE", "RUN", "SKIPPED", "TOOK", "WHY NOT")
-	ran, left := 0, 0
+	fmt.Fprintf(&table, "\n%-40s %4s %7s %7s %8s  %s\n", "PAGE", "RUN", "PARSED", "SKIPPED", "TOOK", "WHY NOT")
+	ran, read, left := 0, 0, 0
 	for _, p := range all {
-		run, skipped := p.counts()
+		run, parsed, skipped := p.counts()
 		var count int
 		var reasons []string
 		for _, reason := range slices.Sorted(maps.Keys(skipped)) {
 			count += skipped[reason]
 			reasons = append(reasons, reason)
 		}
-		ran, left = ran+run, left+count
-		if run+count > 0 {
-			fmt.Fprintf(&table, "%-40s %4d %7d %8s  %s\n", p.path, run, count, c.took[p.path].Round(100*time.Millisecond), strings.Join(reasons, "; "))
+		ran, read, left = ran+run, read+parsed, left+count
+		if run+parsed+count > 0 {
+			fmt.Fprintf(&table, "%-40s %4d %7d %7d %8s  %s\n", p.path, run, parsed, count, c.took[p.path].Round(100*time.Millisecond), strings.Join(reasons, "; "))
 		}
 	}
-	fmt.Fprintf(&table, "%-40s %4d %7d\n", "all", ran, left)
+	fmt.Fprintf(&table, "%-40s %4d %7d %7d\n", "all", ran, read, left)
 	return table.String()
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// compileSchemas reads the schemas of our kinds from the CRDs. They are JSON schemas but
+// compileSchemas reads the schemas of our kinds from the CRDs, and that of the chart's values. They are JSON schemas but
 // for the extensions of Kubernetes; what those say, the API server checks in a dry run.
 func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
@@ -19,7 +19,11 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no CRDs: %v", err)
 	}
-	all := map[string]*jsonschema.Schema{}
+	values, err := jsonschema.NewCompiler().Compile(filepath.Join(root, "charts", "mcp-audit-operator", "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*jsonschema.Schema{"values": values}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -187,18 +187,21 @@ func (s *story) failed(at int, reason string, said []string) error {
 	return fmt.Errorf("%s:%d: the block fails: %s\n\t%s", s.page.path, line, reason, strings.Join(said[max(0, len(said)-60):], "\n\t"))
 }
 
-// counts are the blocks that the story has run, and the reasons of those that it has not.
-func (p *page) counts() (run int, skipped map[string]int) {
+// counts are the blocks that the story runs or asks the API server about, those that are
+// only parsed, and the reasons of those that are skipped.
+func (p *page) counts() (run, parsed int, skipped map[string]int) {
 	skipped = map[string]int{}
 	for _, b := range p.blocks {
 		switch reason := b.attributes["skip"]; {
 		case reason != "":
 			skipped[reason]++
-		case b.language == "sh" && !b.hidden, b.language == "yaml":
+		case b.language == "sh" && !b.hidden, b.language == "yaml" && isObjects(b.text):
 			run++
+		case b.language == "yaml", b.language == "json":
+			parsed++
 		}
 	}
-	return run, skipped
+	return run, parsed, skipped
 }
 
 // TestStory runs pages without a cluster: what the tests of the pages rest on.

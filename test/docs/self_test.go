@@ -46,6 +46,7 @@ func TestFaults(t *testing.T) {
 		"what the schema refuses":   "```yaml\napiVersion: mcpaudit.dev/v1alpha1\nkind: MCPServerAudit\nmetadata: {name: a}\nspec: {server: {image: a}, failOn: Severe}\n```\n",
 		"what the schema misses":    "```yaml\napiVersion: mcpaudit.dev/v1alpha1\nkind: MCPServerAudit\nmetadata: {name: a}\n```\n",
 		"a key of no configuration": "```yaml\n# config.yaml\nslot: {total: 3}\n```\n",
+		"a value of no chart":       "```yaml\n# values.yaml\ncrd: {install: false}\n```\n",
 		"broken JSON":               "```json\n{\"a\": }\n```\n",
 	} {
 		p := parse("page.md", []byte(content))
