@@ -153,7 +153,7 @@ var unsaid = map[string]string{
 	"SchemaVersion": "for programs", "Probe.Calls": "not one of the choices", "Manifest.Digest": "is ManifestDigest", "Manifest.Envelope": "a part of that",
 	"Manifest.Definition": "capabilities of the protocol", "Behavior.Entries": "the profile, in a form for comparing", "Words": "for comparing",
 	"Definition": "the schemas, as long as they are", "Syscall": "in the detail of the evidence", "Attribution": "in the words about where it was seen",
-	"Egress": "in the scope", "ReadPaths": "in the scope", "WritePaths": "in the scope", "Exec": "in the scope", "Listen": "in the scope",
+	"DeclaredScope.Egress": "in the scope", "ReadPaths": "in the scope", "WritePaths": "in the scope", "Exec": "in the scope", "Listen": "in the scope",
 	"Findings.Capability.Kind": "Tool and Server here", "Risk.Parts.Family": "in other letters",
 }
 
