@@ -154,6 +154,10 @@ test-chaos: ## Take away what audits depend on, in the middle of them: every cal
 	go test -tags chaos -run TestChaos -count=1 ./controllers/audit
 	@hack/e2e.sh chaos
 
+.PHONY: test-dist
+test-dist: ## Make a release twice, in two folders: the same files, and what is in them.
+	go test -tags dist -count=1 ./test/dist
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
 	@hack/fuzz.sh $(FUZZTIME)
@@ -180,3 +184,9 @@ images: ## Build all images without a daemon and push them to IMAGE_REGISTRY (de
 .PHONY: deploy
 deploy: ## Install the operator into the cluster of KUBECONFIG with the images of IMAGE_REGISTRY.
 	@hack/deploy.sh
+
+##@ Release
+
+.PHONY: dist
+dist: ## Make a release in dist/: programs, images, chart, install.yaml, SBOM, checksums (docs/releases.md).
+	@hack/dist.sh

@@ -33,6 +33,8 @@ type workshop struct {
 	origin  origin
 	labels  map[string]string // of the images (OCI image spec, annotations)
 	created time.Time
+	// programs is where programs of a release are written to; empty: into the cache
+	programs string
 }
 
 // build builds the named images, or all, pushes them, and prints the pushed
@@ -173,6 +175,9 @@ func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 	file := filepath.Join(w.cache, "bin", strings.ReplaceAll(pkg, "/", "-"))
 	if w.arch != runtime.GOARCH {
 		file += "-" + w.arch
+	}
+	if w.programs != "" {
+		file = filepath.Join(w.programs, filepath.Base(pkg)+"-linux-"+w.arch)
 	}
 	flags := "-s -w"
 	if strings.HasPrefix(pkg, "cmd/") { // the tests' servers stay the same from commit to commit

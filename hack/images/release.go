@@ -33,6 +33,7 @@ func release(ctx context.Context, args []string) error {
 	dir := flags.String("dir", "dist", "`folder` to write to")
 	platforms := flags.StringSlice("platforms", []string{"linux/amd64", "linux/arm64"}, "`platforms` of the images")
 	prefix := flags.String("name", "ghcr.io/mcpaudit", "`prefix` of the images' names")
+	programs := flags.String("programs", "", "`folder` for the programs of the images, NAME-linux-ARCHITECTURE (default: none is kept)")
 	tag := flags.String("tag", "", "`tag` of the images (default: the version)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -50,6 +51,7 @@ func release(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
+	shop.programs = *programs
 	for _, r := range released {
 		shop.labels = shop.describe(r.title)
 		index, err := shop.multi(ctx, r.recipe, *platforms)
@@ -128,7 +130,7 @@ func push(ctx context.Context, args []string) error {
 		return err
 	}
 	if *to == "" || flags.NArg() == 0 {
-		return errors.New("usage: images push --to REGISTRY ARCHIVE...")
+		return errors.New("push: name a registry by --to and the archives: images push --to REGISTRY ARCHIVE...")
 	}
 	for _, file := range flags.Args() {
 		ref, err := oci.PushArchive(ctx, file, strings.TrimSuffix(*to, "/"))
