@@ -145,13 +145,11 @@ func (b *basis) allowEgress() {
 			b.note("left out: connections to %s, which finding %s is about", strconv.QuoteToASCII(p.Host+p.Address), plain(found))
 		case p.Host != "" && inputs.Named(p.Host):
 			b.note("left out: %s, a name that the audit made up: the server connects to what its caller names. Add the hosts that it is to reach.", plain(p.Host))
-		case p.Host != "" && !hostname.MatchString(p.Host):
-			b.note("left out: a connection to %s, which is no name of a host", strconv.QuoteToASCII(p.Host))
 		default:
-			d := destination{host: p.Host, port: p.Port, protocol: p.Protocol}
-			if address, err := netip.ParseAddr(p.Address); err == nil {
-				address = address.Unmap().WithZone("")
-				d.prefix = netip.PrefixFrom(address, address.BitLen())
+			d, ok := observed(p)
+			if !ok {
+				b.note("left out: a connection to %s, which is no end point", strconv.QuoteToASCII(p.Host+p.Address))
+				continue
 			}
 			b.egress = append(b.egress, d)
 		}
@@ -166,6 +164,21 @@ func (b *basis) allowEgress() {
 	}
 	slices.SortFunc(b.egress, destination.compare)
 	b.egress = slices.Compact(b.egress)
+}
+
+// observed is the destination of an end point: exactly that, or none.
+func observed(p report.Peer) (destination, bool) {
+	d := destination{host: p.Host, port: p.Port, protocol: p.Protocol}
+	if p.Port < 1 || p.Port > 65535 || p.Protocol != "tcp" && p.Protocol != "udp" {
+		return d, false
+	}
+	if p.Host != "" {
+		return d, hostname.MatchString(p.Host) && !strings.HasPrefix(p.Host, "*.")
+	}
+	address, err := netip.ParseAddr(p.Address)
+	address = address.Unmap().WithZone("")
+	d.prefix = netip.PrefixFrom(address, address.BitLen())
+	return d, err == nil
 }
 
 func (d destination) compare(other destination) int { return strings.Compare(d.key(), other.key()) }

@@ -185,6 +185,23 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// An end point that is none allows nothing: not every port, not every address.
+func TestNoEndPoint(t *testing.T) {
+	for _, p := range []report.Peer{
+		{Port: 443, Protocol: "tcp"}, {Address: "192.0.2.1", Protocol: "tcp"}, {Address: "192.0.2.1", Port: 70000, Protocol: "tcp"},
+		{Address: "0.0.0.0/0", Port: 1, Protocol: "tcp"}, {Host: "*.example", Port: 1, Protocol: "tcp"}, {Host: "a b", Port: 1, Protocol: "tcp"},
+		{Host: "api.example", Port: 1, Protocol: "icmp"},
+	} {
+		s := stored(t, "honest")
+		want := generate(t, s, "cilium", least.Options{}).Text
+		s.Report.Privileges.Egress = []report.Peer{p}
+		made := generate(t, s, "cilium", least.Options{})
+		if _, rest, _ := strings.Cut(made.Text, "apiVersion"); !strings.HasSuffix(want, rest) || len(made.Notes) != 1 {
+			t.Errorf("%+v allows something, or is left out without a word: %q\n%s", p, made.Notes, rest)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for _, o := range []least.Options{
 		{Name: "Not a label"}, {Container: "a_b"}, {Workload: "StatefulSet"}, {Selector: "app"}, {Selector: "a=b=c\n"},
