@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/pflag"
 
@@ -76,34 +73,9 @@ func readReport(name string) (report.Report, error) {
 	return r, err
 }
 
-// maxReportFile is in bytes: an indented report takes at most some times MaxBytes.
-const maxReportFile = 16 * report.MaxBytes
-
-// loadReport reads a report of --out-dir or -o json; "-" is standard input.
+// loadReport reads a report of --out-dir or -o json, or an MCPAuditReport; "-" is
+// standard input.
 func loadReport(name string) (report.Report, error) {
-	file := os.Stdin
-	if name != "-" {
-		opened, err := os.Open(name)
-		if err != nil {
-			return report.Report{}, fmt.Errorf("read report: %w", err)
-		}
-		defer func() { _ = opened.Close() }() // it was only read
-		file = opened
-	}
-	b, err := io.ReadAll(io.LimitReader(file, maxReportFile+1))
-	switch {
-	case err != nil:
-		return report.Report{}, fmt.Errorf("read report: %w", err)
-	case len(b) > maxReportFile:
-		return report.Report{}, fmt.Errorf("%s: it has more than %d bytes: give the report.json of an audit", name, maxReportFile)
-	}
-	var compact bytes.Buffer // as it was before it was indented
-	if json.Compact(&compact, b) == nil {
-		b = compact.Bytes()
-	}
-	r, err := report.Decode(b)
-	if err != nil {
-		return report.Report{}, fmt.Errorf("%s: %w: give the report.json of an audit", name, err)
-	}
-	return r, nil
+	source, err := readSource(name)
+	return source.Report, err
 }
