@@ -124,6 +124,10 @@ bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fail
 bench-gate: ## Measure what the gate costs whoever creates a workload, with 0 to 50,000 verdicts; fails when a bound is broken (some minutes).
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go run ./test/gatebench
 
+.PHONY: test-least
+test-least: ## Show that the policies made of audits are what Kubernetes, Cilium and the security-profiles-operator take.
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./test/least
+
 .PHONY: test-alerts
 test-alerts: ## Hold the dashboard and the alerts to the metrics, and the alerts to what they have to fire on.
 	go -C test/alerts test -count=1 ./...
