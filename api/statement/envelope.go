@@ -23,7 +23,9 @@ type Envelope struct {
 	Signatures  []Signature `json:"signatures"`
 }
 
-// Signature is one of an envelope. KeyID is a hint that nothing is decided by.
+// Signature is one of an envelope. KeyID is a hint that nothing here is decided by, and
+// that Sign leaves out: libraries that expect it in another form pass over a signature
+// whose hint is not theirs.
 type Signature struct {
 	KeyID string `json:"keyid,omitempty"`
 	Sig   string `json:"sig"` // base64
@@ -50,7 +52,7 @@ func (k *PrivateKey) Sign(s Statement) (Envelope, error) {
 	}
 	return Envelope{
 		PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload),
-		Signatures: []Signature{{KeyID: k.ID(), Sig: base64.StdEncoding.EncodeToString(signature)}},
+		Signatures: []Signature{{Sig: base64.StdEncoding.EncodeToString(signature)}},
 	}, nil
 }
 

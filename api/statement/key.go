@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -27,10 +26,7 @@ const (
 )
 
 // PrivateKey signs: ECDSA over P-256 with SHA-256, or Ed25519, as cosign does it.
-type PrivateKey struct {
-	signer crypto.Signer
-	id     string
-}
+type PrivateKey struct{ signer crypto.Signer }
 
 // PublicKey verifies.
 type PublicKey struct{ key crypto.PublicKey }
@@ -68,11 +64,10 @@ func ReadPrivateKey(encoded, password []byte) (*PrivateKey, error) {
 	if !ok {
 		return nil, fmt.Errorf("read private key: %T: %s", key, kinds)
 	}
-	id, err := keyID(signer.Public())
-	if err != nil {
+	if err := checkKind(signer.Public()); err != nil {
 		return nil, fmt.Errorf("read private key: %w", err)
 	}
-	return &PrivateKey{signer, id}, nil
+	return &PrivateKey{signer}, nil
 }
 
 // decrypt opens the box of a cosign key: JSON that names scrypt and NaCl's secretbox.
@@ -108,7 +103,7 @@ func ReadPublicKey(encoded []byte) (*PublicKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read public key: %w", err)
 	}
-	if _, err := keyID(key); err != nil {
+	if err := checkKind(key); err != nil {
 		return nil, fmt.Errorf("read public key: %w", err)
 	}
 	return &PublicKey{key}, nil
@@ -125,24 +120,14 @@ func readPEM(encoded []byte) (*pem.Block, error) {
 	return block, nil
 }
 
-// keyID is the hex SHA-256 of the public key (SubjectPublicKeyInfo); an error for a
-// key of another kind.
-func keyID(key crypto.PublicKey) (string, error) {
+// checkKind refuses a key that is neither ECDSA P-256 nor Ed25519.
+func checkKind(key crypto.PublicKey) error {
 	curve, isECDSA := key.(*ecdsa.PublicKey)
-	_, isEd25519 := key.(ed25519.PublicKey)
-	if !isEd25519 && (!isECDSA || curve.Curve != elliptic.P256()) {
-		return "", fmt.Errorf("%T: %s", key, kinds)
+	if _, ok := key.(ed25519.PublicKey); ok || isECDSA && curve.Curve == elliptic.P256() {
+		return nil
 	}
-	encoded, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		return "", fmt.Errorf("encode public key: %w", err)
-	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:]), nil
+	return fmt.Errorf("%T: %s", key, kinds)
 }
-
-// ID is the hex SHA-256 of the public key (SubjectPublicKeyInfo).
-func (k *PrivateKey) ID() string { return k.id }
 
 // Public is the key that verifies what this one signs.
 func (k *PrivateKey) Public() *PublicKey { return &PublicKey{k.signer.Public()} }

@@ -14,6 +14,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -175,7 +177,7 @@ func TestCosign(t *testing.T) {
 		}
 		return err
 	}
-	server := httptest.NewServer(registry.New())
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/team/notes"
 	tag, err := name.NewTag(repository + ":1")
