@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -135,6 +136,42 @@ func checkConfiguration(content string) error {
 	return o.Load()
 }
 
+// checkValues holds values to the schema of the chart as helm does: laid over the
+// chart's own, without which most of what is required is missing.
+func checkValues(schema *jsonschema.Schema, all [][]byte) error {
+	content, err := os.ReadFile(filepath.Join(root, "charts", "mcp-audit-operator", "values.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, document := range all {
+		var values, given map[string]any
+		if err := errors.Join(yaml.Unmarshal(content, &values), json.Unmarshal(document, &given)); err != nil {
+			return err
+		}
+		lay(values, given)
+		whole, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		if err := validateAll(schema, [][]byte{whole}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lay puts one tree of values over another, key by key.
+func lay(under, over map[string]any) {
+	for key, value := range over {
+		below, isMap := under[key].(map[string]any)
+		if above, ok := value.(map[string]any); ok && isMap {
+			lay(below, above)
+			continue
+		}
+		under[key] = value
+	}
+}
+
 // checkYAML holds a YAML block to its schema as far as it is of one of our kinds, or a
 // part of one.
 func checkYAML(schemas map[string]*jsonschema.Schema, content string) error {
@@ -149,7 +186,7 @@ func checkYAML(schemas map[string]*jsonschema.Schema, content string) error {
 		return checkConfiguration(content)
 	}
 	if chartValues.MatchString(content) {
-		return validateAll(schemas["values"], all)
+		return checkValues(schemas["values"], all)
 	}
 	part := partOf.FindStringSubmatch(content)
 	for _, document := range all {
