@@ -56,6 +56,7 @@ var trials = []trial{
 		`mcpaudit_gate_decisions_total{decision="audited",reason="Failed",mode="Audit"} 0+9x60`, `mcpaudit_gate_decisions_total{decision="warned",reason="Failed",mode="Warn"} 0+9x60`}, 40 * time.Minute, nil, ""},
 
 	{"the gate cannot decide", "MCPGateErrors", []string{`mcpaudit_gate_errors_total{cause="busy"} 0+2x30`, `mcpaudit_gate_errors_total{cause="panic"} 7x30`}, 20 * time.Minute, []string{`{cause="busy"}`}, "failurePolicy"},
+	{"it cannot for some minutes", "MCPGateErrors", []string{`mcpaudit_gate_errors_total{cause="busy"} 0+2x30`}, 9 * time.Minute, nil, ""},
 	{"it could not for a moment", "MCPGateErrors", []string{`mcpaudit_gate_errors_total{cause="not_synced"} 0+2x3 8x30`}, 15 * time.Minute, nil, ""},
 
 	{"one replica has an old certificate", "MCPGateCertificateExpiring", []string{`mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="a"} 8000000x70`, `mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="b"} 604000x70`},
