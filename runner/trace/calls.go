@@ -1,6 +1,9 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // spec says how a system call is understood.
 type spec struct {
@@ -17,6 +20,8 @@ type spec struct {
 	bytes, stores bool
 	// needs is what the arguments hold when the call matters; nil: anything.
 	needs []byte
+	// bit is its place in Made; -1 for none.
+	bit int
 }
 
 // specs holds every traced call. Built once; read only.
@@ -25,7 +30,7 @@ var specs = newSpecs()
 func newSpecs() map[string]*spec {
 	all := make(map[string]*spec, len(traced))
 	for _, name := range traced {
-		all[name] = &spec{name: name}
+		all[name] = &spec{name: name, bit: slices.Index(reported, name)}
 	}
 	set := func(handle func(*decoder, *call), names ...string) {
 		for _, name := range names {

@@ -127,7 +127,7 @@ func (d *decoder) feed(b []byte) {
 		}
 		t := d.task(l.pid)
 		if t.inside {
-			d.made.note(spec.name, l.rest)
+			d.made.note(spec, l.rest)
 		}
 		if l.kind == lineUnfinished {
 			d.suspend(t, spec, l)

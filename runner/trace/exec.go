@@ -21,7 +21,7 @@ func (d *decoder) exec(c *call) {
 	worked := !c.failed()
 	if worked && !c.task.inside && path != d.cfg.Shim {
 		c.task.inside, c.task.sure = true, true
-		d.made.note(c.name, nil)
+		d.made.note(c.spec, nil)
 		if d.tasks.root == 0 {
 			d.tasks.root, d.stats.Begun = c.task.process.pid, true
 			d.started = newEnvironment(c.arg(first + 2))

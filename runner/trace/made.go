@@ -23,14 +23,6 @@ var reported = func() []string {
 	return slices.Compact(calls)
 }()
 
-var bits = func() map[string]int {
-	all := map[string]int{}
-	for i, name := range reported {
-		all[name] = i
-	}
-	return all
-}()
-
 // families are the address families that servers have a use for (socket(2)), as
 // Socket.Family has them. The last stands for all others.
 var families = []string{"unix", "inet", "inet6", "netlink", "packet", "vsock", "alg", OtherFamily}
@@ -48,13 +40,12 @@ type Made struct {
 }
 
 // note takes in one call; rest is the text behind "name(".
-func (m *Made) note(name string, rest []byte) {
-	i, ok := bits[name]
-	if !ok {
+func (m *Made) note(s *spec, rest []byte) {
+	if s.bit < 0 {
 		return
 	}
-	m.calls[i/64] |= 1 << (i % 64)
-	switch name {
+	m.calls[s.bit/64] |= 1 << (s.bit % 64)
+	switch s.name {
 	case "fork", "vfork":
 		m.processes = true
 	case "clone", "clone3":
