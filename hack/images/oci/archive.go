@@ -27,6 +27,24 @@ const (
 	containerName = "io.containerd.image.name"
 )
 
+// plain is an image whose descriptor says no artifactType: that is for what is no
+// image (OCI image spec, descriptor), and the library would say one.
+type plain struct{ v1.Image }
+
+// Descriptor is what the library asks for.
+func (p plain) Descriptor() (*v1.Descriptor, error) {
+	d := new(v1.Descriptor)
+	var err error
+	if d.MediaType, err = p.MediaType(); err != nil {
+		return nil, err
+	}
+	if d.Size, err = p.Size(); err != nil {
+		return nil, err
+	}
+	d.Digest, err = p.Digest()
+	return d, err
+}
+
 // Index joins the images of one program for several architectures.
 func Index(annotations map[string]string, images ...v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
@@ -36,7 +54,7 @@ func Index(annotations map[string]string, images ...v1.Image) (v1.ImageIndex, er
 			return nil, fmt.Errorf("read image config: %w", err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: file.OS, Architecture: file.Architecture}},
+			Add: plain{image}, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: file.OS, Architecture: file.Architecture}},
 		})
 	}
 	annotated, ok := mutate.Annotations(index, annotations).(v1.ImageIndex)

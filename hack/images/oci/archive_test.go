@@ -71,6 +71,15 @@ func TestArchiveKeepsItsDigestInARegistry(t *testing.T) {
 	if err := validate.Index(index); err != nil {
 		t.Error(err)
 	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range manifest.Manifests {
+		if m.ArtifactType != "" || m.Platform == nil || m.Platform.OS != "linux" {
+			t.Errorf("descriptor %+v", m)
+		}
+	}
 	file := filepath.Join(t.TempDir(), "image.tar")
 	if err := WriteArchive(file, "registry.example/team/note:v1", index); err != nil {
 		t.Fatal(err)
