@@ -27,6 +27,7 @@ var values = map[string]words{
 	"verdict": verdicts, "trigger": triggers, "priority": priorities, "severity": ofSeverities(), "times": streaks, "age": ofAges(),
 	"decision": gateDecisions, "mode": gateModes, "cause": gateErrors, "denied": {"false", "true"},
 	"outcome":                                 {"found", "invalid", "bad_secret", "not_found", "unauthorized", "unreachable"},
+	"mcpaudit_statements_total/outcome":       statements,
 	"mcpaudit_audits/reason":                  readyReasons,
 	"mcpaudit_audits_total/reason":            verdictReasons,
 	"mcpaudit_inconclusive_audits/reason":     auditedReasons,

@@ -1,0 +1,77 @@
+package statement_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	api "github.com/mcpaudit/mcpaudit/api/statement"
+	"github.com/mcpaudit/mcpaudit/controllers/statement"
+)
+
+// refuses is an API server that answers every read with one error.
+type refuses struct {
+	client.Reader
+	err error
+}
+
+func (r refuses) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return r.err
+}
+
+func passed() report.Report {
+	return report.Report{Verdict: report.VerdictPass, Reason: report.ReasonPassed, Server: report.Server{Command: []string{"/notes"}}}
+}
+
+func image() api.Image {
+	return api.Image{Audited: api.Audited{Reference: "notes:1", KnownBy: api.KnownByOperator}, Digests: []string{"sha256:" + strings.Repeat("a", 64)}}
+}
+
+// TestUnreadableKey: an error that may pass is one, so that the audit is tried again; what
+// somebody has to mend is told, and the statement is there without a signature.
+func TestUnreadableKey(t *testing.T) {
+	secrets := schema.GroupResource{Resource: "secrets"}
+	for name, test := range map[string]struct {
+		err     error
+		outcome statement.Outcome
+	}{
+		"away":      {apierrors.NewServiceUnavailable("away"), ""},
+		"throttled": {apierrors.NewTooManyRequests("later", 1), ""},
+		"no Secret": {apierrors.NewNotFound(secrets, "key"), statement.NotSigned},
+		"no right":  {apierrors.NewForbidden(secrets, "key", errors.New("no")), statement.NotSigned},
+	} {
+		a := &statement.Attester{Live: refuses{err: test.err}, Namespace: "mcpaudit-system", Secret: "key"}
+		got, err := a.Attest(t.Context(), passed(), image())
+		if got.Outcome != test.outcome || (err != nil) != (test.outcome == "") {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if err == nil && (len(got.Annotations) != 1 || !strings.Contains(got.Problem, "attestation.keySecret key")) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestNothingToState: no key is asked for where there is no statement, nor a Pass stated
+// of what was not complete.
+func TestNothingToState(t *testing.T) {
+	a := &statement.Attester{Live: refuses{err: errors.New("must not be read")}, Secret: "key"}
+	incomplete := passed()
+	incomplete.Incomplete = &report.Incomplete{Reason: report.ReasonTimeout}
+	for name, test := range map[string]struct {
+		report report.Report
+		image  api.Image
+	}{
+		"no image": {passed(), api.Image{}}, "a Pass that is incomplete": {incomplete, image()},
+		"elsewhere": {report.Report{Server: report.Server{URL: "https://example.com"}}, image()},
+	} {
+		if got, err := a.Attest(t.Context(), test.report, test.image); err != nil || got.Outcome != statement.None || got.Annotations != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
