@@ -66,7 +66,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, fuzz, conformance, hostile, envtest, end-to-end, chaos.
+test: install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -81,7 +81,7 @@ test-unit: ## Run the tests that need no cluster.
 test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, the trace for 40 in all (`make fuzz` has every target).
 	@hack/fuzz.sh 10s runner/trace runner/canary
 	@hack/fuzz.sh 3s runner/inputs runner/transport runner/probe
-	@hack/fuzz.sh 2s runner/poison runner/squat runner/scope api/report controllers/gate controllers/imageref controllers/schedule controllers/source controllers/subject
+	@hack/fuzz.sh 2s runner/poison runner/squat runner/scope api/report api/statement controllers/gate controllers/imageref controllers/schedule controllers/source controllers/subject runner/render
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
@@ -113,8 +113,8 @@ eval: ## Measure the rules: what they miss, and what they find in honest servers
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/eval
 
 .PHONY: test-envtest
-test-envtest: ## Run the controllers against a real API server.
-	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench
+test-envtest: ## Run the controllers, and the policies made of audits, against a real API server.
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench ./test/least
 
 .PHONY: bench-scale
 bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fails when a bound is broken (some minutes).
@@ -123,10 +123,6 @@ bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fail
 .PHONY: bench-gate
 bench-gate: ## Measure what the gate costs whoever creates a workload, with 0 to 50,000 verdicts; fails when a bound is broken (some minutes).
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go run ./test/gatebench
-
-.PHONY: test-least
-test-least: ## Show that the policies made of audits are what Kubernetes, Cilium and the security-profiles-operator take.
-	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./test/least
 
 .PHONY: test-alerts
 test-alerts: ## Hold the dashboard and the alerts to the metrics, and the alerts to what they have to fire on.
@@ -143,7 +139,7 @@ test-cluster: ## Check that the local cluster comes and goes without a trace (no
 
 .PHONY: test-on-cluster
 test-on-cluster: ## Run all that takes a real cluster on one, which comes and goes with it.
-	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-chaos
+	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-docs test-chaos
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.

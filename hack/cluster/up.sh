@@ -6,6 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ./settings.sh
 
+# What is open beside stdin, stdout and stderr, such as the lock of a flock(1) that we
+# run under, would stay open as long as the cluster is up.
+for descriptor in "/proc/$$/fd"/*; do
+	case ${descriptor##*/} in [0-2] | 255) ;; *) eval "exec ${descriptor##*/}>&-" ;; esac
+done
+
 case $CACHE/ in /run/* | /var/run/*) die "the cache may not lie below /run: set MCPAUDIT_CACHE" ;; esac
 
 kubectl() { timeout 20 "$(bin_dir)/kubectl" --kubeconfig "$KUBECONFIG_FILE" "$@"; }
