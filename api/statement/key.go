@@ -31,7 +31,7 @@ type PrivateKey struct{ signer crypto.Signer }
 // PublicKey verifies.
 type PublicKey struct{ key crypto.PublicKey }
 
-// ErrPassword: the key is encrypted, and not with this password.
+// ErrPassword says that the key is encrypted, and not with this password.
 var ErrPassword = errors.New("the key is encrypted, and the password is wrong or missing")
 
 const kinds = "want ECDSA P-256 or Ed25519, as PKCS#8 or SEC 1 in PEM, or as cosign generate-key-pair makes it"

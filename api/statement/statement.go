@@ -115,7 +115,7 @@ type Image struct {
 	Digests []string
 }
 
-// ErrNoImage: there is no digest that a statement could be about.
+// ErrNoImage says that there is no digest that a statement could be about.
 var ErrNoImage = errors.New("the audit has no image")
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
@@ -157,6 +157,20 @@ func (s Statement) check() error {
 		return fmt.Errorf("predicateType is %q, want %s", s.PredicateType, PredicateType)
 	case len(s.Subject) == 0 || len(s.Subject) > 4:
 		return fmt.Errorf("%d subjects, want 1 to 4", len(s.Subject))
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	for _, subject := range s.Subject {
+		if len(subject.Digest) != 1 || !digestForm.MatchString("sha256:"+subject.Digest["sha256"]) {
+			return fmt.Errorf("the digest of subject %q is not sha256: and 64 hex digits", subject.Name)
+		}
+	}
+	return nil
+}
+
+func (p Predicate) check() error {
+	switch {
 	case p.Verdict != report.VerdictPass && p.Verdict != report.VerdictFail && p.Verdict != report.VerdictInconclusive:
 		return fmt.Errorf("verdict %q is none", p.Verdict)
 	case p.Verdict == report.VerdictPass && (!p.Complete || p.Incomplete != nil || p.Reason != report.ReasonPassed):
@@ -172,11 +186,6 @@ func (s Statement) check() error {
 	}
 	if length > maxCommandBytes {
 		return fmt.Errorf("the command line has %d bytes, more than the %d of a statement", length, maxCommandBytes)
-	}
-	for _, subject := range s.Subject {
-		if len(subject.Digest) != 1 || !digestForm.MatchString("sha256:"+subject.Digest["sha256"]) {
-			return fmt.Errorf("the digest of subject %q is not sha256: and 64 hex digits", subject.Name)
-		}
 	}
 	return nil
 }

@@ -66,14 +66,13 @@ func (o *Options) Validate() error {
 	}
 	architecture, isLinux := strings.CutPrefix(o.Platform, "linux/")
 	demand(isLinux && architecture != "", "platform: %q is not like linux/amd64 or linux/arm64", o.Platform)
-	choices := []UserNamespaces{UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever}
-	demand(slices.Contains(choices, o.UserNamespaces), "userNamespaces: %q is none of %q", o.UserNamespaces, choices)
-	keepers := []Certificate{CertificateManaged, CertificateExternal}
-	demand(slices.Contains(keepers, o.GateCertificate), "gate.certificate: %q is none of %q", o.GateCertificate, keepers)
-	reports := []PolicyReports{PolicyReportsAuto, PolicyReportsNever}
-	demand(slices.Contains(reports, o.PolicyReports), "policyReports: %q is none of %q", o.PolicyReports, reports)
-	demand(o.AttestationKey == "" || len(validation.IsDNS1123Subdomain(o.AttestationKey)) == 0, "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
-	demand(o.RuntimeClass == "" || len(validation.IsDNS1123Subdomain(o.RuntimeClass)) == 0, "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
+	problems = append(problems,
+		choice("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
+		choice("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
+		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever),
+	)
+	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
+	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
 	}
@@ -84,6 +83,19 @@ func (o *Options) Validate() error {
 		problems = append(problems, fmt.Errorf("podTemplate: %w", err))
 	}
 	return errors.Join(problems...)
+}
+
+// choice tells whether a word is one of those that there are.
+func choice[T ~string](key string, word T, words ...T) error {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %q", key, word, words)
+}
+
+// optional tells whether a name is one of an object, or empty.
+func optional(name string) bool {
+	return name == "" || len(validation.IsDNS1123Subdomain(name)) == 0
 }
 
 func isPattern(key string) bool {

@@ -39,11 +39,13 @@ var _ = Describe("Policy reports", func() {
 			g.Expect(lines).To(Equal([]string{"verdict pass"}))
 		})
 		_, after := passes()
-		Expect(after - errors).To(BeNumerically("<=", 1), "a write may meet the kind as it goes")
+		Expect(after-errors).To(BeNumerically("<=", 1), "a write may meet the kind as it goes")
 	})
 
 	for i, kind := range []schema.GroupVersionKind{openReport, policyReport} {
-		read, definition := func(ctx SpecContext, of *v1alpha1.MCPServerAudit) *unstructured.Unstructured { return read(ctx, kind, of) }, testenv.OpenReports
+		read, definition := func(ctx SpecContext, of *v1alpha1.MCPServerAudit) *unstructured.Unstructured {
+			return read(ctx, kind, of)
+		}, testenv.OpenReports
 		if kind == policyReport {
 			definition = testenv.PolicyReports
 		}

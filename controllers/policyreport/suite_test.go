@@ -205,4 +205,3 @@ func outcomes(report *unstructured.Unstructured) (lines []string, counts string)
 	}
 	return lines, fmt.Sprint(report.Object["summary"])
 }
-
