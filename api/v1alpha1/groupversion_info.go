@@ -49,8 +49,9 @@ const (
 	VerdictAnnotation = "mcpaudit.dev/verdict"
 
 	// AttestationAnnotation of an MCPAuditReport is its in-toto statement in a signed
-	// DSSE envelope, StatementAnnotation the same without a signature. It has one of
-	// them, or none where there is no image that a statement could be about.
+	// DSSE envelope. A report has it or StatementAnnotation, or neither where there is
+	// no image that a statement could be about.
 	AttestationAnnotation = "mcpaudit.dev/attestation"
-	StatementAnnotation   = "mcpaudit.dev/statement"
+	// StatementAnnotation of an MCPAuditReport is its in-toto statement without a signature.
+	StatementAnnotation = "mcpaudit.dev/statement"
 )

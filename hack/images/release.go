@@ -130,7 +130,7 @@ func push(ctx context.Context, args []string) error {
 		return err
 	}
 	if *to == "" || flags.NArg() == 0 {
-		return errors.New("push: name a registry by --to and the archives: images push --to REGISTRY ARCHIVE...")
+		return errors.New("push: give a registry and the archives to push to it, as images push --to REGISTRY ARCHIVE")
 	}
 	for _, file := range flags.Args() {
 		ref, err := oci.PushArchive(ctx, file, strings.TrimSuffix(*to, "/"))
