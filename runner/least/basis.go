@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // basis is what policies are made of: what was observed without what findings are
@@ -51,7 +52,7 @@ func (b *basis) closeNetwork() {
 		return
 	}
 	for _, p := range b.needs.Egress {
-		if b.found(p.Host, p.Address) == "" {
+		if b.foundPeer(p) == "" {
 			return
 		}
 	}
@@ -138,7 +139,7 @@ var hostname = regexp.MustCompile(`^(\*\.)?([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])
 // audit itself named, and what is declared.
 func (b *basis) allowEgress() {
 	for _, p := range b.needs.Egress {
-		switch found := b.found(p.Host, p.Address); {
+		switch found := b.foundPeer(p); {
 		case p.Port == 53:
 			b.dns = true
 		case found != "":
@@ -236,6 +237,16 @@ func names(f report.Finding, text string) bool {
 		slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.Contains(e.Detail, text) })
 }
 
+// foundPeer is found for an end point, also by the name that rules call its host.
+func (b basis) foundPeer(p report.Peer) string {
+	texts := []string{p.Host, p.Address}
+	if name := rules.CanonicalName(p.Host); name != strings.TrimSuffix(p.Host, ".") && name != "" {
+		// Such as "db", which is part of other words.
+		texts = append(texts, " "+name+":"+strconv.Itoa(p.Port))
+	}
+	return b.found(texts...)
+}
+
 // foundBelow is found for a directory: the finding is about a change of something
 // that is in it, or below.
 func (b basis) foundBelow(dir string) string {
@@ -256,11 +267,11 @@ func (b basis) foundBelow(dir string) string {
 func (b basis) writable() (volumes, kept []string) {
 	for _, w := range b.needs.Writes {
 		switch dir := path.Clean(w.Path); {
-		case !path.IsAbs(dir) || dir != w.Path || dir == "/":
+		case !mountable(w.Path):
 			kept = append(kept, w.Path)
 		case b.foundBelow(dir) != "":
 			b.note("left out: writing to %s, which finding %s is about", strconv.QuoteToASCII(dir), plain(b.foundBelow(dir)))
-		case b.below(dir, b.needs.Home) && !b.installedIn(b.needs.Home):
+		case b.below(dir, b.needs.Home) && mountable(b.needs.Home) && !slices.ContainsFunc(system, func(s string) bool { return b.below(b.needs.Home, s) }) && !b.installedIn(b.needs.Home):
 			volumes = append(volumes, b.needs.Home)
 		case w.Created, slices.ContainsFunc(scratch, func(s string) bool { return b.below(dir, s) }):
 			volumes = append(volumes, dir)
@@ -272,11 +283,30 @@ func (b basis) writable() (volumes, kept []string) {
 	return slices.Compact(volumes), kept
 }
 
+// system are directories of which an image consists (hier(7)), and those that the
+// kernel and the kubelet fill.
+var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr",
+	"/run/secrets", "/var/run/secrets"}
+
+// filled are those of system in which there is no place for a volume at all.
+var filled = []string{"/dev", "/proc", "/sys", "/run/secrets", "/var/run/secrets"}
+
+// mountable tells whether an empty volume may be put in a place: the image says where
+// HOME is, and the server what it makes where. Neither may cover what a container is
+// made of. The API server takes no ":" (ValidateVolumeMounts).
+func mountable(dir string) bool {
+	return path.IsAbs(dir) && path.Clean(dir) == dir && !strings.Contains(dir, ":") &&
+		!slices.ContainsFunc(system, func(s string) bool { return within(s, dir) }) &&
+		!slices.ContainsFunc(filled, func(f string) bool { return within(dir, f) })
+}
+
 // scratch are directories that every program expects to be empty (hier(7)).
 var scratch = []string{"/var/tmp", "/run", "/var/run", "/run/lock", "/var/lock"}
 
-func (b basis) below(name, dir string) bool {
-	return dir != "" && (name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/"))
+func (b basis) below(name, dir string) bool { return dir != "" && within(name, dir) }
+
+func within(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // installedIn tells whether the server, or what it runs, lies in a directory.

@@ -130,6 +130,8 @@ func unseen(r report.Report) string {
 		return "the audit was incomplete (" + incomplete + ")"
 	case r.Privileges.Dropped > 0:
 		return fmt.Sprintf("the report had no room for %d of the things that the server did", r.Privileges.Dropped)
+	case len(r.Truncated) > 0: // it may be the finding that would forbid something
+		return fmt.Sprintf("the report had no room for %d of %s", r.Truncated[0].Dropped, plain(r.Truncated[0].Field))
 	}
 	return ""
 }

@@ -128,8 +128,11 @@ func TestRefuses(t *testing.T) {
 		}, least.ErrIncomplete, "Timeout"},
 		"an unknown verdict":  {func(r *report.Report) { r.Verdict = "Splendid" }, least.ErrIncomplete, "did not end with a verdict"},
 		"lists that were cut": {func(r *report.Report) { r.Privileges.Dropped = 3 }, least.ErrIncomplete, "no room for 3"},
-		"an older runner":     {func(r *report.Report) { r.Privileges = nil }, least.ErrNothing, "audit the server again"},
-		"a remote server":     {func(r *report.Report) { r.Privileges, r.Server.URL = nil, "https://mcp.example" }, least.ErrNothing, "runs elsewhere"},
+		"findings that were cut": {func(r *report.Report) {
+			r.Verdict, r.Truncated = report.VerdictFail, []report.Truncation{{Field: "findings", Dropped: 7}}
+		}, least.ErrIncomplete, "no room for 7 of findings"},
+		"an older runner": {func(r *report.Report) { r.Privileges = nil }, least.ErrNothing, "audit the server again"},
+		"a remote server": {func(r *report.Report) { r.Privileges, r.Server.URL = nil, "https://mcp.example" }, least.ErrNothing, "runs elsewhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := networked()
@@ -181,6 +184,49 @@ func TestHostileNames(t *testing.T) {
 			if strings.HasPrefix(strings.TrimSpace(line), "- evil") {
 				t.Errorf("%s: a line of the server's: %q", k.Name, line)
 			}
+		}
+	}
+}
+
+// A patch never lays an empty volume over what a container is made of, nor one that no
+// API server takes: where HOME is, and what is made where, the image and the server say.
+func TestHarmfulMounts(t *testing.T) {
+	for _, tc := range []struct {
+		home string
+		made report.WrittenDirectory
+	}{
+		{"/", report.WrittenDirectory{Path: "/data"}}, {"/home/../etc", report.WrittenDirectory{Path: "/home/../etc"}}, {"relative", report.WrittenDirectory{Path: "relative/a"}},
+		{"/etc", report.WrittenDirectory{Path: "/etc/app"}}, {"/usr/local", report.WrittenDirectory{Path: "/usr/local/app"}},
+		{"", report.WrittenDirectory{Path: "/etc", Created: true}},
+		{"", report.WrittenDirectory{Path: "/proc/self", Created: true}}, {"", report.WrittenDirectory{Path: "/run/secrets/kubernetes.io/serviceaccount", Created: true}},
+		{"", report.WrittenDirectory{Path: "/data/a:b", Created: true}}, {"/home/a:b", report.WrittenDirectory{Path: "/home/a:b/c"}},
+	} {
+		s := networked()
+		privileges := *s.Report.Privileges
+		privileges.Home, privileges.Writes = tc.home, []report.WrittenDirectory{tc.made}
+		s.Report.Privileges, s.Report.Server.Command = &privileges, []string{"server"}
+		var patch struct {
+			Spec struct {
+				Template struct {
+					Spec struct {
+						Containers []struct {
+							VolumeMounts []struct{ MountPath string }
+						}
+					}
+				}
+			}
+		}
+		made := generate(t, s, "securitycontext", least.Options{})
+		if err := yaml.Unmarshal([]byte(made.Text), &patch); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range patch.Spec.Template.Spec.Containers[0].VolumeMounts {
+			if m.MountPath != "/tmp" {
+				t.Errorf("HOME %q, written %+v: an empty volume at %q", tc.home, tc.made, m.MountPath)
+			}
+		}
+		if !slices.ContainsFunc(made.Notes, func(n string) bool { return strings.Contains(n, "readOnlyRootFilesystem is false") }) {
+			t.Errorf("HOME %q, written %+v: nothing is said of it: %q", tc.home, tc.made, made.Notes)
 		}
 	}
 }
@@ -319,5 +365,29 @@ func TestFailed(t *testing.T) {
 	s.Report.Findings = nil
 	if got := profileOf(t, s)("socket", 2); got != "SCMP_ACT_ALLOW" {
 		t.Errorf("without findings socket(AF_INET): %s", got)
+	}
+}
+
+// A rule calls a Service of the cluster by a shorter name, and hosts in small letters:
+// what a finding is about is left out all the same.
+func TestFailedForCanonicalName(t *testing.T) {
+	for _, tc := range []struct {
+		host, message string
+		left          bool
+	}{
+		{"db.prod.svc.cluster.local", "tried to connect to db:5432 (10.96.3.4:5432, refused)", true},
+		{"Evil.Example", "tried to connect to evil.example:5432 (198.18.0.3:5432, refused)", true},
+		{"db.prod.svc.cluster.local", "tried to connect to mydb:5432 (10.96.3.5:5432, refused)", false},
+		{"db.prod.svc.cluster.local", "tried to connect to db:80 (10.96.3.4:80, refused)", false},
+	} {
+		s := networked()
+		privileges := *s.Report.Privileges
+		privileges.Egress = []report.Peer{{Host: tc.host, Port: 5432, Protocol: "tcp"}}
+		s.Report.Privileges, s.Report.Verdict = &privileges, report.VerdictFail
+		s.Report.Findings = []report.Finding{{Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Message: tc.message}}
+		text := generate(t, s, "cilium", least.Options{}).Text
+		if left := !strings.Contains(text, "matchName: "+tc.host); left != tc.left {
+			t.Errorf("%s, of which a finding says %q: left out %t\n%s", tc.host, tc.message, left, text)
+		}
 	}
 }

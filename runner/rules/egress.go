@@ -33,7 +33,7 @@ func resolving(e profile.Effect) bool {
 func outward(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
 	if lookup(e) {
-		name := canonicalName(e.Host)
+		name := CanonicalName(e.Host)
 		here := !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".arpa") && !reverseOfOthers(name)
 		return !here || err == nil && name != "localhost" && address.IsGlobalUnicast() && !address.IsPrivate()
 	}
@@ -58,9 +58,9 @@ func reverseOfOthers(name string) bool {
 	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.Fake.Contains(address)
 }
 
-// canonicalName is a host name without the search domain of a cluster: every
+// CanonicalName is a host name without the search domain of a cluster: every
 // name is tried with it first (resolv.conf(5), "ndots").
-func canonicalName(host string) string {
+func CanonicalName(host string) string {
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	inCluster, ok := strings.CutSuffix(name, ".cluster.local")
 	if !ok {
@@ -80,9 +80,9 @@ func canonicalName(host string) string {
 func destination(e profile.Effect) string {
 	switch {
 	case lookup(e):
-		return canonicalName(e.Host)
+		return CanonicalName(e.Host)
 	case e.Host != "":
-		return canonicalName(e.Host) + ":" + strconv.Itoa(e.Port)
+		return CanonicalName(e.Host) + ":" + strconv.Itoa(e.Port)
 	}
 	return endpoint(e)
 }
@@ -105,7 +105,7 @@ func endpoint(e profile.Effect) string {
 // how it ended.
 func action(e profile.Effect) string {
 	if lookup(e) {
-		return fmt.Sprintf("looked up the name %s (at %s)", clean(canonicalName(e.Host), 256), endpoint(e))
+		return fmt.Sprintf("looked up the name %s (at %s)", clean(CanonicalName(e.Host), 256), endpoint(e))
 	}
 	verb, detail := "tried to connect to", e.Protocol
 	if e.Protocol == "udp" || strings.HasPrefix(e.Operation, "send") {
@@ -117,7 +117,7 @@ func action(e profile.Effect) string {
 	if e.Host == "" {
 		return fmt.Sprintf("%s %s (%s)", verb, endpoint(e), detail)
 	}
-	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(canonicalName(e.Host), 256), e.Port, endpoint(e), detail)
+	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(CanonicalName(e.Host), 256), e.Port, endpoint(e), detail)
 }
 
 // elsewhere says that a name was asked for where the machine would not have
@@ -148,7 +148,7 @@ func against(stance scope.Stance, clause scope.Clause, of report.Capability) str
 // there has made one up.)
 func askedFor(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
-	return inputs.Named(canonicalName(e.Host)) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
+	return inputs.Named(CanonicalName(e.Host)) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
 }
 
 // unexplained leaves out the drafts that say no more than another of the same
