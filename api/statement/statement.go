@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
@@ -175,6 +176,10 @@ func (p Predicate) check() error {
 		return fmt.Errorf("verdict %q is none", p.Verdict)
 	case p.Verdict == report.VerdictPass && (!p.Complete || p.Incomplete != nil || p.Reason != report.ReasonPassed):
 		return errors.New("a Pass of an audit that was not complete: audit the server again")
+	case p.Verdict == report.VerdictPass && p.FailOn != "" && p.Findings.AtOrAbove(p.FailOn) > p.Findings.Suppressed:
+		return fmt.Errorf("a Pass with findings that reach the threshold %s: audit the server again", p.FailOn)
+	case slices.ContainsFunc(p.Server.Command, cut):
+		return errors.New("the report had no room for the whole command line, and another one that begins like it was not audited: give the server its arguments in a file of the image")
 	case len(p.Server.Command) == 0:
 		return errors.New("no command: a verdict is about an image and how it is started")
 	case p.Image.KnownBy != KnownByOperator && p.Image.KnownBy != KnownByClaim:
@@ -188,6 +193,13 @@ func (p Predicate) check() error {
 		return fmt.Errorf("the command line has %d bytes, more than the %d of a statement", length, maxCommandBytes)
 	}
 	return nil
+}
+
+// cut tells whether the report has no more than the beginning of a word
+// (report.MaxPathBytes), and cannot tell two such words apart.
+func cut(word string) bool {
+	const mark = "…"
+	return len(word) > report.MaxPathBytes-len(mark)-utf8.UTFMax && strings.HasSuffix(word, mark)
 }
 
 // About tells whether the statement is about an image with this digest.

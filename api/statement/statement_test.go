@@ -213,10 +213,25 @@ func TestNeverAPass(t *testing.T) {
 		"another word":   func(r *report.Report) { r.Verdict = "Passed" },
 		"no command":     func(r *report.Report) { r.Server.Command = nil },
 		"a long command": func(r *report.Report) { r.Server.Command = []string{strings.Repeat("a", 9<<10)} },
+		"a cut command":  func(r *report.Report) { r.Server.Command = []string{"sh", "-c", strings.Repeat("a", 1<<10)}; r.Cap() },
+		"findings":       func(r *report.Report) { r.Findings = []report.Finding{{Rule: "A", Severity: report.SeverityHigh}} },
+		"an odd finding": func(r *report.Report) { r.Findings = []report.Finding{{Rule: "A", Severity: "Terrible"}} },
 		"not run":        func(r *report.Report) { r.Server.URL = "https://example.com" },
 	} {
 		if got, err := statement.New(aReport(change), anImage(t)); err == nil {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	held := report.Finding{Rule: "A", Severity: report.SeverityHigh, Suppressed: &report.Suppressed{Reason: "known"}}
+	for name, change := range map[string]func(*report.Report){
+		"suppressed":          func(r *report.Report) { r.Findings = []report.Finding{held} },
+		"below the threshold": func(r *report.Report) { r.Findings = []report.Finding{{Rule: "A", Severity: report.SeverityLow}} },
+		"without a threshold": func(r *report.Report) {
+			r.FailOn, r.Findings = "", []report.Finding{{Rule: "A", Severity: report.SeverityHigh}}
+		},
+	} {
+		if _, err := statement.New(aReport(change), anImage(t)); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := statement.New(aReport(), statement.Image{}); !errors.Is(err, statement.ErrNoImage) {
