@@ -195,6 +195,8 @@ func junitCapability(r report.Report, row report.CapabilityCoverage) junitCase {
 		c.Skipped = &junitNote{Message: "not known: the report had no room for everything"}
 	case row.Kind != report.CapabilityServer && row.Calls.Total == 0:
 		c.Skipped = &junitNote{Message: junitText("not called: " + skipped(row.Skipped))}
+	case row.Kind != report.CapabilityServer && row.Calls.Done == 0:
+		c.Skipped = &junitNote{Message: count(row.Calls.Total, "call") + ", none accepted"}
 	}
 	c.Out = junitFindings(others)
 	return c

@@ -111,3 +111,14 @@ func TestMarkdownIsNoFalsePass(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestJUnitNothingAccepted: a capability that accepted no call was not seen at work.
+func TestJUnitNothingAccepted(t *testing.T) {
+	r := inconclusive()
+	r.Verdict, r.Reason, r.Incomplete, r.Findings, r.Truncated = report.VerdictPass, report.ReasonPassed, nil, nil, nil
+	r.Manifest = report.Manifest{Tools: []report.Item{{Name: "odd"}}}
+	r.Exercise = []report.CapabilityCoverage{{Kind: report.CapabilityTool, Name: "odd", Calls: report.Share{Total: 3}}}
+	if got := string(written(t, "junit", r)); !strings.Contains(got, "3 calls, none accepted") || !strings.Contains(got, `skipped="1"`) {
+		t.Errorf("the case passes:\n%s", got)
+	}
+}
