@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/statement"
+	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
 // passwordVariable is where cosign, too, looks for the password of a key.
@@ -62,7 +63,11 @@ func attest(_ context.Context, args []string, stdout, stderr io.Writer) (int, er
 	} else if _, err := fmt.Fprintln(stderr, "mcpaudit: without --key the statement is not signed: nobody can rely on it"); err != nil {
 		return exitError, err
 	}
-	err = json.NewEncoder(stdout).Encode(out)
+	encoded, err := json.Marshal(out)
+	if err == nil {
+		// The same JSON, but with nothing in it that a terminal obeys.
+		_, err = stdout.Write(append(render.Readable(encoded), '\n'))
+	}
 	return status(err), err
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/webhook"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
@@ -212,7 +213,7 @@ func (p parcel) print(w io.Writer) error {
 			fmt.Fprintf(&text, "%s: %s\n", name, render.Escape(value))
 		}
 	}
-	fmt.Fprintf(&text, "\n%s", p.Body)
+	fmt.Fprintf(&text, "\n%s", terminal.Lines(p.Body)) // for people to look at: a server wrote parts of it
 	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -128,8 +128,12 @@ func told(w io.Writer, s statement.Statement, compared bool) error {
 	if !compared {
 		image += "; not compared: give --image"
 	}
+	threshold := "no severity fails it"
+	if p.FailOn != "" {
+		threshold = string(p.FailOn) + " and above fail it"
+	}
 	lines := [][2]string{
-		{"verdict", fmt.Sprintf("%s (%s): %s", p.Verdict, p.Reason, p.Message)}, {"findings", p.Findings.String()},
+		{"verdict", fmt.Sprintf("%s (%s): %s", p.Verdict, p.Reason, p.Message)}, {"findings", p.Findings.String() + "; " + threshold},
 		{"command", fmt.Sprintf("%q", p.Server.Command)}, {"manifest", p.ManifestDigest}, {"rules", p.RulesetDigest},
 		{"tracer", p.Tracer.Name + " " + p.Tracer.Version}, {"audited", p.FinishedOn.UTC().Format(time.RFC3339)},
 	}

@@ -159,7 +159,7 @@ func TestRefuses(t *testing.T) {
 
 // What a server writes never becomes a line, a key or an object of a policy.
 func TestHostileNames(t *testing.T) {
-	const evil = "x\"\n- evil: true\u2028\x1b[31m# "
+	const evil = "x\"\n- evil: true\u2028\u202e\u200b\x1b[31m# "
 	s := networked()
 	s.Report.Server.Name = evil
 	s.Report.ManifestDigest, s.Report.Runner.Version, s.Report.Tracer.Name, s.Image = evil, evil, evil, evil
