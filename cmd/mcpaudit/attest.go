@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/statement"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -39,9 +37,9 @@ func attest(_ context.Context, args []string, stdout, stderr io.Writer) (int, er
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "attest")
 	case f.NArg() != 1:
 		return exitError, errors.New("give one report: mcpaudit attest REPORT.json --image NAME@sha256:DIGEST")
 	case o.image == "":
@@ -73,19 +71,14 @@ func attest(_ context.Context, args []string, stdout, stderr io.Writer) (int, er
 
 // stated is the statement of the report in a file.
 func stated(name string, image statement.Image) (statement.Statement, error) {
-	content, err := os.ReadFile(name)
+	source, err := readSource(name)
 	if err != nil {
-		return statement.Statement{}, fmt.Errorf("read report: %w", err)
+		return statement.Statement{}, err
 	}
-	var compact bytes.Buffer // as it was before it was indented
-	if json.Compact(&compact, content) == nil {
-		content = compact.Bytes()
+	if source.Image != "" || source.ImageDigest != "" {
+		return statement.Statement{}, fmt.Errorf("%s: the operator made this audit, and states it itself: take the annotation mcpaudit.dev/attestation or mcpaudit.dev/statement of the MCPAuditReport", name)
 	}
-	r, err := report.Decode(content)
-	if err != nil {
-		return statement.Statement{}, fmt.Errorf("%s: %w: give the report.json of an audit", name, err)
-	}
-	s, err := statement.New(r, image)
+	s, err := statement.New(source.Report, image)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}

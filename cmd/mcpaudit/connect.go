@@ -39,7 +39,7 @@ func (o *connection) flags() *pflag.FlagSet {
 func (o *connection) parse(args []string) (p audit.Plan, to audit.Remote, err error) {
 	f := o.flags()
 	if err := f.Parse(args); err != nil {
-		return p, to, fmt.Errorf("%w: see mcpaudit help", err)
+		return p, to, misused(f, err)
 	}
 	if o.help {
 		return p, to, nil
@@ -97,7 +97,7 @@ func connect(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		return exitError, err
 	}
 	if o.help {
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "connect")
 	}
 	if err := o.makeOutDir(); err != nil {
 		return exitError, err

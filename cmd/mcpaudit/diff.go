@@ -32,9 +32,9 @@ func diff(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "diff")
 	case o.output != "table" && o.output != "json":
 		return exitError, fmt.Errorf("--output %q: it is table or json", o.output)
 	case f.NArg() != 2:

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
@@ -29,53 +28,6 @@ const (
 	exitFindings = 3 // findings at or above the threshold
 	exitUntraced = 4 // no such findings, but nothing was traced
 )
-
-const usage = `mcpaudit runs an MCP server in a sandbox and reports what it does.
-
-Usage:
-  mcpaudit run [flags] -- COMMAND [ARGUMENT...]
-  mcpaudit connect [flags] URL
-  mcpaudit diff [-o json] EARLIER.json LATER.json
-  mcpaudit show [-o FORMAT] REPORT.json
-  mcpaudit push --url URL [-o FORMAT] REPORT.json
-  mcpaudit policy [--type TYPE] [flags] REPORT.json
-  mcpaudit attest REPORT.json --image NAME@sha256:DIGEST [--key FILE]
-  mcpaudit verify ENVELOPE.json --key FILE [--image NAME@sha256:DIGEST]
-  mcpaudit rules [ID]
-  mcpaudit cluster COMMAND
-  mcpaudit version
-  mcpaudit help
-
-rules lists what is looked for, or explains the rule of a finding.
-connect is for a server that runs elsewhere. Nothing of it is traced: only its
-manifest and its answers are judged, and it is never passed.
-
-diff shows how the server of one report differs from that of an earlier one, in what
-it advertises and in what it did. The reports are those of --out-dir or -o json.
-show writes such a report in another format of -o; - is standard input. push posts it
-to a webhook.
-
-policy makes of a report the policy under which the server can do what it was seen to do,
-and little else: seccomp, securityContext, network policies, ToolHive.
-
-attest prints the in-toto statement of a report about an image, in a signed DSSE
-envelope if there is a key; verify checks such an envelope (docs/attestations.md).
-
-cluster is for audits that the operator makes in a Kubernetes cluster: list, show, run,
-logs, diff, approve. kubectl mcpaudit is the same; mcpaudit cluster help is its help.
-
-Flags of run:
-`
-
-const exits = `
-Exit codes:
-  0  nothing at or above the threshold was found
-  1  the audit could not be done, or not to its end (Inconclusive)
-  2  the tracer was refused; the message says what to do
-  3  findings at or above the threshold; diff: the two differ
-  verify: 0 signed and a Pass, 3 signed and a Fail, 1 signed and Inconclusive, or refused
-  4  connect: no such findings, and nothing was traced (NotTraced)
-`
 
 // The tracer and the stages of the sandbox are this program, and their main
 // thread is the one that counts.
@@ -119,45 +71,22 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
+			if c.flags == nil && len(args) == 2 && asksHelp(args[1]) && c.name != "cluster" {
+				return 0, explainCommand(stdout, c.name)
+			}
 			return c.run(ctx, args[1:], stdout, stderr)
 		}
 	}
-	switch args[0] {
-	case "--version":
+	switch {
+	case args[0] == "--version":
 		return versionCommand(ctx, nil, stdout, stderr)
-	case "--help", "-h":
+	case asksHelp(args[0]):
 		return 0, help(stdout)
 	}
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	return exitError, fmt.Errorf("unknown command %q: it is one of %s", args[0], strings.Join(names, ", "))
+	return exitError, unknown(args[0])
 }
 
-// command is one of the program's. run returns the exit code.
-type command struct {
-	name string
-	run  func(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error)
-}
-
-// commands are all of them, in the order in which help names them.
-func commands() []command {
-	return []command{
-		{"run", run},
-		{"connect", connect},
-		{"diff", diff},
-		{"show", show},
-		{"push", push},
-		{"policy", policy},
-		{"attest", attest},
-		{"verify", verify},
-		{"rules", rulesCommand},
-		{"cluster", clusterCommand},
-		{"version", versionCommand},
-		{"help", helpCommand},
-	}
-}
+func asksHelp(word string) bool { return word == "--help" || word == "-h" }
 
 func clusterCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
 	return cluster.Main(ctx, args, program(stdout, stderr))
@@ -168,20 +97,9 @@ func versionCommand(_ context.Context, _ []string, stdout, _ io.Writer) (int, er
 	return status(err), err
 }
 
-func helpCommand(_ context.Context, _ []string, stdout, _ io.Writer) (int, error) {
-	err := help(stdout)
-	return status(err), err
-}
-
 func status(err error) int {
 	if err != nil {
 		return exitError
 	}
 	return 0
-}
-
-func help(w io.Writer) error {
-	_, err := fmt.Fprint(w, usage, new(options).flags().FlagUsages(), "\nFlags of connect:\n", new(connection).flags().FlagUsages(),
-		"\nFlags of push:\n", new(pushing).flags().FlagUsages(), "\nFlags of policy:\n", new(making).flags().FlagUsages(), exits)
-	return err
 }

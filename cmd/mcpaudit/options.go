@@ -135,7 +135,7 @@ func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err 
 	f := o.flags()
 	f.SetInterspersed(false) // the command's own flags are not ours
 	if err := f.Parse(args); err != nil {
-		return p, "", fmt.Errorf("%w: see mcpaudit help", err)
+		return p, "", misused(f, err)
 	}
 	if o.help {
 		return p, "", nil

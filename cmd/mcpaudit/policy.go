@@ -30,11 +30,7 @@ const allKinds = "all"
 
 func (o *making) flags() *pflag.FlagSet {
 	f := flagSet("policy")
-	var kinds []string
-	for _, k := range least.Kinds {
-		kinds = append(kinds, k.Name+" ("+k.About+")")
-	}
-	f.StringVar(&o.kind, "type", "securitycontext", strings.Join(kinds, "; ")+"; "+allKinds+" (with --out-dir)")
+	f.StringVar(&o.kind, "type", "securitycontext", kindNames()+" (with --out-dir)")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to write the policies to, each to a file of its own")
 	f.StringVar(&o.Name, "name", "", "name of the objects and of the workload (default: what the server calls itself)")
 	f.StringVar(&o.Container, "container", "", "the server's container in the Pod (default: --name)")
@@ -52,9 +48,9 @@ func policy(_ context.Context, args []string, stdout, stderr io.Writer) (int, er
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "policy")
 	case f.NArg() != 1:
 		return exitError, errors.New("give one report: mcpaudit policy --type seccomp REPORT.json, or - for stdin")
 	}
@@ -106,6 +102,16 @@ func (o *making) make(source least.Source, kinds []least.Kind, stdout, stderr io
 	return 0, nil
 }
 
+// policies are the kinds, for the help.
+func policies() string {
+	var text strings.Builder
+	text.WriteString("\nUnder it the server can do what it was seen to do, and little else.\n\nTypes:\n")
+	for _, k := range least.Kinds {
+		fmt.Fprintf(&text, "  %-16s %s\n", k.Name, k.About)
+	}
+	return text.String()
+}
+
 func kindNames() string {
 	var names []string
 	for _, k := range least.Kinds {
@@ -135,6 +141,8 @@ func readSource(name string) (least.Source, error) {
 		return least.Source{}, fmt.Errorf("read report: %w", err)
 	case len(text) > maxSource:
 		return least.Source{}, fmt.Errorf("%s: more than %d bytes: give the report.json of an audit", name, maxSource)
+	case len(bytes.TrimSpace(text)) == 0:
+		return least.Source{}, fmt.Errorf("%s is empty: give the report.json of an audit, or an MCPAuditReport", name)
 	}
 	var object struct {
 		Kind string          `json:"kind"`

@@ -68,9 +68,9 @@ func push(ctx context.Context, args []string, stdout, stderr io.Writer) (int, er
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "push")
 	case f.NArg() != 1:
 		return exitError, errors.New("give one report: mcpaudit push --url URL REPORT.json")
 	}

@@ -24,7 +24,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 		return exitError, err
 	}
 	if o.help {
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "run")
 	}
 	dir, remove, err := o.traceDir()
 	if err != nil {

@@ -35,9 +35,9 @@ func show(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "show")
 	case !slices.Contains(render.Outputs(), o.output):
 		return exitError, fmt.Errorf("--output %q: it is one of %s", o.output, strings.Join(render.Outputs(), ", "))
 	case f.NArg() != 1:

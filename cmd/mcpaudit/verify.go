@@ -37,9 +37,9 @@ func verify(_ context.Context, args []string, stdout, _ io.Writer) (int, error) 
 	f := o.flags()
 	switch err := f.Parse(args); {
 	case err != nil:
-		return exitError, fmt.Errorf("%w: see mcpaudit help", err)
+		return exitError, misused(f, err)
 	case o.help:
-		return 0, help(stdout)
+		return 0, explainCommand(stdout, "verify")
 	case f.NArg() != 1 || o.key == "":
 		return exitError, errors.New("give one envelope and the key: mcpaudit verify ENVELOPE.json --key cosign.pub")
 	}
