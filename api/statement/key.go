@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 )
@@ -70,6 +71,13 @@ func ReadPrivateKey(encoded, password []byte) (*PrivateKey, error) {
 	return &PrivateKey{signer}, nil
 }
 
+// open decrypts a box; tests watch it.
+var open = encrypted.Decrypt
+
+// decrypting has one key decrypted at a time: each takes the memory of maxScryptCost,
+// and the manager reads the key for each audit, with as many workers as it was given.
+var decrypting sync.Mutex
+
 // decrypt opens the box of a cosign key: JSON that names scrypt and NaCl's secretbox.
 func decrypt(box, password []byte) ([]byte, error) {
 	var asked struct {
@@ -83,7 +91,9 @@ func decrypt(box, password []byte) ([]byte, error) {
 	if p := asked.KDF.Params; p.N < 1 || p.R < 1 || p.P < 1 || p.N > maxScryptCost/p.R || p.P > maxScryptTimes {
 		return nil, fmt.Errorf("read private key: scrypt with N %d, r %d, p %d costs too much", p.N, p.R, p.P)
 	}
-	plain, err := encrypted.Decrypt(box, password)
+	decrypting.Lock()
+	defer decrypting.Unlock()
+	plain, err := open(box, password)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPassword, err)
 	}
