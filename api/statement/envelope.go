@@ -67,6 +67,9 @@ func Decode(encoded []byte) (Envelope, error) {
 	if len(encoded) > MaxEnvelopeBytes {
 		return Envelope{}, fmt.Errorf("decode envelope: %d bytes, more than the %d allowed", len(encoded), MaxEnvelopeBytes)
 	}
+	if len(bytes.TrimSpace(encoded)) == 0 {
+		return Envelope{}, errors.New("decode envelope: it is empty: give a DSSE envelope, as mcpaudit attest --key prints it")
+	}
 	var e Envelope
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	if err := decoder.Decode(&e); err != nil {

@@ -55,7 +55,7 @@ func (o *pushing) flags() *pflag.FlagSet {
 	f.StringVar(&o.secretFile, "secret-file", "", "file with a secret to sign the body with: "+webhook.SignatureHeader)
 	f.StringVar(&o.caFile, "ca-file", "", "PEM file of the authorities to trust, in place of the system's")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "longest time of the whole, with all retries, 1s to 1h")
-	f.IntVar(&o.retries, "retries", 4, "how often to try again after connection errors, 429 and 5xx, 0 to 20")
+	f.IntVar(&o.retries, "retries", 4, "how often to try again after connection errors, 408, 429 and 5xx but 501, 0 to 20")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the request, secrets masked, and send nothing")
 	f.BoolVarP(&o.help, "help", "h", false, "show this help")
 	return f
