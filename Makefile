@@ -156,7 +156,7 @@ test-chaos: ## Take away what audits depend on, in the middle of them: every cal
 
 .PHONY: test-dist
 test-dist: ## Make a release twice, in two folders: the same files, and what is in them.
-	go test -tags dist -count=1 ./test/dist
+	go test -tags dist -count=1 -v ./test/dist
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.

@@ -2,7 +2,8 @@
 # Makes a release in dist/: the command line, the images as OCI archives, the chart,
 # install.yaml, the SBOM and their checksums. The same sources give the same files,
 # byte for byte, in any folder (docs/releases.md). VERSION, COMMIT and
-# SOURCE_DATE_EPOCH are git's where they are not set.  Usage: dist.sh [FOLDER]
+# SOURCE_DATE_EPOCH are git's where they are not set; DEBIAN_LOCK is a file instead of
+# hack/images/debian.lock, with its whole path.  Usage: dist.sh [FOLDER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dist=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
@@ -43,7 +44,7 @@ go tool -modfile=hack/tools/go.mod kustomize build "$work" >"$dist/install.yaml"
 
 hack/helm.sh package charts/mcp-audit-operator --version "$chart_version" --app-version "$VERSION" --destination "$work" >/dev/null
 go -C hack/dist run . chart "$work/mcp-audit-operator-$chart_version.tgz" "$dist/mcp-audit-operator-$chart_version.tgz"
-go -C hack/dist run . sbom "$dist" "$work/programs" "$PWD/hack/images/debian.lock" >"$dist/sbom.cdx.json"
+go -C hack/dist run . sbom "$dist" "$work/programs" "${DEBIAN_LOCK:-$PWD/hack/images/debian.lock}" >"$dist/sbom.cdx.json"
 
 (cd "$dist" && sha256sum -- mcpaudit-* kubectl-mcpaudit-* *.oci.tar *.tgz install.yaml images.txt sbom.cdx.json >SHA256SUMS)
 echo "dist: $VERSION in $dist" >&2

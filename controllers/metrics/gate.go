@@ -54,6 +54,10 @@ func NewGate(registry prometheus.Registerer, state GateState) *Gate {
 			Help: "Requests that the gate could not decide, so that failurePolicy did, and uses of exceptions that could not be recorded.",
 		}, []string{"cause"}),
 	}
+	// rate() does not see the first one of a series that begins with it
+	for _, cause := range gateErrors {
+		g.errors.WithLabelValues(cause)
+	}
 	verdicts := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "mcpaudit_gate_verdicts", Help: "Verdicts that the replica decides by.",
 	}, func() float64 { return float64(state.Verdicts()) })

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,10 @@ import (
 //
 //go:embed debian.lock
 var debianLock string
+
+// errStale is of a lock that names what the archive has no more: it holds the newest
+// versions only. hack/dist-test.sh looks for this text.
+var errStale = errors.New("debian.lock is stale")
 
 // debianPackages are what the product's images need of Debian. A library that is
 // not in them is an error of the build, for every architecture.
@@ -44,6 +49,19 @@ func (p debianPackage) qualified() string {
 
 func (p debianPackage) String() string {
 	return fmt.Sprintf("%s %s %s %s", p.arch, p.name, p.version, p.sha256)
+}
+
+// ownLock is the lock of the tree, or the one in the file $DEBIAN_LOCK.
+func ownLock() (string, error) {
+	file := os.Getenv("DEBIAN_LOCK")
+	if file == "" {
+		return debianLock, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("read DEBIAN_LOCK: %w", err)
+	}
+	return string(content), nil
 }
 
 func readLock(lock string) ([]debianPackage, error) {
@@ -69,7 +87,11 @@ type debian struct {
 }
 
 func (w *workshop) debian(ctx context.Context, arch string) (debian, error) {
-	all, err := readLock(debianLock)
+	text, err := ownLock()
+	if err != nil {
+		return debian{}, err
+	}
+	all, err := readLock(text)
 	if err != nil {
 		return debian{}, err
 	}
@@ -210,9 +232,17 @@ func (a *apt) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
+// missing matches what apt-get says of a version that no list has; that it could not
+// fetch something is another failure.
+var missing = regexp.MustCompile(`E: Version '[^']*' for '[^']*' was not found`)
+
 func (a *apt) download(ctx context.Context, p debianPackage) (string, error) {
 	if _, err := a.run(ctx, "download", "-qq", p.qualified()+"="+p.version); err != nil {
-		return "", fmt.Errorf("%w; an archive holds its newest versions only: go run ./hack/images lock takes those, DEBIAN_SOURCES=FILE names another archive", err)
+		if missing.MatchString(err.Error()) {
+			return "", fmt.Errorf("%w: no %s %s for %s in the archive, which holds its newest versions only: go run ./hack/images lock takes those, DEBIAN_SOURCES=FILE names another archive",
+				errStale, p.name, p.version, p.arch)
+		}
+		return "", err
 	}
 	found, err := filepath.Glob(filepath.Join(a.dir, p.name+"_*.deb"))
 	if err != nil || len(found) != 1 {

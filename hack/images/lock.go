@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,8 +16,8 @@ import (
 // uri matches what apt-get download --print-uris prints: 'URL' FILE SIZE SHA256:SUM.
 var uri = regexp.MustCompile(`^'[^']+' (\S+) \d+ SHA256:([0-9a-f]{64})$`)
 
-// lock writes debian.lock anew: the newest versions that the archive has, for all
-// architectures.
+// lock writes debian.lock, or the file $DEBIAN_LOCK, anew: the newest versions that the
+// archive has, for all architectures.
 func lock(ctx context.Context, args []string) error {
 	if len(args) != 0 {
 		return fmt.Errorf("lock takes no arguments, got %q", args)
@@ -40,7 +41,8 @@ func lock(ctx context.Context, args []string) error {
 			text += p.String() + "\n"
 		}
 	}
-	return os.WriteFile(filepath.Join(shop.root, "hack/images/debian.lock"), []byte(text), 0o644)
+	file := cmp.Or(os.Getenv("DEBIAN_LOCK"), filepath.Join(shop.root, "hack/images/debian.lock"))
+	return os.WriteFile(file, []byte(text), 0o644)
 }
 
 func (a *apt) newest(ctx context.Context, p debianPackage) (debianPackage, error) {
