@@ -59,7 +59,31 @@ func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 		line(s.Stderr, "The spec of %s has changed since: the report is about what it was before.", render.Escape(place(audit)))
 	}
 	f, _ := render.FormatNamed(output)
-	return s.format(f, *v.report)
+	if f.Name == "json" || f.Name == "yaml" {
+		return s.format(f, *v.report) // as it is stored
+	}
+	return s.format(f, v.current())
+}
+
+// current is the report for the forms that pipelines read: a Pass of which the audit
+// does not say any more that it holds is none, as in a policy report.
+func (v *view) current() report.Report {
+	r, ready := *v.report, condition(v.audit, v1alpha1.ConditionReady)
+	why := report.Incomplete{Reason: "NotCurrent", Message: "the spec has changed since the audit, which passed: there is no verdict on it yet"}
+	switch {
+	case r.Verdict != report.VerdictPass:
+		return r
+	case !settled(v.audit):
+	case ready == nil || ready.Status != metav1.ConditionTrue:
+		why.Message = "the audit passed, and is not Ready any more"
+		if ready != nil {
+			why.Message += " (" + ready.Reason + "): " + ready.Message
+		}
+	default:
+		return r
+	}
+	r.Verdict, r.Reason, r.Message, r.Incomplete = report.VerdictInconclusive, why.Reason, why.Message, &why
+	return r
 }
 
 // statusOutput is a form in which kubectl shows a status.
