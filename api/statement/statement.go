@@ -178,15 +178,22 @@ func (p Predicate) check() error {
 		return errors.New("a Pass of an audit that was not complete: audit the server again")
 	case p.Verdict == report.VerdictPass && p.FailOn != "" && p.Findings.AtOrAbove(p.FailOn) > p.Findings.Suppressed:
 		return fmt.Errorf("a Pass with findings that reach the threshold %s: audit the server again", p.FailOn)
-	case slices.ContainsFunc(p.Server.Command, cut):
-		return errors.New("the report had no room for the whole command line, and another one that begins like it was not audited: give the server its arguments in a file of the image")
-	case len(p.Server.Command) == 0:
-		return errors.New("no command: a verdict is about an image and how it is started")
 	case p.Image.KnownBy != KnownByOperator && p.Image.KnownBy != KnownByClaim:
 		return fmt.Errorf("image.knownBy %q is neither Operator nor Claim", p.Image.KnownBy)
 	}
+	return checkCommand(p.Server.Command)
+}
+
+// checkCommand tells whether a command line is there, and there whole.
+func checkCommand(command []string) error {
+	switch {
+	case len(command) == 0:
+		return errors.New("no command: a verdict is about an image and how it is started")
+	case slices.ContainsFunc(command, cut):
+		return errors.New("the report had no room for the whole command line, and another one that begins like it was not audited: give the server its arguments in a file of the image")
+	}
 	length := 0
-	for _, word := range p.Server.Command {
+	for _, word := range command {
 		length += len(word) + 1
 	}
 	if length > maxCommandBytes {
