@@ -158,6 +158,10 @@ test-chaos: ## Take away what audits depend on, in the middle of them: every cal
 test-dist: ## Make a release twice, in two folders: the same files, and what is in them.
 	go test -tags dist -count=1 -v ./test/dist
 
+.PHONY: test-install
+test-install: ## Go the way of a new user on a real cluster, by helm: install, gate, upgrade, uninstall, install.yaml.
+	@hack/install-test.sh
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
 	@hack/fuzz.sh $(FUZZTIME)
