@@ -66,7 +66,7 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos.
+test: install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -139,7 +139,7 @@ test-cluster: ## Check that the local cluster comes and goes without a trace (no
 
 .PHONY: test-on-cluster
 test-on-cluster: ## Run all that takes a real cluster on one, which comes and goes with it.
-	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-docs test-chaos
+	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-docs test-chaos test-install
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
