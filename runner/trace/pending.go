@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,21 +14,43 @@ import (
 // maxWatched bounds how many processes Pending looks at.
 const maxWatched = 256
 
+// looks is how often Pending looks at a server that is at work, lookInterval apart: one
+// that polls every few milliseconds is found in between, waiting for its next time.
+const (
+	looks        = 5
+	lookInterval = 2 * time.Millisecond
+)
+
 // Pending tells whether a process of the server waits, in its first thread, for
 // something that will happen by itself: an event loop with a timer. wait is how
 // long the shortest of these waits was when it began; 0 where that is not known.
 // (Node always has a timer of some seconds, for the memory it may give back.) It makes
 // no system call that would show in the trace; what it sees is the call that the
-// process is in. A server that runs just then is taken for one that has no timer.
+// process is in. A server that is at work in all of some looks is taken for one that has
+// no timer.
 func (s *Session) Pending() (wait time.Duration, pending bool) {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return 0, false
 	}
+	for range looks {
+		working := false
+		if wait, pending, working = s.look(self); pending || !working {
+			break
+		}
+		time.Sleep(lookInterval)
+	}
+	return wait, pending
+}
+
+// look is one of Pending; working tells whether a process did something just then. self
+// is our own program.
+func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working bool) {
 	for _, pid := range descendants(s.root) {
 		if exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && os.SameFile(exe, self) {
 			continue // one of our own, around the server
 		}
+		working = working || atWork(pid)
 		call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
 		if err != nil {
 			continue
@@ -36,7 +59,18 @@ func (s *Session) Pending() (wait time.Duration, pending bool) {
 			wait, pending = long, true
 		}
 	}
-	return wait, pending
+	return wait, pending, working
+}
+
+// atWork tells whether the first thread of a process runs, or is held by its tracer: the
+// state in /proc/PID/stat (proc_pid_stat(5)), which stands behind the name in brackets.
+func atWork(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, ok := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	return ok && state != "" && strings.Contains("RDt", state[:1])
 }
 
 // descendants are the processes below root, and itself: the first maxWatched.
