@@ -13,4 +13,4 @@ export KUBECONFIG IMAGE_REGISTRY
 go run ./hack/images build honest-node leaky-node tickets
 hack/deploy.sh test/e2e/operator.yaml
 make -s build # bin/ is on the PATH of the pages
-go test -tags docs -count=1 -timeout 20m -parallel 4 -run TestRun "$@" ./test/docs
+go test -tags docs -count=1 -v -timeout 20m -parallel 4 -run TestRun "$@" ./test/docs
