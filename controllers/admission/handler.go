@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -28,10 +28,13 @@ const Path = "/gate"
 const maxBody = 7 << 20
 
 // A body from large bytes on takes some thirty times its size to decide: maxLarge of them
-// are decided at a time, and others wait for as long as the API server does.
+// are decided at a time, and others wait for as long as the API server does. A request
+// takes its turn once it is received, so a slow client holds none. maxBodies bounds the
+// bytes of all requests together.
 const (
-	large    = 512 << 10
-	maxLarge = 2
+	large     = 512 << 10
+	maxLarge  = 2
+	maxBodies = 64 << 20
 )
 
 // Index is what decisions rest on; controllers/index has it.
@@ -56,16 +59,28 @@ type Handler struct {
 	Uses  *Uses
 	Clock clock.PassiveClock
 
-	once sync.Once
-	turn chan struct{}
+	once   sync.Once
+	turn   chan struct{}
+	bodies bodies
+	// received is told of each request that was received whole; nil outside of a Server.
+	received func(context.Context)
 }
 
-// wait takes a turn for a body of so many bytes, -1 if that is not known.
-func (h *Handler) wait(ctx context.Context, size int64) (done func(), err error) {
-	if size >= 0 && size < large {
+func (h *Handler) init() {
+	h.once.Do(func() {
+		h.turn = make(chan struct{}, maxLarge)
+		if h.bodies.limit == 0 {
+			h.bodies.limit = maxBodies
+		}
+	})
+}
+
+// wait takes a turn to decide about a body of size bytes.
+func (h *Handler) wait(ctx context.Context, size int) (done func(), err error) {
+	if size < large {
 		return func() {}, nil
 	}
-	h.once.Do(func() { h.turn = make(chan struct{}, maxLarge) })
+	h.init()
 	select {
 	case h.turn <- struct{}{}:
 		return func() { <-h.turn }, nil
@@ -116,17 +131,28 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	if !h.Index.Synced() {
 		return nil, failure{"not_synced", http.StatusServiceUnavailable, errors.New("the gate does not know all verdicts yet")}
 	}
-	done, err := h.wait(r.Context(), r.ContentLength)
+	h.init()
+	content, release, err := h.bodies.receive(w, r)
+	defer release()
+	tooLarge := (*http.MaxBytesError)(nil)
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, failure{"too_large", http.StatusRequestEntityTooLarge, err}
+	case errors.Is(err, errBudget):
+		return nil, failure{"busy", http.StatusServiceUnavailable, err}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failure{"slow", http.StatusRequestTimeout, errors.New("the request was not sent in time")}
+	case err != nil:
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if h.received != nil {
+		h.received(r.Context())
+	}
+	done, err := h.wait(r.Context(), len(content))
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, failure{"too_large", http.StatusRequestEntityTooLarge, err}
-	} else if err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
-	}
 	return h.review(content)
 }
 

@@ -1,24 +1,31 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// What a connection may take. The API server waits 3 seconds for an answer (config/webhook),
-// and keeps connections open for the next question.
+// Limits of a connection. The API server waits 3 seconds for an answer (config/webhook)
+// and keeps connections open for the next request. readTimeout bounds the TLS handshake,
+// and then each request from its first byte to its last.
 const (
-	readTimeout  = 10 * time.Second
-	replyTimeout = 10 * time.Second
-	idleTimeout  = 2 * time.Minute
-	maxHeader    = 64 << 10
+	readTimeout    = 2 * time.Second
+	replyTimeout   = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeader      = 64 << 10
+	maxConnections = 1024
 )
 
 // drain is how long a replica that is being stopped still answers: for that long some
@@ -27,11 +34,18 @@ const drain = 2 * time.Second
 
 // Server serves the webhook. It is a manager.Runnable of every replica.
 type Server struct {
-	Handler http.Handler
+	Handler *Handler
 	// Address to listen on, such as ":9443".
 	Address string
 	// Certificate is for tls.Config.GetCertificate.
 	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// ClientCA is a file of PEM certificates. If set, only clients with a certificate by
+	// one of them are served; it is read anew for each connection.
+	ClientCA string
+
+	// readTimeout and maxConnections replace the constants in tests.
+	readTimeout    time.Duration
+	maxConnections int
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -47,13 +61,15 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) serve(ctx context.Context, listener net.Listener) error {
+	open := &connections{limit: cmp.Or(s.maxConnections, maxConnections), open: map[net.Conn]*connection{}}
+	s.Handler.received = open.received
 	mux := http.NewServeMux()
 	mux.Handle("POST "+Path, s.Handler)
 	server := &http.Server{
-		Handler: mux, ReadTimeout: readTimeout, WriteTimeout: replyTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: mux, ReadTimeout: cmp.Or(s.readTimeout, readTimeout), WriteTimeout: replyTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ConnState: open.track, ConnContext: remember,
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(log.FromContext(ctx)), slog.LevelDebug), // anybody can make handshakes fail
 	}
-	// One stream per connection: no client can open thousands and drop them.
-	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.Certificate, NextProtos: []string{"http/1.1"}}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -65,8 +81,40 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 		stopped <- server.Shutdown(final)
 	}()
 	log.FromContext(ctx).Info("Served the gate", "address", listener.Addr().String())
-	if err := server.Serve(tls.NewListener(listener, config)); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(tls.NewListener(listener, s.tls())); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the gate: %w", err)
 	}
 	return <-stopped
+}
+
+func (s *Server) tls() *tls.Config {
+	// One request per connection at a time: no client can open thousands of streams.
+	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.Certificate, NextProtos: []string{"http/1.1"}}
+	if s.ClientCA == "" {
+		return config
+	}
+	config.ClientAuth, config.SessionTicketsDisabled = tls.RequireAndVerifyClientCert, true
+	anew := config.Clone()
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		pool, err := readPool(s.ClientCA)
+		if err != nil {
+			return nil, err
+		}
+		current := anew.Clone()
+		current.ClientCAs = pool
+		return current, nil
+	}
+	return config
+}
+
+func readPool(file string) (*x509.CertPool, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read client CA: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("read client CA: %s has no PEM certificate", file)
+	}
+	return pool, nil
 }
