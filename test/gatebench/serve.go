@@ -120,7 +120,7 @@ func heap() float64 {
 func each(bytes float64, n int) float64 { return bytes / float64(n+asked) }
 
 // listen serves the gate at an address of this machine.
-func listen(ctx context.Context, handler http.Handler, ended chan<- error) (url string, authority []byte, err error) {
+func listen(ctx context.Context, handler *admission.Handler, ended chan<- error) (url string, authority []byte, err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
