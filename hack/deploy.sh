@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the operator into the cluster of KUBECONFIG and waits until it is
 # ready: builds its two images, pushes them to IMAGE_REGISTRY, and installs them
-# by digest, so that a node never runs an older one that it still has. Used by
+# by digest, so that a node never runs an older one that it still has. A registry at an
+# internal address is listed in the configuration, unless one is given. Used by
 # the demo and by the end-to-end tests alike.  Usage: deploy.sh [configuration of
 # the operator]
 set -euo pipefail
@@ -14,7 +15,14 @@ cd "$(dirname "$0")/.."
 overlay=$(mktemp -d)
 trap 'rm -rf "$overlay"' EXIT
 cp -r config "$overlay/"
-[ $# = 0 ] || cp "$1" "$overlay/config/manager/config.yaml"
+if [ $# = 0 ]; then
+	registry=${IMAGE_REGISTRY%%/*}
+	key=plainHTTP
+	[[ $registry == *[!0-9.:]* ]] && key=internal
+	sed -i "s|  $key: \[\]|  $key: [\"$registry\"]|" "$overlay/config/manager/config.yaml"
+else
+	cp "$1" "$overlay/config/manager/config.yaml"
+fi
 {
 	echo "resources: [config/default]"
 	echo "configurations: [config/manager/kustomizeconfig.yaml]"

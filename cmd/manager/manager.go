@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -86,13 +87,18 @@ func metricsOptions(settings server) metricsserver.Options {
 }
 
 func addAudits(manager ctrl.Manager, opts options.Options) error {
-	images, err := imageref.New(opts.Platform, opts.ResolveTimeout)
-	if err != nil {
-		return err
-	}
 	clients, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
+	}
+	if opts.APIServers, err = apiServers(context.Background(), clients.Discovery().RESTClient()); err != nil {
+		return err
+	}
+	images, err := imageref.New(imageref.Config{
+		Platform: opts.Platform, Timeout: opts.ResolveTimeout, Registries: opts.Registries, APIServers: opts.APIServers,
+	})
+	if err != nil {
+		return err
 	}
 	queue := slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots})
 	counts, watchdog := auditmetrics.New(metrics.Registry), health.NewWatchdog(clock.RealClock{})

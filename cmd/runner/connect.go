@@ -26,7 +26,7 @@ func runConnect(ctx context.Context, args []string) (int, error) {
 	if p.url == "" {
 		return 1, errors.New("connect: the plan has no url")
 	}
-	dial, err := dialer(p.url)
+	dial, err := dialer(p.url, newGuard(p.apiServers))
 	if err != nil {
 		return 1, err
 	}

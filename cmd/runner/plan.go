@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -30,6 +31,8 @@ type plan struct {
 	Port      uint16           `json:"port"`
 	Path      string           `json:"path"`
 	URL       string           `json:"url"`
+	// APIServers are addresses of the cluster's API server, which URL must not lead to.
+	APIServers []netip.Addr `json:"apiServers"`
 	// Scope is what the operator allows; absent: what the manifest declares.
 	Scope        *report.DeclaredScope `json:"declaredScope"`
 	Suppressions []report.Suppression  `json:"suppressions"`
@@ -49,6 +52,8 @@ type assignment struct {
 	audit  audit.Plan
 	tracer trace.Backend
 	url    string
+	// apiServers are addresses that url must not lead to.
+	apiServers []netip.Addr
 }
 
 func readPlan(text string) (assignment, error) {
@@ -61,7 +66,7 @@ func readPlan(text string) (assignment, error) {
 	if err := errors.Join(p.check(), err, timeoutErr); err != nil {
 		return assignment{}, fmt.Errorf("read %s: %w", planVariable, err)
 	}
-	return assignment{tracer: p.Tracer, url: p.URL, audit: audit.Plan{
+	return assignment{tracer: p.Tracer, url: p.URL, apiServers: p.APIServers, audit: audit.Plan{
 		Network: cmp.Or(p.Network, report.NetworkSinkhole), Command: p.Command, FailOn: p.FailOn, Timeout: timeout,
 		Transport: cmp.Or(p.Transport, report.TransportStdio), Port: p.Port, Path: p.Path, Probe: probe,
 		Scope: p.Scope, Suppressions: p.Suppressions,

@@ -27,6 +27,7 @@ func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*
 		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
 		RuntimeClass: r.Options.RuntimeClass, UserNamespace: users,
 		Template: r.Options.PodTemplate, AllowedMetadata: r.Options.AllowedMetadata,
+		APIServers: r.Options.APIServers,
 	})
 }
 

@@ -84,7 +84,7 @@ func (hostile) RoundTrip(*http.Request) (*http.Response, error) { panic("over an
 
 // A panic is recovered from above, and the next question must not pay for it.
 func TestPanicGivesBack(t *testing.T) {
-	resolver, err := New("linux/amd64", time.Second)
+	resolver, err := New(Config{Platform: "linux/amd64", Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
 	"time"
 
@@ -15,24 +16,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/lru"
-)
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
-// The errors of Resolve, by what can be done about them.
-var (
-	// ErrInvalid: the reference is none.
-	ErrInvalid = errors.New("image reference is invalid")
-	// ErrNotFound: the registry has no such image, or none for the platform.
-	ErrNotFound = errors.New("image not found")
-	// ErrUnauthorized: the registry wants other credentials.
-	ErrUnauthorized = errors.New("registry refused access")
-	// ErrUnreachable: the registry gave no usable answer; it may later.
-	ErrUnreachable = errors.New("registry unreachable")
-	// ErrBusy: the registry was not asked, because too many questions wait for an
-	// answer already. It says nothing about the image; ask again in a moment.
-	ErrBusy = errors.New("too many questions to registries")
+	"github.com/mcpaudit/mcpaudit/api/netguard"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // Image is what a registry knows of an image.
@@ -54,10 +43,14 @@ type Image struct {
 	Several bool
 }
 
+// maxCause is the most bytes of an upstream error that are logged.
+const maxCause = 512
+
 // Resolver resolves images. It is safe for concurrent use.
 type Resolver struct {
 	platform  v1.Platform
 	timeout   time.Duration
+	rules     rules
 	transport http.RoundTripper
 	images    *lru.Cache // of Image by reference with digest
 	hosts     hosts
@@ -71,16 +64,31 @@ const (
 	maxCached = 4 << 10
 )
 
-// New makes a resolver. platform is the preferred one of images that have several,
-// like "linux/amd64"; timeout bounds one Resolve.
-func New(platform string, timeout time.Duration) (*Resolver, error) {
-	parsed, err := v1.ParsePlatform(platform)
+// Config configures a Resolver.
+type Config struct {
+	// Platform is the preferred one of images that have several, like "linux/amd64".
+	Platform string
+	// Timeout bounds one Resolve.
+	Timeout time.Duration
+	// Registries say what may be asked at private addresses, or without TLS.
+	Registries Registries
+	// APIServers are addresses that are never connected to.
+	APIServers []netip.Addr
+}
+
+// New makes a resolver.
+func New(config Config) (*Resolver, error) {
+	platform, err := v1.ParsePlatform(config.Platform)
 	if err != nil {
 		return nil, fmt.Errorf("parse platform: %w", err)
 	}
+	rules, err := config.Registries.parse()
+	if err != nil {
+		return nil, err
+	}
 	return &Resolver{
-		platform: *parsed, timeout: timeout,
-		transport: limited{remote.DefaultTransport}, images: lru.New(cached),
+		platform: *platform, timeout: config.Timeout, rules: rules,
+		transport: newTransport(rules, netguard.Guard{APIServers: config.APIServers}), images: lru.New(cached),
 	}, nil
 }
 
@@ -121,11 +129,16 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	registry := reference.Context().RegistryStr()
+	if listed(r.rules.plain, hostPort(&url.URL{Scheme: "http", Host: registry})) {
+		if reference, err = name.ParseReference(image, name.Insecure); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
 	credentials, err := newKeychain(pullSecrets)
 	if err != nil {
 		return err
 	}
-	registry := reference.Context().RegistryStr()
 	if err := r.hosts.enter(registry, time.Now()); err != nil {
 		return err
 	}
@@ -136,7 +149,7 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	err = ask(reference, []remote.Option{
-		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(r.transport),
+		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(guarded{r.transport, r.rules, registry}),
 		// The reconciler does the retries, where they can be seen.
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 	})
@@ -144,6 +157,10 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err()) // we gave up, the registry did not fail
 	}
 	silent = isSilence(err)
+	var failed *failure
+	if errors.As(err, &failed) {
+		log.FromContext(ctx).V(1).Info("Registry gave no answer that could be used", "registry", registry, "cause", excerpt.Line(failed.cause.Error(), maxCause))
+	}
 	return err
 }
 
@@ -208,31 +225,6 @@ func (i Image) size() int {
 		n += len(text) + 16 // of the string itself
 	}
 	return n
-}
-
-// classify turns an error of a registry into one of this package's.
-func classify(reference name.Reference, err error) error {
-	var answer *transport.Error
-	if errors.As(err, &answer) {
-		switch answer.StatusCode {
-		case http.StatusUnauthorized, http.StatusForbidden:
-			return fmt.Errorf("%w: %s answered %d for %s", ErrUnauthorized, reference.Context().RegistryStr(), answer.StatusCode, reference)
-		case http.StatusNotFound:
-			return fmt.Errorf("%w: %s has no %s", ErrNotFound, reference.Context().RegistryStr(), reference)
-		}
-		return fmt.Errorf("%w: %s answered %d for %s", ErrUnreachable, reference.Context().RegistryStr(), answer.StatusCode, reference)
-	}
-	if errors.Is(err, errPlatform) {
-		return fmt.Errorf("%w: %s: %w", ErrNotFound, reference, err)
-	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, err)
-}
-
-// isSilence tells whether the registry did not answer at all. Whatever it answers, such
-// as that something is wrong with one repository, it may answer others better.
-func isSilence(err error) bool {
-	var network net.Error // what connecting and waiting end with, also by the deadline
-	return errors.Is(err, ErrUnreachable) && !errors.Is(err, errLarge) && errors.As(err, &network)
 }
 
 var _ authn.Keychain = keychain{}

@@ -57,9 +57,15 @@ func newRegistry(t *testing.T, password string) *fakeRegistry {
 	return fake
 }
 
-func newResolver(t *testing.T) *imageref.Resolver {
+// newResolver makes a resolver for registries on the loopback that the operator lists.
+func newResolver(t *testing.T, hosts ...string) *imageref.Resolver {
 	t.Helper()
-	resolver, err := imageref.New("linux/amd64", 5*time.Second)
+	return newResolverFor(t, 5*time.Second, hosts...)
+}
+
+func newResolverFor(t *testing.T, timeout time.Duration, hosts ...string) *imageref.Resolver {
+	t.Helper()
+	resolver, err := imageref.New(imageref.Config{Platform: "linux/amd64", Timeout: timeout, Registries: imageref.Registries{PlainHTTP: hosts}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +96,8 @@ func push(t *testing.T, reference string, image remote.Taggable) {
 }
 
 func TestResolve(t *testing.T) {
-	fake, resolver := newRegistry(t, ""), newResolver(t)
+	fake := newRegistry(t, "")
+	resolver := newResolver(t, fake.host)
 	reference := fake.host + "/team/notes:v1"
 	first := newImage(t, "/first")
 	push(t, reference, first)
@@ -138,7 +145,8 @@ func TestResolve(t *testing.T) {
 }
 
 func TestResolveIndex(t *testing.T) {
-	fake, resolver := newRegistry(t, ""), newResolver(t)
+	fake := newRegistry(t, "")
+	resolver := newResolver(t, fake.host)
 	child := newImage(t, "/amd64")
 	index := mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
 		Add: child, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
@@ -176,7 +184,7 @@ func TestResolveErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			fake.status.Store(int64(test.status))
 			defer fake.status.Store(0)
-			if _, err := newResolver(t).Resolve(t.Context(), test.image, nil); !errors.Is(err, test.want) {
+			if _, err := newResolver(t, fake.host, "127.0.0.1:1").Resolve(t.Context(), test.image, nil); !errors.Is(err, test.want) {
 				t.Errorf("Resolve = %v, want %v", err, test.want)
 			}
 		})
@@ -188,11 +196,8 @@ func TestResolveGivesUp(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-blocked }))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(blocked) })
-	resolver, err := imageref.New("linux/amd64", time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = resolver.Resolve(t.Context(), strings.TrimPrefix(server.URL, "http://")+"/a:v1", nil)
+	host := strings.TrimPrefix(server.URL, "http://")
+	_, err := newResolverFor(t, time.Millisecond, host).Resolve(t.Context(), host+"/a:v1", nil)
 	if !errors.Is(err, imageref.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Resolve = %v, want ErrUnreachable for the deadline", err)
 	}
@@ -231,7 +236,7 @@ func TestResolveWithPullSecrets(t *testing.T) {
 		{"that is damaged", []corev1.Secret{{Type: corev1.SecretTypeDockerConfigJson}}, imageref.ErrBadSecret},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := newResolver(t).Resolve(t.Context(), image, test.secrets); !errors.Is(err, test.want) {
+			if _, err := newResolver(t, fake.host).Resolve(t.Context(), image, test.secrets); !errors.Is(err, test.want) {
 				t.Errorf("Resolve = %v, want %v", err, test.want)
 			}
 		})
@@ -239,7 +244,7 @@ func TestResolveWithPullSecrets(t *testing.T) {
 }
 
 func FuzzPullSecret(f *testing.F) {
-	resolver, err := imageref.New("linux/amd64", time.Second)
+	resolver, err := imageref.New(imageref.Config{Platform: "linux/amd64", Timeout: time.Second, Registries: imageref.Registries{PlainHTTP: []string{"127.0.0.1:1"}}})
 	if err != nil {
 		f.Fatal(err)
 	}

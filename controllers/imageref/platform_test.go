@@ -74,7 +74,7 @@ func TestResolvePlatforms(t *testing.T) {
 			} else {
 				push(t, reference, indexOf(t, test.platforms...))
 			}
-			resolver, err := imageref.New(test.wanted, 5*time.Second)
+			resolver, err := imageref.New(imageref.Config{Platform: test.wanted, Timeout: 5 * time.Second, Registries: imageref.Registries{PlainHTTP: []string{fake.host}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,8 @@ func TestResolvePlatforms(t *testing.T) {
 
 // TestResolveWithoutPlatform: an image from before there were any.
 func TestResolveWithoutPlatform(t *testing.T) {
-	fake, resolver := newRegistry(t, ""), newResolver(t)
+	fake := newRegistry(t, "")
+	resolver := newResolver(t, fake.host)
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{Config: v1.Config{Cmd: []string{"/old"}}})
 	if err != nil {
 		t.Fatal(err)

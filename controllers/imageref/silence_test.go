@@ -23,10 +23,8 @@ func TestResolveOfAHangingRegistry(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(blocked) })
 	hanging := strings.TrimPrefix(server.URL, "http://")
-	resolver, err := imageref.New("linux/amd64", 2*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	healthy := newRegistry(t, "")
+	resolver := newResolverFor(t, 2*time.Second, hanging, healthy.host)
 	var busy, unreachable atomic.Int64
 	var group sync.WaitGroup
 	for range 20 {
@@ -44,14 +42,13 @@ func TestResolveOfAHangingRegistry(t *testing.T) {
 		t.Errorf("%d questions were put off, %d failed, %d were asked", busy.Load(), unreachable.Load(), asked.Load())
 	}
 	before := asked.Load()
-	_, err = resolver.Resolve(t.Context(), hanging+"/b:v1", nil)
+	_, err := resolver.Resolve(t.Context(), hanging+"/b:v1", nil)
 	if !errors.Is(err, imageref.ErrUnreachable) || asked.Load() != before || !strings.Contains(err.Error(), "did not answer a moment ago") {
 		t.Errorf("asked again: %v", err)
 	}
 	if strings.Contains(err.Error(), "/a") {
 		t.Errorf("%v names the image of another", err)
 	}
-	healthy := newRegistry(t, "")
 	push(t, healthy.host+"/notes:v1", newImage(t, "/notes"))
 	patient, err := resolver.Resolve(t.Context(), healthy.host+"/notes:v1", nil)
 	if err != nil || patient.Digest == "" {
@@ -67,10 +64,7 @@ func TestResolveCountsDeadlinesOnly(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(blocked) })
 	image := strings.TrimPrefix(server.URL, "http://") + "/a:v1"
-	resolver, err := imageref.New("linux/amd64", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resolver := newResolverFor(t, time.Hour, strings.TrimPrefix(server.URL, "http://"))
 	stopped, stop := context.WithCancel(t.Context())
 	go func() { <-arrived; stop() }()
 	if _, err := resolver.Resolve(stopped, image, nil); !errors.Is(err, context.Canceled) {
@@ -89,7 +83,8 @@ func TestResolveCountsDeadlinesOnly(t *testing.T) {
 // TestResolveGoesOnAfterAnAnswer: a registry that refuses one repository, or sends
 // nonsense for it, is well enough to be asked for another.
 func TestResolveGoesOnAfterAnAnswer(t *testing.T) {
-	fake, resolver := newRegistry(t, ""), newResolver(t)
+	fake := newRegistry(t, "")
+	resolver := newResolver(t, fake.host)
 	push(t, fake.host+"/notes:v1", newImage(t, "/notes"))
 	for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusForbidden, http.StatusNotFound} {
 		fake.status.Store(int64(status))
@@ -105,7 +100,8 @@ func TestResolveGoesOnAfterAnAnswer(t *testing.T) {
 
 // TestResolveDoesNotKeepLargeImages: what is remembered is bounded in bytes.
 func TestResolveDoesNotKeepLargeImages(t *testing.T) {
-	fake, resolver := newRegistry(t, ""), newResolver(t)
+	fake := newRegistry(t, "")
+	resolver := newResolver(t, fake.host)
 	push(t, fake.host+"/large:v1", newImage(t, strings.Repeat("a", 100_000)))
 	for range 2 {
 		before := fake.requests.Load()

@@ -1,26 +1,96 @@
 package imageref
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/netguard"
 )
+
+// Registries are named by tenants, who may have no network of their own. What they name,
+// and what it redirects to, is connected to only if guard permits it.
 
 // maxBody is the most bytes that are read of one answer. Manifests and configs
 // are far smaller; a registry is named by a tenant and may send anything, and the
 // workers read it, and decode it, at the same time.
 const maxBody = 2 << 20
 
+// maxRedirects bounds the redirects of one request. Registries need one, to where their
+// blobs are stored.
+const maxRedirects = 5
+
+// connectTimeout bounds one attempt to connect.
+const connectTimeout = 15 * time.Second
+
 // errLarge says that an answer is no manifest and no config.
 var errLarge = errors.New("answer is too large")
 
-// limited cuts answers off at maxBody.
-type limited struct{ http.RoundTripper }
+// refusal is a request that was not made.
+type refusal struct{ why string }
+
+func (r *refusal) Error() string { return r.why }
+
+// newTransport makes the transport that all questions share. It uses no proxy: one would
+// resolve names and connect where the guard cannot see it.
+func newTransport(rules rules, guard netguard.Guard) *http.Transport {
+	guard.Private = append(guard.Private, rules.private...)
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			d := net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: func(_, to string, _ syscall.RawConn) error {
+				return permit(rules, guard, address, to)
+			}}
+			return d.DialContext(ctx, network, address)
+		},
+		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
+		MaxIdleConns: 32, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// permit decides about the address that a socket is about to connect to; wanted is the
+// "host:port" of the request, whose name has been resolved by then.
+func permit(rules rules, guard netguard.Guard, wanted, to string) error {
+	resolved, err := netip.ParseAddrPort(to)
+	if err != nil {
+		return &refusal{"its address cannot be read"}
+	}
+	address := resolved.Addr().WithZone("").Unmap()
+	class, what := guard.Classify(address)
+	literal, _ := netip.ParseAddrPort(wanted)
+	switch {
+	case class == netguard.Public,
+		class == netguard.Private && (rules.isInternal(wanted) || rules.isInside(address)),
+		// No name leads to the manager itself, unless the operator spells the address out.
+		class == netguard.Loopback && literal == resolved && rules.isInternal(wanted):
+		return nil
+	case class == netguard.Private:
+		return &refusal{"it has " + what + " and is not listed in registries.internal of the operator's configuration"}
+	}
+	return &refusal{"it has the address of " + what}
+}
+
+// guarded makes the requests of one question.
+type guarded struct {
+	http.RoundTripper
+	rules
+	// registry is the "host[:port]" that is asked.
+	registry string
+}
 
 // RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := l.RoundTripper.RoundTrip(request)
+func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
+	if err := g.check(request); err != nil {
+		return nil, err
+	}
+	response, err := g.RoundTripper.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
@@ -34,4 +104,42 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 		io.Closer
 	}{io.LimitReader(response.Body, maxBody), response.Body}
 	return response, nil
+}
+
+// check decides about a request before its host is resolved.
+func (g guarded) check(request *http.Request) error {
+	redirects := 0
+	for r := request; r.Response != nil && r.Response.Request != nil; r = r.Response.Request {
+		if redirects++; redirects > maxRedirects {
+			return &refusal{fmt.Sprintf("it redirects more than %d times", maxRedirects)}
+		}
+		if from := r.Response.Request.URL; from.Scheme != r.URL.Scheme {
+			return &refusal{"it redirects from " + from.Scheme + " to another scheme"}
+		}
+	}
+	target := hostPort(request.URL)
+	switch {
+	case request.URL.Scheme != "https" && !(request.URL.Scheme == "http" && listed(g.plain, target)):
+		return &refusal{"it speaks no TLS and is not listed in registries.plainHTTP of the operator's configuration"}
+	// An internal registry is for whoever names it, not for where another one leads.
+	case g.isInternal(target) && !g.asksInternal():
+		return &refusal{"it leads to an internal registry"}
+	}
+	return nil
+}
+
+// asksInternal reports whether the registry that is asked is an internal one.
+func (g guarded) asksInternal() bool {
+	for _, scheme := range []string{"https", "http"} {
+		if g.isInternal(hostPort(&url.URL{Scheme: scheme, Host: g.registry})) {
+			return true
+		}
+	}
+	host, err := netip.ParseAddr((&url.URL{Host: g.registry}).Hostname())
+	return err == nil && g.isInside(host)
+}
+
+// hostPort returns the "host:port" of a URL, as a transport dials it.
+func hostPort(u *url.URL) string {
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
 }

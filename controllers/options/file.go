@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
 // file is the configuration as it is written. Every key is optional. Durations are
@@ -49,6 +50,7 @@ type file struct {
 	Attestation   struct {
 		KeySecret string `json:"keySecret"`
 	} `json:"attestation"`
+	Registries imageref.Registries `json:"registries"`
 }
 
 // Load reads the file, if there is one, over the options, and validates them.
@@ -106,6 +108,7 @@ func (o *Options) decode(content []byte) error {
 	if f.AllowedMetadata != nil {
 		o.AllowedMetadata = f.AllowedMetadata
 	}
+	o.Registries = f.Registries
 	if f.AuditNewRules != nil && !*f.AuditNewRules {
 		o.RulesetDigest = ""
 	}

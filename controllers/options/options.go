@@ -5,6 +5,7 @@ package options
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
 // Options configure the audits.
@@ -74,6 +76,10 @@ type Options struct {
 	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
 	// key that signs the statements of audits; empty for statements that are not signed.
 	AttestationKey string
+	// Registries say which registries may be asked at private addresses, or without TLS.
+	Registries imageref.Registries
+	// APIServers are the known addresses of the API server; the manager detects them.
+	APIServers []netip.Addr
 }
 
 // PolicyReports is Auto (where the cluster has a kind for them) or Never.

@@ -70,6 +70,7 @@ func (o *Options) Validate() error {
 		choice("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
 		choice("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
 		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever),
+		o.Registries.Validate(),
 	)
 	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
 	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,8 @@ type plan struct {
 	Port      int32              `json:"port,omitempty"`
 	Path      string             `json:"path,omitempty"`
 	URL       string             `json:"url,omitempty"`
+	// APIServers are addresses that URL must not lead to.
+	APIServers []netip.Addr `json:"apiServers,omitempty"`
 	// Scope is what the server may do; a list that is there and empty allows nothing.
 	Scope        *v1alpha1.DeclaredScope `json:"declaredScope,omitempty"`
 	Suppressions []v1alpha1.Suppression  `json:"suppressions,omitempty"`
@@ -71,6 +74,7 @@ func encodePlan(in Input) (string, error) {
 	}
 	if spec.Server.URL != "" {
 		p.Probe.Calls = cmp.Or(p.Probe.Calls, v1alpha1.ProbeCallsReadOnlyHinted)
+		p.APIServers = in.APIServers
 	}
 	if size := size(spec.DeclaredScope); size > v1alpha1.MaxScopeBytes {
 		return "", tooLarge("spec.declaredScope", size, v1alpha1.MaxScopeBytes)

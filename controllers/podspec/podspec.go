@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -75,6 +76,9 @@ type Input struct {
 	// keys that the latter may use, see KeyAllowed.
 	Template        *v1alpha1.PodTemplate
 	AllowedMetadata []string
+
+	// APIServers are addresses of the API server that the runner of a URL refuses.
+	APIServers []netip.Addr
 }
 
 // Build makes the Pod. The error is ErrTooLarge if spec.probe has too many, and

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,7 @@ func TestBuild(t *testing.T) {
 	elsewhere := newAudit()
 	elsewhere.Spec.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"}
 	far := newInput(elsewhere)
+	far.APIServers = []netip.Addr{netip.MustParseAddr("10.96.0.1")}
 	far.Image, far.Command, far.Run.ImageDigest, far.Run.KnownDigests = "", nil, "", nil
 
 	for name, in := range map[string]podspec.Input{

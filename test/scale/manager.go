@@ -38,8 +38,8 @@ func buildManager(ctx context.Context, dir string) (root, binary string, err err
 // configFile is the name of the manager's configuration in the working directory.
 const configFile = "config.yaml"
 
-// configure writes the configuration that is deployed, but for the slots.
-func configure(root, dir string, s settings) error {
+// configure writes the configuration that is deployed, but for the slots and the registry.
+func configure(root, dir, registry string, s settings) error {
 	deployed, err := os.ReadFile(filepath.Join(root, "config", "manager", configFile))
 	if err != nil {
 		return err
@@ -49,6 +49,7 @@ func configure(root, dir string, s settings) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	config["slots"] = map[string]any{"total": s.slots, "perNamespace": s.namespaceSlots}
+	config["registries"] = map[string]any{"plainHTTP": []string{registry}}
 	changed, err := yaml.Marshal(config)
 	if err != nil {
 		return err

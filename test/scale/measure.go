@@ -68,9 +68,6 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return r, err
 	}
-	if err := configure(root, dir, s); err != nil {
-		return r, err
-	}
 	c, err := startCluster(ctx, root, dir)
 	if err != nil {
 		return r, err
@@ -84,6 +81,9 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 		return r, err
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
+	if err := configure(root, dir, registry.Address(), s); err != nil {
+		return r, err
+	}
 	l := &load{cluster: c, binary: binary, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
 	if err := l.prepare(ctx, registry); err != nil {
 		return r, err
