@@ -56,7 +56,8 @@ const (
 	ReasonSandboxFailed Reason = "SandboxFailed"
 	// ReasonImagePullFailed: the image could not be had (set by the manager).
 	ReasonImagePullFailed Reason = "ImagePullFailed"
-	// ReasonOOMKilled: the server or the runner ran out of memory (set by the manager).
+	// ReasonOOMKilled: the server or the runner ran out of memory (set by the manager,
+	// and by the command line for --memory).
 	ReasonOOMKilled Reason = "OOMKilled"
 	// ReasonImageMismatch: another image was run than the resolved one (set by the manager).
 	ReasonImageMismatch Reason = "ImageMismatch"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
@@ -115,6 +116,7 @@ type options struct {
 	network string
 	noise   bool
 	tracer  string
+	memory  string
 }
 
 func (o *options) flags() *pflag.FlagSet {
@@ -126,6 +128,7 @@ func (o *options) flags() *pflag.FlagSet {
 	o.listening.flags(f)
 	o.probing.flags(f)
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what runtimes do by themselves")
+	f.StringVar(&o.memory, "memory", "2Gi", "most memory that the server and what it writes may take, at least 64Mi")
 	f.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace (our own, which needs no strace)")
 	return f
 }
@@ -157,6 +160,18 @@ func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err 
 		}
 	}
 	return p, tracer, nil
+}
+
+// minMemory is the least that the stages, the tracer and a small server fit into.
+const minMemory = 64 << 20
+
+// memoryLimit reads --memory, in bytes.
+func (o *options) memoryLimit() (int64, error) {
+	q, err := resource.ParseQuantity(o.memory)
+	if err != nil || q.Value() < minMemory {
+		return 0, fmt.Errorf("--memory %q: it is a quantity of at least 64Mi, such as 512Mi or 4Gi", o.memory)
+	}
+	return q.Value(), nil
 }
 
 // variables checks those of --env.

@@ -26,6 +26,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	if o.help {
 		return 0, explainCommand(stdout, "run")
 	}
+	memory, err := o.memoryLimit()
+	if err != nil {
+		return exitError, err
+	}
 	dir, remove, err := o.traceDir()
 	if err != nil {
 		return exitError, err
@@ -37,6 +41,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
+	launcher.Memory = memory
+	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
+		fmt.Fprintln(stderr, "mcpaudit: warning: run as root with --network allow, the server reaches every service of this machine that trusts local connections: run as another user, or without --network allow")
+	}
 	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
 	progress := terminal.NewProgress(stderr)
 	plan.Progress = progress.Step

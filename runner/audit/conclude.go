@@ -197,6 +197,8 @@ func (o observation) unwatched() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: o.launched.Error()}
 	case o.untraced:
 		return report.Incomplete{}
+	case o.starved:
+		return report.Incomplete{Reason: report.ReasonOOMKilled, Message: "a process of the server was killed because the memory of the sandbox had run out"}
 	case o.stats.Overflow:
 		return o.overflow()
 	case o.lost:

@@ -53,6 +53,8 @@ func TestIncomplete(t *testing.T) {
 		message string
 	}{
 		{"all well", []observation{watched()}, "", ""},
+		{"out of memory, and the tracer with it", []observation{watched(func(o *observation) { o.starved, o.lost = true, true })},
+			report.ReasonOOMKilled, "memory of the sandbox"},
 		{"nothing to exercise", []observation{watched(func(o *observation) { o.result.Coverage = report.Coverage{} })},
 			report.ReasonNothingAdvertised, "no tool, resource or prompt"},
 		{"every call refused", []observation{watched(func(o *observation) {

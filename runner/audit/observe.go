@@ -63,10 +63,12 @@ type observation struct {
 	// exited and known say whether, and how, the server ended before it was
 	// stopped: exited without known means that the shim was lost.
 	exited, known bool
-	status        syscall.WaitStatus
-	stderr        string
-	notes         []string
-	caught        caught
+	// starved: the kernel ended one of its processes for want of memory.
+	starved bool
+	status  syscall.WaitStatus
+	stderr  string
+	notes   []string
+	caught  caught
 	// shown is what was caught, for the report.
 	shown []report.Capture
 }
@@ -158,6 +160,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.needs, o.made = needs, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
+	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {
+		o.starved = limited.OutOfMemory()
+	}
 	select {
 	case <-process.Trace().Lost():
 		o.lost = true

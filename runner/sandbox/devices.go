@@ -18,12 +18,30 @@ var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 func (r *root) kernel(path string) error {
 	switch path {
 	case "/sys":
-		return bindReadOnly(path, r.at(path))
+		return r.sys()
 	case "/dev":
 		return r.devices()
 	default:
 		return nil
 	}
+}
+
+func (r *root) sys() error {
+	if err := bindReadOnly("/sys", r.at("/sys")); err != nil {
+		return err
+	}
+	for _, pattern := range maskedSys {
+		found, err := filepath.Glob(r.at(pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			if err := cover(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *root) devices() error {
@@ -60,11 +78,20 @@ func (r *root) devices() error {
 	return nil
 }
 
-// protectProc makes those parts of a fresh /proc unreadable or unchangeable by
-// which a process of uid 0 could reach the machine without any capability: the
-// lists of the OCI runtime specification as container engines use them.
+// What container engines cover or make read-only because it reaches the machine
+// without any capability: the defaults of containerd (oci.WithDefaultMaskedPaths).
+var (
+	readOnlyProc = []string{"bus", "fs", "irq", "sys", "sysrq-trigger"}
+	maskedProc   = []string{
+		"acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "timer_list", "timer_stats",
+	}
+	maskedSys = []string{"/sys/devices/virtual/powercap", "/sys/firmware", "/sys/devices/system/cpu/cpu*/thermal_throttle"}
+)
+
+// protectProc covers or makes read-only the parts of a fresh /proc that reach the
+// machine.
 func protectProc(proc string) error {
-	for _, name := range []string{"bus", "fs", "irq", "sys", "sysrq-trigger"} {
+	for _, name := range readOnlyProc {
 		path := filepath.Join(proc, name)
 		if _, err := os.Lstat(path); err != nil {
 			continue
@@ -73,14 +100,28 @@ func protectProc(proc string) error {
 			return fmt.Errorf("protect %s: %w", path, err)
 		}
 	}
-	for _, name := range []string{"kcore", "keys", "latency_stats", "timer_list", "sched_debug"} {
-		path := filepath.Join(proc, name)
-		if _, err := os.Lstat(path); err != nil {
-			continue
+	for _, name := range maskedProc {
+		if err := cover(filepath.Join(proc, name)); err != nil {
+			return err
 		}
-		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("mask %s: %w", path, err)
-		}
+	}
+	return nil
+}
+
+// cover puts an empty directory, or the null device, in place of what is at path, if
+// anything is.
+func cover(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil //nolint:nilerr // nothing to cover
+	}
+	if info.IsDir() {
+		err = unix.Mount("tmpfs", path, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0555")
+	} else {
+		err = unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
+	}
+	if err != nil {
+		return fmt.Errorf("mask %s: %w", path, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -12,99 +13,231 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxProcesses is how many processes and threads a sandbox may have at a time, the
-// tracer and our stages among them: what a fork bomb is stopped by.
-const maxProcesses = 4096
+const (
+	// maxProcesses bounds the processes and threads of a sandbox, those of the tracer
+	// and of the stages among them: it stops a fork bomb.
+	maxProcesses = 4096
+	// DefaultMemory bounds the memory of a sandbox, in bytes. Files that the server
+	// writes are part of it.
+	DefaultMemory int64 = 2 << 30
+)
 
-// errUnbounded: nothing bounds the number of processes.
-var errUnbounded = errors.New("the number of the server's processes is not bounded: no control group could be made for them")
+// controller is a control group controller and what is written to its files, in each
+// version of cgroups(7). Optional files are not there on every kernel.
+type controller struct {
+	name     string
+	v1, v2   map[string]int64
+	optional map[string]int64
+	// unbounded says what is missing without it.
+	unbounded string
+}
 
-// confine bounds how many processes one process, and all that it starts from now on,
-// can be. It returns the control group that does, to be removed when they are gone; ""
-// where a resource limit does.
+func controllers(memory int64) []controller {
+	processes := map[string]int64{"pids.max": maxProcesses}
+	return []controller{
+		{name: "pids", v1: processes, v2: processes, unbounded: "the number of the server's processes"},
+		{
+			name: "memory", v1: map[string]int64{"memory.limit_in_bytes": memory}, v2: map[string]int64{"memory.max": memory},
+			optional:  map[string]int64{"memory.memsw.limit_in_bytes": memory, "memory.swap.max": 0, "memory.oom.group": 0},
+			unbounded: "the server's memory",
+		},
+		// Half of the usual share: the machine stays usable, and an idle machine gives all.
+		{name: "cpu", v1: map[string]int64{"cpu.shares": 512}, v2: map[string]int64{"cpu.weight": 50}, unbounded: "the server's share of the processors"},
+	}
+}
+
+// confinement is the control groups of one sandbox, and what nothing bounds.
+type confinement struct {
+	groups    []string
+	unbounded []string
+}
+
+// confine bounds the processes, the memory and the share of the processors of one
+// process and of all that it starts from now on.
 //
-// That limit is not for user 0 of the machine, whom the kernel exempts
-// (kernel/fork.c, copy_process), and a group cannot always be made by anybody else.
-func confine(pid int) (group string, err error) {
+// Where no group can be made, a resource limit bounds the number of processes and the
+// data of each; the former does not hold for uid 0 of the machine, whom the kernel
+// exempts (kernel/fork.c, copy_process).
+func confine(pid int, memory int64) (*confinement, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for _, parent := range groups(string(mounts), string(own)) {
-		sweep(parent)
-		group := filepath.Join(parent, groupPrefix+strconv.Itoa(pid))
-		if enterGroup(group, pid) == nil {
-			return group, nil
+	c := &confinement{}
+	for _, wanted := range controllers(memory) {
+		if c.enter(pid, wanted, groups(string(mounts), string(own), wanted.name)) || fallback(pid, wanted.name, memory) {
+			continue
 		}
+		c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: no control group could be made")
 	}
-	if os.Getuid() == 0 {
-		return "", errUnbounded
+	return c, nil
+}
+
+// fallback sets the resource limit that does most of what a controller does, and
+// reports whether it holds.
+func fallback(pid int, controller string, memory int64) bool {
+	switch {
+	case controller == "cpu":
+		return unix.Setpriority(unix.PRIO_PROCESS, pid, 5) == nil
+	case os.Getuid() == 0:
+		return false
+	case controller == "memory":
+		limit := unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)} //nolint:gosec // positive: options check it
+		return unix.Prlimit(pid, unix.RLIMIT_DATA, &limit, nil) == nil
 	}
 	limit := unix.Rlimit{Cur: maxProcesses, Max: maxProcesses}
-	if err := unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil); err != nil {
-		return "", fmt.Errorf("%w; nor a limit: %w", errUnbounded, err)
-	}
-	return "", nil
+	return unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) == nil
 }
 
-// groupPrefix begins the names of our groups, which end with the number of their first
-// process. The server sees its own (/proc/self/cgroup): it says nothing of us.
+// enter puts a process into a group below the first of parents that can have one with
+// the controller, and reports whether there is one.
+func (c *confinement) enter(pid int, wanted controller, parents []parent) bool {
+	for _, p := range parents {
+		sweep(p.dir)
+		group := filepath.Join(p.dir, groupName(pid))
+		made := os.Mkdir(group, 0o755)
+		if made != nil && !slices.Contains(c.groups, group) {
+			continue
+		}
+		settings := wanted.v1
+		if p.unified {
+			settings = wanted.v2
+		}
+		if err := enterGroup(group, pid, settings); err != nil {
+			if made == nil {
+				_ = os.Remove(group) // empty
+			}
+			continue
+		}
+		for name, value := range wanted.optional {
+			_ = write(filepath.Join(group, name), value) // not there without swap accounting
+		}
+		if made == nil {
+			c.groups = append(c.groups, group)
+		}
+		return true
+	}
+	return false
+}
+
+// killed reports whether the kernel has ended a process for want of memory.
+func (c *confinement) killed() bool {
+	return slices.ContainsFunc(c.groups, func(group string) bool {
+		return counted(filepath.Join(group, "memory.events"), "oom_kill") || counted(filepath.Join(group, "memory.oom_control"), "oom_kill")
+	})
+}
+
+// counted reports whether a file of counters has one that is not zero.
+func counted(file, name string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			return value != "0"
+		}
+	}
+	return false
+}
+
+// remove removes the groups, which are empty.
+func (c *confinement) remove() {
+	for _, group := range c.groups {
+		_ = os.Remove(group) // or sweep does, later
+	}
+}
+
+// groupPrefix begins the names of our groups. The server sees its own
+// (/proc/self/cgroup), which says nothing of an audit.
 const groupPrefix = "job-"
 
-// sweep removes what audits left that were killed: groups whose first process is gone.
+// groupName names the group of a process by its pid and by when it started, so that
+// the name proves whose it was.
+func groupName(pid int) string {
+	started, _ := startTime(pid)
+	return fmt.Sprintf("%s%d-%d", groupPrefix, pid, started)
+}
+
+// sweep removes the groups of audits that were killed: of processes that are gone. A
+// group of any other name is not ours.
 func sweep(parent string) {
-	left, err := filepath.Glob(filepath.Join(parent, groupPrefix+"[1-9]*"))
+	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return // the parent has a name that is a pattern: it stays
+		return
 	}
-	for _, group := range left {
-		pid := strings.TrimPrefix(filepath.Base(group), groupPrefix)
-		if _, err := os.Stat(filepath.Join("/proc", pid)); errors.Is(err, os.ErrNotExist) {
-			_ = os.Remove(group) // empty, or not ours
+	for _, entry := range entries {
+		var pid int
+		var started uint64
+		name := entry.Name()
+		if n, err := fmt.Sscanf(name, groupPrefix+"%d-%d", &pid, &started); n != 2 || err != nil ||
+			name != fmt.Sprintf("%s%d-%d", groupPrefix, pid, started) || started == 0 {
+			continue
+		}
+		if now, err := startTime(pid); errors.Is(err, os.ErrNotExist) || err == nil && now != started {
+			_ = os.Remove(filepath.Join(parent, name)) // fails while a process is in it
 		}
 	}
 }
 
-// enterGroup makes a group of at most maxProcesses, with a process in it.
-func enterGroup(group string, pid int) error {
-	if err := os.Mkdir(group, 0o755); err != nil {
-		return err
-	}
-	err := write(filepath.Join(group, "pids.max"), maxProcesses)
-	if err == nil {
-		err = write(filepath.Join(group, "cgroup.procs"), pid)
-	}
+// startTime is when a process started, in ticks since the boot
+// (proc_pid_stat(5), starttime).
+func startTime(pid int) (uint64, error) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return errors.Join(err, os.Remove(group))
+		return 0, err
 	}
-	return nil
+	// The name of the program, in parentheses, may have spaces.
+	fields := strings.Fields(string(stat)[strings.LastIndexByte(string(stat), ')')+1:])
+	const starttime = 22 - 3
+	if len(fields) <= starttime {
+		return 0, fmt.Errorf("read the start time of process %d: %q", pid, stat)
+	}
+	return strconv.ParseUint(fields[starttime], 10, 64)
+}
+
+// enterGroup writes the settings of a group and puts a process into it.
+func enterGroup(group string, pid int, settings map[string]int64) error {
+	for name, value := range settings {
+		if err := write(filepath.Join(group, name), value); err != nil {
+			return err
+		}
+	}
+	return write(filepath.Join(group, "cgroup.procs"), int64(pid))
 }
 
 // write writes to a file that is there: one that the controller has.
-func write(file string, value int) error {
+func write(file string, value int64) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(strconv.Itoa(value))
+	_, err = f.WriteString(strconv.FormatInt(value, 10))
 	return errors.Join(err, f.Close())
 }
 
-// groups are the directories in which a group with the pids controller may be made,
-// the nearest first: our own group, and with cgroup2, where processes are in the
-// leaves, those above it (cgroups(7)).
-func groups(mountinfo, own string) []string {
+// parent is a directory in which a group may be made.
+type parent struct {
+	dir     string
+	unified bool
+}
+
+// groups are the directories in which a group with a controller may be made, the
+// nearest first: our own group, and with cgroup2, where processes are in the leaves,
+// those above it (cgroups(7)).
+func groups(mountinfo, own, controller string) []parent {
 	paths := map[string]string{} // by controllers
 	for line := range strings.Lines(own) {
 		if parts := strings.SplitN(strings.TrimSpace(line), ":", 3); len(parts) == 3 {
 			paths[parts[1]] = parts[2]
 		}
 	}
-	var found []string
+	var found []parent
 	for line := range strings.Lines(mountinfo) {
 		fields := strings.Fields(line)
 		dash := slices.Index(fields, "-")
@@ -113,15 +246,15 @@ func groups(mountinfo, own string) []string {
 		}
 		root, at := unescape(fields[3]), unescape(fields[4])
 		switch kind, options := fields[dash+1], strings.Split(fields[dash+3], ","); {
-		case kind == "cgroup" && slices.Contains(options, "pids"):
+		case kind == "cgroup" && slices.Contains(options, controller):
 			for controllers, path := range paths {
-				if slices.Contains(strings.Split(controllers, ","), "pids") {
-					found = append(found, below(at, root, path))
+				if slices.Contains(strings.Split(controllers, ","), controller) {
+					found = append(found, parent{below(at, root, path), false})
 				}
 			}
 		case kind == "cgroup2":
 			for dir := below(at, root, paths[""]); ; dir = filepath.Dir(dir) {
-				found = append(found, dir)
+				found = append(found, parent{dir, true})
 				if dir == at || len(dir) <= len(at) {
 					break
 				}

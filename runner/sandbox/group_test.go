@@ -21,20 +21,20 @@ func TestGroups(t *testing.T) {
 	)
 	for name, tc := range map[string]struct {
 		mounts, own string
-		want        []string
+		want        []parent
 	}{
 		"none":        {"1 0 8:1 / / rw - ext4 /dev/sda rw\n", "0::/\n", nil},
-		"v1":          {v1, "8:pids:/user.slice\n1:cpu:/\n0::/\n", []string{"/sys/fs/cgroup/pids/user.slice"}},
-		"v1, inside":  {inside, "8:pids:/docker/abc/x\n", []string{"/sys/fs/cgroup/pids/x"}},
-		"v1, outside": {inside, "8:pids:/other\n", []string{"/sys/fs/cgroup/pids"}},
-		"v2": {v2, "0::/user.slice/a.scope\n", []string{
-			"/sys/fs/cgroup/user.slice/a.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup",
+		"v1":          {v1, "8:pids:/user.slice\n1:cpu:/\n0::/\n", []parent{{"/sys/fs/cgroup/pids/user.slice", false}}},
+		"v1, inside":  {inside, "8:pids:/docker/abc/x\n", []parent{{"/sys/fs/cgroup/pids/x", false}}},
+		"v1, outside": {inside, "8:pids:/other\n", []parent{{"/sys/fs/cgroup/pids", false}}},
+		"v2": {v2, "0::/user.slice/a.scope\n", []parent{
+			{"/sys/fs/cgroup/user.slice/a.scope", true}, {"/sys/fs/cgroup/user.slice", true}, {"/sys/fs/cgroup", true},
 		}},
 		"nonsense": {"a - cgroup2\n1 2 3 4 5 6 - cgroup2\n", ":\n::\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := groups(tc.mounts, tc.own); !slices.Equal(got, tc.want) {
-				t.Errorf("got %q, want %q", got, tc.want)
+			if got := groups(tc.mounts, tc.own, "pids"); !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
 	}
@@ -56,10 +56,18 @@ func TestConfine(t *testing.T) {
 	}
 	end := func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	defer end()
-	group, err := confine(shell.Process.Pid)
-	if err != nil || group == "" {
-		t.Skipf("no control group can be made here: %q, %v", group, err)
+	limits, err := confine(shell.Process.Pid, 256<<20)
+	if err != nil {
+		t.Fatal(err)
 	}
+	i := slices.IndexFunc(limits.groups, func(group string) bool {
+		_, err := os.Stat(filepath.Join(group, "pids.max"))
+		return err == nil
+	})
+	if i < 0 {
+		t.Skipf("no control group can be made here: %q", limits.unbounded)
+	}
+	group := limits.groups[i]
 	if most, err := os.ReadFile(filepath.Join(group, "pids.max")); err != nil || strings.TrimSpace(string(most)) != strconv.Itoa(maxProcesses) {
 		t.Errorf("pids.max is %q, %v", most, err)
 	}
@@ -78,7 +86,68 @@ func TestConfine(t *testing.T) {
 	if strings.Contains(said.String(), "none failed") {
 		t.Error("a hundred processes were not too many for a group of 20")
 	}
-	until(t, "the group is empty", func() bool { return os.Remove(group) == nil })
+	until(t, "the groups are empty", func() bool {
+		limits.remove()
+		return !slices.ContainsFunc(limits.groups, func(group string) bool {
+			_, err := os.Stat(group)
+			return err == nil
+		})
+	})
+}
+
+// TestS13MemoryIsBounded: a process that takes more than its group may have is killed,
+// and the group says so.
+func TestS13MemoryIsBounded(t *testing.T) {
+	shell := exec.Command("sh", "-c", "read go; exec tail /dev/zero")
+	stdin, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	limits, err := confine(shell.Process.Pid, minTestMemory)
+	if err != nil || slices.ContainsFunc(limits.unbounded, func(what string) bool { return strings.Contains(what, "memory") }) || len(limits.groups) == 0 {
+		_ = stdin.Close() // the shell ends
+		_ = shell.Wait()
+		t.Skipf("no control group can be made here: %+v, %v", limits, err)
+	}
+	defer limits.remove()
+	if limits.killed() {
+		t.Error("killed before anything was taken")
+	}
+	if _, err := stdin.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	_ = shell.Wait() // killed
+	until(t, "the group says so", limits.killed)
+}
+
+const minTestMemory = 32 << 20
+
+// TestL6OnlyOwnGroupsAreRemoved: the name has to prove whose a group was.
+func TestL6OnlyOwnGroupsAreRemoved(t *testing.T) {
+	parent := t.TempDir()
+	own := groupName(os.Getpid())
+	left := []string{"job-1", "job-4194305", "job-4194305-", "job-4194305-0", "job-4194305-1x", "job-+4194305-1", "other-4194305-1", own}
+	for _, name := range append([]string{"job-4194305-1", own + "1"}, left...) {
+		if err := os.Mkdir(filepath.Join(parent, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(parent)
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	slices.Sort(left)
+	if !slices.Equal(got, left) {
+		t.Errorf("left %q, want %q", got, left)
+	}
 }
 
 func until(t *testing.T, what string, done func() bool) {

@@ -45,12 +45,13 @@ func (p *process) Stop(ctx context.Context) {
 	p.box.end()
 }
 
+// OutOfMemory reports whether the kernel ended a process of the run because its memory
+// had run out. It is known after Stop.
+func (p *process) OutOfMemory() bool { return p.box.starved }
+
 // Notes are what the sandbox could not do as well as it should.
 func (p *process) Notes() []string {
-	notes := p.Run.Notes()
-	if p.box.unbounded != nil {
-		notes = append(notes, p.box.unbounded.Error())
-	}
+	notes := append(p.Run.Notes(), p.box.limits.unbounded...)
 	for line := range strings.Lines(p.box.said.String()) {
 		if note, ok := strings.CutPrefix(strings.TrimSpace(line), notePrefix); ok {
 			notes = append(notes, note)

@@ -18,6 +18,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +65,8 @@ type Launcher struct {
 	Env []string
 	// Keep says that the traces are wanted, whole, when the audit is over.
 	Keep bool
+	// Memory bounds the memory of each run, in bytes; 0 is DefaultMemory.
+	Memory int64
 
 	command  []string
 	dir      string
@@ -148,10 +151,9 @@ type box struct {
 	state *net.UnixConn
 	said  *audit.Tail
 	gone  chan struct{}
-	// group is the control group that bounds the number of processes, and unbounded
-	// why nothing does.
-	group     string
-	unbounded error
+	// limits are the control groups; starved is whether memory ran out in them.
+	limits  *confinement
+	starved bool
 	// captures come from the outer stage; nil where it has no sinkhole. When the
 	// box is abandoned nobody takes them.
 	captures  chan sinkhole.Capture
@@ -191,7 +193,9 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 		e.closeOurs()
 		return refused(err)
 	}
-	b.group, b.unbounded = confine(b.cmd.Process.Pid) // which has no child yet: it waits for its plan
+	if b.limits, err = confine(b.cmd.Process.Pid, cmp.Or(l.Memory, DefaultMemory)); err != nil { // it has no child yet: it waits for its plan
+		b.limits = &confinement{unbounded: []string{fmt.Sprintf("nothing bounds what the server uses: %v", err)}}
+	}
 	b.catch(e.captures, l.Network)
 	b.lifeline, b.link, b.dialer, b.state = e.spec, shim.NewLink(e.link), dialer{e.dials}, e.state
 	go func() {
@@ -267,9 +271,8 @@ func (b *box) end() {
 		_ = b.cmd.Process.Kill() // the first process of a namespace takes all others along
 		<-b.gone
 	}
-	if b.group != "" {
-		_ = os.Remove(b.group) // empty
-	}
+	b.starved = b.limits.killed()
+	b.limits.remove()
 	_ = os.RemoveAll(b.mount) // all that was ever there was mounted, and not for us
 }
 

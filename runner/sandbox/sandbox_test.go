@@ -220,6 +220,18 @@ cat /etc/shadow 2>/dev/null | wc -c; echo 1 > /proc/sys/kernel/hostname 2>/dev/n
 	}
 }
 
+// TestS13KernelFilesAreMasked: what container engines mask, a server does not read
+// either, where the machine has it.
+func TestS13KernelFilesAreMasked(t *testing.T) {
+	o := shell(t, `for f in acpi asound interrupts kcore keys latency_stats sched_debug scsi timer_list timer_stats; do
+[ -d /proc/$f ] && ls -A /proc/$f; [ -f /proc/$f ] && head -c 1 /proc/$f; done
+ls -A /sys/firmware /sys/devices/virtual/powercap 2>/dev/null | grep -v : ; echo done
+for f in bus fs irq sys; do [ -d /proc/$f ] && grep -q " /proc/$f proc ro" /proc/self/mounts || [ ! -d /proc/$f ] || echo $f is writable; done`)
+	if strings.TrimSpace(o.stdout) != "done" {
+		t.Errorf("the server reads %q", o.stdout)
+	}
+}
+
 func TestNoDescriptorIsInherited(t *testing.T) {
 	dir, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY, 0) // not close-on-exec: as from a shell
 	if err != nil {
