@@ -1,12 +1,15 @@
 package audit
 
-import "sync"
+import (
+	"sync"
 
-// perNamespace is how many audits of one namespace have a registry asked at a time:
-// half of what package imageref does for all. Who names registries that take their
-// time, ever others, would else have all questions wait for them, and nobody else's
-// audit would begin.
-const perNamespace = 3
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+)
+
+// perNamespace bounds the questions to registries that audits of one namespace have
+// under way: a third of all, so that two namespaces whose registries take their time
+// leave some to the others.
+const perNamespace = imageref.MaxQuestions / 3
 
 // askers counts the audits that wait for a registry. The zero value is ready for use.
 type askers struct {

@@ -24,6 +24,14 @@ func (s slow) Resolve(context.Context, string, []corev1.Secret) (imageref.Image,
 
 func (s slow) Digest(context.Context, string, []corev1.Secret) (string, error) { return "", nil }
 
+// TestL3NamespacesLeaveQuestions: two namespaces whose registries do not answer leave some
+// of all questions to the others.
+func TestL3NamespacesLeaveQuestions(t *testing.T) {
+	if 2*perNamespace >= imageref.MaxQuestions || perNamespace < 1 {
+		t.Errorf("two namespaces may ask %d questions of %d", 2*perNamespace, imageref.MaxQuestions)
+	}
+}
+
 // One namespace whose registries do not answer leaves questions for the others.
 func TestNamespaceDoesNotAskForAll(t *testing.T) {
 	images := slow{make(chan struct{}), make(chan struct{})}

@@ -60,8 +60,8 @@ func (t *tally) add(g *group, o *opinion) {
 	c := g.Subject.Containers[o.container]
 	t.violating += g.pods
 	t.running[v1alpha1.RunningViolation{
-		Namespace: g.Subject.Namespace, Owner: excerpt.Cut(g.Owner, maxOwner), Container: c.Name,
-		Image: excerpt.Cut(c.Image, maxImage), ImageID: excerpt.Cut(g.ImageIDs[o.container], maxImage), Reason: o.reason,
+		Namespace: g.Subject.Namespace, Owner: excerpt.Line(g.Owner, maxOwner), Container: c.Name,
+		Image: excerpt.Line(c.Image, maxImage), ImageID: excerpt.Line(g.ImageIDs[o.container], maxImage), Reason: o.reason,
 	}] += g.pods
 	at := place{g.Subject.Namespace, g.Owner, c.Name}
 	if have := t.places[at]; have == nil || slices.Compare(have.sum[:], g.sum[:]) > 0 {

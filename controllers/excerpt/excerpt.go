@@ -4,6 +4,7 @@ package excerpt
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -39,13 +40,21 @@ func width(r rune) int {
 	}
 }
 
-// Line is Cut for a text that has to stay on one line of a terminal: controls
-// and line breaks become blanks.
+// Line is Cut for a text that is shown to people: on one line, without what could hide or
+// reorder a part of it. Controls (C0 and C1), line breaks, bidirectional overrides, and
+// what takes no room become blanks.
 func Line(s string, limit int) string {
 	return Cut(strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029' {
-			return ' '
+		if isVisible(r) {
+			return r
 		}
-		return r
+		return ' '
 	}, s), limit)
+}
+
+// blankBraille is a printable symbol that looks like a space.
+const blankBraille = '\u2800'
+
+func isVisible(r rune) bool {
+	return unicode.IsPrint(r) && r != blankBraille && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -37,6 +37,22 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestL1Line: nothing that hides or reorders text, or that a terminal takes for an order.
+func TestL1Line(t *testing.T) {
+	for name, hidden := range map[string]string{
+		"C1 control (CSI)": "\u009b", "next line": "\u0085", "delete": "\x7f", "right-to-left override": "\u202e", "isolate": "\u2066",
+		"zero-width space": "\u200b", "zero-width joiner": "\u200d", "byte order mark": "\ufeff", "soft hyphen": "\u00ad", "tag": "\U000e0041",
+		"Hangul filler": "\u3164", "variation selector": "\ufe0f", "blank braille": "\u2800", "no-break space": "\u00a0", "private use": "\ue000",
+	} {
+		if got := excerpt.Line("a"+hidden+"b", 64); got != "a b" {
+			t.Errorf("%s: Line = %q", name, got)
+		}
+	}
+	if got := excerpt.Line("naïve \U0001f600 文字", 64); got != "naïve \U0001f600 文字" {
+		t.Errorf("Line = %q", got)
+	}
+}
+
 func FuzzCut(f *testing.F) {
 	for _, seed := range []string{"", "plain", `"\<>&`, "\x00\u2028é\U0001f600", strings.Repeat("\xf0", 9)} {
 		f.Add(seed, 8)

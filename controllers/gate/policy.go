@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // The kinds of policies, as references name them.
@@ -98,7 +99,7 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 	}
 	problems = append(problems, p.checkGate(), p.checkTrust())
 	if err := errors.Join(problems...); err != nil {
-		p.Invalid = plain(first(problems).Error(), maxInvalid)
+		p.Invalid = excerpt.Line(first(problems).Error(), maxInvalid)
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
 // maxPasted is the most bytes of a command line that somebody is told to paste.
@@ -33,7 +34,7 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		if d.subject.Architecture == o.Verdict.Architecture {
 			return "pin its Pods to kubernetes.io/os linux as well"
 		}
-		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", plain(o.Verdict.Architecture, 32))
+		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(o.Verdict.Architecture, 32))
 	case v1alpha1.GateNoDigest:
 		return "name it by its digest"
 	case v1alpha1.GateOtherCommand:
@@ -57,7 +58,7 @@ func (d *decider) audit(o Opinion) string {
 	command, where := "kubectl mcpaudit run --image "+o.Container.Image, ", in a namespace that the policy trusts"
 	own := &Verdict{Audit: types.NamespacedName{Namespace: d.subject.Namespace}}
 	if o.Policy.Trusts(own, d.subject.Namespace, d.facts) {
-		command, where = command+" -n "+plain(d.subject.Namespace, 63), ""
+		command, where = command+" -n "+excerpt.Line(d.subject.Namespace, 63), ""
 	}
 	words, ok := pasted(o.Container)
 	if !ok {
@@ -77,7 +78,7 @@ func pasted(container Container) (text string, ok bool) {
 	}
 	text = " --"
 	for _, word := range slices.Concat(container.Command, container.Args) {
-		if plain(word, maxPasted) != word || strings.ContainsAny(word, "'\"`") || len(text) > maxPasted {
+		if excerpt.Line(word, maxPasted) != word || strings.ContainsAny(word, "'\"`") || len(text) > maxPasted {
 			return "", false
 		}
 		if word == "" || strings.Trim(word, bare) != "" {

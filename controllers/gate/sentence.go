@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
@@ -20,16 +19,6 @@ const (
 	// maxMore is the room for what follows the worst of several.
 	maxMore = 40
 )
-
-// plain is a text without what could hide, reorder or break a line, of bounded length.
-func plain(s string, limit int) string {
-	return excerpt.Line(strings.Map(func(r rune) rune {
-		if r != ' ' && !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s), limit)
-}
 
 // caps are how much each part of a sentence may take, until it fits.
 var caps = []int{320, 160, 80, 40}
@@ -61,21 +50,21 @@ func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) string
 	if o.Policy.Namespace == "" {
 		kind = "cluster policy"
 	}
-	return text + fmt.Sprintf(" (%s %s).", kind, plain(o.Policy.Ref.Name, cut))
+	return text + fmt.Sprintf(" (%s %s).", kind, excerpt.Line(o.Policy.Ref.Name, cut))
 }
 
 func (d *decider) object(cut int) string {
 	if d.subject.Name == "" {
-		return "new " + plain(d.subject.Kind, cut)
+		return "new " + excerpt.Line(d.subject.Kind, cut)
 	}
-	return plain(d.subject.Kind, cut) + " " + plain(d.subject.Name, cut)
+	return excerpt.Line(d.subject.Kind, cut) + " " + excerpt.Line(d.subject.Name, cut)
 }
 
 // containerText is what has an image, and how: "container server runs".
 func containerText(c Container, cut int) string {
 	text := string(c.Role)
 	if c.Name != text {
-		text += " " + plain(c.Name, cut)
+		text += " " + excerpt.Line(c.Name, cut)
 	}
 	if c.Role == RoleImageVolume {
 		return text + " mounts"
@@ -89,29 +78,29 @@ func imageText(given string, read *image, cut int) string {
 		return "an image that is not known"
 	}
 	if read.err != nil {
-		return `"` + plain(strings.ReplaceAll(given, `"`, "?"), cut) + `"`
+		return `"` + excerpt.Line(strings.ReplaceAll(given, `"`, "?"), cut) + `"`
 	}
-	return plain(given, cut)
+	return excerpt.Line(given, cut)
 }
 
 // found says what a policy found.
 func (d *decider) found(o Opinion, read *image, cut int) string {
 	audit := ""
 	if o.Verdict != nil {
-		audit = plain(o.Verdict.Audit.String(), cut)
+		audit = excerpt.Line(o.Verdict.Audit.String(), cut)
 	}
 	switch {
 	case o.Exception != nil:
-		return fmt.Sprintf("which is admitted by the exception %s until %s, ticket %s", plain(o.Exception.Name, cut),
-			o.Exception.Expires.UTC().Format(time.RFC3339), plain(o.Exception.Ticket, cut))
+		return fmt.Sprintf("which is admitted by the exception %s until %s, ticket %s", excerpt.Line(o.Exception.Name, cut),
+			o.Exception.Expires.UTC().Format(time.RFC3339), excerpt.Line(o.Exception.Ticket, cut))
 	case o.Policy.Invalid != "":
-		return "which cannot be judged, because the policy cannot be read: " + plain(o.Policy.Invalid, min(cut, maxInvalid))
+		return "which cannot be judged, because the policy cannot be read: " + excerpt.Line(o.Policy.Invalid, min(cut, maxInvalid))
 	}
 	switch o.Reason {
 	case v1alpha1.GatePassed:
 		if o.Action == v1alpha1.ActionWarn {
 			return fmt.Sprintf("whose audit %s could not observe everything (%s), and passed on %s", audit,
-				plain(o.Verdict.Reason, cut), o.Verdict.Passed.UTC().Format(time.DateOnly))
+				excerpt.Line(o.Verdict.Reason, cut), o.Verdict.Passed.UTC().Format(time.DateOnly))
 		}
 		return "which passed its audit " + audit
 	case v1alpha1.GateFailed:
@@ -119,11 +108,11 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 	case v1alpha1.GateDrifted:
 		return fmt.Sprintf("whose manifest is not the one of its baseline by the audit %s", audit)
 	case v1alpha1.GateInconclusive:
-		return fmt.Sprintf("whose audit %s could not observe everything (%s)", audit, plain(o.Verdict.Reason, cut))
+		return fmt.Sprintf("whose audit %s could not observe everything (%s)", audit, excerpt.Line(o.Verdict.Reason, cut))
 	case v1alpha1.GateStale:
 		return d.stale(o, audit, cut)
 	case v1alpha1.GateOtherPlatform:
-		return fmt.Sprintf("which was audited for %s only, by %s, and may run on other nodes", plain(o.Verdict.Architecture, cut), audit)
+		return fmt.Sprintf("which was audited for %s only, by %s, and may run on other nodes", excerpt.Line(o.Verdict.Architecture, cut), audit)
 	case v1alpha1.GateOtherCommand:
 		return d.otherCommand(o, audit, cut)
 	case v1alpha1.GateNoDigest:
@@ -154,12 +143,12 @@ func notAudited(container Container, read *image, cut int) string {
 
 // unclear is the reason without its full stop.
 func unclear(container Container, cut int) string {
-	return strings.TrimRight(plain(container.Unclear, cut), ". ")
+	return strings.TrimRight(excerpt.Line(container.Unclear, cut), ". ")
 }
 
 func (d *decider) stale(o Opinion, audit string, cut int) string {
 	if o.Verdict.Halted {
-		return fmt.Sprintf("whose audit %s is not renewed (%s)", audit, plain(o.Verdict.Reason, cut))
+		return fmt.Sprintf("whose audit %s is not renewed (%s)", audit, excerpt.Line(o.Verdict.Reason, cut))
 	}
 	return fmt.Sprintf("whose audit %s of %s is older than %s", audit, o.Verdict.Time.UTC().Format(time.DateOnly), o.Policy.Gate.MaxAge.Duration)
 }

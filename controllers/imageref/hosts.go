@@ -8,11 +8,11 @@ import (
 
 // A registry is named by whoever may create an audit, and may take its time. These
 // bound how many of the manager's workers wait for registries at once, one of them
-// (perHost) and all together (perAll), so that the others go on with audits that run.
-// A question beyond that is not answered but put off: ErrBusy.
+// (perHost) and all together (MaxQuestions), so that the others go on with audits that
+// run. A question beyond that is not answered but put off: ErrBusy.
 const (
-	perHost = 3
-	perAll  = 6
+	perHost      = 3
+	MaxQuestions = 6
 )
 
 // memory is how long a registry that could not be reached is not asked again. After
@@ -45,7 +45,7 @@ func (h *hosts) enter(name string, now time.Time) error {
 	case known != nil && known.silent && (known.asking > 0 || now.Sub(known.failed) < memory):
 		// No more of it: the question that failed was perhaps another tenant's.
 		return fmt.Errorf("%w: %s did not answer a moment ago, and is asked again in %s", ErrUnreachable, name, memory)
-	case h.asking >= perAll:
+	case h.asking >= MaxQuestions:
 		return fmt.Errorf("%w: %d questions to registries are waiting for an answer", ErrBusy, h.asking)
 	case known != nil && known.asking >= perHost:
 		return fmt.Errorf("%w: %d questions to %s are waiting for an answer", ErrBusy, known.asking, name)

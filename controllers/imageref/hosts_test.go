@@ -20,7 +20,7 @@ func TestHostsBoundsQuestions(t *testing.T) {
 	if err := h.enter("a", start); !errors.Is(err, ErrBusy) {
 		t.Errorf("one question too many to a registry: %v", err)
 	}
-	for i := range perAll - perHost {
+	for i := range MaxQuestions - perHost {
 		if err := h.enter(fmt.Sprint("b", i), start); err != nil {
 			t.Fatalf("another registry is affected: %v", err)
 		}
@@ -89,7 +89,7 @@ func TestPanicGivesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	resolver.transport = hostile{}
-	for range 2 * perAll {
+	for range 2 * MaxQuestions {
 		func() {
 			defer func() {
 				if recover() == nil {

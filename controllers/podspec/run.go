@@ -75,7 +75,7 @@ type Run struct {
 // annotation may go back and forth between two values.
 func Name(audit *v1alpha1.MCPServerAudit, requested string) string {
 	key := sha256.Sum256([]byte(string(audit.UID) + "\n" + strconv.FormatInt(audit.Generation, 10) + "\n" + requested + "\n" + Previous(audit)))
-	const keyLength = 10
+	const keyLength = 20 // 80 bits: a tenant who varies the annotation finds no name of another run
 	readable := strings.ReplaceAll(audit.Name, ".", "-")
 	readable = strings.TrimRight(readable[:min(len(readable), maxLabel-keyLength-1)], "-")
 	return readable + "-" + hex.EncodeToString(key[:])[:keyLength]

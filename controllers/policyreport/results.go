@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -194,26 +193,15 @@ func of(audit *v1alpha1.MCPServerAudit, policy, rule, message string) result {
 
 // finish cuts the texts, makes them plain, and leaves out what there is not.
 func finish(line result) result {
-	line.Policy, line.Rule, line.Message = plain(line.Policy, maxProperty), plain(line.Rule, maxProperty), plain(line.Message, maxMessage)
+	line.Policy, line.Rule, line.Message = excerpt.Line(line.Policy, maxProperty), excerpt.Line(line.Rule, maxProperty), excerpt.Line(line.Message, maxMessage)
 	for key, value := range line.Properties {
 		if value == "" {
 			delete(line.Properties, key)
 			continue
 		}
-		line.Properties[key] = plain(value, maxProperty)
+		line.Properties[key] = excerpt.Line(value, maxProperty)
 	}
 	return line
-}
-
-// plain is a text without what no reader should act on: a server wrote parts of it,
-// and dashboards and chat bots show it.
-func plain(text string, limit int) string {
-	return excerpt.Cut(strings.Map(func(r rune) rune {
-		if r != ' ' && !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text), limit)
 }
 
 func conditionOf(audit *v1alpha1.MCPServerAudit, name string) metav1.Condition {
