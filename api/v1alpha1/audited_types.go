@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "strings"
+
 // AuditedServer is what the last audit ran. Admission compares it with workloads: the
 // spec may be another by now.
 type AuditedServer struct {
@@ -8,12 +10,24 @@ type AuditedServer struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// digests are all by which a kubelet may report the image: of the index, of the
-	// platform's manifest, of the config.
+	// digests are the manifest digests that the verdict is about. The last one is the
+	// image manifest that was run. An index that the image names comes before it, if
+	// every container runtime runs that manifest of it.
 	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=4
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
 	Digests []Digest `json:"digests,omitempty"`
+
+	// ambiguousDigest is what the image names, if that may be another image elsewhere:
+	// an index of which container runtimes could run different manifests, or what only
+	// the kubelet could resolve. Findings count against it, and it never passes.
+	// +optional
+	AmbiguousDigest Digest `json:"ambiguousDigest,omitempty"`
+
+	// imageID is the digest of the image's config, by which nodes know an image that
+	// has no repository. It names no manifest: "name@sha256:..." is never compared with it.
+	// +optional
+	ImageID Digest `json:"imageID,omitempty"`
 
 	// platform that was run, such as "linux/amd64", if the image is for several, or if
 	// only the kubelet could have it, so that this is not known; empty if it is for one.
@@ -33,4 +47,14 @@ type AuditedServer struct {
 	// unsuppressed counts the findings that no suppression was about.
 	// +optional
 	Unsuppressed *FindingCounts `json:"unsuppressed,omitempty"`
+}
+
+// Pin returns the audited image as a workload names what the verdict is about, such as
+// "registry.example/notes:1@sha256:..."; empty if no digest passes.
+func (a *AuditedServer) Pin() string {
+	if a == nil || a.Image == "" || len(a.Digests) == 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(a.Image, "@")
+	return name + "@" + string(a.Digests[0])
 }

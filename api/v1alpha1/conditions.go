@@ -116,6 +116,16 @@ const (
 	// * "Idle"
 	ConditionAuditing = "Auditing"
 
+	// ConditionImageAmbiguous is present, and True, only if the last audit ran one of
+	// several images that spec.server.image could stand for (abnormal-true). The verdict
+	// is about that one; the message names the digest to pin.
+	//
+	// Possible reasons for this condition to be True are:
+	//
+	// * "AmbiguousIndex"
+	// * "ResolvedByNode"
+	ConditionImageAmbiguous = "ImageAmbiguous"
+
 	// ConditionReconciling is present, and True, only until the first verdict
 	// (kstatus: abnormal-true). Auditing a decided object again never sets it.
 	// Its reasons are those of Ready=Unknown.
@@ -226,6 +236,16 @@ const (
 	ReasonNoScopeDeclared = "NoScopeDeclared"
 	// ReasonAuditIncomplete: nothing was seen outside of it, and not all was seen.
 	ReasonAuditIncomplete = "AuditIncomplete"
+)
+
+// The reasons of ImageAmbiguous.
+const (
+	// ReasonAmbiguousIndex: container runtimes could run different manifests of the index
+	// that the image names.
+	ReasonAmbiguousIndex = "AmbiguousIndex"
+	// ReasonResolvedByNode: the registry did not answer the operator, so that only the
+	// node knows what the image named.
+	ReasonResolvedByNode = "ResolvedByNode"
 )
 
 // The reasons of ManifestStable and Auditing.

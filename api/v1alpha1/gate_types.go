@@ -68,7 +68,8 @@ type Gate struct {
 	// +kubebuilder:default=High
 	FailOn FailOn `json:"failOn,omitempty"`
 
-	// onMissing is for an image that no audit that counts has a verdict on.
+	// onMissing is for an image that no audit that counts has a verdict on. Also for one
+	// that is named by a tag: what was audited and what will be pulled may differ.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnMissing GateAction `json:"onMissing,omitempty"`
@@ -102,11 +103,6 @@ type Gate struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="maxAge must be 1h or more"
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
-
-	// requireDigest denies images that are not named by their digest: a tag may name
-	// another image by the time that the kubelet pulls it.
-	// +optional
-	RequireDigest bool `json:"requireDigest,omitempty"`
 
 	// targets are what is looked at: Pods, Workloads (what makes Pods), MCPServers (the
 	// objects of ToolHive, kmcp and mcp.x-k8s.io). Absent: all of them. Without Pods
@@ -276,7 +272,8 @@ const (
 	GateOtherCommand GateReason = "OtherCommand"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
-	// GateNoDigest: the image is named by a tag, and the policy wants a digest.
+	// GateNoDigest: the image is named by a tag, or by a digest that may be another image
+	// elsewhere, so that no verdict is about what will run.
 	GateNoDigest GateReason = "NoDigest"
 	// GateDrifted: the manifest is not the baseline's.
 	GateDrifted GateReason = "Drifted"

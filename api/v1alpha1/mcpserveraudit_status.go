@@ -20,7 +20,7 @@ type MCPServerAuditStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions: Ready, Audited, ScopeConformant, ManifestStable, Auditing, and while they are
-	// true Reconciling and Stalled.
+	// true ImageAmbiguous, Reconciling and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

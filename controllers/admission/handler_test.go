@@ -43,7 +43,13 @@ func (f *facts) Facts(now time.Time) gate.Facts {
 	return known
 }
 func (f *facts) ByDigest(digest v1alpha1.Digest) []*gate.Verdict { return f.verdicts[string(digest)] }
+func (f *facts) ByImageID(v1alpha1.Digest) []*gate.Verdict       { return nil }
 func (f *facts) ByImage(image string) []*gate.Verdict            { return f.verdicts[image] }
+
+func digestOf(image string) v1alpha1.Digest {
+	_, digest, _ := strings.Cut(image, "@")
+	return v1alpha1.Digest(digest)
+}
 
 // counts are the metrics.
 type counts struct{ all []string }
@@ -54,7 +60,12 @@ func (c *counts) Decided(decision, reason, mode string, _ time.Duration) {
 func (c *counts) Excepted(n int)      { c.all = append(c.all, fmt.Sprint("excepted ", n)) }
 func (c *counts) Failed(cause string) { c.all = append(c.all, "failed "+cause) }
 
-const passing, failing = "registry.example/honest:1", "registry.example/leaky:1"
+var passing, failing = pinned("registry.example/honest:1"), pinned("registry.example/leaky:1")
+
+// pinned is an image with the digest that its verdict is about.
+func pinned(image string) string {
+	return image + "@" + string(v1alpha1.CommandDigest([]string{image}, nil))
+}
 
 func policyOf(mode v1alpha1.GateMode) *gate.Policy {
 	return gate.ReadPolicy(&v1alpha1.MCPAuditPolicy{
@@ -71,7 +82,7 @@ func policyOf(mode v1alpha1.GateMode) *gate.Policy {
 
 func verdict(name, image string, high int32) *gate.Verdict {
 	return &gate.Verdict{
-		Audit: types.NamespacedName{Namespace: "team-a", Name: name}, Image: image, Digests: []v1alpha1.Digest{v1alpha1.CommandDigest([]string{image}, nil)},
+		Audit: types.NamespacedName{Namespace: "team-a", Name: name}, Image: image, Digests: []v1alpha1.Digest{digestOf(image)},
 		CommandDigest: v1alpha1.CommandDigest(nil, nil), Complete: true, Reason: v1alpha1.ReasonPassed,
 		Findings: v1alpha1.FindingCounts{High: high}, Unsuppressed: v1alpha1.FindingCounts{High: high}, Time: time.Now(),
 	}
@@ -79,8 +90,10 @@ func verdict(name, image string, high int32) *gate.Verdict {
 
 func newFacts(mode v1alpha1.GateMode) *facts {
 	return &facts{
-		known:    gate.Facts{Policies: []*gate.Policy{policyOf(mode)}, Architectures: []string{"amd64"}},
-		verdicts: map[string][]*gate.Verdict{passing: {verdict("honest", passing, 0)}, failing: {verdict("leaky", failing, 2)}},
+		known: gate.Facts{Policies: []*gate.Policy{policyOf(mode)}, Architectures: []string{"amd64"}},
+		verdicts: map[string][]*gate.Verdict{
+			string(digestOf(passing)): {verdict("honest", passing, 0)}, string(digestOf(failing)): {verdict("leaky", failing, 2)},
+		},
 	}
 }
 

@@ -34,17 +34,16 @@ func (r *Reconciler) attest(ctx context.Context, s *session) (attestation.Result
 	return r.Attester.Attest(ctx, judged, s.attested())
 }
 
-// attested are the digests of the image that was run: of what the reference names, and
-// of the platform's manifest if that is an index. That of its config, which is the last
-// that is known, is none by which an image can be had.
+// attested names the image that was run by the digests that the verdict is about. There
+// are none of an image that only the node could resolve.
 func (s *session) attested() statement.Image {
 	ran := s.audited()
-	if ran == nil || s.resolved == "" {
+	if ran == nil || s.resolved == "" || len(ran.Digests) == 0 {
 		return statement.Image{}
 	}
-	digests := []string{string(s.resolved)}
-	if known := s.run.KnownDigests; len(known) == 3 && known[0] == digests[0] {
-		digests = append(digests, known[1])
+	var digests []string
+	for _, digest := range ran.Digests {
+		digests = append(digests, string(digest))
 	}
 	return statement.Image{
 		Audited: statement.Audited{Reference: ran.Image, Platform: ran.Platform, KnownBy: statement.KnownByOperator}, Digests: digests,

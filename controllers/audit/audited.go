@@ -33,18 +33,15 @@ func (s *session) audited() *v1alpha1.AuditedServer {
 	}
 	// What has to be cut names neither an image nor a platform that there is.
 	ran.Image, ran.Platform = excerpt.Line(ran.Image, maxImage), excerpt.Line(ran.Platform, maxWord)
-	for _, digest := range s.run.KnownDigests {
-		ran.Digests = append(ran.Digests, v1alpha1.Digest(digest))
-	}
 	before := ptr.Deref(s.audit.Status.Audited, v1alpha1.AuditedServer{})
-	switch {
-	case len(ran.Digests) > 0:
-	case s.resolved != "":
-		ran.Digests = []v1alpha1.Digest{s.resolved}
-	case before.Image == ran.Image && before.CommandDigest == ran.CommandDigest:
+	if s.resolved != "" && len(ran.Digests) == 0 && ran.ImageID == "" {
+		ran.AmbiguousDigest = s.resolved // nobody has looked what it is of
+	}
+	if s.resolved == "" && s.report == nil && before.Image == ran.Image && before.CommandDigest == ran.CommandDigest {
 		// Nothing was run, because the image could not be had: that is said of what it
 		// was when it could.
-		ran.Digests, ran.Platform, ran.ArgvDigest = before.Digests, before.Platform, before.ArgvDigest
+		ran.Digests, ran.AmbiguousDigest, ran.ImageID = before.Digests, before.AmbiguousDigest, before.ImageID
+		ran.Platform, ran.ArgvDigest = before.Platform, before.ArgvDigest
 	}
 	if s.report != nil {
 		ran.Unsuppressed = counts(report.Count(report.Counting(s.report.Findings)))

@@ -32,11 +32,11 @@ func TestWhatWasAudited(t *testing.T) {
 	server := v1alpha1.Server{Image: "r/notes:1", Args: []string{"--stdio"}}
 	command := v1alpha1.CommandDigest(nil, server.Args)
 	image := imageref.Image{
-		Reference: "r/notes@" + string(digestOf("a")), Digest: string(digestOf("a")), Known: []string{string(digestOf("a")), string(digestOf("b")), string(digestOf("c"))},
+		Reference: "r/notes@" + string(digestOf("a")), Digest: string(digestOf("a")), Manifest: string(digestOf("b")), ID: string(digestOf("c")),
 		Entrypoint: []string{"/notes"}, Cmd: []string{"--http"}, Platform: "linux/arm64", Several: true,
 	}
 	before := v1alpha1.AuditedServer{
-		Image: "r/notes:1", Digests: []v1alpha1.Digest{digestOf("a"), digestOf("b"), digestOf("c")}, Platform: "linux/arm64",
+		Image: "r/notes:1", Digests: []v1alpha1.Digest{digestOf("a"), digestOf("b")}, ImageID: digestOf("c"), Platform: "linux/arm64",
 		CommandDigest: command, ArgvDigest: v1alpha1.CommandDigest([]string{"/notes", "--stdio"}, nil),
 	}
 	unresolved := func(server v1alpha1.Server) *session {
@@ -55,9 +55,17 @@ func TestWhatWasAudited(t *testing.T) {
 		{"an index for several platforms", func() *session { return resolved(t, server, image) }, &before},
 		{"an image for one", func() *session {
 			one := image
-			one.Known, one.Several = image.Known[1:], false
+			one.Digest, one.Several = image.Manifest, false
 			return resolved(t, server, one)
-		}, &v1alpha1.AuditedServer{Image: before.Image, Digests: before.Digests[1:], CommandDigest: command, ArgvDigest: before.ArgvDigest}},
+		}, &v1alpha1.AuditedServer{Image: before.Image, Digests: before.Digests[1:], ImageID: before.ImageID, CommandDigest: command, ArgvDigest: before.ArgvDigest}},
+		{"S1: an ambiguous index", func() *session {
+			odd := image
+			odd.Ambiguous = "it has two"
+			return resolved(t, server, odd)
+		}, &v1alpha1.AuditedServer{
+			Image: before.Image, Digests: before.Digests[1:], AmbiguousDigest: digestOf("a"), ImageID: before.ImageID, Platform: before.Platform,
+			CommandDigest: command, ArgvDigest: before.ArgvDigest,
+		}},
 		{"findings, and those that no suppression is about", func() *session {
 			s := resolved(t, server, image)
 			s.report = &report.Report{Findings: []report.Finding{
@@ -76,7 +84,7 @@ func TestWhatWasAudited(t *testing.T) {
 			s.resolved = digestOf("d")
 			return s
 		}, &v1alpha1.AuditedServer{
-			Image: "local/notes:1", Digests: []v1alpha1.Digest{digestOf("d")},
+			Image: "local/notes:1", AmbiguousDigest: digestOf("d"),
 			CommandDigest: v1alpha1.CommandDigest([]string{"/notes"}, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/notes"}, nil),
 		}},
 		{"an image that could not be had this time", func() *session { return unresolved(server) }, &before},
@@ -92,7 +100,7 @@ func TestWhatWasAudited(t *testing.T) {
 			other.Platform = "linux/" + strings.Repeat("x", 100)
 			return resolved(t, v1alpha1.Server{Image: strings.Repeat("<", maxImage), Args: server.Args}, other)
 		}, &v1alpha1.AuditedServer{
-			Image: strings.Repeat("<", 84) + "…", Digests: before.Digests, Platform: "linux/" + strings.Repeat("x", 55) + "…",
+			Image: strings.Repeat("<", 84) + "…", Digests: before.Digests, ImageID: before.ImageID, Platform: "linux/" + strings.Repeat("x", 55) + "…",
 			CommandDigest: command, ArgvDigest: before.ArgvDigest,
 		}},
 	} {
@@ -151,7 +159,7 @@ func TestWhatAnOlderManagerAudited(t *testing.T) {
 	}
 	w.audited("")
 	want := &v1alpha1.AuditedServer{
-		Image: "registry.example/notes:v1", Digests: []v1alpha1.Digest{digestOf("a")}, CommandDigest: v1alpha1.CommandDigest(nil, nil),
+		Image: "registry.example/notes:v1", AmbiguousDigest: digestOf("a"), CommandDigest: v1alpha1.CommandDigest(nil, nil),
 		Platform: "linux/amd64", Unsuppressed: &v1alpha1.FindingCounts{},
 	}
 	if diff := cmp.Diff(want, w.audit().Status.Audited); diff != "" || len(w.created) != 1 {

@@ -114,7 +114,7 @@ type bench struct {
 
 func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeLogs, *recorder) {
 	images := &fakeImages{image: imageref.Image{
-		Reference: "registry.example/notes@" + sha("a"), Digest: sha("a"), Known: []string{sha("a"), sha("c")},
+		Reference: "registry.example/notes@" + sha("a"), Digest: sha("a"), Manifest: sha("a"), ID: sha("c"),
 		Entrypoint: []string{"/notes"}, Cmd: []string{"--stdio"},
 	}}
 	logs, events := &fakeLogs{text: map[string]string{}}, &recorder{}

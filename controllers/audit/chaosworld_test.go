@@ -125,7 +125,7 @@ func (w *world) start() {
 func (w *world) Resolve(context.Context, string, []corev1.Secret) (imageref.Image, error) {
 	digest := "sha256:" + strings.Repeat("a", 64)
 	return imageref.Image{
-		Reference: "registry.example/notes@" + digest, Digest: digest, Known: []string{digest}, Entrypoint: []string{"/notes"},
+		Reference: "registry.example/notes@" + digest, Digest: digest, Manifest: digest, Entrypoint: []string{"/notes"},
 		Platform: "linux/amd64", Several: true,
 	}, nil
 }

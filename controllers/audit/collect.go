@@ -75,22 +75,39 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	return nil
 }
 
-// identify finds out which image was run. The kubelet pulled by digest, so that
-// it reports another one means that this is not the Pod that was asked for.
+// identify finds out which image was run. The Pod names a manifest by its digest, so
+// that a kubelet which reports another image did not run the Pod that was asked for.
+// Of an image that only the node could resolve, a digest says little: it may be that of
+// an index, of which other nodes run another manifest.
 func (r *Reconciler) identify(ctx context.Context, s *session) error {
-	reported := result.ImageDigest(s.pod)
+	reported := result.ReadImageID(s.pod)
 	s.resolved = s.run.ImageDigest
+	of := &s.run.Audited
 	switch {
-	case s.resolved == "" && reported != "":
-		s.resolved = v1alpha1.Digest(reported)
-		// For all that is known it is the digest of an index, of which the node chose.
+	case reported.Digest == "":
+	case s.resolved != "":
+		if !s.isRun(reported) && !s.failed() {
+			s.fail(report.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported.Digest, s.resolved)
+		}
+	case !reported.InRepository:
+		s.resolved, of.ImageID = reported.Digest, reported.Digest
+	default:
 		platform, err := nodes.Platform(ctx, r.Live, s.pod.Spec.NodeName)
 		if err != nil {
 			return err
 		}
-		s.run.Audited.Platform = platform
-	case s.resolved != "" && reported != "" && !slices.Contains(s.run.KnownDigests, reported) && !s.failed():
-		s.fail(report.ReasonImageMismatch, "The kubelet ran the image %s, and the registry had said %s", reported, s.resolved)
+		s.resolved, of.Platform = reported.Digest, platform
 	}
 	return nil
+}
+
+// isRun reports whether a kubelet could report that for the image that the Pod names. A
+// node knows an image by its config, and by every digest that it was ever pulled by: the
+// index that the image names, too, if a workload on the node was pulled by that.
+func (s *session) isRun(reported result.ImageID) bool {
+	of := s.run.Audited
+	if !reported.InRepository {
+		return reported.Digest == of.ImageID
+	}
+	return reported.Digest == s.run.ImageDigest || slices.Contains(of.Digests, reported.Digest)
 }

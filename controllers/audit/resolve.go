@@ -39,7 +39,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	switch {
 	case err == nil:
 		return s.found(image)
-	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrBadSecret):
+	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous), errors.Is(err, imageref.ErrBadSecret):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
 	case errors.Is(err, imageref.ErrBusy):
 		return waiting{busyPause} // nothing was learned, so that there is nothing to say
@@ -92,12 +92,25 @@ func (s *session) found(image imageref.Image) error {
 	if image.Several {
 		s.run.Audited.Platform = image.Platform
 	}
-	s.run.ImageDigest, s.run.KnownDigests = v1alpha1.Digest(image.Digest), image.Known
-	s.resolved = s.run.ImageDigest
+	s.identified(image)
 	if len(s.command) == 0 {
 		s.fail(report.ReasonImagePullFailed, "The image %s has neither ENTRYPOINT nor CMD. Set spec.server.command to the server's command line", server.Image)
 	}
 	return nil
+}
+
+// identified records what the image names, and which manifest of that is run.
+func (s *session) identified(image imageref.Image) {
+	of := &s.run.Audited
+	of.ImageID, of.Digests = v1alpha1.Digest(image.ID), []v1alpha1.Digest{v1alpha1.Digest(image.Manifest)}
+	named := v1alpha1.Digest(image.Digest)
+	switch {
+	case image.Ambiguous != "":
+		of.AmbiguousDigest, s.run.Ambiguous = named, image.Ambiguous
+	case image.Digest != image.Manifest:
+		of.Digests = append([]v1alpha1.Digest{named}, of.Digests...)
+	}
+	s.run.ImageDigest, s.resolved = named, named
 }
 
 // runs sets the command line.

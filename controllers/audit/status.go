@@ -24,11 +24,12 @@ const (
 	maxCapability     = 96
 	maxWord           = 64
 	maxToolName       = 64
-	maxDriftItem      = 96
+	maxDriftItem      = 88
 	maxTriggerMessage = 512
 	maxDigest         = 71
 	maxSuppressed     = 80
 	maxImage          = 512
+	maxAmbiguity      = 512
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -74,6 +75,7 @@ func (s *session) record(rulesetDigest string) {
 	s.set(v1alpha1.ConditionAudited, s.outcome.Audited)
 	s.set(v1alpha1.ConditionScopeConformant, s.outcome.ScopeConformant)
 	s.set(v1alpha1.ConditionManifestStable, s.outcome.ManifestStable)
+	s.recordAmbiguity()
 	conditions.Remove(s.audit, v1alpha1.ConditionStalled)
 	if s.outcome.Ready.Status == metav1.ConditionFalse {
 		s.set(v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
@@ -81,6 +83,25 @@ func (s *session) record(rulesetDigest string) {
 	s.idle()
 	if s.invalid != nil {
 		s.refuse() // the run was in progress when the spec became invalid
+	}
+}
+
+// recordAmbiguity says whether the image could stand for another one than was run. An
+// audit that could not have the image leaves what was said of it before.
+func (s *session) recordAmbiguity() {
+	ran := s.audit.Status.Audited
+	switch {
+	case ran == nil || ran.AmbiguousDigest == "":
+		conditions.Remove(s.audit, v1alpha1.ConditionImageAmbiguous)
+	case s.resolved == "":
+	case len(ran.Digests) == 0:
+		s.set(v1alpha1.ConditionImageAmbiguous, conditions.True(v1alpha1.ReasonResolvedByNode, excerpt.Line(fmt.Sprintf(
+			"Only the node could resolve the image, to %s, which the operator cannot look into. No workload passes by that digest. "+
+				"Add a pull secret for its registry to spec.server.imagePullSecrets.", ran.AmbiguousDigest), maxAmbiguity)))
+	default:
+		s.set(v1alpha1.ConditionImageAmbiguous, conditions.True(v1alpha1.ReasonAmbiguousIndex, excerpt.Line(fmt.Sprintf(
+			"The verdict is about one manifest of the index that the image names, because %s. Pin workloads to that manifest: image: %s",
+			s.run.Ambiguous, ran.Pin()), maxAmbiguity)))
 	}
 }
 

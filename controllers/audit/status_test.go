@@ -42,8 +42,9 @@ func full(text string) *session {
 	s.run = podspec.Run{
 		Name: podspec.Name(audit, s.requested), Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
 		Requested: s.requested, Reason: v1alpha1.TriggerSuppressionExpired, Message: text, ImageDigest: v1alpha1.Digest(digest),
-		KnownDigests: []string{digest, before.Digest, "sha256:" + strings.Repeat("d", 64)},
+		Ambiguous: text,
 		Audited: v1alpha1.AuditedServer{
+			Digests: []v1alpha1.Digest{v1alpha1.Digest(digest), v1alpha1.Digest(before.Digest)}, AmbiguousDigest: v1alpha1.Digest(digest), ImageID: v1alpha1.Digest(digest),
 			Image: text, Platform: text, CommandDigest: v1alpha1.Digest(digest), ArgvDigest: v1alpha1.Digest(digest),
 		},
 	}

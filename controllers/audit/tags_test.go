@@ -28,7 +28,7 @@ var _ = Describe("a tag", func() {
 	}
 	move := func(b *bench) {
 		b.images.image.Digest, b.images.image.Reference = sha("b"), "registry.example/notes@"+sha("b")
-		b.images.image.Known = []string{sha("b"), sha("a")} // the one that the fake kubelet reports
+		b.images.image.Manifest = sha("a") // the one that the fake kubelet reports
 	}
 
 	It("that names another image has it audited, within an interval", func(ctx SpecContext) {

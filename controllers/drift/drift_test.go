@@ -42,7 +42,8 @@ func (i *index) ByDigest(d v1alpha1.Digest) []*gate.Verdict {
 	}
 	return found
 }
-func (i *index) ByImage(string) []*gate.Verdict { return nil }
+func (i *index) ByImageID(v1alpha1.Digest) []*gate.Verdict { return nil }
+func (i *index) ByImage(string) []*gate.Verdict            { return nil }
 func (i *index) Facts(now time.Time) gate.Facts {
 	return gate.Facts{Exceptions: i.exceptions, Verdicts: i, Now: now, Architectures: []string{"amd64"},
 		NamespaceLabels: func(string) (labels.Set, bool) { return labels.Set{}, true }}
@@ -73,12 +74,12 @@ func newReconciler(t testing.TB) (*Reconciler, *index, *recorded) {
 	return r, known, told
 }
 
-// pod of a ReplicaSet, which runs an image by a tag.
+// pod of a ReplicaSet, which runs an image by its digest.
 func pod(namespace, owner string, n, image int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", owner, n), Labels: map[string]string{"app": owner},
 			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: owner, Controller: ptr.To(true)}}},
-		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1"}}},
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1@" + string(digest(image))}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "server",
 			ImageID: "registry.example/notes@" + string(digest(image)), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
 	}

@@ -18,6 +18,7 @@ type fact struct{ kind, name string }
 
 const (
 	aDigest    = "digest"
+	anImageID  = "image ID"
 	aReference = "reference"
 	aNamespace = "namespace"
 )
@@ -42,6 +43,14 @@ func (w *witness) note(kind, name string) {
 func (w *witness) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
 	w.note(aDigest, string(digest))
 	found := w.facts.Verdicts.ByDigest(digest)
+	w.verdicts = append(w.verdicts, found...)
+	return found
+}
+
+// ByImageID implements gate.Verdicts.
+func (w *witness) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
+	w.note(anImageID, string(id))
+	found := w.facts.Verdicts.ByImageID(id)
 	w.verdicts = append(w.verdicts, found...)
 	return found
 }
@@ -154,7 +163,8 @@ func (m *memory) learn(index Index, facts gate.Facts) news {
 	}
 	compare(m.verdicts, verdicts, func(_ types.NamespacedName, v *gate.Verdict) {
 		n.facts[fact{aReference, v.Image}] = true
-		for _, d := range v.Digests {
+		n.facts[fact{anImageID, string(v.ImageID)}] = true
+		for _, d := range v.Manifests() {
 			n.facts[fact{aDigest, string(d)}] = true
 		}
 	})

@@ -144,11 +144,11 @@ func namespaceFor(ctx context.Context, gated bool) string {
 
 func digest(n int) v1alpha1.Digest { return v1alpha1.Digest(fmt.Sprintf("sha256:%064x", n)) }
 
-// runPod makes a Pod that runs, as a kubelet would say, an image by its tag.
+// runPod makes a Pod that runs, as a kubelet would say, an image by its digest.
 func runPod(ctx context.Context, namespace, name string, image int) *corev1.Pod {
 	GinkgoHelper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1"}}}}
+		Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1@" + string(digest(image))}}}}
 	Expect(api.Create(ctx, pod)).To(Succeed())
 	report(ctx, pod, image)
 	return pod

@@ -15,7 +15,7 @@ func BenchmarkDecide(b *testing.B) {
 			verdicts := make([]*gate.Verdict, n)
 			for i := range verdicts {
 				verdicts[i] = verdictOf(fmt.Sprint("v", i), func(v *gate.Verdict) {
-					v.Digests = []v1alpha1.Digest{digest(3*i + 1), digest(3*i + 2), digest(3*i + 3)}
+					v.Digests, v.ImageID = []v1alpha1.Digest{digest(3*i + 1), digest(3*i + 2)}, digest(3*i+3)
 					v.Image = fmt.Sprintf("registry.example/notes%d:1", i)
 				})
 			}

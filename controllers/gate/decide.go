@@ -37,8 +37,10 @@ type image struct {
 	name
 	full string
 	err  error
-	// digests by which it is known; none for one that is known by its name only.
+	// digests of manifests by which it is known, and that of its config; none for one that
+	// is known by its name only.
 	digests []v1alpha1.Digest
+	id      v1alpha1.Digest
 	// key is the same for images that the same verdicts are about.
 	key string
 }
@@ -50,15 +52,20 @@ func (d *decider) read() {
 		read := &d.images[i]
 		read.name, read.err = parse(container.Image)
 		read.full = read.String()
-		if read.digest != "" {
+		read.id = container.ImageID
+		switch {
+		case read.isID():
+			read.id = read.digest
+		case read.digest != "":
 			read.digests = append(read.digests, read.digest)
 		}
 		read.digests = append(read.digests, container.Digests...)
 		slices.Sort(read.digests)
 		read.digests = slices.Compact(read.digests)
 		switch {
-		case len(read.digests) > 0:
+		case len(read.digests) > 0 || read.id != "":
 			var key strings.Builder
+			key.WriteString(string(read.id))
 			for _, digest := range read.digests {
 				key.WriteString(string(digest))
 				key.WriteByte(' ')
@@ -100,7 +107,7 @@ func (d *decider) ask(policy *Policy) {
 
 // gather reads the verdicts on an image.
 func (d *decider) gather(policy *Policy, of *image, into *evidence) {
-	take := func(digest v1alpha1.Digest, verdicts []*Verdict) {
+	take := func(digest v1alpha1.Digest, verdicts []*Verdict) { // an empty digest: by the name
 		for _, v := range verdicts {
 			if policy.Trusts(v, d.subject.Namespace, d.facts) {
 				into.add(hold(policy.standing(v, d.facts.Now), v), placeOf(v, digest, d.subject, d.facts))
@@ -113,7 +120,10 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	for _, digest := range of.digests {
 		take(digest, d.facts.Verdicts.ByDigest(digest))
 	}
-	if len(of.digests) == 0 {
+	switch {
+	case of.id != "":
+		take(of.id, d.facts.Verdicts.ByImageID(of.id))
+	case len(of.digests) == 0:
 		take("", d.facts.Verdicts.ByImage(of.full))
 	}
 }
@@ -124,8 +134,8 @@ func (d *decider) opinion(policy *Policy, i int, known *evidence, a *answer) Opi
 	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}
 	if policy.Invalid == "" {
 		found = known.conclude(policy, a)
-		if policy.Gate.RequireDigest && read.digest == "" {
-			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, v1alpha1.ActionDeny})
+		if read.digest == "" { // what a tag will name is not known, whatever it named
+			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, policy.Gate.OnMissing})
 		}
 	}
 	opinion := Opinion{Policy: policy, Container: container, Reason: found.reason, Action: found.action, Verdict: found.verdict}

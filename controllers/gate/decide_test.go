@@ -38,75 +38,85 @@ func TestDecideByVerdicts(t *testing.T) {
 		action    v1alpha1.GateAction
 		by        string // the audit
 	}{
-		{"nothing", plain, runs(tag), nil, "NotAudited", deny, ""},
-		{"passed by tag", plain, runs(tag), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
+		{"nothing", plain, runs(pinned), nil, "NotAudited", deny, ""},
+		{"passed by tag", plain, runs(pinned), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
 		{"passed by digest, of another repository", plain, runs("other.example/x@" + string(index)), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
 		{"a digest decides, whatever the tag says", plain, runs("registry.example/notes:1@" + string(digest(9))), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
 		{"another tag", plain, runs("registry.example/notes:2"), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
 		{"what runs decides, whatever its tag says", plain, gate.Container{Name: "s", Image: tag, Digests: []v1alpha1.Digest{digest(9)}}, []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
-		{"what runs, by the digest of the config", plain, gate.Container{Name: "s", Image: "x", Digests: []v1alpha1.Digest{config}}, []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
-		{"failed", plain, runs(tag), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
-		{"findings below the threshold", plain, runs(tag), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Findings.Medium = 3 })}, "Passed", allow, "a"},
-		{"findings that only the policy minds", strict, runs(tag), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Findings.Low = 1 })}, "Failed", deny, "a"},
-		{"findings that deny nothing", at(func(g *v1alpha1.Gate) { g.FailOn = "Never" }), runs(tag), []*gate.Verdict{verdictOf("a", failed)}, "Passed", allow, "a"},
-		{"suppressed findings count", plain, runs(tag), []*gate.Verdict{verdictOf("a", suppressed)}, "Failed", deny, "a"},
-		{"suppressed findings do not, where that is allowed", policyOf(trusting(v1alpha1.Trust{AuditNamespaces: "Same", AllowSuppressions: true})), runs(tag), []*gate.Verdict{verdictOf("a", suppressed)}, "Passed", allow, "a"},
-		{"failed before it was cut short", plain, runs(tag), []*gate.Verdict{verdictOf("a", failed, incomplete)}, "Failed", deny, "a"},
-		{"failed, and old", aDay, runs(tag), []*gate.Verdict{verdictOf("a", failed, aged(48*time.Hour))}, "Failed", deny, "a"},
+		{"what runs, by the digest of the config", plain, gate.Container{Name: "s", Image: "x@" + string(digest(9)), ImageID: config}, []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
+		{"failed", plain, runs(pinned), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
+		{"findings below the threshold", plain, runs(pinned), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Findings.Medium = 3 })}, "Passed", allow, "a"},
+		{"findings that only the policy minds", strict, runs(pinned), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Findings.Low = 1 })}, "Failed", deny, "a"},
+		{"findings that deny nothing", at(func(g *v1alpha1.Gate) { g.FailOn = "Never" }), runs(pinned), []*gate.Verdict{verdictOf("a", failed)}, "Passed", allow, "a"},
+		{"suppressed findings count", plain, runs(pinned), []*gate.Verdict{verdictOf("a", suppressed)}, "Failed", deny, "a"},
+		{"suppressed findings do not, where that is allowed", policyOf(trusting(v1alpha1.Trust{AuditNamespaces: "Same", AllowSuppressions: true})), runs(pinned), []*gate.Verdict{verdictOf("a", suppressed)}, "Passed", allow, "a"},
+		{"failed before it was cut short", plain, runs(pinned), []*gate.Verdict{verdictOf("a", failed, incomplete)}, "Failed", deny, "a"},
+		{"failed, and old", aDay, runs(pinned), []*gate.Verdict{verdictOf("a", failed, aged(48*time.Hour))}, "Failed", deny, "a"},
 
-		{"drifted", plain, runs(tag), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", deny, "a"},
-		{"drifted, with a warning", driftWarned, runs(tag), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", warn, "a"},
-		{"drift is no failure where it is allowed", driftAllowed, runs(tag), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", allow, "a"},
-		{"drifted and failed", driftAllowed, runs(tag), []*gate.Verdict{verdictOf("a", drifted, failed)}, "Failed", deny, "a"},
-		{"drift that is allowed hides nothing", driftAllowed, runs(tag), []*gate.Verdict{verdictOf("a", drifted, incomplete)}, "Inconclusive", deny, "a"},
+		{"drifted", plain, runs(pinned), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", deny, "a"},
+		{"drifted, with a warning", driftWarned, runs(pinned), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", warn, "a"},
+		{"drift is no failure where it is allowed", driftAllowed, runs(pinned), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", allow, "a"},
+		{"drifted and failed", driftAllowed, runs(pinned), []*gate.Verdict{verdictOf("a", drifted, failed)}, "Failed", deny, "a"},
+		{"drift that is allowed hides nothing", driftAllowed, runs(pinned), []*gate.Verdict{verdictOf("a", drifted, incomplete)}, "Inconclusive", deny, "a"},
 
-		{"inconclusive", plain, runs(tag), []*gate.Verdict{verdictOf("a", incomplete)}, "Inconclusive", deny, "a"},
-		{"inconclusive, by the last verdict", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed)}, "Passed", warn, "a"},
-		{"there is no last verdict", byLast, runs(tag), []*gate.Verdict{verdictOf("a", incomplete)}, "Inconclusive", deny, "a"},
-		{"the last verdict is too old", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.Passed = now.Add(-25 * time.Hour) })}, "Inconclusive", deny, "a"},
-		{"the last verdict was by a lesser measure", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedFailOn = "Critical" })}, "Inconclusive", deny, "a"},
-		{"the last verdict was by none", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedFailOn = "Never" })}, "Inconclusive", deny, "a"},
-		{"the last verdict may be by suppressions", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedSuppressing = true })}, "Inconclusive", deny, "a"},
-		{"the last verdict, of an audit that is suspended", byLast, runs(tag), []*gate.Verdict{verdictOf("a", lastPassed, halted)}, "Stale", deny, "a"},
+		{"inconclusive", plain, runs(pinned), []*gate.Verdict{verdictOf("a", incomplete)}, "Inconclusive", deny, "a"},
+		{"inconclusive, by the last verdict", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed)}, "Passed", warn, "a"},
+		{"there is no last verdict", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", incomplete)}, "Inconclusive", deny, "a"},
+		{"the last verdict is too old", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.Passed = now.Add(-25 * time.Hour) })}, "Inconclusive", deny, "a"},
+		{"the last verdict was by a lesser measure", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedFailOn = "Critical" })}, "Inconclusive", deny, "a"},
+		{"the last verdict was by none", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedFailOn = "Never" })}, "Inconclusive", deny, "a"},
+		{"the last verdict may be by suppressions", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedSuppressing = true })}, "Inconclusive", deny, "a"},
+		{"the last verdict, of an audit that is suspended", byLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, halted)}, "Stale", deny, "a"},
 
-		{"suspended with an old pass", plain, runs(tag), []*gate.Verdict{verdictOf("a", halted)}, "Stale", deny, "a"},
-		{"older than maxAge", aDay, runs(tag), []*gate.Verdict{verdictOf("a", aged(25*time.Hour))}, "Stale", deny, "a"},
-		{"as old as maxAge", aDay, runs(tag), []*gate.Verdict{verdictOf("a", aged(24*time.Hour))}, "Passed", allow, "a"},
-		{"as old as it likes", plain, runs(tag), []*gate.Verdict{verdictOf("a", aged(9999*time.Hour))}, "Passed", allow, "a"},
+		{"suspended with an old pass", plain, runs(pinned), []*gate.Verdict{verdictOf("a", halted)}, "Stale", deny, "a"},
+		{"older than maxAge", aDay, runs(pinned), []*gate.Verdict{verdictOf("a", aged(25*time.Hour))}, "Stale", deny, "a"},
+		{"as old as maxAge", aDay, runs(pinned), []*gate.Verdict{verdictOf("a", aged(24*time.Hour))}, "Passed", allow, "a"},
+		{"as old as it likes", plain, runs(pinned), []*gate.Verdict{verdictOf("a", aged(9999*time.Hour))}, "Passed", allow, "a"},
 
-		{"an observation against wins", plain, runs(tag), []*gate.Verdict{verdictOf("a"), verdictOf("b", failed), verdictOf("c")}, "Failed", deny, "b"},
-		{"a drift wins", driftWarned, runs(tag), []*gate.Verdict{verdictOf("a"), verdictOf("b", drifted)}, "Drifted", warn, "b"},
-		{"then one pass is enough", plain, runs(tag), []*gate.Verdict{verdictOf("a", incomplete), verdictOf("b"), verdictOf("c", halted)}, "Passed", allow, "b"},
-		{"inconclusive before stale", plain, runs(tag), []*gate.Verdict{verdictOf("a", halted), verdictOf("b", incomplete)}, "Inconclusive", deny, "b"},
-		{"the latest is told", plain, runs(tag), []*gate.Verdict{verdictOf("a", aged(2*time.Hour)), verdictOf("b"), verdictOf("c")}, "Passed", allow, "b"},
+		{"an observation against wins", plain, runs(pinned), []*gate.Verdict{verdictOf("a"), verdictOf("b", failed), verdictOf("c")}, "Failed", deny, "b"},
+		{"a drift wins", driftWarned, runs(pinned), []*gate.Verdict{verdictOf("a"), verdictOf("b", drifted)}, "Drifted", warn, "b"},
+		{"then one pass is enough", plain, runs(pinned), []*gate.Verdict{verdictOf("a", incomplete), verdictOf("b"), verdictOf("c", halted)}, "Passed", allow, "b"},
+		{"inconclusive before stale", plain, runs(pinned), []*gate.Verdict{verdictOf("a", halted), verdictOf("b", incomplete)}, "Inconclusive", deny, "b"},
+		{"the latest is told", plain, runs(pinned), []*gate.Verdict{verdictOf("a", aged(2*time.Hour)), verdictOf("b"), verdictOf("c")}, "Passed", allow, "b"},
 
-		{"another command", plain, runs(tag, "sh"), []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
-		{"other args", plain, gate.Container{Name: "s", Image: tag, Args: []string{"--all"}}, []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
-		{"the image's own command, spelled out", plain, runs(tag, "/server"), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
-		{"the same words, in another place", plain, gate.Container{Name: "s", Image: tag, Command: node[:1], Args: node[1:]}, []*gate.Verdict{verdictOf("a", started(node, nil))}, "Passed", allow, "a"},
-		{"args are not a command", plain, gate.Container{Name: "s", Image: tag, Args: node}, []*gate.Verdict{verdictOf("a", started(node, nil))}, "OtherCommand", deny, "a"},
-		{"args of the same image", plain, gate.Container{Name: "s", Image: tag, Args: node}, []*gate.Verdict{verdictOf("a", started(nil, node))}, "Passed", allow, "a"},
-		{"words that the kubelet replaces", plain, runs(tag, "node", "$(FILE)"), []*gate.Verdict{verdictOf("a", started([]string{"node", "$(FILE)"}, nil))}, "OtherCommand", deny, "a"},
-		{"what cannot be compared", plain, gate.Container{Name: "s", Image: tag, Unclear: "It has a plugin."}, []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
+		{"another command", plain, runs(pinned, "sh"), []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
+		{"other args", plain, gate.Container{Name: "s", Image: pinned, Args: []string{"--all"}}, []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
+		{"the image's own command, spelled out", plain, runs(pinned, "/server"), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
+		{"the same words, in another place", plain, gate.Container{Name: "s", Image: pinned, Command: node[:1], Args: node[1:]}, []*gate.Verdict{verdictOf("a", started(node, nil))}, "Passed", allow, "a"},
+		{"args are not a command", plain, gate.Container{Name: "s", Image: pinned, Args: node}, []*gate.Verdict{verdictOf("a", started(node, nil))}, "OtherCommand", deny, "a"},
+		{"args of the same image", plain, gate.Container{Name: "s", Image: pinned, Args: node}, []*gate.Verdict{verdictOf("a", started(nil, node))}, "Passed", allow, "a"},
+		{"words that the kubelet replaces", plain, runs(pinned, "node", "$(FILE)"), []*gate.Verdict{verdictOf("a", started([]string{"node", "$(FILE)"}, nil))}, "OtherCommand", deny, "a"},
+		{"what cannot be compared", plain, gate.Container{Name: "s", Image: pinned, Unclear: "It has a plugin."}, []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
 		{"a command that is not known", plain, runs(pinned), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.CommandDigest, v.ArgvDigest = "", "" })}, "OtherCommand", deny, "a"},
-		{"an image that is mounted", plain, gate.Container{Name: "v", Role: gate.RoleImageVolume, Image: tag}, []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
+		{"an image that is mounted", plain, gate.Container{Name: "v", Role: gate.RoleImageVolume, Image: pinned}, []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
 
-		{"the image fails as it starts by itself", plain, runs(tag, "sh"), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
-		{"the same, where other commands are allowed", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = allow }), runs(tag, "$(SHELL)"), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
-		{"a drift that is warned of does not admit another command", driftWarned, runs(tag, "sh"), []*gate.Verdict{verdictOf("a", drifted)}, "OtherCommand", deny, "a"},
-		{"it fails by itself, and passes with the command", plain, runs(tag, node...), []*gate.Verdict{verdictOf("a", failed), verdictOf("b", started(node, nil))}, "Passed", allow, "b"},
-		{"it fails with another command", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(tag), []*gate.Verdict{verdictOf("a", started(node, nil), failed)}, "OtherCommand", deny, "a"},
-		{"it passes with another command", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(tag), []*gate.Verdict{verdictOf("a", started(node, nil))}, "OtherCommand", warn, "a"},
-		{"it fails with one, and passes with another", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(tag), []*gate.Verdict{verdictOf("a", started(node, nil), failed), verdictOf("b", started([]string{"sh"}, nil))}, "OtherCommand", warn, "a"},
+		{"the image fails as it starts by itself", plain, runs(pinned, "sh"), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
+		{"the same, where other commands are allowed", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = allow }), runs(pinned, "$(SHELL)"), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
+		{"a drift that is warned of does not admit another command", driftWarned, runs(pinned, "sh"), []*gate.Verdict{verdictOf("a", drifted)}, "OtherCommand", deny, "a"},
+		{"it fails by itself, and passes with the command", plain, runs(pinned, node...), []*gate.Verdict{verdictOf("a", failed), verdictOf("b", started(node, nil))}, "Passed", allow, "b"},
+		{"it fails with another command", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(pinned), []*gate.Verdict{verdictOf("a", started(node, nil), failed)}, "OtherCommand", deny, "a"},
+		{"it passes with another command", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(pinned), []*gate.Verdict{verdictOf("a", started(node, nil))}, "OtherCommand", warn, "a"},
+		{"it fails with one, and passes with another", at(func(g *v1alpha1.Gate) { g.OnOtherCommand = warn }), runs(pinned), []*gate.Verdict{verdictOf("a", started(node, nil), failed), verdictOf("b", started([]string{"sh"}, nil))}, "OtherCommand", warn, "a"},
 
-		{"no digest", at(func(g *v1alpha1.Gate) { g.RequireDigest = true }), runs(tag), []*gate.Verdict{verdictOf("a")}, "NoDigest", deny, "a"},
-		{"a digest", at(func(g *v1alpha1.Gate) { g.RequireDigest = true }), runs(pinned), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
-		{"no digest, and worse", at(func(g *v1alpha1.Gate) { g.RequireDigest = true }), runs(tag), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
-		{"no digest, and drift that is allowed", at(func(g *v1alpha1.Gate) { g.RequireDigest, g.OnDrift = true, allow }), runs(tag), []*gate.Verdict{verdictOf("a", drifted)}, "NoDigest", deny, "a"},
+		{"a tag that passed", plain, runs(tag), []*gate.Verdict{verdictOf("a")}, "NoDigest", deny, "a"},
+		{"a tag that failed", plain, runs(tag), []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},
+		{"a tag that was not audited", plain, runs("other:1"), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
+		{"a tag, and drift that is allowed", driftAllowed, runs(tag), []*gate.Verdict{verdictOf("a", drifted)}, "NoDigest", deny, "a"},
+		{"a tag, where what is not audited is admitted", at(func(g *v1alpha1.Gate) { g.OnMissing = warn }), runs(tag), []*gate.Verdict{verdictOf("a")}, "NoDigest", warn, "a"},
+		{"a tag and a digest", plain, runs(tag + "@" + string(index)), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
+		{"S1: an ambiguous index", plain, runs(pinned), []*gate.Verdict{verdictOf("a", ambiguous)}, "NoDigest", deny, "a"},
+		{"S1: the tag of an ambiguous index", plain, runs(tag), []*gate.Verdict{verdictOf("a", ambiguous)}, "NoDigest", deny, "a"},
+		{"S1: the manifest that was run", plain, runs("x/y@" + string(platform)), []*gate.Verdict{verdictOf("a", ambiguous)}, "Passed", allow, "a"},
+		{"an ambiguous index that failed", plain, runs(pinned), []*gate.Verdict{verdictOf("a", ambiguous, failed)}, "Failed", deny, "a"},
+		{"S3: a manifest that is the config of what passed", plain, runs("x/y@" + string(config)), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
+		{"S3: a kubelet that reports such a manifest", plain, gate.Container{Image: "x/y:1", Digests: []v1alpha1.Digest{config}}, []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
+		{"S3: the ID of what passed", plain, runs(string(config)), []*gate.Verdict{verdictOf("a")}, "Passed", allow, "a"},
+		{"S3: an ID that is the digest of a manifest", plain, runs(string(platform)), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
 		{"no image", plain, runs("NOT AN IMAGE"), []*gate.Verdict{verdictOf("a")}, "NotAudited", deny, ""},
 
-		{"audits elsewhere do not count", plain, runs(tag), []*gate.Verdict{verdictOf("a", by("other"))}, "NotAudited", deny, ""},
-		{"failures elsewhere do not count", plain, runs(tag), []*gate.Verdict{verdictOf("a"), verdictOf("b", by("other"), failed)}, "Passed", allow, "a"},
+		{"audits elsewhere do not count", plain, runs(pinned), []*gate.Verdict{verdictOf("a", by("other"))}, "NotAudited", deny, ""},
+		{"failures elsewhere do not count", plain, runs(pinned), []*gate.Verdict{verdictOf("a"), verdictOf("b", by("other"), failed)}, "Passed", allow, "a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := gate.Decide(containers(test.container), factsOf(test.policy, test.verdicts...))
@@ -138,11 +148,11 @@ func TestDecideByModeAndCase(t *testing.T) {
 		reason  v1alpha1.GateReason
 	}{
 		{"onMissing", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnMissing = a }, runs("x"), verdictOf("a"), "NotAudited"},
-		{"onMissing for another platform", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnMissing = a }, runs(tag), verdictOf("a", on("s390x")), "OtherPlatform"},
-		{"onOtherCommand", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnOtherCommand = a }, runs(tag, "x"), verdictOf("a"), "OtherCommand"},
-		{"onInconclusive", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnInconclusive = v1alpha1.InconclusiveAction(a) }, runs(tag), verdictOf("a", incomplete), "Inconclusive"},
-		{"onDrift", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnDrift = a }, runs(tag), verdictOf("a", drifted), "Drifted"},
-		{"onStale", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnStale = a }, runs(tag), verdictOf("a", halted), "Stale"},
+		{"onMissing for another platform", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnMissing = a }, runs(pinned), verdictOf("a", on("s390x")), "OtherPlatform"},
+		{"onOtherCommand", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnOtherCommand = a }, runs(pinned, "x"), verdictOf("a"), "OtherCommand"},
+		{"onInconclusive", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnInconclusive = v1alpha1.InconclusiveAction(a) }, runs(pinned), verdictOf("a", incomplete), "Inconclusive"},
+		{"onDrift", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnDrift = a }, runs(pinned), verdictOf("a", drifted), "Drifted"},
+		{"onStale", func(g *v1alpha1.Gate, a v1alpha1.GateAction) { g.OnStale = a }, runs(pinned), verdictOf("a", halted), "Stale"},
 	} {
 		for _, mode := range []v1alpha1.GateMode{"Enforce", "Warn", "Audit"} {
 			for _, action := range []v1alpha1.GateAction{deny, warn, allow} {
@@ -171,20 +181,20 @@ func TestDecideByPlatform(t *testing.T) {
 		verdict *gate.Verdict
 		reason  v1alpha1.GateReason
 	}{
-		{"all nodes have it", runs(tag), "", []string{"amd64"}, verdictOf("a", on("amd64")), "Passed"},
-		{"some nodes have it", runs(tag), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
-		{"no node has it", runs(tag), "", []string{"arm64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
-		{"nodes are not known", runs(tag), "", nil, verdictOf("a", on("amd64")), "OtherPlatform"},
-		{"pinned to it", runs(tag), "amd64", []string{"amd64", "arm64"}, verdictOf("a", on("amd64")), "Passed"},
-		{"pinned to another", runs(tag), "arm64", []string{"amd64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
-		{"an image for one", runs(tag), "", []string{"amd64", "arm64"}, verdictOf("a"), "Passed"},
+		{"all nodes have it", runs(pinned), "", []string{"amd64"}, verdictOf("a", on("amd64")), "Passed"},
+		{"some nodes have it", runs(pinned), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
+		{"no node has it", runs(pinned), "", []string{"arm64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
+		{"nodes are not known", runs(pinned), "", nil, verdictOf("a", on("amd64")), "OtherPlatform"},
+		{"pinned to it", runs(pinned), "amd64", []string{"amd64", "arm64"}, verdictOf("a", on("amd64")), "Passed"},
+		{"pinned to another", runs(pinned), "arm64", []string{"amd64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
+		{"an image for one", runs(pinned), "", []string{"amd64", "arm64"}, verdictOf("a"), "Passed"},
 		{"the digest of the platform", runs("x@" + string(platform)), "", []string{"arm64", "amd64"}, verdictOf("a", on("amd64")), "Passed"},
 		{"the digest of the index", runs(pinned), "", []string{"arm64", "amd64"}, verdictOf("a", on("amd64")), "OtherPlatform"},
-		{"what fails on some nodes fails", runs(tag), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "Failed"},
-		{"what fails may fail on nodes that are not known", runs(tag), "", nil, verdictOf("a", on("amd64"), failed), "Failed"},
-		{"what fails on no node", runs(tag), "", []string{"arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
-		{"what fails on some nodes, by a command of its own", runs(tag, "node"), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), started([]string{"node"}, nil), failed), "Failed"},
-		{"what fails where it is not pinned to", runs(tag), "arm64", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
+		{"what fails on some nodes fails", runs(pinned), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "Failed"},
+		{"what fails may fail on nodes that are not known", runs(pinned), "", nil, verdictOf("a", on("amd64"), failed), "Failed"},
+		{"what fails on no node", runs(pinned), "", []string{"arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
+		{"what fails on some nodes, by a command of its own", runs(pinned, "node"), "", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), started([]string{"node"}, nil), failed), "Failed"},
+		{"what fails where it is not pinned to", runs(pinned), "arm64", []string{"amd64", "arm64"}, verdictOf("a", on("amd64"), failed), "OtherPlatform"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			subject, facts := containers(test.image), factsOf(onlyArm, test.verdict)
@@ -218,7 +228,7 @@ func TestAnotherPlatformDoesNotAdmitAnotherCommand(t *testing.T) {
 	policy := policyOf(gated(func(g *v1alpha1.Gate) { g.OnMissing = allow }))
 	node := started([]string{"node"}, nil)
 	for _, verdicts := range [][]*gate.Verdict{{verdictOf("a", node)}, {verdictOf("a", node), verdictOf("b", on("arm64"), failed)}} {
-		if d := gate.Decide(containers(runs(tag)), factsOf(policy, verdicts...)); d.Allowed {
+		if d := gate.Decide(containers(runs(pinned)), factsOf(policy, verdicts...)); d.Allowed {
 			t.Errorf("admitted: %s", d.Opinions[0].Sentence)
 		}
 	}
@@ -231,18 +241,18 @@ func TestAllPoliciesHaveToAdmit(t *testing.T) {
 		Spec:       v1alpha1.ClusterMCPAuditPolicySpec{Gate: &v1alpha1.Gate{}, Trust: &v1alpha1.Trust{AuditNamespaces: "All"}},
 	})
 	facts := factsOf(lenient)
-	if d := gate.Decide(containers(runs(tag)), facts); !d.Allowed {
+	if d := gate.Decide(containers(runs(pinned)), facts); !d.Allowed {
 		t.Error("one that allows denies")
 	}
 	facts.Policies = append(facts.Policies, cluster)
-	d := gate.Decide(containers(runs(tag)), facts)
+	d := gate.Decide(containers(runs(pinned)), facts)
 	if d.Allowed || len(d.Opinions) != 2 || d.Opinions[0].Policy != cluster {
 		t.Errorf("one of two that denies does not: %+v", d)
 	}
 	if d := gate.Decide(containers(), facts); !d.Allowed || len(d.Opinions) != 0 {
 		t.Error("an object that runs nothing is denied")
 	}
-	if d := gate.Decide(containers(runs(tag)), gate.Facts{}); !d.Allowed || d.Message != "" {
+	if d := gate.Decide(containers(runs(pinned)), gate.Facts{}); !d.Allowed || d.Message != "" {
 		t.Error("denied without a policy")
 	}
 }

@@ -130,11 +130,15 @@ const (
 	otherPlace              // it is not
 )
 
-// placeOf compares platforms. digest is what the image is known by: that of a platform's
-// own manifest is about no other.
+// placeOf compares platforms. digest is what the image is known by, empty for its name: a
+// platform's own manifest, or its config, is about no other.
 func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) place {
 	switch {
-	case v.Architecture == "", digest != "" && len(v.Digests) > 0 && digest != v.Digests[0]:
+	case digest != "" && (digest == v.ImageID || len(v.Digests) > 0 && digest == v.Digests[len(v.Digests)-1]):
+		return samePlace
+	case v.Ambiguous != "":
+		return maybePlace
+	case v.Architecture == "":
 		return samePlace
 	case subject.OS != "" && subject.OS != linux, subject.Architecture != "" && subject.Architecture != v.Architecture:
 		return otherPlace
@@ -228,7 +232,11 @@ func (e *evidence) conclude(p *Policy, a *answer) held {
 		if others > 0 {
 			action = worseAction(action, found.action)
 		}
-		found = held{standing: standing{v1alpha1.GateOtherPlatform, action}, verdict: a.elsewhere.verdict}
+		reason := v1alpha1.GateOtherPlatform
+		if a.elsewhere.verdict.Ambiguous != "" {
+			reason = v1alpha1.GateNoDigest
+		}
+		found = held{standing: standing{reason, action}, verdict: a.elsewhere.verdict}
 	}
 	if e.against.verdict != nil && worse(found.standing, e.against.standing) == e.against.standing {
 		found = e.against

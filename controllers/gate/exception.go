@@ -95,8 +95,11 @@ func (e *exceptions) admits(container Container, image name) *Exception {
 	if e == nil {
 		return nil
 	}
-	found := e.any
-	for _, digest := range append([]v1alpha1.Digest{image.digest}, container.Digests...) {
+	found, digests := e.any, container.Digests
+	if !image.isID() {
+		digests = append([]v1alpha1.Digest{image.digest}, digests...)
+	}
+	for _, digest := range digests {
 		if by := e.byImage[digest]; by != nil {
 			found = longer(found, by)
 		}

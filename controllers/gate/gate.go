@@ -45,7 +45,10 @@ type Container struct {
 	// Image as the object names it.
 	Image string
 	// Digests by which the kubelet reports the image that runs; empty before it runs.
-	Digests       []v1alpha1.Digest
+	Digests []v1alpha1.Digest
+	// ImageID is the digest of the config of the image that runs, where the kubelet knows
+	// no other.
+	ImageID       v1alpha1.Digest
 	Command, Args []string
 	// Unclear says in a sentence what of the container cannot be compared with an
 	// audit; empty if all can.
@@ -57,8 +60,12 @@ type Verdict struct {
 	Audit types.NamespacedName
 	// Image is the reference that was audited, as the registry's full name.
 	Image string
-	// Digests are all that name the image; the first is what the reference named.
+	// Digests are those of the manifests that it is about, as in AuditedServer: the last
+	// is that of the one that was run.
 	Digests []v1alpha1.Digest
+	// Ambiguous is a digest of what may be another image elsewhere: only what is held
+	// against the image counts there. ImageID is the digest of the image's config.
+	Ambiguous, ImageID v1alpha1.Digest
 	// Architecture that was audited of an image for several; empty for an image for one.
 	Architecture              string
 	CommandDigest, ArgvDigest v1alpha1.Digest
@@ -82,8 +89,10 @@ type Verdict struct {
 
 // Verdicts finds what is known of images. What it returns must not be changed.
 type Verdicts interface {
-	// ByDigest are the verdicts on a digest, ByImage those on a reference in its full form.
+	// ByDigest are the verdicts on the digest of a manifest, the ambiguous ones included,
+	// ByImageID those on an image by its config, ByImage those on a reference in its full form.
 	ByDigest(v1alpha1.Digest) []*Verdict
+	ByImageID(v1alpha1.Digest) []*Verdict
 	ByImage(string) []*Verdict
 }
 

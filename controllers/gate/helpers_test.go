@@ -55,7 +55,7 @@ func trusting(trust v1alpha1.Trust) func(*v1alpha1.MCPAuditPolicySpec) {
 func verdictOf(name string, change ...func(*gate.Verdict)) *gate.Verdict {
 	own := v1alpha1.CommandDigest(nil, nil)
 	v := &gate.Verdict{
-		Audit: types.NamespacedName{Namespace: "team", Name: name}, Image: tag, Digests: []v1alpha1.Digest{index, platform, config},
+		Audit: types.NamespacedName{Namespace: "team", Name: name}, Image: tag, Digests: []v1alpha1.Digest{index, platform}, ImageID: config,
 		CommandDigest: own, ArgvDigest: v1alpha1.CommandDigest([]string{"/server"}, nil),
 		Complete: true, Reason: "Passed", Time: now.Add(-time.Hour),
 	}
@@ -64,6 +64,9 @@ func verdictOf(name string, change ...func(*gate.Verdict)) *gate.Verdict {
 	}
 	return v
 }
+
+// ambiguous is an index of which runtimes could run another manifest.
+func ambiguous(v *gate.Verdict) { v.Digests, v.Ambiguous = []v1alpha1.Digest{platform}, index }
 
 func failed(v *gate.Verdict) {
 	v.Findings = v1alpha1.FindingCounts{High: 2, Low: 1}
@@ -102,19 +105,21 @@ func started(command, args []string) func(*gate.Verdict) {
 
 // store has verdicts as the index has.
 type store struct {
-	digests map[v1alpha1.Digest][]*gate.Verdict
-	images  map[string][]*gate.Verdict
+	digests, ids map[v1alpha1.Digest][]*gate.Verdict
+	images       map[string][]*gate.Verdict
 }
 
-func (s store) ByDigest(d v1alpha1.Digest) []*gate.Verdict { return s.digests[d] }
-func (s store) ByImage(image string) []*gate.Verdict       { return s.images[image] }
+func (s store) ByDigest(d v1alpha1.Digest) []*gate.Verdict  { return s.digests[d] }
+func (s store) ByImageID(d v1alpha1.Digest) []*gate.Verdict { return s.ids[d] }
+func (s store) ByImage(image string) []*gate.Verdict        { return s.images[image] }
 
 func storeOf(verdicts ...*gate.Verdict) store {
-	s := store{map[v1alpha1.Digest][]*gate.Verdict{}, map[string][]*gate.Verdict{}}
+	s := store{map[v1alpha1.Digest][]*gate.Verdict{}, map[v1alpha1.Digest][]*gate.Verdict{}, map[string][]*gate.Verdict{}}
 	for _, v := range verdicts {
-		for _, d := range v.Digests {
+		for _, d := range v.Manifests() {
 			s.digests[d] = append(s.digests[d], v)
 		}
+		s.ids[v.ImageID] = append(s.ids[v.ImageID], v)
 		s.images[v.Image] = append(s.images[v.Image], v)
 	}
 	return s

@@ -43,7 +43,10 @@ func randomVerdict(r *rand.Rand, name string) *gate.Verdict {
 		started(command[0], command[1])(v)
 	}
 	v.Image, v.Architecture = pick(r, tag, "docker.io/library/x:latest"), pick(r, "", "", "amd64", "arm64")
-	v.Digests = pick(r, []v1alpha1.Digest{index, platform}, []v1alpha1.Digest{platform}, nil)
+	v.Digests, v.ImageID = pick(r, []v1alpha1.Digest{index, platform}, []v1alpha1.Digest{platform}, nil), pick(r, config, config, "")
+	if len(v.Digests) < 2 {
+		v.Ambiguous = pick(r, index, "")
+	}
 	for _, change := range []func(*gate.Verdict){failed, drifted, incomplete, halted, lastPassed} {
 		if r.IntN(5) == 0 {
 			change(v)
@@ -60,7 +63,7 @@ func randomPolicy(r *rand.Rand, name string) *gate.Policy {
 	g := v1alpha1.Gate{
 		Mode: pick(r, v1alpha1.GateEnforce, v1alpha1.GateEnforce, v1alpha1.GateWarn, v1alpha1.GateAudit), FailOn: pick[v1alpha1.FailOn](r, "High", "Low", "Critical", "Never"),
 		OnMissing: action(), OnOtherCommand: action(), OnDrift: action(), OnStale: action(),
-		OnInconclusive: pick(r, v1alpha1.InconclusiveAction(action()), v1alpha1.ActionLastVerdict), RequireDigest: !often(r),
+		OnInconclusive: pick(r, v1alpha1.InconclusiveAction(action()), v1alpha1.ActionLastVerdict),
 	}
 	if !often(r) {
 		g.MaxAge = &metav1.Duration{Duration: 150 * time.Minute}
@@ -108,10 +111,10 @@ func randomWorld(r *rand.Rand) world {
 		command := pick(r, commands...)
 		c := gate.Container{
 			Name: fmt.Sprintf("c%d", i), Role: pick(r, gate.RoleContainer, gate.RoleInitContainer, gate.RoleImageVolume, gate.RoleServer),
-			Image: pick(r, tag, "x", pinned, "y@"+string(platform), string(index), "NONE"), Command: command[0], Args: command[1],
+			Image: pick(r, tag, "x", pinned, pinned, "y@"+string(platform), "y@"+string(config), string(config), string(index), "NONE"), Command: command[0], Args: command[1],
 		}
 		if r.IntN(6) == 0 {
-			c.Digests = []v1alpha1.Digest{platform}
+			c.Digests, c.ImageID = pick(r, nil, []v1alpha1.Digest{platform}, []v1alpha1.Digest{config}), pick(r, "", "", config)
 		}
 		if r.IntN(8) == 0 {
 			c.Unclear = "It is odd."
@@ -225,9 +228,12 @@ func TestUnknownIsNeverPassed(t *testing.T) {
 			}
 			v, c := o.Verdict, o.Container
 			full, named, err := gate.Reference(c.Image)
-			digests := append(slices.Clone(c.Digests), named)
-			sameImage := err == nil && named == "" && len(c.Digests) == 0 && full == v.Image ||
-				slices.ContainsFunc(v.Digests, func(d v1alpha1.Digest) bool { return slices.Contains(digests, d) })
+			digests := c.Digests
+			if full != string(named) { // else it is the ID of an image
+				digests = append(slices.Clone(digests), named)
+			}
+			sameImage := err == nil && named != "" && (full == string(v.ImageID) || c.ImageID != "" && c.ImageID == v.ImageID ||
+				slices.ContainsFunc(v.Digests, func(d v1alpha1.Digest) bool { return slices.Contains(digests, d) }))
 			sameCommand := v.CommandDigest == v1alpha1.CommandDigest(c.Command, c.Args) ||
 				len(c.Command) > 0 && v.ArgvDigest == v1alpha1.CommandDigest(slices.Concat(c.Command, c.Args), nil)
 			clear := c.Unclear == "" && !strings.Contains(fmt.Sprint(c.Command, c.Args), "$(")

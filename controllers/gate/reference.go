@@ -15,8 +15,8 @@ var errShortID = errors.New("a part of an image's id names no image: give all of
 
 // Reference reads an image as a kubelet does. full is its whole name, with the registry
 // and the tag, or with the digest ("docker.io/library/notes:latest"); digest is empty
-// unless the image names one. The id of an image that is on the node, "sha256:...", is a
-// digest as well. An error means that a kubelet would refuse the image, too; but a part of
+// unless the image names one. Of the ID of an image that is on the node, "sha256:...",
+// it is that of the image's config. An error means that a kubelet would refuse the image, too; but a part of
 // an id, which a container runtime takes for the whole, is one as well.
 func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
 	name, err := parse(image)
@@ -75,6 +75,10 @@ func (n name) String() string {
 	}
 	return n.repository
 }
+
+// isID reports whether it is the ID of an image on the node, which is the digest of its
+// config and not of a manifest.
+func (n name) isID() bool { return n.repository == "" && n.digest != "" }
 
 // isHex tells whether a text is the hex of a SHA-256.
 func isHex(s string) bool {

@@ -36,7 +36,7 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		}
 		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(o.Verdict.Architecture, 32))
 	case v1alpha1.GateNoDigest:
-		return "name it by its digest"
+		return pin(o)
 	case v1alpha1.GateOtherCommand:
 		if !isComparable(o.Container) {
 			return show(o.Verdict) + ", and run it by words that are given"
@@ -46,6 +46,18 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		return "name one"
 	}
 	return d.audit(o)
+}
+
+// pin names the image by the digest that its verdict is about.
+func pin(o Opinion) string {
+	switch {
+	case o.Verdict == nil:
+		return "pin it by the digest that was audited"
+	case len(o.Verdict.Digests) == 0:
+		return show(o.Verdict) + ", which tells how to have its digest audited"
+	}
+	name, _, _ := strings.Cut(o.Container.Image, "@")
+	return fmt.Sprintf("pin it: image: %s@%s", name, o.Verdict.Digests[0])
 }
 
 // show is how an audit is looked at.

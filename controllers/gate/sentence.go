@@ -116,9 +116,17 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 	case v1alpha1.GateOtherCommand:
 		return d.otherCommand(o, audit, cut)
 	case v1alpha1.GateNoDigest:
-		return "which is not named by its digest"
+		return noDigest(read)
 	}
 	return notAudited(o.Container, read, cut)
+}
+
+// noDigest says why no verdict is about the image that will run.
+func noDigest(read *image) string {
+	if read.digest != "" {
+		return "which may be another image than was audited, as it was resolved by a node or is an ambiguous index"
+	}
+	return "which is named by a tag, not by a digest"
 }
 
 func (d *decider) otherCommand(o Opinion, audit string, cut int) string {

@@ -13,7 +13,6 @@ import (
 )
 
 func TestSentences(t *testing.T) {
-	require := policyOf(gated(func(g *v1alpha1.Gate) { g.RequireDigest = true }))
 	elsewhere := policyOf(trusting(v1alpha1.Trust{AuditNamespaces: "Selected", NamespaceSelector: auditsSelector}))
 	for _, test := range []struct {
 		policy    *gate.Policy
@@ -39,7 +38,12 @@ func TestSentences(t *testing.T) {
 			`have it audited with the same command and args (policy default).`},
 		{policyOf(), runs(tag, "$(X)"), verdictOf("notes"), `Deployment notes: container server runs registry.example/notes:1, with $(...) in its command or args, which the audit team/notes cannot be compared with: ` +
 			`see "kubectl mcpaudit show notes -n team", and run it by words that are given (policy default).`},
-		{require, runs(tag), verdictOf("notes"), `Deployment notes: container server runs registry.example/notes:1, which is not named by its digest: name it by its digest (policy default).`},
+		{policyOf(), runs(tag), verdictOf("notes"), `Deployment notes: container server runs registry.example/notes:1, which is named by a tag, not by a digest: ` +
+			`pin it: image: registry.example/notes:1@` + string(index) + ` (policy default).`},
+		{policyOf(), runs(pinned), verdictOf("notes", ambiguous), `Deployment notes: container server runs ` + pinned + `, which may be another image than was audited, as it was resolved by a node or is an ambiguous index: ` +
+			`pin it: image: registry.example/notes@` + string(platform) + ` (policy default).`},
+		{policyOf(), runs(pinned), verdictOf("notes", ambiguous, func(v *gate.Verdict) { v.Digests = nil }), `Deployment notes: container server runs ` + pinned + `, which may be another image than was audited, as it was resolved by a node or is an ambiguous index: ` +
+			`see "kubectl mcpaudit show notes -n team", which tells how to have its digest audited (policy default).`},
 		{elsewhere, runs(tag), verdictOf("notes"), `Deployment notes: container server runs registry.example/notes:1, which no audit that counts has a verdict on: ` +
 			`have it audited, as by "kubectl mcpaudit run --image registry.example/notes:1", in a namespace that the policy trusts (policy default).`},
 		{policyOf(), runs(`x", which passed`), nil, `Deployment notes: container server runs "x?, which passed", which names no image: name one (policy default).`},

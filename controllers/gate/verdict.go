@@ -28,7 +28,7 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 		Time:  status.LastAuditTime.Time,
 	}
 	v.readImage(status)
-	if len(v.Digests) == 0 && v.Image == "" {
+	if v.Image == "" && len(v.Manifests()) == 0 && v.ImageID == "" {
 		return nil
 	}
 	v.readCommand(audit)
@@ -39,28 +39,32 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 	return v
 }
 
-// readImage finds what names the image. Without status.audited only its digest does.
+// readImage finds what names the image. What the image of the spec named is ambiguous,
+// unless the audit found that it is not.
 func (v *Verdict) readImage(status *v1alpha1.MCPServerAuditStatus) {
-	if status.Audited != nil {
-		if full, digest, err := Reference(status.Audited.Image); err == nil {
+	named := status.ImageDigest
+	if audited := status.Audited; audited != nil {
+		full, digest, err := Reference(audited.Image)
+		if err == nil {
 			v.Image = full
-			v.addDigests(digest)
 		}
-		v.addDigests(status.Audited.Digests...)
-		if _, platform, ok := strings.Cut(status.Audited.Platform, "/"); ok {
+		v.Digests, v.Ambiguous, v.ImageID = audited.Digests, audited.AmbiguousDigest, audited.ImageID
+		named = cmp.Or(named, digest)
+		if _, platform, ok := strings.Cut(audited.Platform, "/"); ok {
 			v.Architecture, _, _ = strings.Cut(platform, "/")
 		}
 	}
-	v.addDigests(status.ImageDigest)
+	if v.Ambiguous == "" && named != v.ImageID && !slices.Contains(v.Digests, named) {
+		v.Ambiguous = named
+	}
 }
 
-// addDigests keeps each once, in their order.
-func (v *Verdict) addDigests(digests ...v1alpha1.Digest) {
-	for _, digest := range digests {
-		if digest != "" && !slices.Contains(v.Digests, digest) {
-			v.Digests = append(v.Digests, digest)
-		}
+// Manifests are the digests of manifests that the verdict says anything about.
+func (v *Verdict) Manifests() []v1alpha1.Digest {
+	if v.Ambiguous == "" {
+		return v.Digests
 	}
+	return append(slices.Clone(v.Digests), v.Ambiguous)
 }
 
 // readCommand finds what was run. The words are those of the spec, while that is the
@@ -121,7 +125,7 @@ func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
 		return
 	}
 	entry := status.History[i]
-	if !slices.Contains(v.Digests, entry.ImageDigest) || status.Trigger == nil {
+	if entry.ImageDigest == "" || status.Trigger == nil || entry.ImageDigest != v.ImageID && !slices.Contains(v.Manifests(), entry.ImageDigest) {
 		return
 	}
 	if digest, err := trigger.SpecDigest(spec); err != nil || digest != status.Trigger.SpecDigest {

@@ -25,7 +25,7 @@ func auditOf(change ...func(*v1alpha1.MCPServerAudit)) *v1alpha1.MCPServerAudit 
 		Verdict: "Pass", ImageDigest: index, LastAuditTime: &last, Findings: &v1alpha1.FindingCounts{},
 		Trigger: &v1alpha1.Trigger{SpecDigest: digest},
 		Audited: &v1alpha1.AuditedServer{
-			Image: tag, Digests: []v1alpha1.Digest{index, platform, config}, Platform: "linux/amd64",
+			Image: tag, Digests: []v1alpha1.Digest{index, platform}, ImageID: config, Platform: "linux/amd64",
 			CommandDigest: v1alpha1.CommandDigest(nil, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/server"}, nil),
 			Unsuppressed: &v1alpha1.FindingCounts{},
 		},
@@ -109,17 +109,17 @@ func TestReadVerdict(t *testing.T) {
 		{"an image for one platform", both(status(func(s *v1alpha1.MCPServerAuditStatus) { s.Audited.Platform = "" })), func(v *gate.Verdict) { v.Architecture = "" }},
 		{"a variant", both(status(func(s *v1alpha1.MCPServerAuditStatus) { s.Audited.Platform = "linux/arm/v7" })), func(v *gate.Verdict) { v.Architecture = "arm" }},
 		{"an earlier version's: only the digest is known", both(status(func(s *v1alpha1.MCPServerAuditStatus) { s.Audited = nil })), func(v *gate.Verdict) {
-			v.Image, v.Digests, v.Architecture, v.CommandDigest, v.ArgvDigest = "", []v1alpha1.Digest{index}, "", "", ""
+			v.Image, v.Digests, v.Ambiguous, v.ImageID, v.Architecture, v.CommandDigest, v.ArgvDigest = "", nil, index, "", "", "", ""
 		}},
 		{"an image that names its digest and could not be had", both(says("Audited", "False", "ImagePullFailed"), status(func(s *v1alpha1.MCPServerAuditStatus) {
-			s.ImageDigest, s.Audited.Image, s.Audited.Digests = "", pinned, nil
+			s.ImageDigest, s.Audited.Image, s.Audited.Digests, s.Audited.ImageID = "", pinned, nil, ""
 		})), func(v *gate.Verdict) {
-			v.Complete, v.Reason, v.Image, v.Digests = false, "ImagePullFailed", pinned, []v1alpha1.Digest{index}
+			v.Complete, v.Reason, v.Image, v.Digests, v.Ambiguous, v.ImageID = false, "ImagePullFailed", pinned, nil, index, ""
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := &gate.Verdict{
-				Audit: types.NamespacedName{Namespace: "team", Name: "notes"}, Image: tag, Digests: []v1alpha1.Digest{index, platform, config}, Architecture: "amd64",
+				Audit: types.NamespacedName{Namespace: "team", Name: "notes"}, Image: tag, Digests: []v1alpha1.Digest{index, platform}, ImageID: config, Architecture: "amd64",
 				CommandDigest: v1alpha1.CommandDigest(nil, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/server"}, nil),
 				Complete: true, Reason: "Passed", Time: last.Time,
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
 )
 
 // The errors of Resolve, by what can be done about them.
@@ -22,6 +24,8 @@ var (
 	ErrUnauthorized = errors.New("registry refused access")
 	// ErrUnreachable: the registry gave no usable answer; it may later.
 	ErrUnreachable = errors.New("registry unreachable")
+	// ErrAmbiguous: container runtimes could read the image in different ways.
+	ErrAmbiguous = errors.New("image is ambiguous")
 	// ErrBusy: the registry was not asked, because too many questions wait for an
 	// answer already. It says nothing about the image; ask again in a moment.
 	ErrBusy = errors.New("too many questions to registries")
@@ -54,8 +58,10 @@ func classify(reference name.Reference, err error) error {
 			return fail(ErrNotFound, "%s has no %s", registry, reference)
 		}
 		return fail(ErrUnreachable, "%s answered %d for %s", registry, answer.StatusCode, reference)
-	case errors.Is(err, errPlatform):
+	case errors.Is(err, manifest.ErrNoPlatform):
 		return fail(ErrNotFound, "%s is not for linux", reference)
+	case errors.Is(err, manifest.ErrAmbiguous):
+		return fail(ErrAmbiguous, "%s: %s", reference, err) // in words of our own
 	}
 	return fail(ErrUnreachable, "%s: %s", registry, reason(err))
 }

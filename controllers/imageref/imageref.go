@@ -3,6 +3,7 @@
 package imageref
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,20 +27,22 @@ import (
 
 // Image is what a registry knows of an image.
 type Image struct {
-	// Reference names the image by digest.
+	// Reference names Manifest by its digest: nothing of it is left to choose.
 	Reference string
-	// Digest is what the reference pointed to: an index or a manifest.
+	// Digest is what the image named: an index or a manifest.
 	Digest string
-	// Known are all the digests by which a kubelet may report the image: those
-	// of the index, of the platform's manifest, and of its config.
-	Known []string
+	// Manifest is the digest of the platform's image manifest, ID that of its config.
+	Manifest, ID string
+	// Ambiguous says why container runtimes could run another manifest of the index than
+	// Manifest; empty if each of them runs this one.
+	Ambiguous string
 	// Entrypoint and Cmd are those of the image config.
 	Entrypoint, Cmd []string
 	// User is the one of the image config; empty for root.
 	User string
 	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
 	Platform string
-	// Several: Digest is that of an index that has other images for other platforms.
+	// Several: Digest is that of an index that has other images than Manifest.
 	Several bool
 }
 
@@ -190,38 +193,34 @@ func (r *Resolver) ask(reference name.Reference, resolved name.Digest, options [
 
 // read gets the manifest and the config behind a digest.
 func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, error) {
-	found, err := remote.Get(resolved, options...)
-	if err != nil {
-		return Image{}, fmt.Errorf("read manifest: %w", err)
-	}
-	image, platform, several, err := choose(found, r.platform)
+	found, choice, err := r.choose(resolved, options)
 	if err != nil {
 		return Image{}, err
 	}
-	manifest, err := image.Digest()
+	image, err := found.Image()
 	if err != nil {
 		return Image{}, fmt.Errorf("read manifest: %w", err)
 	}
-	configDigest, err := image.ConfigName()
+	id, err := image.ConfigName()
 	if err != nil {
 		return Image{}, fmt.Errorf("read manifest: %w", err)
 	}
-	config, err := image.ConfigFile()
+	config, err := readConfig(image)
 	if err != nil {
 		return Image{}, fmt.Errorf("read config: %w", err)
 	}
-	known := []string{resolved.DigestStr(), manifest.String(), configDigest.String()}
 	return Image{
-		Reference: resolved.Name(), Digest: resolved.DigestStr(), Known: slices.Compact(known),
-		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd,
-		User: config.Config.User, Platform: platform, Several: several,
+		Reference: resolved.Context().Digest(found.Digest.String()).Name(), Digest: resolved.DigestStr(),
+		Manifest: found.Digest.String(), ID: id.String(), Ambiguous: choice.Ambiguous,
+		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, User: config.Config.User,
+		Platform: cmp.Or(choice.Platform, written(config)), Several: choice.Several,
 	}, nil
 }
 
 // size is about what an image takes in memory, in bytes.
 func (i Image) size() int {
-	n := len(i.Reference) + len(i.Digest) + len(i.User) + len(i.Platform)
-	for _, text := range slices.Concat(i.Known, i.Entrypoint, i.Cmd) {
+	n := len(i.Reference) + len(i.Digest) + len(i.Manifest) + len(i.ID) + len(i.Ambiguous) + len(i.User) + len(i.Platform)
+	for _, text := range slices.Concat(i.Entrypoint, i.Cmd) {
 		n += len(text) + 16 // of the string itself
 	}
 	return n

@@ -110,7 +110,7 @@ func TestResolve(t *testing.T) {
 	}
 	want := imageref.Image{
 		Reference: fake.host + "/team/notes@" + digest.String(), Digest: digest.String(),
-		Known:      []string{digest.String(), config.String()},
+		Manifest: digest.String(), ID: config.String(),
 		Entrypoint: []string{"/first"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -159,8 +159,12 @@ func TestResolveIndex(t *testing.T) {
 	indexDigest, _ := index.Digest()
 	childDigest, _ := child.Digest()
 	config, _ := child.ConfigName()
-	if diff := cmp.Diff([]string{indexDigest.String(), childDigest.String(), config.String()}, got.Known); diff != "" {
-		t.Errorf("known digests (-want +got):\n%s", diff)
+	want := imageref.Image{
+		Reference: fake.host + "/multi@" + childDigest.String(), Digest: indexDigest.String(), Manifest: childDigest.String(), ID: config.String(),
+		Entrypoint: []string{"/amd64"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got.Entrypoint[0] != "/amd64" {
 		t.Errorf("entrypoint %v", got.Entrypoint)

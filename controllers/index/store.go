@@ -37,6 +37,7 @@ type Store struct {
 	mu          sync.RWMutex
 	audits      map[types.NamespacedName]*gate.Verdict
 	byDigest    map[v1alpha1.Digest][]*gate.Verdict
+	byImageID   map[v1alpha1.Digest][]*gate.Verdict
 	byImage     map[string][]*gate.Verdict
 	namespaces  map[string]labels.Set
 	policies    map[policyKey]policy
@@ -71,6 +72,7 @@ func New() *Store {
 	s := &Store{
 		audits:     map[types.NamespacedName]*gate.Verdict{},
 		byDigest:   map[v1alpha1.Digest][]*gate.Verdict{},
+		byImageID:  map[v1alpha1.Digest][]*gate.Verdict{},
 		byImage:    map[string][]*gate.Verdict{},
 		namespaces: map[string]labels.Set{},
 		policies:   map[policyKey]policy{},
@@ -97,6 +99,13 @@ func (s *Store) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.byDigest[digest]
+}
+
+// ByImageID implements gate.Verdicts.
+func (s *Store) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byImageID[id]
 }
 
 // ByImage implements gate.Verdicts.
@@ -163,7 +172,8 @@ func (s *Store) setVerdict(audit types.NamespacedName, verdict *gate.Verdict) {
 		if before != nil {
 			delete(s.audits, audit)
 			without(s.byImage, before.Image, before)
-			for _, digest := range distinct(before.Digests) {
+			without(s.byImageID, before.ImageID, before)
+			for _, digest := range distinct(before.Manifests()) {
 				without(s.byDigest, digest, before)
 			}
 		}
@@ -173,7 +183,8 @@ func (s *Store) setVerdict(audit types.NamespacedName, verdict *gate.Verdict) {
 			verdict.Image = unique.Make(verdict.Image).Value()
 			s.audits[audit] = verdict
 			with(s.byImage, verdict.Image, verdict)
-			for _, digest := range distinct(verdict.Digests) {
+			with(s.byImageID, verdict.ImageID, verdict)
+			for _, digest := range distinct(verdict.Manifests()) {
 				with(s.byDigest, digest, verdict)
 			}
 		}

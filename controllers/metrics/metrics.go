@@ -108,7 +108,7 @@ func outcome(err error) string {
 		err  error
 		word string
 	}{
-		{imageref.ErrInvalid, "invalid"}, {imageref.ErrBadSecret, "bad_secret"}, {imageref.ErrNotFound, "not_found"},
+		{imageref.ErrInvalid, "invalid"}, {imageref.ErrAmbiguous, "invalid"}, {imageref.ErrBadSecret, "bad_secret"}, {imageref.ErrNotFound, "not_found"},
 		{imageref.ErrUnauthorized, "unauthorized"}, {imageref.ErrUnreachable, "unreachable"},
 	} {
 		if errors.Is(err, known.err) {

@@ -18,6 +18,7 @@ func TestWordsAreComplete(t *testing.T) {
 		// Of conditions that no metric shows.
 		"Completed", "NotYetAudited", "WithinScope", "NoScopeDeclared", "AuditIncomplete",
 		"MatchesBaseline", "FirstUse", "NoBaseline", "ManifestIncomplete", "Idle",
+		"AmbiguousIndex", "ResolvedByNode",
 	})
 	found := 0
 	for _, check := range []struct {

@@ -69,9 +69,8 @@ type rule struct {
 	match                 v1alpha1.ClusterMatch
 	gate                  v1alpha1.Gate
 	trust                 v1alpha1.Trust
-	// denied and passed read the policy without what it matches, which the API server
-	// looks at; denied without requireDigest as well.
-	denied, passed *gate.Policy
+	// read is the policy without what it matches, which the API server looks at.
+	read *gate.Policy
 }
 
 // readPolicy and readClusterPolicy are nil for a policy that has nothing enforced offline.
@@ -86,9 +85,7 @@ func readPolicy(policy *v1alpha1.MCPAuditPolicy) *rule {
 		return nil
 	}
 	p.Spec.Match = nil
-	r.passed = gate.ReadPolicy(p)
-	p.Spec.Gate.RequireDigest = false
-	r.denied = gate.ReadPolicy(p)
+	r.read = gate.ReadPolicy(p)
 	return r
 }
 
@@ -103,9 +100,7 @@ func readClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *rule {
 		r.match = *p.Spec.Match
 	}
 	p.Spec.Match = nil
-	r.passed = gate.ReadClusterPolicy(p)
-	p.Spec.Gate.RequireDigest = false
-	r.denied = gate.ReadClusterPolicy(p)
+	r.read = gate.ReadClusterPolicy(p)
 	return r
 }
 
@@ -175,29 +170,25 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 			list[key] = lines
 		}
 	}
-	read := r.denied
+	subjects := r.subjects(w)
 	if policy == policyPassed {
-		read = r.passed
-	}
-	subjects := r.subjects(read, w)
-	if policy == policyPassed {
-		for key, digest := range excepted.digests { // also those that nothing is known of
+		for key := range excepted.ids { // also those that nothing is known of
 			if subjects[key] == nil {
-				subjects[key] = &subject{digest: digest}
+				subjects[key] = &subject{}
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(subjects)) {
 		s := subjects[key]
 		if policy == policyDenied {
-			put(key, s.denied(read, w, excepted.ids[key]))
+			put(key, s.denied(r.read, w, excepted.ids[key]))
 			continue
 		}
 		if len(s.verdicts) == 0 {
 			put(key, []string{s.line("*", "*", lineNone, excepted.ids[key], "")})
 			continue
 		}
-		put(key, s.passed(read, w, excepted.ids[key]))
+		put(key, s.passed(r.read, w, excepted.ids[key]))
 		into.ageing(r, s.verdicts, w.Facts.Now)
 	}
 	return r.objects(policy, header, fill(list), into)
@@ -227,14 +218,13 @@ func (r *rule) header() map[string]string {
 
 // excepted are exceptions by what they except.
 type excepted struct {
-	ids     map[string]string          // ",id,id," by key
-	digests map[string]v1alpha1.Digest // by key
+	ids map[string]string // ",id,id," by key
 }
 
 // exceptions writes the exceptions of a policy into the header: each by an id, with its
 // namespace and its selector.
 func (r *rule) exceptions(w World, header map[string]string, into *Objects) excepted {
-	found := excepted{map[string]string{}, map[string]v1alpha1.Digest{}}
+	found := excepted{map[string]string{}}
 	if r.trust.IgnoreExceptions {
 		return found
 	}
@@ -254,9 +244,7 @@ func (r *rule) exceptions(w World, header map[string]string, into *Objects) exce
 			header["except"] += "," + id + ","
 		}
 		for digest := range read.Images {
-			key := keyOf(r.prefix(e.Namespace), digest, "")
-			found.ids[key] += "," + id + ","
-			found.digests[key] = digest
+			found.ids[keyOf(r.prefix(e.Namespace), string(digest))] += "," + id + ","
 		}
 	}
 	return found

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,10 +26,17 @@ type known []*gate.Verdict
 
 func (k known) ByDigest(digest v1alpha1.Digest) (found []*gate.Verdict) {
 	for _, v := range k {
-		for _, d := range v.Digests {
-			if d == digest {
-				found = append(found, v)
-			}
+		if slices.Contains(v.Manifests(), digest) {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+func (k known) ByImageID(id v1alpha1.Digest) (found []*gate.Verdict) {
+	for _, v := range k {
+		if v.ImageID == id {
+			found = append(found, v)
 		}
 	}
 	return found
@@ -174,8 +182,7 @@ func TestAllowList(t *testing.T) {
 	expect(t, "another command is admitted", says(list, key("a")), "*|*|pass|")
 	expect(t, "inconclusive is admitted", says(list, key("b")), "*|*|pass|")
 	expect(t, "stale is admitted", says(list, key("c")), "*|*|pass|")
-	p.Spec.Gate.RequireDigest = true
-	expect(t, "only digests", says(compiled(t, policyPassed, p, w), "registry.example/mcp/a:1"), "nothing")
+	expect(t, "S10: a tag", says(list, "registry.example/mcp/a:1"), "||none|\n/x ||none|")
 	p.Spec.Gate.OnMissing = v1alpha1.ActionWarn
 	if objects := Compile(nil, []*v1alpha1.ClusterMCPAuditPolicy{p}, w); len(objects.Bindings) != 1 {
 		t.Errorf("what is not audited is admitted: got %d bindings, want the one of the deny list", len(objects.Bindings))
@@ -242,10 +249,10 @@ func TestNoTwoExceptionsHaveOneID(t *testing.T) {
 func TestShardsTakeEveryBucketOnceAndChangeLittle(t *testing.T) {
 	list, changed := map[string][]string{}, 0
 	for i := range 50_000 {
-		list[keyOf("", v1alpha1.CommandDigest([]string{fmt.Sprint(i)}, nil), "")] = []string{strings.Repeat("x", 60)}
+		list[keyOf("", string(v1alpha1.CommandDigest([]string{fmt.Sprint(i)}, nil)))] = []string{strings.Repeat("x", 60)}
 	}
 	for i := range 20_000 {
-		list[keyOf("", "", fmt.Sprintf("registry.example/team-%02d/server-%05d:1.4.2", i%50, i))] = []string{strings.Repeat("x", 60)}
+		list[keyOf("", fmt.Sprintf("registry.example/team-%02d/server-%05d:1.4.2", i%50, i))] = []string{strings.Repeat("x", 60)}
 	}
 	texts := fill(list)
 	parts, keys := split(map[string]string{}, texts, maxShard), 0
@@ -313,8 +320,8 @@ func TestNoNameForgesALine(t *testing.T) {
 		"a.b/c:d", "a.b/c%3Ad", "a.b/c d", "a.b/c%20d", "a.b/c:d\n", "a.b/c:d\t", "a.b/c:d\r", "x\n" + key("1") + "\tpass", "x\t*\t*\tpass\n" + key("1"), "\x00", "\u00e9/\u2028:1",
 	}
 	for _, name := range names {
-		list[keyOf("", "", name)] = []string{name}
-		if text := keyOf("", "", name); strings.ContainsAny(text, "\n\t\r ") {
+		list[keyOf("", name)] = []string{name}
+		if text := keyOf("", name); strings.ContainsAny(text, "\n\t\r ") {
 			t.Errorf("the key of %q is %q", name, text)
 		}
 	}

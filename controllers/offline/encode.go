@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // What is written here is read by the CEL of config/policy/lookup, which says the same
@@ -22,15 +20,14 @@ var spaces = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A
 // sentences have spaces, and nothing else that separates.
 var sentences = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// keyOf is how the line about an image begins: its digest, or its name in full, which has
-// a slash. No two images have one. prefix is the namespace and a dot where each namespace
-// has lists of its own.
-func keyOf(prefix string, digest v1alpha1.Digest, full string) string {
-	if digest != "" {
-		full = string(digest)
-	}
-	return prefix + spaces.Replace(full)
-}
+// idPrefix is how the key of an image's ID begins, which is the digest of its config: a
+// manifest may have been made to have the same one.
+const idPrefix = "id:"
+
+// keyOf is how the line about an image begins: its digest, idPrefix and its ID, or its
+// name in full, which has a slash. No two images have one. prefix is the namespace and a
+// dot where each namespace has lists of its own.
+func keyOf(prefix, image string) string { return prefix + spaces.Replace(image) }
 
 // buckets is how many there are of a list: for each request the API server converts all
 // that ConfigMaps have, which it takes time for by the entry, and little by the byte.

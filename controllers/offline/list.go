@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,33 +24,36 @@ const another = "\x00"
 // subject is an image in a list, as the gate is asked about it.
 type subject struct {
 	image, namespace string
-	digest           v1alpha1.Digest
 	verdicts         []*gate.Verdict
 }
 
 // subjects are the images that a policy has verdicts on that count, by key.
-func (r *rule) subjects(p *gate.Policy, w World) map[string]*subject {
+func (r *rule) subjects(w World) map[string]*subject {
 	found := map[string]*subject{}
 	for _, v := range w.Verdicts {
 		namespace := r.namespace
 		if namespace == "" {
 			namespace = v.Audit.Namespace
 		}
-		if !p.Trusts(v, namespace, w.Facts) {
+		if !r.read.Trusts(v, namespace, w.Facts) {
 			continue
 		}
-		add := func(image string, digest v1alpha1.Digest) {
-			key := keyOf(r.prefix(namespace), digest, image)
+		add := func(key, image string) {
+			key = keyOf(r.prefix(namespace), key)
 			if found[key] == nil {
-				found[key] = &subject{image: image, namespace: namespace, digest: digest}
+				found[key] = &subject{image: image, namespace: namespace}
 			}
 			found[key].verdicts = append(found[key].verdicts, v)
 		}
-		for _, digest := range v.Digests {
-			add(string(digest), digest) // a digest by itself is the id of an image
+		name, _, pinned := strings.Cut(v.Image, "@")
+		for _, digest := range v.Manifests() {
+			add(string(digest), cmp.Or(name, "image")+"@"+string(digest))
 		}
-		if v.Image != "" && !strings.Contains(v.Image, "@") {
-			add(v.Image, "")
+		if v.ImageID != "" {
+			add(idPrefix+string(v.ImageID), string(v.ImageID))
+		}
+		if v.Image != "" && !pinned {
+			add(v.Image, v.Image)
 		}
 	}
 	return found
@@ -157,7 +161,7 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 		switch {
 		case passes[v.CommandDigest] && !passes[another]:
 			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
-		case !passes[v.CommandDigest] && o.Reason != v1alpha1.GateNoDigest: // said as the gate says it
+		case !passes[v.CommandDigest]: // said as the gate says it
 			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, s.end(o)))
 		}
 	}

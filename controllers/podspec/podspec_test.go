@@ -45,7 +45,7 @@ func newInput(audit *v1alpha1.MCPServerAudit) podspec.Input {
 			Name: podspec.Name(audit, ""), Audit: types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name},
 			Generation: audit.Generation, SpecDigest: v1alpha1.Digest(digest),
 			Reason: v1alpha1.TriggerNeverAudited, Message: "the server has not been audited yet",
-			ImageDigest: v1alpha1.Digest(digest), KnownDigests: []string{digest},
+			ImageDigest: v1alpha1.Digest(digest), Audited: v1alpha1.AuditedServer{Digests: []v1alpha1.Digest{v1alpha1.Digest(digest)}},
 		},
 		Image: "registry.example/notes@" + digest, Command: []string{"node", "server.js"},
 		Namespace: "mcpaudit-runs", RunnerImage: "registry.example/runner:v1",
@@ -80,7 +80,7 @@ func TestBuild(t *testing.T) {
 	elsewhere.Spec.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"}
 	far := newInput(elsewhere)
 	far.APIServers = []netip.Addr{netip.MustParseAddr("10.96.0.1")}
-	far.Image, far.Command, far.Run.ImageDigest, far.Run.KnownDigests = "", nil, "", nil
+	far.Image, far.Command, far.Run.ImageDigest, far.Run.Audited = "", nil, "", v1alpha1.AuditedServer{}
 
 	for name, in := range map[string]podspec.Input{
 		"minimal": newInput(newAudit()), "everything": full, "listening": newInput(listening), "elsewhere": far,

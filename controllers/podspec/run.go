@@ -62,11 +62,12 @@ type Run struct {
 	// ImageDigest is the digest that the server's image was resolved to; empty
 	// if only the kubelet can tell.
 	ImageDigest v1alpha1.Digest `json:"imageDigest,omitempty"`
-	// KnownDigests are all digests that the kubelet may report for that image.
-	KnownDigests []string `json:"knownDigests,omitempty"`
+	// Ambiguous says why container runtimes could run another image by that digest than
+	// was run; empty if they do not.
+	Ambiguous string `json:"ambiguous,omitempty"`
 	// Audited is what is run, for the status: the image and the command of the spec, the
-	// platform and the command line that the registry's answer makes of them. It has
-	// neither digests nor findings, and nothing in a record of an older manager.
+	// platform, digests and command line that the registry's answer makes of them. It has
+	// no findings, and nothing in a record of an older manager.
 	Audited v1alpha1.AuditedServer `json:"audited,omitzero"`
 }
 

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -108,18 +110,36 @@ func ServerOutOfMemory(pod *corev1.Pod) bool {
 	return server != nil && server.Reason == "OOMKilled"
 }
 
-// ImageDigest is the digest of the server's image as the kubelet reports it,
-// "sha256:..." or empty: of the form "repository@sha256:...", or for an image
-// that was never in a registry "sha256:...", with or without a scheme.
-func ImageDigest(pod *corev1.Pod) string {
+// ImageID is the server's image as the kubelet reports it. The zero value is for one that
+// it does not report yet.
+type ImageID struct {
+	Digest v1alpha1.Digest
+	// InRepository: Digest is that of a manifest or an index. Else it is that of the
+	// image's config, as of an image that was never in a registry.
+	InRepository bool
+}
+
+// ReadImageID reads "repository@sha256:..." or "sha256:...", each with or without a
+// scheme, from the status of the server's container.
+func ReadImageID(pod *corev1.Pod) ImageID {
 	status := view{pod: pod}.container(podspec.ContainerServer)
 	if status == nil {
-		return ""
+		return ImageID{}
 	}
-	if i := strings.LastIndex(status.ImageID, "sha256:"); i >= 0 && isDigest(status.ImageID[i:]) {
-		return status.ImageID[i:]
+	return ParseImageID(status.ImageID)
+}
+
+// imageID is how an image ID ends (ContainerStatus.ImageID): "docker-pullable://repo@sha256:...",
+// "repo@sha256:...", "docker://sha256:..." or a digest alone.
+var imageID = regexp.MustCompile(`(^|[@/])(sha256:[0-9a-f]{64})$`)
+
+// ParseImageID reads the ID of an image as a kubelet reports it.
+func ParseImageID(id string) ImageID {
+	found := imageID.FindStringSubmatch(id)
+	if found == nil {
+		return ImageID{}
 	}
-	return ""
+	return ImageID{Digest: v1alpha1.Digest(found[2]), InRepository: found[1] == "@"}
 }
 
 // PodLogs is Logs by the API server.

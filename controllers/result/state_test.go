@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
@@ -194,25 +195,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestImageDigest(t *testing.T) {
-	digest := "sha256:" + strings.Repeat("0a", 32)
-	for id, want := range map[string]string{
-		"registry.example/server@" + digest: digest,
-		"docker-pullable://a/b@" + digest:   digest,
-		digest:                              digest,
-		"docker://" + digest:                digest,
-		"":                                  "",
-		"sha256:short":                      "",
-		"sha256:" + strings.Repeat("g", 64): "",
+func TestReadImageID(t *testing.T) {
+	hex := strings.Repeat("0a", 32)
+	manifest := result.ImageID{Digest: v1alpha1.Digest("sha256:" + hex), InRepository: true}
+	config := result.ImageID{Digest: manifest.Digest}
+	for id, want := range map[string]result.ImageID{
+		"registry.example/server@sha256:" + hex:              manifest,
+		"docker-pullable://r.example:5000/a/b@sha256:" + hex: manifest,
+		"sha256:" + hex:                          config,
+		"docker://sha256:" + hex:                 config,
+		"":                                       {},
+		"r/notes:1":                              {},
+		"sha256:short":                           {},
+		"xsha256:" + hex:                         {},
+		"r/notes@sha256:" + hex + "0":            {},
+		"r/notes@sha512:" + hex:                  {},
+		"r/notes@sha256:" + strings.ToUpper(hex): {},
+		"sha256:" + strings.Repeat("g", 64):      {},
 	} {
 		pod := newPod().runs("server").pod
 		pod.Status.ContainerStatuses[0].ImageID = id
-		if got := result.ImageDigest(pod); got != want {
-			t.Errorf("ImageDigest of %q = %q, want %q", id, got, want)
+		if got := result.ReadImageID(pod); got != want {
+			t.Errorf("ReadImageID of %q = %+v, want %+v", id, got, want)
 		}
 	}
-	if got := result.ImageDigest(newPod().pod); got != "" {
-		t.Errorf("ImageDigest before the kubelet knows = %q", got)
+	if got := result.ReadImageID(newPod().pod); got != (result.ImageID{}) {
+		t.Errorf("ReadImageID before the kubelet knows = %+v", got)
 	}
 }
 

@@ -1,12 +1,11 @@
 package subject
 
 import (
-	"regexp"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
@@ -40,7 +39,12 @@ func FromPod(from *corev1.Pod) gate.Subject {
 	reported := imageIDs(from.Status)
 	for i := range subject.Containers {
 		c := &subject.Containers[i]
-		c.Digests = digests(reported[place{c.Role == gate.RoleImageVolume, c.Name}])
+		switch id := result.ParseImageID(reported[place{c.Role == gate.RoleImageVolume, c.Name}]); {
+		case id.InRepository:
+			c.Digests = []v1alpha1.Digest{id.Digest}
+		default:
+			c.ImageID = id.Digest
+		}
 	}
 	return subject
 }
@@ -93,16 +97,4 @@ func imageIDs(status corev1.PodStatus) map[place]string {
 		}
 	}
 	return reported
-}
-
-// digest is how an image ID ends: "docker-pullable://repo@sha256:…", "repo@sha256:…",
-// or a digest alone (ContainerStatus.ImageID).
-var digest = regexp.MustCompile(`(?:^|[@/])(sha256:[0-9a-f]{64})$`)
-
-func digests(imageID string) []v1alpha1.Digest {
-	found := digest.FindStringSubmatch(imageID)
-	if found == nil {
-		return nil
-	}
-	return []v1alpha1.Digest{v1alpha1.Digest(found[1])}
 }

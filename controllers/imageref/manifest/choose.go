@@ -1,0 +1,152 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNoPlatform reports an index without a manifest that an audit could run.
+var ErrNoPlatform = errors.New("it is not for linux")
+
+// Choice is the manifest of an index that is run.
+type Choice struct {
+	Digest, MediaType string
+	// Platform, such as "linux/amd64"; empty if the index does not say.
+	Platform string
+	// Several reports whether the index has more to run than this.
+	Several bool
+	// Ambiguous says why a container runtime on that platform could run another manifest
+	// of the index; empty if each of them runs this one.
+	Ambiguous string
+}
+
+// platform is the field of a descriptor.
+type platform struct {
+	Architecture string   `json:"architecture"`
+	OS           string   `json:"os"`
+	OSVersion    string   `json:"os.version"`
+	OSFeatures   []string `json:"os.features"`
+	Variant      string   `json:"variant"`
+	Features     []string `json:"features"`
+}
+
+// The names of platforms in their canonical form (https://go.dev/doc/install/source#environment).
+// Runtimes normalize other spellings, such as "x86_64", each in its own way.
+var (
+	otherSystems = []string{
+		"aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "netbsd", "openbsd", "plan9", "solaris", "wasi", "wasip1", "windows",
+	}
+	architectures = []string{
+		"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm",
+	}
+)
+
+// candidate is a manifest for linux.
+type candidate struct {
+	descriptor
+
+	architecture string // empty if the index does not say
+	// plain candidates are matched by all runtimes by os and architecture alone.
+	plain bool
+}
+
+// Choose chooses by preference the wanted architecture, amd64, arm64, and what comes
+// first. A choice is unambiguous if all that the index has is either the one manifest
+// for exactly that platform, or certainly for another platform.
+func (d Document) Choose(wanted string) (Choice, error) {
+	var candidates []candidate
+	var doubts []string
+	runnable := 0
+	for _, child := range d.children {
+		c, other, doubt := read(child)
+		switch {
+		case other == attestation:
+			continue
+		case doubt != "":
+			doubts = append(doubts, doubt)
+		}
+		runnable++
+		if other == "" && slices.Contains(imageTypes, child.MediaType) && isDigest(child.Digest) {
+			candidates = append(candidates, c)
+		}
+	}
+	if len(candidates) == 0 {
+		return Choice{}, ErrNoPlatform
+	}
+	chosen, rivals := pick(candidates, wanted)
+	choice := Choice{Digest: chosen.Digest, MediaType: chosen.MediaType, Several: runnable > 1}
+	if chosen.architecture != "" {
+		choice.Platform = "linux/" + chosen.architecture
+	}
+	switch {
+	case len(doubts) > 0:
+		choice.Ambiguous = doubts[0]
+	case rivals > 0:
+		choice.Ambiguous = fmt.Sprintf("it has %d manifests for %s", rivals+1, choice.Platform)
+	case !chosen.plain:
+		choice.Ambiguous = fmt.Sprintf("its manifest for %s is for some nodes of that platform only", choice.Platform)
+	}
+	return choice, nil
+}
+
+// pick returns the candidate to run and how many more there are for its architecture.
+func pick(candidates []candidate, wanted string) (chosen candidate, rivals int) {
+	architecture := candidates[0].architecture
+	for _, preferred := range []string{wanted, "amd64", "arm64"} {
+		if slices.ContainsFunc(candidates, func(c candidate) bool { return c.architecture == preferred }) {
+			architecture = preferred
+			break
+		}
+	}
+	fitting := slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return c.architecture != architecture })
+	if i := slices.IndexFunc(fitting, func(c candidate) bool { return c.plain }); i >= 0 {
+		return fitting[i], len(fitting) - 1
+	}
+	return fitting[0], len(fitting) - 1
+}
+
+// attestation is the platform of manifests that nobody runs (BuildKit, attestation storage).
+const attestation = "unknown/unknown"
+
+// read reads a manifest of an index. other is its platform if it is certainly not for
+// linux, and doubt says why it cannot be told what runtimes make of it.
+func read(child descriptor) (c candidate, other, doubt string) {
+	if slices.Contains(indexTypes, child.MediaType) {
+		return c, "", "it has an index in it"
+	}
+	if !slices.Contains(imageTypes, child.MediaType) {
+		return c, "", "it has something in it that is no image"
+	}
+	c.descriptor = child
+	if len(child.Platform) == 0 || bytes.Equal(child.Platform, []byte("null")) {
+		return c, "", "it has a manifest without a platform"
+	}
+	var p platform
+	decoder := json.NewDecoder(bytes.NewReader(child.Platform))
+	decoder.DisallowUnknownFields()
+	strange := decoder.Decode(&p) != nil
+	name := p.OS + "/" + p.Architecture
+	isArchitecture := slices.Contains(architectures, p.Architecture)
+	switch {
+	case strange, !isDigest(child.Digest):
+		return c, name, "it has a manifest that cannot be read"
+	case name == attestation, isArchitecture && slices.Contains(otherSystems, p.OS):
+		return c, name, ""
+	case p.OS != "linux", !isArchitecture:
+		return c, name, "it has a platform that is not in its canonical form"
+	}
+	c.architecture = p.Architecture
+	c.plain = p.OSVersion == "" && len(p.OSFeatures) == 0 && len(p.Features) == 0 && child.Data == "" && len(child.URLs) == 0 &&
+		(p.Variant == "" || p.Architecture == "arm64" && p.Variant == "v8")
+	return c, "", ""
+}
+
+// isDigest reports whether s is a SHA-256 digest.
+func isDigest(s string) bool {
+	hex, ok := strings.CutPrefix(s, "sha256:")
+	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
+}
