@@ -189,7 +189,7 @@ var _ = Describe("The gate", func() {
 			r.namespace, r.leaky.Name, r.leaky.Name, r.namespace, policy.Name))
 
 		By("naming the honest image by its tag")
-		Expect(asking().create(ctx, deployment(r.honest.Spec.Server.Image)).err).To(MatchError(ContainSubstring("pin it: image: " + byDigest(r.honest))))
+		Expect(asking().create(ctx, deployment(r.honest.Spec.Server.Image)).err).To(MatchError(ContainSubstring("pin it: image: " + r.honest.Status.Audited.Pin())))
 
 		By("running the honest image")
 		_, err = kubectl(ctx, asYAML(deployment(byDigest(r.honest))), "apply", "-f", "-")
