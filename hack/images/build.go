@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -57,6 +58,12 @@ func build(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	// The programs of another checkout, which is built at the same time, have the same names.
+	unlock, err := shop.lock("bin")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	for _, r := range selected {
 		began := time.Now()
 		img, err := r.build(ctx, shop)
@@ -193,14 +200,20 @@ func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 }
 
 // installed returns the folder cache/NAME-KEY. When it is not there, install
-// fills a folder that becomes it: what is there is whole.
+// fills a folder that becomes it: what is there is whole. Of several processes that
+// want it at once, one installs it and the others wait.
 func (w *workshop) installed(name, key string, install func(dir string) error) (string, error) {
 	dir := filepath.Join(w.cache, name+"-"+key)
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	if err := os.MkdirAll(w.cache, 0o755); err != nil {
-		return "", fmt.Errorf("make the cache: %w", err)
+	unlock, err := w.lock(name)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil // another process has installed it meanwhile
 	}
 	tmp, err := os.MkdirTemp(w.cache, ".install-")
 	if err != nil {
@@ -214,6 +227,29 @@ func (w *workshop) installed(name, key string, install func(dir string) error) (
 		return "", fmt.Errorf("keep the installation: %w", err)
 	}
 	return dir, nil
+}
+
+// lock makes this process the only one to write the part NAME of the cache, until
+// unlock. The kernel lets go of the lock of a process that ends.
+func (w *workshop) lock(name string) (unlock func(), err error) {
+	if err := os.MkdirAll(w.cache, 0o755); err != nil {
+		return nil, fmt.Errorf("create the cache: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(w.cache, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock the cache: %w", err)
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // output runs a command and returns what it prints, trimmed; when it fails,
