@@ -92,12 +92,17 @@ type Start struct {
 	Listens bool
 }
 
+// ErrSupervisorKilled: the process that starts and stops the server was killed after
+// the server had run. The server could do that, so it is no failure of the sandbox.
+var ErrSupervisorKilled = errors.New("the process that supervises the server was killed")
+
 // Launcher starts the server that is under audit, traced from its own execve.
 type Launcher interface {
 	// Launch is called again for each launch of an audit, when the one before has
 	// been stopped.
-	// The error wraps trace.ErrUnavailable when the tracer could not be had;
-	// any other says in words why the server could not be started.
+	// The error wraps trace.ErrUnavailable when the tracer could not be had, and
+	// ErrSupervisorKilled when nothing can start the server again; any other says in
+	// words why the server could not be started.
 	Launch(ctx context.Context, how Start) (Process, error)
 }
 

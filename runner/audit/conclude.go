@@ -186,6 +186,10 @@ func (o observation) during(reason report.Incomplete) report.Incomplete {
 	return reason
 }
 
+// supervisorKilled is no SandboxFailed, which is retried: the server can kill its
+// supervisor in every audit.
+var supervisorKilled = report.Incomplete{Reason: report.ReasonServerExited, Message: ErrSupervisorKilled.Error()}
+
 // unwatched is why a run was not watched from its beginning to its end.
 func (o observation) unwatched() report.Incomplete {
 	switch {
@@ -193,6 +197,8 @@ func (o observation) unwatched() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonTracerUnavailable, Message: o.launched.Error()}
 	case errors.Is(o.launched, context.DeadlineExceeded):
 		return report.Incomplete{Reason: report.ReasonTimeout, Message: fmt.Sprintf("the server was not started in time: %v", o.launched)}
+	case errors.Is(o.launched, ErrSupervisorKilled):
+		return supervisorKilled
 	case o.launched != nil:
 		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: o.launched.Error()}
 	case o.untraced:
@@ -209,7 +215,7 @@ func (o observation) unwatched() report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonTraceOverflow,
 			Message: "the server has answered, and the trace has nothing of that: it is not known what was done in which call"}
 	case o.exited && !o.known:
-		return report.Incomplete{Reason: report.ReasonSandboxFailed, Message: "the process that supervises the server was killed"}
+		return supervisorKilled
 	default:
 		return report.Incomplete{}
 	}

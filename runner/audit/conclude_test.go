@@ -71,7 +71,8 @@ func TestIncomplete(t *testing.T) {
 			func(o *observation) { o.lost = true }, incompleteProbe(report.ReasonTimeout, "cut off"),
 		)}, report.ReasonTracerLost, "while the server was running"},
 		{"nothing seen", []observation{watched(func(o *observation) { o.stats.Begun = false })}, report.ReasonTracerLost, "did not see"},
-		{"shim killed", []observation{watched(func(o *observation) { o.known = false })}, report.ReasonSandboxFailed, "supervises"},
+		{"shim killed", []observation{watched(func(o *observation) { o.known = false })}, report.ReasonServerExited, "supervises"},
+		{"shim killed between two starts", []observation{watched(), launched(fmt.Errorf("%w: gone", ErrSupervisorKilled))}, report.ReasonServerExited, "supervises"},
 		{"exit with a complaint", []observation{watched(
 			incompleteProbe(report.ReasonServerExited, "the server exited"),
 			func(o *observation) { o.status, o.stderr = 3<<8, "Error: no token\n    at main\nNode.js v20\n" },

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -153,5 +154,46 @@ func TestCloseDoesNotWaitForAChatterer(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("Close hangs")
+	}
+}
+
+// TestAShimThatIsGoneOnceTheGateIsOpenIsARun: the server's first act may be to kill it.
+func TestAShimThatIsGoneOnceTheGateIsOpenIsARun(t *testing.T) {
+	for _, tc := range []struct {
+		last []message
+		want error
+	}{
+		{nil, nil},
+		{[]message{{Kind: kindStarted}}, nil},
+		{[]message{{Kind: kindFailed, Text: "no such file"}}, ErrNotStarted},
+	} {
+		a, b := pair(t)
+		link := NewLink(a)
+		t.Cleanup(func() { _ = link.Close() })
+		go func() { // the shim
+			_, files, _ := receive(b)
+			closeAll(files)
+			_ = send(b, message{Kind: kindReady, PID: 7})
+			_, _, _ = receive(b)
+			for _, m := range tc.last {
+				_ = send(b, m)
+			}
+			_ = b.Close()
+		}()
+		run, err := link.Setup(t.Context(), Setup{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(run.Close)
+		if err := link.Go(t.Context(), false); !errors.Is(err, tc.want) {
+			t.Errorf("after %+v: Go = %v, want %v", tc.last, err, tc.want)
+		}
+		<-run.Exited()
+		if _, known := run.Status(); known {
+			t.Errorf("after %+v: the end of the server is known", tc.last)
+		}
+		if _, err := link.Setup(t.Context(), Setup{}); err == nil {
+			t.Errorf("after %+v: it was started again", tc.last)
+		}
 	}
 }

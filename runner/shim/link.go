@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -14,6 +14,9 @@ import (
 // ErrNotStarted is wrapped by what the shim says when the server's command could
 // not be executed; the rest of the text is the reason.
 var ErrNotStarted = errors.New("server did not start")
+
+// errGone: the shim has ended, or hung up.
+var errGone = errors.New("the shim is gone")
 
 // Link is the runner's end of the connection to a shim.
 type Link struct {
@@ -133,12 +136,17 @@ func (l *Link) begin(run *Run) {
 // Go opens the gate and waits until the command was executed. filter says that
 // the tracer that has attached is our own, without which the server's calls fail
 // from then on. The error wraps ErrNotStarted when the command could not be
-// executed.
+// executed. A shim that is gone before it has said so is no error: the gate was open,
+// so the server may have killed it, and what was done is in the trace. Run.Exited is
+// closed then, and the status is not known.
 func (l *Link) Go(ctx context.Context, filter bool) error {
 	if err := send(l.conn, message{Kind: kindGo, Filter: filter}); err != nil {
 		return err
 	}
 	m, err := l.answer(ctx, kindStarted, kindFailed)
+	if errors.Is(err, errGone) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -162,19 +170,22 @@ func (l *Link) Close() error {
 }
 
 func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
+	var m message
 	select {
-	case m := <-l.answers:
-		for _, k := range kinds {
-			if m.Kind == k {
-				return m, nil
-			}
-		}
-		return message{}, fmt.Errorf("shim said %q, want one of %q", m.Kind, kinds)
+	case m = <-l.answers:
 	case <-l.closed:
-		return message{}, fmt.Errorf("wait for %q: the shim is gone: %w", kinds, io.ErrUnexpectedEOF)
+		select {
+		case m = <-l.answers: // its last word
+		default:
+			return message{}, fmt.Errorf("wait for %q: %w", kinds, errGone)
+		}
 	case <-ctx.Done():
 		return message{}, fmt.Errorf("wait for %q: %w", kinds, ctx.Err())
 	}
+	if !slices.Contains(kinds, m.Kind) {
+		return message{}, fmt.Errorf("shim said %q, want one of %q", m.Kind, kinds)
+	}
+	return m, nil
 }
 
 // short bounds what a shim says.
