@@ -22,10 +22,10 @@ ARG COMMIT
 ENV CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH}
 RUN go build -trimpath -buildvcs=false \
       -ldflags "-s -w -X github.com/mcpaudit/mcpaudit/runner/build.version=${VERSION} -X github.com/mcpaudit/mcpaudit/runner/build.commit=${COMMIT}" \
-      -o /out/ ./cmd/manager ./cmd/runner
+      -o /out/ ./cmd/manager ./cmd/gate ./cmd/runner
 
 FROM ${STATIC_IMAGE} AS manager
-COPY --from=build /out/manager /manager
+COPY --from=build /out/manager /out/gate /
 USER 65532:65532
 ENTRYPOINT ["/manager"]
 

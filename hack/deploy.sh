@@ -34,4 +34,6 @@ fi
 kubectl kustomize "$overlay" | kubectl apply --server-side --force-conflicts -f - >"$overlay/applied"
 echo "applied $(wc -l <"$overlay/applied") objects"
 kubectl wait --for=condition=Established --timeout=60s crd/mcpserveraudits.mcpaudit.dev crd/mcpauditreports.mcpaudit.dev >/dev/null
-kubectl -n mcpaudit-system rollout status deployment/mcpaudit-controller-manager --timeout=180s
+for deployment in mcpaudit-controller-manager mcpaudit-gate; do
+	kubectl -n mcpaudit-system rollout status "deployment/$deployment" --timeout=180s
+done

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
@@ -27,6 +25,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/process"
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
@@ -53,8 +52,8 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 		Scheme:                 scheme,
 		Cache:                  cache.Options{ByObject: cached(opts), DefaultTransform: audit.Strip},
 		Client:                 client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
-		Metrics:                metricsOptions(settings),
-		HealthProbeBindAddress: settings.probes,
+		Metrics:                settings.MetricsOptions(),
+		HealthProbeBindAddress: settings.Probes,
 		LeaderElection:         settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
 		LeaderElectionNamespace:       settings.electIn,
 		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
@@ -72,18 +71,8 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 func cached(opts options.Options) map[client.Object]cache.ByObject {
 	all := audit.CacheOptions(opts.RunNamespace)
 	maps.Copy(all, index.CacheOptions())
-	maps.Copy(all, certs.CacheOptions(systemNamespace()))
+	maps.Copy(all, certs.CacheOptions(process.Namespace()))
 	return all
-}
-
-func metricsOptions(settings server) metricsserver.Options {
-	served := metricsserver.Options{BindAddress: settings.metrics}
-	if settings.metricsSecure {
-		served.SecureServing, served.CertDir, served.FilterProvider = true, settings.metricsCerts, auditmetrics.Access
-		// One stream per connection: no client can open thousands and drop them.
-		served.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
-	}
-	return served
 }
 
 func addAudits(manager ctrl.Manager, opts options.Options) error {
@@ -107,7 +96,7 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 		Images: counts.Count(images), Logs: result.PodLogs{Client: clients},
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Options: opts, Clock: clock.RealClock{},
 		Metrics: counts, Watchdog: watchdog, Slots: queue,
-		Attester: &statement.Attester{Live: manager.GetAPIReader(), Namespace: systemNamespace(), Secret: opts.AttestationKey},
+		Attester: &statement.Attester{Live: manager.GetAPIReader(), Namespace: process.Namespace(), Secret: opts.AttestationKey},
 	}
 	if err := metrics.Registry.Register(&auditmetrics.Fleet{
 		Cache: manager.GetCache(), RunNamespace: opts.RunNamespace, Elected: manager.Elected(), Slots: queue, Clock: clock.RealClock{},

@@ -34,7 +34,7 @@ const maxBody = 7 << 20
 const (
 	large     = 512 << 10
 	maxLarge  = 2
-	maxBodies = 64 << 20
+	maxBodies = 32 << 20
 )
 
 // Index is what decisions rest on; controllers/index has it.

@@ -84,7 +84,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		hook["clientConfig"] = map[string]any{"url": fmt.Sprintf("https://%s%s", strings.Replace(address, "127.0.0.1", "localhost", 1), admission.Path)}
 		hook["failurePolicy"], hook["timeoutSeconds"] = "Fail", int64(20)
 	})
-	startManager(address)
+	startManagers(address)
 	Eventually(ctx, func(g Gomega) {
 		g.Expect(store.Check(nil)).To(Succeed())
 		g.Expect(serving.Check(nil)).To(Succeed())
@@ -92,38 +92,44 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}).WithTimeout(time.Minute).WithPolling(50 * time.Millisecond).Should(Succeed())
 })
 
-// startManager runs the gate as cmd/manager does, as the service account of config/rbac.
-func startManager(address string) {
+// as is a manager that acts as a service account of config/rbac.
+func as(account string, objects map[client.Object]cache.ByObject) ctrl.Manager {
 	GinkgoHelper()
-	asManager := rest.CopyConfig(config)
-	asManager.Impersonate.UserName = "system:serviceaccount:mcpaudit-system:mcpaudit-manager"
-	objects := index.CacheOptions()
-	for object, options := range certs.CacheOptions(systemNamespace) {
-		objects[object] = options
-	}
-	manager, err := ctrl.NewManager(asManager, ctrl.Options{
+	asAccount := rest.CopyConfig(config)
+	asAccount.Impersonate.UserName = "system:serviceaccount:mcpaudit-system:" + account
+	manager, err := ctrl.NewManager(asAccount, ctrl.Options{
 		Scheme: api.Scheme(), Cache: cache.Options{ByObject: objects}, Metrics: metricsserver.Options{BindAddress: "0"},
-		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		Controller: crconfig.Controller{SkipNameValidation: ptr.To(true)},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	events := recorder.New(manager.GetClient(), clock.RealClock{})
-	serving = &certs.Serving{Cache: manager.GetCache()}
+	return manager
+}
+
+// startManagers runs the gate as cmd/gate does, and what keeps its certificate as
+// cmd/manager does.
+func startManagers(address string) {
+	GinkgoHelper()
+	certificate := as("mcpaudit-manager", certs.CacheOptions(systemNamespace))
 	keeper := &certs.Keeper{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: events, Clock: wall, Namespace: systemNamespace, Names: []string{"localhost"},
+		Client: certificate.GetClient(), Live: certificate.GetAPIReader(), Events: recorder.New(certificate.GetClient(), clock.RealClock{}), Clock: wall,
+		Namespace: systemNamespace, Names: []string{"localhost"},
 	}
-	uses := admission.NewUses(manager.GetClient(), events, clock.RealClock{})
+	gate := as("mcpaudit-gate", admission.CacheOptions(systemNamespace))
+	serving = &certs.Serving{Cache: gate.GetCache()}
+	uses := admission.NewUses(gate.GetClient(), recorder.New(gate.GetClient(), clock.RealClock{}), clock.RealClock{})
 	handler := &admission.Handler{Index: store, Uses: uses, Clock: clock.RealClock{}, Metrics: metrics.NewGate(prometheus.NewRegistry(), state{})}
 	Expect(errors.Join(
-		store.SetupWithManager(manager), keeper.SetupWithManager(manager), manager.Add(serving), manager.Add(uses),
-		manager.Add(&admission.Server{Handler: handler, Address: address, Certificate: serving.Certificate}),
+		keeper.SetupWithManager(certificate), store.SetupWithManager(gate), gate.Add(serving), gate.Add(uses),
+		gate.Add(&admission.Server{Handler: handler, Address: address, Certificate: serving.Certificate}),
 	)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() {
-		defer GinkgoRecover()
-		Expect(manager.Start(ctx)).To(Succeed())
-	})
+	for _, manager := range []ctrl.Manager{certificate, gate} {
+		running.Go(func() {
+			defer GinkgoRecover()
+			Expect(manager.Start(ctx)).To(Succeed())
+		})
+	}
 	DeferCleanup(func() {
 		cancel()
 		running.Wait()

@@ -20,10 +20,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// What is written about an exception that was used, for the roles in config/rbac: when
-// it last was. The events are covered by those of audits.
-// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions/status,verbs=patch
-
 const (
 	// maxUses is how many uses wait to be written. A gate that is asked faster than the
 	// API server writes loses events, and counts them, but never keeps anybody waiting.

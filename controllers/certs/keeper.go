@@ -52,9 +52,9 @@ const (
 // retry is how long to wait for what somebody else has to bring.
 const retry = time.Minute
 
-// Keeper keeps the Secret and the field caBundle. Every replica does: a new replica that
-// is not ready before there is a certificate must not wait for a leader of an older
-// version that makes none. Of two that write at once, the second is refused and looks again.
+// Keeper keeps the Secret and the field caBundle, in every replica of the manager: the
+// gate is not ready before there is a certificate, and must not wait for an election. Of
+// two replicas that write at once, the second is refused and looks again.
 type Keeper struct {
 	// Client reads webhook configurations from the cache; Live reads the Secret.
 	Client client.Client
@@ -72,9 +72,15 @@ type Keeper struct {
 // CacheOptions have the cache hold the one Secret and the one configuration that are
 // watched: the roles allow no other.
 func CacheOptions(namespace string) map[client.Object]cache.ByObject {
+	all := ServingCache(namespace)
+	all[&admissionregistrationv1.ValidatingWebhookConfiguration{}] = cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, ConfigurationName)}
+	return all
+}
+
+// ServingCache has the cache hold the one Secret, which is all that Serving needs.
+func ServingCache(namespace string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Namespaces: map[string]cache.Config{namespace: {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, SecretName)}}},
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, ConfigurationName)},
 	}
 }
 

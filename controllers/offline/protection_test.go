@@ -4,6 +4,7 @@ package offline_test
 
 import (
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -122,6 +124,26 @@ var _ = Describe("mcpaudit-status", func() {
 		Expect(as(managerUser, "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
 		Expect(as("admin", "system:masters").Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
 		Expect(as("admin", "system:masters").Delete(ctx, audit)).To(Succeed())
+	})
+
+	It("S15: lets the gate write when an exception was last used, and no verdict", func(ctx SpecContext) {
+		gate := as("system:serviceaccount:mcpaudit-system:mcpaudit-gate", "system:masters")
+		exception := &v1alpha1.MCPAuditException{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "known"}, Spec: v1alpha1.MCPAuditExceptionSpec{
+			PolicyRef: v1alpha1.PolicyReference{Kind: "MCPAuditPolicy", Name: "default"}, ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "known"}},
+			Reason: "known and harmless", Ticket: "SEC-1", ExpiresAt: metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second)),
+		}}
+		audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"},
+			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+		for _, object := range []client.Object{exception, audit} {
+			Expect(api.Create(ctx, object)).To(Succeed())
+			DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, object)).To(Succeed()) })
+		}
+		exception.Status.LastUsedTime = ptr.To(metav1.Now())
+		audit.Status.ObservedGeneration = 1
+		eventually(ctx, func(g Gomega) {
+			g.Expect(gate.Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
+		})
+		Expect(gate.Status().Update(ctx, exception, client.DryRunAll)).To(Succeed())
 	})
 
 	It("lets the operator alone write reports, and the garbage collector take its marks off", func(ctx SpecContext) {

@@ -17,7 +17,7 @@ const markers = `package controllers
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=runs
 //
 // One Namespace is read.
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get,resourceNames=b;a
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get,resourceNames=b;a,roleName=gate
 
 // nobody says why.
 var x = 1
@@ -29,10 +29,10 @@ var x = 1
 // of what is before that.
 func TestMarkers(t *testing.T) {
 	want := []marker{
-		{groups: []string{""}, resources: []string{"pods"}, verbs: []string{"get", "delete"}, reason: "Pods are looked at, and deleted."},
-		{groups: []string{""}, resources: []string{"secrets"}, verbs: []string{"create"}, namespace: "runs", reason: "Pods are looked at, and deleted."},
-		{groups: []string{""}, resources: []string{"namespaces"}, verbs: []string{"get"}, names: []string{"a", "b"}, reason: "One Namespace is read."},
-		{groups: []string{"apps"}, resources: []string{"deployments"}, verbs: []string{"list"}},
+		{groups: []string{""}, resources: []string{"pods"}, verbs: []string{"get", "delete"}, role: defaultRole, reason: "Pods are looked at, and deleted."},
+		{groups: []string{""}, resources: []string{"secrets"}, verbs: []string{"create"}, namespace: "runs", role: defaultRole, reason: "Pods are looked at, and deleted."},
+		{groups: []string{""}, resources: []string{"namespaces"}, verbs: []string{"get"}, names: []string{"a", "b"}, role: "gate", reason: "One Namespace is read."},
+		{groups: []string{"apps"}, resources: []string{"deployments"}, verbs: []string{"list"}, role: defaultRole},
 	}
 	if diff := cmp.Diff(want, markersOf(markers), cmp.AllowUnexported(marker{})); diff != "" {
 		t.Error(diff)
@@ -42,14 +42,14 @@ func TestMarkers(t *testing.T) {
 // TestReasons: every verb of a role needs a reason, from a marker of just that.
 func TestReasons(t *testing.T) {
 	role := func(rule string) string {
-		return "# Generated\nkind: ClusterRole\nmetadata:\n  name: manager\nrules:\n" + rule
+		return "# Generated\nkind: ClusterRole\nmetadata:\n  name: mcpaudit-manager\nrules:\n" + rule
 	}
 	for name, c := range map[string]struct{ rule, says, fails string }{
 		"a reason":         {rule: `- {apiGroups: [""], resources: [pods], verbs: [get]}`, says: "\n# - Pods are looked at, and deleted.\n- apiGroups:"},
 		"another verb":     {rule: `- {apiGroups: [""], resources: [pods], verbs: [get, list]}`, fails: "no marker gives list of pods"},
-		"no reason":        {rule: `- {apiGroups: [apps], resources: [deployments], verbs: [list]}`, fails: "no comment says why the manager may list deployments"},
+		"no reason":        {rule: `- {apiGroups: [apps], resources: [deployments], verbs: [list]}`, fails: "no comment says why the operator may list deployments"},
 		"all names":        {rule: `- {apiGroups: [""], resources: [namespaces], verbs: [get]}`, fails: "no marker gives get of namespaces"},
-		"these names":      {rule: `- {apiGroups: [""], resources: [namespaces], resourceNames: [a, b], verbs: [get]}`, says: "# - One Namespace is read.\n"},
+		"another role":     {rule: `- {apiGroups: [""], resources: [namespaces], resourceNames: [a, b], verbs: [get]}`, fails: "no marker gives get of namespaces"},
 		"another place":    {rule: `- {apiGroups: [""], resources: [secrets], verbs: [create]}`, fails: "no marker gives create of secrets"},
 		"another group":    {rule: `- {apiGroups: [apps], resources: [pods], verbs: [get]}`, fails: "no marker gives get of pods"},
 		"nothing that may": {rule: "", says: "rules:\n"},

@@ -15,8 +15,11 @@ import (
 // that says why.
 type marker struct {
 	groups, resources, verbs, names []string
-	namespace, reason               string
+	namespace, role, reason         string
 }
+
+// defaultRole is what controller-gen is called with.
+const defaultRole = "mcpaudit-manager"
 
 // rule is one of a role, in the order in which controller-gen writes its fields.
 type rule struct {
@@ -50,6 +53,7 @@ func explain(files map[string][]byte) error {
 func explainRole(content string, markers []marker) (string, error) {
 	var role struct {
 		Metadata struct {
+			Name      string `json:"name"`
 			Namespace string `json:"namespace"`
 		} `json:"metadata"`
 		Rules []rule `json:"rules"`
@@ -61,7 +65,7 @@ func explainRole(content string, markers []marker) (string, error) {
 	var text strings.Builder
 	text.WriteString(head + "rules:\n")
 	for _, r := range role.Rules {
-		reasons, err := reasonsOf(r, role.Metadata.Namespace, markers)
+		reasons, err := reasonsOf(r, role.Metadata.Namespace, markersFor(role.Metadata.Name, markers))
 		if err != nil {
 			return "", err
 		}
@@ -77,6 +81,11 @@ func explainRole(content string, markers []marker) (string, error) {
 	return text.String(), nil
 }
 
+// markersFor are those that give rights to the role.
+func markersFor(role string, all []marker) []marker {
+	return slices.DeleteFunc(slices.Clone(all), func(m marker) bool { return m.role != role })
+}
+
 // reasonsOf are those of all markers that gave something to the rule.
 func reasonsOf(r rule, namespace string, markers []marker) ([]string, error) {
 	var reasons []string
@@ -86,7 +95,7 @@ func reasonsOf(r rule, namespace string, markers []marker) ([]string, error) {
 			continue
 		}
 		if m.reason == "" {
-			return nil, fmt.Errorf("no comment says why the manager may %s %s", strings.Join(m.verbs, ", "), strings.Join(m.resources, ", "))
+			return nil, fmt.Errorf("no comment says why the operator may %s %s", strings.Join(m.verbs, ", "), strings.Join(m.resources, ", "))
 		}
 		for _, resource := range m.resources {
 			for _, verb := range m.verbs {
@@ -156,7 +165,7 @@ func markersOf(source string) []marker {
 }
 
 func parseMarker(spec string) marker {
-	var m marker
+	m := marker{role: defaultRole}
 	for _, part := range strings.Split(spec, ",") {
 		key, value, _ := strings.Cut(part, "=")
 		values := strings.Split(strings.Trim(value, `"`), ";")
@@ -171,6 +180,8 @@ func parseMarker(spec string) marker {
 			m.names = slices.Sorted(slices.Values(values))
 		case "namespace":
 			m.namespace = value
+		case "roleName":
+			m.role = value
 		}
 	}
 	return m

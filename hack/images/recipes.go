@@ -77,12 +77,14 @@ func base() *oci.Tree {
 const authorities = "/etc/ssl/certs/ca-certificates.crt"
 
 func manager(ctx context.Context, w *workshop) (v1.Image, error) {
-	program, err := w.program(ctx, "cmd/manager")
-	if err != nil {
-		return nil, err
-	}
 	t := oci.NewTree()
-	t.Copy("/manager", program)
+	for _, name := range []string{"manager", "gate"} {
+		program, err := w.program(ctx, "cmd/"+name)
+		if err != nil {
+			return nil, err
+		}
+		t.Copy("/"+name, program)
+	}
 	// registries of the users' images are spoken to over TLS
 	if err := w.origin.authorities(t); err != nil {
 		return nil, err

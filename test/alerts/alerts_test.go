@@ -59,6 +59,9 @@ var trials = []trial{
 	{"it cannot for some minutes", "MCPGateErrors", []string{`mcpaudit_gate_errors_total{cause="busy"} 0+2x30`}, 9 * time.Minute, nil, ""},
 	{"it could not for a moment", "MCPGateErrors", []string{`mcpaudit_gate_errors_total{cause="not_synced"} 0+2x3 8x30`}, 15 * time.Minute, nil, ""},
 
+	{"no gate runs", "MCPGateAbsent", []string{`mcpaudit_audits{verdict="Pass"} 1x20`}, 5 * time.Minute, once, "mcpaudit-gate"},
+	{"a gate runs", "MCPGateAbsent", []string{`mcpaudit_gate_verdicts{pod="a"} 0x20`}, 9 * time.Minute, nil, ""},
+
 	{"one replica has an old certificate", "MCPGateCertificateExpiring", []string{`mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="a"} 8000000x70`, `mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="b"} 604000x70`},
 		time.Hour, once, "mcpaudit-gate-certificate"},
 	{"one replica has none", "MCPGateCertificateExpiring", []string{`mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="a"} 8000000x70`, `mcpaudit_gate_certificate_expiry_timestamp_seconds{pod="b"} 0x70`}, time.Hour, once, ""},

@@ -103,7 +103,8 @@ func normalise(objects []object) []object {
 			continue
 		}
 		strip(o.at("spec", "template", "metadata").(map[string]any), "annotations", helmAnnotations)
-		for _, volume := range o.at("spec", "template", "spec", "volumes").([]any) {
+		volumes, _ := o.at("spec", "template", "spec", "volumes").([]any)
+		for _, volume := range volumes {
 			if source := object(volume.(map[string]any)).at("configMap"); source != nil && hashed.MatchString(object(source.(map[string]any)).text("name")) {
 				source.(map[string]any)["name"] = "mcpaudit-config"
 			}

@@ -36,6 +36,8 @@ func TestRefused(t *testing.T) {
 		{"resources.limits.memory=512 MB", "'/resources/limits/memory': "},
 		{"resources.limits.gpu=1", "'/resources/limits': additional properties 'gpu' not allowed"},
 		{"goMemLimit=230MB", "'/goMemLimit': "},
+		{"gate.replicas=11", "'/gate/replicas': maximum: got 11, want 10"},
+		{"networkPolicy.apiServers[0]=192.0.2.1", "'/networkPolicy/apiServers/0': "},
 		{"nodeSelector.pool=1", "'/nodeSelector/pool': got number, want string"},
 		{"affinity.node.x=y", "'/affinity': additional properties 'node' not allowed"},
 		{"priorityClassName=Not A Name", "'/priorityClassName': "},
@@ -185,7 +187,7 @@ func TestSchema(t *testing.T) {
 	all, _ := values(t)
 	for _, path := range s.leaves("") {
 		// These have keys without a default.
-		if at(all, path) == nil && !slices.ContainsFunc([]string{"config.", "affinity.", "resources.", "networkPolicy.metricsFrom."}, func(p string) bool { return strings.HasPrefix(path, p) }) {
+		if at(all, path) == nil && !slices.ContainsFunc([]string{"config.", "affinity.", "resources.", "gate.resources.", "networkPolicy.metricsFrom."}, func(p string) bool { return strings.HasPrefix(path, p) }) {
 			t.Errorf("values.yaml has no %s", path)
 		}
 	}
@@ -254,7 +256,7 @@ func TestDocumented(t *testing.T) {
 
 // opaque are values that are told of as one.
 var opaque = []string{"config", "networkPolicy.metricsFrom", "topologySpreadConstraints", "runNamespace.quota.hard", "runNamespace.limitRange.default",
-	"runNamespace.limitRange.defaultRequest", "runNamespace.limitRange.max", "metrics.dashboard.labels", "metrics.dashboard.annotations", "resources"}
+	"runNamespace.limitRange.defaultRequest", "runNamespace.limitRange.max", "metrics.dashboard.labels", "metrics.dashboard.annotations", "resources", "gate.resources"}
 
 // flatten are the values by their paths, as JSON; empty for what is opaque.
 func flatten(values map[string]any, prefix string, into map[string]string) {

@@ -40,11 +40,16 @@ func takes(seconds string) *v1alpha1.MCPServerAudit {
 
 // killManagers ends the manager's processes from the node, all replicas at once,
 // with nothing that they could do about it.
-func killManagers() {
+func killManagers() { kill("manager") }
+
+// killGates does the same to the gate.
+func killGates() { kill("gate") }
+
+func kill(program string) {
 	GinkgoHelper()
-	killed, err := killProcesses("manager", "kubepods")
+	killed, err := killProcesses(program, "kubepods")
 	Expect(err).NotTo(HaveOccurred())
-	Expect(killed).To(BeNumerically(">", 0), "no manager was running")
+	Expect(killed).To(BeNumerically(">", 0), "no %s was running", program)
 }
 
 // awaitOutcome waits as awaitVerdict does, through failures of the API server.

@@ -88,14 +88,22 @@ func secretsOf(ctx context.Context, audit *v1alpha1.MCPServerAudit) []corev1.Sec
 	return secrets.Items
 }
 
-// managerReplicas is how many config/manager has.
+// managerReplicas is how many config/manager has, of the manager and of the gate.
 const managerReplicas = int32(2)
 
-// scaleManager waits until the manager has the number of Pods, and no others.
-func scaleManager(ctx context.Context, replicas int32) {
+// The Deployments of the operator.
+const (
+	managerDeployment = "mcpaudit-controller-manager"
+	gateDeployment    = "mcpaudit-gate"
+)
+
+func scaleManager(ctx context.Context, replicas int32) { scale(ctx, managerDeployment, replicas) }
+
+// scale waits until a Deployment of the operator has the number of Pods, and no others.
+func scale(ctx context.Context, name string, replicas int32) {
 	GinkgoHelper()
 	deployment := &appsv1.Deployment{}
-	key := client.ObjectKey{Namespace: systemNamespace, Name: "mcpaudit-controller-manager"}
+	key := client.ObjectKey{Namespace: systemNamespace, Name: name}
 	Expect(k8s.Get(ctx, key, deployment)).To(Succeed())
 	before := deployment.DeepCopy()
 	deployment.Spec.Replicas = &replicas

@@ -78,7 +78,7 @@ func expectBack(ctx context.Context) {
 		WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(poll).Should(MatchError(ContainSubstring(byWebhook)))
 }
 
-func restoreManager(ctx context.Context) { scaleManager(ctx, managerReplicas) }
+func restoreGate(ctx context.Context) { scale(ctx, gateDeployment, managerReplicas) }
 
 // expired is a serving certificate of yesterday, of an authority of its own.
 func expired() map[string][]byte {
@@ -98,11 +98,11 @@ func expired() map[string][]byte {
 	return map[string][]byte{"tls.crt": public, "ca.crt": public, "tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})}
 }
 
-// withoutList takes the right to list a kind from the manager until the spec is over.
+// withoutList takes the right to list a kind from the gate until the spec is over.
 func withoutList(ctx context.Context, resource string) (restore func(context.Context)) {
 	GinkgoHelper()
 	role := &rbacv1.ClusterRole{}
-	Expect(k8s.Get(ctx, client.ObjectKey{Name: "mcpaudit-manager"}, role)).To(Succeed())
+	Expect(k8s.Get(ctx, client.ObjectKey{Name: "mcpaudit-gate"}, role)).To(Succeed())
 	rules := role.Rules
 	set := func(ctx context.Context, rules []rbacv1.PolicyRule) {
 		GinkgoHelper()
@@ -130,16 +130,16 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 		awaitFloor(ctx)
 	})
 
-	It("nothing else is blocked: the manager is away", func(ctx context.Context) {
-		DeferCleanup(restoreManager)
-		scaleManager(ctx, 0)
+	It("nothing else is blocked: the gate is away", func(ctx context.Context) {
+		DeferCleanup(restoreGate)
+		scale(ctx, gateDeployment, 0)
 		expectOutage(ctx)
-		restoreManager(ctx)
+		restoreGate(ctx)
 		expectBack(ctx)
 	})
 
-	It("nothing else is blocked: the managers are killed", func(ctx context.Context) {
-		killManagers()
+	It("nothing else is blocked: the gates are killed", func(ctx context.Context) {
+		killGates()
 		a := asking()
 		failed := pod(byDigest(reviewed(ctx).leaky))
 		for range 20 { // with the webhook or without
@@ -147,6 +147,13 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 			Expect(a.create(ctx, pod(byDigest(reviewed(ctx).honest))).err).NotTo(HaveOccurred())
 		}
 		expectBack(ctx)
+	})
+
+	It("the gate decides while the manager is away", func(ctx context.Context) {
+		DeferCleanup(scaleManager, managerReplicas)
+		scaleManager(ctx, 0)
+		Expect(asking().create(ctx, pod(unaudited)).err).To(MatchError(ContainSubstring(byWebhook)))
+		Expect(asking().create(ctx, pod(byDigest(reviewed(ctx).honest))).err).NotTo(HaveOccurred())
 	})
 
 	It("nothing else is blocked: its endpoint is a black hole", func(ctx context.Context) {
@@ -172,7 +179,7 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 		}
 		Expect(k8s.Create(ctx, hole)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(client.IgnoreNotFound(k8s.Delete(ctx, hole))).To(Succeed()) })
-		killManagers() // the connections that are there
+		killGates() // the connections that are there
 		expectOutage(ctx)
 		Expect(k8s.Delete(ctx, hole)).To(Succeed())
 		selects(ctx, chosen)
@@ -180,24 +187,27 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 	})
 
 	It("nothing else is blocked: its certificate has expired, and it makes another", func(ctx context.Context) {
-		DeferCleanup(restoreManager)
+		DeferCleanup(restoreGate)
+		DeferCleanup(scaleManager, managerReplicas)
 		scaleManager(ctx, 0)
 		secret := &corev1.Secret{}
 		Expect(k8s.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: certificate}, secret)).To(Succeed())
 		secret.Data = expired()
 		Expect(k8s.Update(ctx, secret)).To(Succeed())
+		killGates() // what is served is good until there is something better
 		expectOutage(ctx)
-		restoreManager(ctx)
+		scaleManager(ctx, managerReplicas)
 		expectBack(ctx)
 	})
 
 	It("nothing else is blocked: its caches are not filled", func(ctx context.Context) {
 		restore := withoutList(ctx, "mcpauditexceptions")
-		killManagers()
+		killGates()
 		expectOutage(ctx)
 		Eventually(func(g Gomega) { // the kubelet takes a moment to see that they were killed
 			var pods corev1.PodList
-			g.Expect(k8s.List(ctx, &pods, client.InNamespace(systemNamespace))).To(Succeed())
+			g.Expect(k8s.List(ctx, &pods, client.InNamespace(systemNamespace), client.MatchingLabels{"app.kubernetes.io/component": "gate"})).To(Succeed())
+			g.Expect(pods.Items).NotTo(BeEmpty())
 			for _, p := range pods.Items {
 				g.Expect(p.Status.Conditions).NotTo(ContainElement(And(HaveField("Type", corev1.PodReady), HaveField("Status", corev1.ConditionTrue))), p.Name)
 				g.Expect(p.Status.ContainerStatuses).To(HaveEach(HaveField("State.Running", Not(BeNil()))), p.Name)
@@ -241,8 +251,8 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 				Expect(err).NotTo(HaveOccurred())
 			})
 		}
-		DeferCleanup(restoreManager)
-		scaleManager(ctx, 0)
+		DeferCleanup(restoreGate)
+		scale(ctx, gateDeployment, 0)
 
 		a := asking()
 		Eventually(func() error { return a.create(ctx, pod(byDigest(r.honest))).err }).
@@ -267,8 +277,8 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 		By("doing what a node does")
 		expectNodeTraffic(ctx)
 
-		By("letting the manager come back by itself")
-		restoreManager(ctx)
+		By("letting the gate come back by itself")
+		restoreGate(ctx)
 		Eventually(func() error { return a.create(ctx, pod(byDigest(r.honest))).err }).
 			WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(poll).Should(Succeed())
 		expectBack(ctx)

@@ -80,7 +80,7 @@ func explain() {
 		{"-n", namespace, "get", "mcpauditreports", "-o", `jsonpath={range .items[*]}{.metadata.name}: {.spec.errors}{"\n"}{end}`},
 		{"-n", runNamespace, "get", "pods", "-o", "wide"},
 		{"-n", runNamespace, "describe", "pods"},
-		{"-n", systemNamespace, "logs", "--selector=app.kubernetes.io/component=manager", "--prefix", "--tail=60"},
+		{"-n", systemNamespace, "logs", "--selector=app.kubernetes.io/component in (manager, gate)", "--prefix", "--tail=60"},
 	} {
 		out, err := exec.Command("kubectl", args...).CombinedOutput()
 		GinkgoWriter.Printf("$ kubectl %v (%v)\n%s\n", args, err, out)

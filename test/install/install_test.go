@@ -64,7 +64,7 @@ func explain(t *testing.T) {
 		{"get", "pods", "-A", "-o", "wide"},
 		{"-n", team, "get", "mcpserveraudits,mcpauditpolicies", "-o", "wide"},
 		{"-n", system, "describe", "deployment,pods"},
-		{"-n", system, "logs", "--selector=app.kubernetes.io/component=manager", "--prefix", "--tail=30"},
+		{"-n", system, "logs", "--selector=app.kubernetes.io/component in (manager, gate)", "--prefix", "--tail=30"},
 	} {
 		out, err := try(t, "kubectl", args...)
 		t.Logf("$ kubectl %s (%v)\n%s", strings.Join(args, " "), err, out)
@@ -144,7 +144,7 @@ func metrics(t *testing.T) {
 	}
 	kubectl(t, "-n", team, "create", "serviceaccount", "prometheus")
 	token := kubectl(t, "-n", team, "create", "token", "prometheus")
-	pods := strings.Fields(kubectl(t, "-n", system, "get", "pods", "--selector=app.kubernetes.io/component=manager", "-o", "jsonpath={.items[*].status.podIP}"))
+	pods := strings.Fields(kubectl(t, "-n", system, "get", "pods", "--selector=app.kubernetes.io/component in (manager, gate)", "-o", "jsonpath={.items[*].status.podIP}"))
 	// somebody else: the manager keeps for half a minute who was refused
 	if status, _ := scrape(t, pods[0], kubectl(t, "-n", team, "create", "token", "default")); status != 403 {
 		t.Errorf("who may not read the metrics gets status %d", status)
@@ -309,7 +309,9 @@ func manifest(t *testing.T) {
 	text := strings.ReplaceAll(string(content), "ghcr.io/mcpaudit/", registry+"/mcpaudit/")
 	// what helm has left has fields of helm's
 	apply(t, text, "--server-side", "--force-conflicts")
-	kubectl(t, "-n", system, "rollout", "status", "deployment/mcpaudit-controller-manager", "--timeout=3m")
+	for _, deployment := range []string{"mcpaudit-controller-manager", "mcpaudit-gate"} {
+		kubectl(t, "-n", system, "rollout", "status", "deployment/"+deployment, "--timeout=3m")
+	}
 	await(t, "the gate to deny the leaky server", func() (string, bool) { return denied(t) })
 	kubectl(t, "delete", "namespace", team) // with its audits, whose finalizers the operator takes off
 }

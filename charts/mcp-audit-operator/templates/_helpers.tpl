@@ -13,6 +13,49 @@ app.kubernetes.io/name: mcpaudit
 app.kubernetes.io/component: manager
 {{- end }}
 
+{{/* The same of the gate's Pods. */}}
+{{- define "mcpaudit.gateSelector" -}}
+app.kubernetes.io/name: mcpaudit
+app.kubernetes.io/component: gate
+{{- end }}
+
+{{/* Where Pods run, and as whom. Takes root, selector (the labels of the Pods, as text). */}}
+{{- define "mcpaudit.pod" -}}
+enableServiceLinks: false
+{{- with .root.Values.global.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .root.Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.topologySpreadConstraints }}
+{{- $selector := dict "labelSelector" (dict "matchLabels" ($.selector | fromYaml)) }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{- merge (deepCopy .) $selector | toYaml | nindent 4 }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  seccompProfile:
+    type: RuntimeDefault
+{{- end }}
+
 {{/*
 An object of files/ with the labels laid over it, and annotations if there are any.
 Takes root, object (parsed), annotations.

@@ -1,0 +1,113 @@
+// Command gate answers the API server: the webhook of the gate. It writes nothing but
+// that an exception was used.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/admission"
+	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/index"
+	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/process"
+	"github.com/mcpaudit/mcpaudit/controllers/recorder"
+	"github.com/mcpaudit/mcpaudit/runner/build"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployment.
+const shutdownTimeout = 20 * time.Second
+
+// settings are what the flags set.
+type settings struct {
+	process.Settings
+	address, clientCA string
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "gate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var s settings
+	flags := pflag.NewFlagSet("gate", pflag.ContinueOnError)
+	s.AddFlags(flags)
+	flags.StringVar(&s.address, "gate-bind-address", ":9443", "address of the webhook")
+	flags.StringVar(&s.clientCA, "client-ca-file", "", "file of PEM certificates; only clients with a certificate by one of them are answered (docs/gate.md)")
+	flags.AddGoFlag(flag.Lookup("kubeconfig"))
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if s.Version {
+		_, err := fmt.Println(build.Describe("mcpaudit-gate", rules.Digest()))
+		return err
+	}
+	s.StartLog("version", build.Version(), "commit", build.Commit())
+	manager, err := newManager(s)
+	if err != nil {
+		return err
+	}
+	if err := addGate(manager, s); err != nil {
+		return err
+	}
+	return manager.Start(ctrl.SetupSignalHandler())
+}
+
+func newManager(s settings) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("register kinds: %w", err)
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	manager, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Cache: cache.Options{ByObject: admission.CacheOptions(process.Namespace()), DefaultTransform: cache.TransformStripManagedFields()},
+		Metrics: s.MetricsOptions(), HealthProbeBindAddress: s.Probes, GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create manager: %w", err)
+	}
+	return manager, nil
+}
+
+// state is what the metrics report.
+type state struct {
+	*index.Store
+	*certs.Serving
+}
+
+func (s state) Verdicts() int { return s.Len() }
+
+func addGate(manager ctrl.Manager, s settings) error {
+	facts, serving := index.New(), &certs.Serving{Cache: manager.GetCache()}
+	uses := admission.NewUses(manager.GetClient(), recorder.New(manager.GetClient(), clock.RealClock{}), clock.RealClock{})
+	answers := &admission.Handler{
+		Index: facts, Uses: uses, Clock: clock.RealClock{}, Metrics: auditmetrics.NewGate(metrics.Registry, state{facts, serving}),
+	}
+	return errors.Join(
+		facts.SetupWithManager(manager), manager.Add(serving), manager.Add(uses),
+		manager.Add(&admission.Server{Handler: answers, Address: s.address, Certificate: serving.Certificate, ClientCA: s.clientCA}),
+		manager.AddHealthzCheck("ping", healthz.Ping),
+		manager.AddReadyzCheck("gate", facts.Check), manager.AddReadyzCheck("gate-certificate", serving.Check),
+	)
+}

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/process"
+	"github.com/mcpaudit/mcpaudit/controllers/recorder"
+)
+
+// addCertificate registers what keeps the certificate that the gate serves with.
+func addCertificate(manager ctrl.Manager, opts options.Options) error {
+	keeper := &certs.Keeper{
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: recorder.New(manager.GetClient(), clock.RealClock{}), Clock: clock.RealClock{},
+		Namespace: process.Namespace(), Names: certs.Names(process.Namespace()), External: opts.GateCertificate == options.CertificateExternal,
+	}
+	return keeper.SetupWithManager(manager)
+}
