@@ -76,6 +76,7 @@ lint: ## Lint Go, the import rules and the shell scripts.
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster.
 	go test ./...
+	go -C test/containerd test ./...
 
 .PHONY: test-fuzz
 test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, the trace for 40 in all (`make fuzz` has every target).
