@@ -47,6 +47,7 @@ generate: ## Generate the deepcopy functions and docs/rules.md.
 .PHONY: manifests
 manifests: ## Generate the CRDs, the RBAC rules and the fields in docs/spec.
 	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	go run ./hack/crdbounds config/crd/bases/*.yaml
 	$(TOOL) controller-gen rbac:roleName=mcpaudit-manager paths=./controllers/... output:rbac:dir=config/rbac
 	@$(MAKE) -s chart
 	go run ./hack/specdoc config/crd/bases docs/spec

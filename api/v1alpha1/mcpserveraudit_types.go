@@ -233,6 +233,11 @@ type MCPServerAudit struct {
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status MCPServerAuditStatus `json:"status,omitempty"`
+
+	// TrimmedSpec is set on objects of the operator's cache whose spec was too large to
+	// keep: the digest of the full spec, of which only a part is left. It is never
+	// serialised, so nobody else can set it.
+	TrimmedSpec Digest `json:"-"`
 }
 
 // MCPServerAuditList is a list of MCPServerAudit.

@@ -3,6 +3,8 @@
 package audit_test
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
 var _ = Describe("the cache", func() {
@@ -28,6 +31,34 @@ var _ = Describe("the cache", func() {
 		}}))
 		gone := cache.DeletedFinalStateUnknown{Key: "team-a/notes", Obj: object}
 		Expect(audit.Strip(gone)).To(Equal(gone))
+	})
+
+	It("S5: runs a large audit as its spec says, of which it keeps a part", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			for i := range 20 {
+				a.Spec.Server.Env = append(a.Spec.Server.Env, v1alpha1.EnvVar{Name: fmt.Sprint("V", i), Value: strings.Repeat("x", 1000)})
+			}
+		})
+		stop := b.startManager(ctx)
+		defer stop()
+		cached := &v1alpha1.MCPServerAudit{}
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(b.Client.Get(ctx, b.key, cached)).To(Succeed())
+			g.Expect(b.pods(ctx)).To(HaveLen(1))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+		Expect(cached.Spec.Server.Env).To(BeEmpty())
+		Expect(cached.TrimmedSpec).NotTo(BeEmpty())
+		for _, c := range b.pod(ctx).Spec.Containers {
+			if c.Name == podspec.ContainerServer {
+				Expect(c.Env).To(ContainElement(HaveField("Name", "V19")))
+			}
+		}
+		b.finish(ctx, b.pod(ctx), clean())
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
+		}).WithTimeout(30 * time.Second).Should(Succeed())
+		Expect(b.audit(ctx).Status.Trigger.SpecDigest).To(Equal(cached.TrimmedSpec))
+		Expect(b.audit(ctx).Spec.Server.Env).To(HaveLen(20))
 	})
 
 	It("loses nothing of an object that is written from it", func(ctx SpecContext) {

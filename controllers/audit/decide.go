@@ -21,7 +21,7 @@ import (
 // observe finds the Pod of the audit in progress.
 func (r *Reconciler) observe(ctx context.Context, s *session) error {
 	var err error
-	if s.specDigest, err = trigger.SpecDigest(s.audit.Spec); err != nil {
+	if s.specDigest, err = trigger.DigestOf(s.audit); err != nil {
 		return err
 	}
 	s.requested = trigger.Requested(s.audit.Annotations)

@@ -115,6 +115,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	audit, err := r.full(ctx, audit)
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
 	if !audit.DeletionTimestamp.IsZero() {
 		r.leave(request.NamespacedName)
 		return ctrl.Result{}, r.cleanUp(ctx, audit)
@@ -124,7 +128,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	before := audit.DeepCopy()
 	s := &session{audit: audit, now: r.Clock.Now()}
-	err := r.advance(ctx, s)
+	err = r.advance(ctx, s)
 	r.yield(s, err)
 	outcome, err := s.conclude(err)
 	if errors.Is(err, errStale) {

@@ -165,7 +165,11 @@ func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err erro
 	if err != nil {
 		return false, err
 	}
-	same, err := applied(w.Audit, want)
+	have, err := r.full(ctx, w.Audit)
+	if err != nil {
+		return false, err
+	}
+	same, err := applied(have, want)
 	if same {
 		r.settled[w.Audit.UID] = factsOf(w)
 	}
@@ -184,6 +188,19 @@ func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err erro
 	}
 	log.FromContext(ctx).Info("Applied audit", "audit", w.Key, "source", w.Candidate.kindName(), "policy", w.Outcome.Policy.Name)
 	return true, nil
+}
+
+// full is the audit itself or, of one of which the cache has only a part, what the API
+// server has.
+func (r *Reconciler) full(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*v1alpha1.MCPServerAudit, error) {
+	if audit == nil || audit.TrimmedSpec == "" {
+		return audit, nil
+	}
+	whole := &v1alpha1.MCPServerAudit{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(audit), whole); err != nil {
+		return nil, fmt.Errorf("read audit: %w", err)
+	}
+	return whole, nil
 }
 
 // free looks whether nobody else has an audit of the name: the cache may lag.

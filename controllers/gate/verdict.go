@@ -128,7 +128,7 @@ func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
 	if entry.ImageDigest == "" || status.Trigger == nil || entry.ImageDigest != v.ImageID && !slices.Contains(v.Manifests(), entry.ImageDigest) {
 		return
 	}
-	if digest, err := trigger.SpecDigest(spec); err != nil || digest != status.Trigger.SpecDigest {
+	if digest, err := trigger.DigestOf(audit); err != nil || digest != status.Trigger.SpecDigest {
 		return
 	}
 	v.Passed, v.PassedFailOn, v.PassedSuppressing = entry.Time.Time, cmp.Or(spec.FailOn, "High"), len(spec.Suppressions) > 0

@@ -3,12 +3,14 @@
 package offline_test
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -174,5 +176,62 @@ var _ = Describe("mcpaudit-status", func() {
 		Expect(collector.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed())
 		report.SetFinalizers(nil)
 		Expect(collector.Update(ctx, report)).To(Succeed())
+	})
+})
+
+var _ = Describe("mcpaudit-size", func() {
+	tooLarge := func(what string) OmegaMatcher {
+		return And(WithTransform(apierrors.IsInvalid, BeTrue()), MatchError(ContainSubstring(what)))
+	}
+	newAudit := func() *v1alpha1.MCPServerAudit {
+		return &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "size-"},
+			Spec: v1alpha1.MCPServerAuditSpec{Suspend: true, Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+	}
+	arguments := func(bytes int) v1alpha1.Probe {
+		return v1alpha1.Probe{Inputs: []v1alpha1.ToolInput{{Tool: "a", Arguments: runtime.RawExtension{Raw: []byte(`{"text":"` + strings.Repeat("x", bytes) + `"}`)}}}}
+	}
+
+	It("S5: bounds arguments, the whole spec and the metadata of an audit", func(ctx SpecContext) {
+		audit := newAudit()
+		audit.Spec.Probe = arguments(1300 << 10)
+		eventually(ctx, func(g Gomega) { // the policy may be new
+			g.Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(tooLarge("32 KiB of arguments"))
+		})
+		audit.Spec.Probe = arguments(33 << 10)
+		Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(tooLarge("32 KiB of arguments"))
+		audit.Spec.Probe = arguments(31 << 10)
+		Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
+
+		for i := range 32 {
+			audit.Spec.Server.Env = append(audit.Spec.Server.Env, v1alpha1.EnvVar{Name: fmt.Sprint("V", i), Value: strings.Repeat("é", 512)})
+		}
+		Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(tooLarge("spec has more than 64 KiB"))
+		audit.Spec.Server.Env = audit.Spec.Server.Env[:28]
+		Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
+
+		crowded := newAudit()
+		crowded.Labels = map[string]string{}
+		for i := range 500 {
+			crowded.Labels[fmt.Sprint("label-", i)] = strings.Repeat("x", 60)
+		}
+		Expect(api.Create(ctx, crowded.DeepCopy(), client.DryRunAll)).To(tooLarge("metadata has more than 16 KiB"))
+		audit.Spec.Probe = v1alpha1.Probe{}
+		Expect(api.Create(ctx, audit)).To(Succeed())
+		Expect(api.Delete(ctx, audit)).To(Succeed())
+	})
+
+	It("S5: bounds policies and exceptions", func(ctx SpecContext) {
+		selector := &metav1.LabelSelector{}
+		for i := range 32 {
+			values := make([]string, 32)
+			for j := range values {
+				values[j] = fmt.Sprint(strings.Repeat("x", 80), i, j)
+			}
+			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: fmt.Sprint("k", i), Operator: metav1.LabelSelectorOpIn, Values: values})
+		}
+		policy := &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "large"}, Spec: v1alpha1.MCPAuditPolicySpec{Match: &v1alpha1.Match{ObjectSelector: selector}}}
+		eventually(ctx, func(g Gomega) {
+			g.Expect(api.Create(ctx, policy.DeepCopy(), client.DryRunAll)).To(tooLarge("spec has more than 64 KiB"))
+		})
 	})
 })

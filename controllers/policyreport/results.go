@@ -146,7 +146,7 @@ func worst(counts *v1alpha1.FindingCounts) string {
 
 // respecified tells whether the verdict is about another spec.
 func respecified(audit *v1alpha1.MCPServerAudit) bool {
-	digest, err := trigger.SpecDigest(audit.Spec)
+	digest, err := trigger.DigestOf(audit)
 	return err != nil || audit.Status.Trigger == nil || audit.Status.Trigger.SpecDigest != digest
 }
 

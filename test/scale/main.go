@@ -16,7 +16,9 @@
 // manager that is restarted when all is decided, anything left in the run
 // namespace, and a verdict that is not that of the report.
 //
-//	scale [-n 100,1000,5000] [--slots N] [--namespace-slots N] [--keep]
+// A tenant with many audits of the largest size is measured apart (maximal.go).
+//
+//	scale [-n 100,1000,5000] [--slots N] [--namespace-slots N] [--maximal N] [--keep]
 package main
 
 import (
@@ -40,11 +42,13 @@ type settings struct {
 	slots, namespaceSlots int
 	// keep leaves the working directory, with the log of the manager.
 	keep bool
+	// maximal is how many audits as large as they may be one tenant has.
+	maximal int
 }
 
 // defaults give the manager more slots than it has by itself: it is to be busy.
 func defaults() settings {
-	return settings{counts: []int{100, 1000, 5000}, slots: 20, namespaceSlots: 2}
+	return settings{counts: []int{100, 1000, 5000}, slots: 20, namespaceSlots: 2, maximal: 1000}
 }
 
 func main() {
@@ -66,24 +70,28 @@ func run(ctx context.Context, args []string) error {
 	flags.IntSliceVarP(&s.counts, "audits", "n", s.counts, "numbers of audits to measure with")
 	flags.IntVar(&s.slots, "slots", s.slots, "slots of the manager")
 	flags.IntVar(&s.namespaceSlots, "namespace-slots", s.namespaceSlots, "slots of the manager for one namespace")
+	flags.IntVar(&s.maximal, "maximal", s.maximal, "number of audits of maximal size, of one tenant; 0 for none")
 	flags.BoolVar(&s.keep, "keep", s.keep, "keep the working directory, with the log of the manager")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	ctrl.SetLogger(logr.Discard()) // that of envtest; the manager has its own
-	results, err := measureAll(ctx, s)
+	results, largest, err := measureAll(ctx, s)
 	if len(results) > 0 { // what was measured before something went wrong counts
 		err = errors.Join(err, printTable(os.Stdout, s, results))
+	}
+	if largest.audits > 0 {
+		err = errors.Join(err, largest.print(os.Stdout), largest.check())
 	}
 	return errors.Join(err, check(s, results))
 }
 
 // measureAll makes the working directory and the manager, and measures. With an
 // error it returns what was measured before.
-func measureAll(ctx context.Context, s settings) (results []result, err error) {
+func measureAll(ctx context.Context, s settings) (results []result, largest maximal, err error) {
 	dir, err := os.MkdirTemp("", "mcpaudit-scale-")
 	if err != nil {
-		return nil, err
+		return nil, largest, err
 	}
 	if s.keep {
 		fmt.Fprintln(os.Stderr, "scale: working in", dir)
@@ -92,15 +100,21 @@ func measureAll(ctx context.Context, s settings) (results []result, err error) {
 	}
 	root, binary, err := buildManager(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, largest, err
 	}
 	for _, n := range s.counts {
 		fmt.Fprintf(os.Stderr, "scale: %d audits\n", n)
 		r, err := measure(ctx, s, root, binary, dir, n)
 		if err != nil {
-			return results, fmt.Errorf("measure %d audits: %w", n, err)
+			return results, largest, fmt.Errorf("measure %d audits: %w", n, err)
 		}
 		results = append(results, r)
 	}
-	return results, nil
+	if s.maximal > 0 {
+		fmt.Fprintf(os.Stderr, "scale: %d maximal audits\n", s.maximal)
+		if largest, err = measureMaximal(ctx, s, root, binary, dir); err != nil {
+			return results, maximal{}, fmt.Errorf("measure maximal audits: %w", err)
+		}
+	}
+	return results, largest, nil
 }

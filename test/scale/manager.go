@@ -49,7 +49,7 @@ func configure(root, dir, registry string, s settings) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	config["slots"] = map[string]any{"total": s.slots, "perNamespace": s.namespaceSlots}
-	config["registries"] = map[string]any{"plainHTTP": []string{registry}}
+	config["registries"] = map[string]any{"plainHTTP": strings.Fields(registry)}
 	changed, err := yaml.Marshal(config)
 	if err != nil {
 		return err

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// maximal is what many audits of one tenant cost, each as large as the API server lets it
+// be, and all suspended: they cost nothing else.
+type maximal struct {
+	audits, bytes          int // bytes of JSON of one, with its status
+	createdRSS, restartRSS int // peaks of the manager
+	limit                  int // that of its container
+}
+
+// hoarder is the namespace of that tenant.
+const hoarder = "hoarder"
+
+// measureMaximal has the manager see n maximal audits being created, and then find them
+// when it starts.
+func measureMaximal(ctx context.Context, s settings, root, binary, dir string) (r maximal, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	dir = filepath.Join(dir, "maximal")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return r, err
+	}
+	if err := configure(root, dir, "", s); err != nil {
+		return r, err
+	}
+	c, err := startCluster(ctx, root, dir)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		cancel()
+		err = errors.Join(err, c.stop())
+	}()
+	if r.limit, err = memoryLimit(root); err != nil {
+		return r, err
+	}
+	r.audits = s.maximal
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := errors.Join(c.apply(ctx, filepath.Join(root, "config", "policy", "size.yaml")), c.kubeconfig(ctx, kubeconfig)); err != nil {
+		return r, err
+	}
+	r.createdRSS, err = peakOf(ctx, binary, kubeconfig, dir, r.audits, func() error {
+		r.bytes, err = createMaximal(ctx, c, r.audits)
+		return err
+	})
+	if err != nil {
+		return r, fmt.Errorf("while they are created: %w", err)
+	}
+	if r.restartRSS, err = peakOf(ctx, binary, kubeconfig, dir, r.audits, func() error { return nil }); err != nil {
+		return r, fmt.Errorf("after a restart: %w", err)
+	}
+	return r, nil
+}
+
+// peakOf is the peak of a manager that has looked at n audits.
+func peakOf(ctx context.Context, binary, kubeconfig, dir string, n int, begin func() error) (peak int, err error) {
+	m, err := startManager(ctx, binary, kubeconfig, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, m.stop()) }()
+	if err := begin(); err != nil {
+		return 0, err
+	}
+	if err := m.await(ctx, patience, idle(float64(n))); err != nil {
+		return 0, fmt.Errorf("wait for the work queue: %w", err)
+	}
+	return m.peakRSS()
+}
+
+func createMaximal(ctx context.Context, c *cluster, n int) (bytes int, err error) {
+	if err := c.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hoarder}}); err != nil {
+		return 0, fmt.Errorf("create namespace: %w", err)
+	}
+	encoded, err := json.Marshal(newMaximal(0))
+	if err != nil {
+		return 0, err
+	}
+	return len(encoded), each(n, func(i int) error {
+		audit := newMaximal(i)
+		status := audit.Status
+		if err := c.client.Create(ctx, audit); err != nil {
+			return fmt.Errorf("create audit: %w", err)
+		}
+		for {
+			audit.Status = status
+			err := c.client.Status().Update(ctx, audit)
+			if err == nil {
+				return nil
+			}
+			// The manager has written, too.
+			if err := c.client.Get(ctx, client.ObjectKeyFromObject(audit), audit); err != nil {
+				return fmt.Errorf("fill status: %w", err)
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(ctx.Err(), err)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+}
+
+// newMaximal is an audit just below the bounds of the CRD, of the policy mcpaudit-size, and
+// of all annotations together.
+func newMaximal(i int) *v1alpha1.MCPServerAudit {
+	audit := &v1alpha1.MCPServerAudit{
+		ObjectMeta: metav1.ObjectMeta{Namespace: hoarder, Name: fmt.Sprintf("large-%05d", i), Labels: map[string]string{}, Annotations: map[string]string{}},
+		Spec: v1alpha1.MCPServerAuditSpec{
+			Suspend: true, Server: v1alpha1.Server{Image: "registry.example/large:v1"},
+			Probe: v1alpha1.Probe{Inputs: []v1alpha1.ToolInput{{Tool: "a", Arguments: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"text":%q}`, text(31<<10))}}}},
+		},
+	}
+	for n := range 120 {
+		audit.Labels[fmt.Sprintf("label-%03d", n)] = text(63)
+	}
+	for n := range 200 {
+		audit.Annotations[fmt.Sprintf("mcpaudit.dev/note-%03d", n)] = text(1000)
+	}
+	for n := range 60 {
+		audit.Spec.Server.Env = append(audit.Spec.Server.Env, v1alpha1.EnvVar{Name: fmt.Sprintf("VARIABLE_%02d", n), Value: text(450)})
+	}
+	status := &audit.Status
+	status.ObservedGeneration = 1
+	for n := range v1alpha1.MaxTools {
+		status.Tools = append(status.Tools, v1alpha1.ToolDigest{Name: fmt.Sprintf("%03d", n) + text(60), Digest: v1alpha1.Digest(digest(fmt.Sprint(i, n)))})
+	}
+	for range v1alpha1.MaxTopFindings {
+		status.TopFindings = append(status.TopFindings, v1alpha1.TopFinding{
+			Rule: text(64), Severity: "High", Capability: text(96), Message: text(320), Evidence: text(176), Suppressed: text(80),
+		})
+	}
+	drift := &v1alpha1.Drift{}
+	for range v1alpha1.MaxDriftItems {
+		drift.Added, drift.Removed, drift.Changed = append(drift.Added, text(96)), append(drift.Removed, text(96)), append(drift.Changed, text(96))
+	}
+	status.Drift = drift
+	return audit
+}
+
+func text(n int) string { return strings.Repeat("x", n) }
+
+// memoryLimit is what config/manager gives the manager.
+func memoryLimit(root string) (int, error) {
+	file, err := os.Open(filepath.Join(root, "config", "manager", "manager.yaml"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return 0, err
+	}
+	for _, document := range strings.Split(string(content), "\n---\n") {
+		var deployment struct {
+			Kind string `json:"kind"`
+			Spec struct {
+				Template corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}
+		if err := yaml.Unmarshal([]byte(document), &deployment); err != nil {
+			return 0, fmt.Errorf("read the manager's limit: %w", err)
+		}
+		for _, c := range deployment.Spec.Template.Spec.Containers {
+			if limit := c.Resources.Limits.Memory(); limit.Cmp(resource.MustParse("1Mi")) > 0 && c.Name == "manager" {
+				return int(limit.Value()), nil
+			}
+		}
+	}
+	return 0, errors.New("config/manager/manager.yaml gives the manager no memory limit")
+}
+
+// print says what was measured.
+func (r maximal) print(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "\n%d maximal audits of one tenant, %d KiB each, suspended: peak RSS of the manager %s while they are created, %s after a restart; its limit is %s\n",
+		r.audits, r.bytes>>10, megabytes(r.createdRSS), megabytes(r.restartRSS), megabytes(r.limit))
+	return err
+}
+
+// check holds the peaks to the limit.
+func (r maximal) check() error {
+	if peak := max(r.createdRSS, r.restartRSS); peak >= r.limit {
+		return fmt.Errorf("%d maximal audits take %s of the manager's memory, and its limit is %s", r.audits, megabytes(peak), megabytes(r.limit))
+	}
+	return nil
+}
