@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
+	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
 // What the gate does with the API. It has a service account of its own and writes
@@ -40,8 +41,8 @@ func CacheOptions(namespace string) map[client.Object]cache.ByObject {
 	return all
 }
 
-// keepVerdict drops what of an audit no decision rests on. The spec stays whole: whether
-// a verdict is of the spec as it is now is found out by its digest.
+// keepVerdict drops what of an audit no decision rests on. Of a large spec its digest is
+// left: it says whether a verdict is of the spec as it is now.
 func keepVerdict(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
@@ -53,5 +54,5 @@ func keepVerdict(object any) (any, error) {
 	for i := range status.Conditions {
 		status.Conditions[i].Message = ""
 	}
-	return audit, nil
+	return audit, trigger.Trim(audit)
 }

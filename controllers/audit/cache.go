@@ -2,12 +2,7 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -63,17 +58,7 @@ func Strip(object any) (any, error) {
 	return object, nil
 }
 
-// maxCachedSpec and maxCachedAnnotations are the most bytes of JSON that the cache keeps of
-// an audit's spec and annotations. Nearly all audits have less; tenants can create many
-// that have more, see the policy mcpaudit-size.
-const (
-	maxCachedSpec        = 8 << 10
-	maxCachedAnnotations = 4 << 10
-)
-
-// StripAudit is Strip for audits. It also drops the large parts of a large spec and leaves
-// the digest of the whole in TrimmedSpec: readers that need the rest read the audit from
-// the API server (full).
+// StripAudit is Strip for audits: of a large one it leaves what trigger.Trim does.
 func StripAudit(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
@@ -82,57 +67,7 @@ func StripAudit(object any) (any, error) {
 	if _, err := Strip(audit); err != nil {
 		return nil, err
 	}
-	large := size(audit.Annotations) > maxCachedAnnotations
-	if large {
-		audit.Annotations = ownAnnotations(audit.Annotations)
-	}
-	if !large && size(audit.Spec) <= maxCachedSpec {
-		return audit, nil
-	}
-	digest, err := trigger.SpecDigest(audit.Spec)
-	if err != nil {
-		return nil, err
-	}
-	audit.TrimmedSpec, audit.Spec = digest, trimmed(audit.Spec)
-	return audit, nil
-}
-
-// ownAnnotations keeps those that the operator reads, a few short ones.
-func ownAnnotations(all map[string]string) map[string]string {
-	kept := map[string]string{}
-	if requested := trigger.Requested(all); requested != "" {
-		kept[v1alpha1.RequestedAtAnnotation] = requested
-	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		isOwn := strings.HasPrefix(key, v1alpha1.GroupVersion.Group+"/")
-		if isOwn && len(kept) < 16 && len(key)+len(all[key]) <= maxCachedAnnotations/16 {
-			kept[key] = all[key]
-		}
-	}
-	return kept
-}
-
-// trimmed keeps of a spec what is read of audits that are not being reconciled: by the
-// gate, policy reports and metrics.
-func trimmed(spec v1alpha1.MCPServerAuditSpec) v1alpha1.MCPServerAuditSpec {
-	kept := v1alpha1.MCPServerAuditSpec{
-		Server:   v1alpha1.Server{Image: spec.Server.Image, URL: spec.Server.URL, Transport: spec.Server.Transport, Port: spec.Server.Port, Path: spec.Server.Path},
-		Baseline: spec.Baseline, FailOn: spec.FailOn, Timeout: spec.Timeout, HistoryLimit: spec.HistoryLimit, Schedule: spec.Schedule,
-		RetryLimit: spec.RetryLimit, Suspend: spec.Suspend,
-	}
-	if len(spec.Suppressions) > 0 { // the gate asks whether there are any
-		kept.Suppressions = make([]v1alpha1.Suppression, 1)
-	}
-	return kept
-}
-
-// size is the number of bytes of JSON that a value takes.
-func size(value any) int {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return math.MaxInt
-	}
-	return len(encoded)
+	return audit, trigger.Trim(audit)
 }
 
 // full is the audit itself or, of one whose spec was trimmed, what the API server has.

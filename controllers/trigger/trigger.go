@@ -243,15 +243,6 @@ func Baseline(b v1alpha1.Baseline) string {
 	return string(mode) + " " + string(b.ManifestDigest)
 }
 
-// DigestOf is the SpecDigest of an audit, which may be one of a cache that keeps only a
-// part of a large spec.
-func DigestOf(audit *v1alpha1.MCPServerAudit) (v1alpha1.Digest, error) {
-	if audit.TrimmedSpec != "" {
-		return audit.TrimmedSpec, nil
-	}
-	return SpecDigest(audit.Spec)
-}
-
 // SpecDigest is over the part of a spec that the observations of an audit depend
 // on. Suspending an audit, keeping more of its reports, and another time for the
 // next are no reason to run it; another baseline is one of its own, because the
