@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,6 +107,10 @@ func readClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *rule {
 
 // Compile makes the objects of all policies. The same world makes the same objects.
 func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.ClusterMCPAuditPolicy, w World) Objects {
+	return compileWithin(maxBytes, policies, clusterPolicies, w)
+}
+
+func compileWithin(bytes int, policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.ClusterMCPAuditPolicy, w World) Objects {
 	var rules []*rule
 	for _, p := range policies {
 		rules = append(rules, readPolicy(p))
@@ -119,28 +124,37 @@ func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.Cl
 	slices.SortFunc(rules, func(a, b *rule) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
 	})
-	objects, of := Objects{Problems: map[Policy]string{}}, map[string]int{}
-	for _, r := range rules {
-		if of[r.namespace]++; r.namespace != "" && of[r.namespace] > maxPolicies {
-			objects.Problems[r.policy()] = fmt.Sprintf("the namespace has more than %d policies with gate.offline, and only the first by name have lists", maxPolicies)
-			continue
-		}
-		lists := []string{policyDenied}
-		if r.requires() {
-			lists = append(lists, policyPassed)
-		}
-		for _, list := range lists {
-			if err := r.compile(list, w, &objects); err != nil {
-				objects.Problems[r.policy()] = err.Error()
-			}
-		}
+	rules = slices.DeleteFunc(rules, func(r *rule) bool { return !r.isGated(w.Facts) })
+	b := budget{Objects: Objects{Problems: map[Policy]string{}}, left: bytes}
+	for _, r := range inTurns(rules) {
+		b.compile(r, w)
 	}
-	return objects
+	b.sort()
+	return b.Objects
 }
 
-// maxPolicies of a namespace have lists. Who administers one may write policies, each of
-// which trusts all audits of the cluster, and etcd has to hold all of their lists.
-const maxPolicies = 16
+// compileAll makes all objects of one policy.
+func (r *rule) compileAll(w World) (Objects, error) {
+	objects, lists := Objects{}, []string{policyDenied}
+	if r.requires() {
+		lists = append(lists, policyPassed)
+	}
+	var problems []error
+	for _, list := range lists {
+		problems = append(problems, r.compile(list, w, &objects))
+	}
+	return objects, errors.Join(problems...)
+}
+
+// isGated reports whether a policy could decide about anything: one of a namespace that
+// is not in the gate has no lists.
+func (r *rule) isGated(facts gate.Facts) bool {
+	if r.namespace == "" || facts.NamespaceLabels == nil {
+		return true
+	}
+	set, known := facts.NamespaceLabels(r.namespace)
+	return !known || set[v1alpha1.GateLabel] == v1alpha1.GateEnabled
+}
 
 func (r *rule) policy() Policy {
 	return Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}

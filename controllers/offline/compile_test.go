@@ -65,7 +65,7 @@ func verdict(c string, high int32, command ...string) *gate.Verdict {
 func world(verdicts ...*gate.Verdict) World {
 	return World{Verdicts: verdicts, Facts: gate.Facts{
 		Verdicts: known(verdicts), Now: now, Architectures: []string{"amd64"},
-		NamespaceLabels: func(string) (labels.Set, bool) { return labels.Set{}, true },
+		NamespaceLabels: func(string) (labels.Set, bool) { return labels.Set{v1alpha1.GateLabel: v1alpha1.GateEnabled}, true },
 	}}
 }
 

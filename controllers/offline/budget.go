@@ -1,0 +1,113 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Who administers a namespace may write policies, each of which trusts all audits of the
+// cluster. The manager holds all of their lists in memory, and etcd stores them.
+const (
+	// maxPolicies of a namespace have lists.
+	maxPolicies = 16
+	// maxBytes is what the lists of all namespaces have together. Those of
+	// ClusterMCPAuditPolicies are the administrator's own, and have no bound.
+	maxBytes = 32 << 20
+)
+
+// budget collects objects within the bounds.
+type budget struct {
+	Objects
+	left int // bytes
+	// full: a policy that trusts others' audits found no room, so none after it is tried.
+	full bool
+}
+
+// turn is a policy, and its place among those of its namespace.
+type turn struct {
+	*rule
+	place int
+}
+
+// inTurns orders policies for the budget: those of the cluster first, then the first one
+// of each namespace, the second one of each, and so on, so that no namespace with many
+// policies takes the room of the others. Of one turn those come first whose lists are only
+// about audits of their own namespace.
+func inTurns(rules []*rule) []turn {
+	of := map[string]int{}
+	turns := make([]turn, len(rules))
+	for i, r := range rules {
+		turns[i] = turn{rule: r}
+		if r.namespace != "" {
+			of[r.namespace]++
+			turns[i].place = of[r.namespace]
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.reach(), b.reach()))
+	})
+	return turns
+}
+
+// reach is 0 for a policy whose lists grow with the audits of its own namespace alone.
+func (r *rule) reach() int {
+	if r.namespace != "" && r.trust.AuditNamespaces == v1alpha1.AuditsSame {
+		return 0
+	}
+	return 1
+}
+
+// compile adds the objects of a policy, or says why there is no room for them.
+func (b *budget) compile(t turn, w World) {
+	if t.place > maxPolicies {
+		b.Problems[t.policy()] = fmt.Sprintf("the namespace has more than %d policies with gate.offline, and only the first by name have lists", maxPolicies)
+		return
+	}
+	isBounded := t.namespace != ""
+	if isBounded && b.full && t.reach() > 0 {
+		b.refuse(t)
+		return
+	}
+	objects, err := t.compileAll(w)
+	if n := bytesOf(objects.Lists); isBounded && n > b.left {
+		b.full = b.full || t.reach() > 0
+		b.refuse(t)
+		return
+	} else if isBounded {
+		b.left -= n
+	}
+	if err != nil {
+		b.Problems[t.policy()] = err.Error()
+	}
+	b.Lists, b.Bindings = append(b.Lists, objects.Lists...), append(b.Bindings, objects.Bindings...)
+	if !objects.Next.IsZero() {
+		b.next(objects.Next)
+	}
+}
+
+func (b *budget) refuse(t turn) {
+	b.Problems[t.policy()] = fmt.Sprintf("the lists of the policies of all namespaces have more than %d MiB: trust fewer audits, or have fewer policies with gate.offline", maxBytes>>20)
+}
+
+// sort puts the objects into an order that does not depend on turns.
+func (b *budget) sort() {
+	slices.SortStableFunc(b.Lists, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(b.Bindings, func(a, b *admissionv1.ValidatingAdmissionPolicyBinding) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func bytesOf(lists []*corev1.ConfigMap) int {
+	n := 0
+	for _, list := range lists {
+		for key, value := range list.Data {
+			n += len(key) + len(value)
+		}
+	}
+	return n
+}
