@@ -119,7 +119,7 @@ func (r *Reconciler) triggers(s *session) trigger.Input {
 		Requested: s.requested, Handled: status.LastHandledReconcileAt,
 		Untils: untils(spec.Suppressions), Schedule: s.schedule,
 		Last: status.Trigger, Audited: ptr.Deref(status.LastAuditTime, metav1.Time{}).Time,
-		Held: s.hidden(), Failure: failure(s.audit), TagDigest: r.tags.digest(s.audit),
+		Held: s.hidden(), Failure: failure(s.audit), TagDigest: r.tags.digest(s.audit), Unresolved: isUnresolved(s.audit),
 		RulesetDigest: r.Options.RulesetDigest, MaxVerdictAge: r.Options.MaxVerdictAge,
 	}
 }

@@ -34,6 +34,42 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		Entry("bad secret", imageref.ErrBadSecret, "secret is unusable"),
 	)
 
+	It("S1: says which manifest to pin of an ambiguous index, and runs that", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.images.image.Digest, b.images.image.Ambiguous = sha("b"), "it has 2 manifests for linux/amd64"
+		b.reconcile(ctx)
+		Expect(b.pod(ctx).Spec.Containers[0].Image).To(Equal("registry.example/notes@" + sha("a")))
+		b.finish(ctx, b.pod(ctx), clean())
+		b.reconcile(ctx)
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Ready", "Passed"), haveCondition("ImageAmbiguous", "AmbiguousIndex")))
+		Expect(message(a, "ImageAmbiguous")).To(And(ContainSubstring("2 manifests"), HaveSuffix("image: registry.example/notes:v1@"+sha("a"))))
+		Expect(a.Status.Audited).To(HaveValue(And(HaveField("Digests", HaveExactElements(BeEquivalentTo(sha("a")))),
+			HaveField("AmbiguousDigest", BeEquivalentTo(sha("b"))), HaveField("ImageID", BeEquivalentTo(sha("c"))))))
+	})
+
+	DescribeTable("S1: compares what the kubelet ran with what the Pod names", func(ctx SpecContext, imageID, reason string) {
+		b := newBench(ctx)
+		b.images.image.Digest = sha("b") // an index, of which sha("a") is run
+		b.reconcile(ctx)
+		pod := b.pod(ctx)
+		b.finish(ctx, pod, clean())
+		pod = b.pod(ctx)
+		for i := range pod.Status.ContainerStatuses {
+			pod.Status.ContainerStatuses[i].ImageID = imageID
+		}
+		Expect(b.Client.Status().Update(ctx, pod)).To(Succeed())
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(haveCondition("Audited", reason))
+	},
+		Entry("the manifest", "registry.example/notes@"+sha("a"), "Completed"),
+		Entry("the index, by which the node has the same image", "registry.example/notes@"+sha("b"), "Completed"),
+		Entry("its ID", sha("c"), "Completed"),
+		Entry("another manifest", "registry.example/notes@"+sha("d"), "ImageMismatch"),
+		Entry("a manifest that is its config", "registry.example/notes@"+sha("c"), "ImageMismatch"),
+		Entry("an ID that is its manifest", sha("a"), "ImageMismatch"),
+	)
+
 	It("asks for a command where the image has none", func(ctx SpecContext) {
 		b := newBench(ctx)
 		b.images.image.Entrypoint, b.images.image.Cmd = nil, nil
@@ -71,7 +107,7 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		status := b.audit(ctx).Status
 		Expect(status.ImageDigest).To(BeEquivalentTo(sha("a")), "by the kubelet's word")
 		Expect(status.Audited).To(HaveValue(And(
-			HaveField("Image", "registry.example/notes:v1"), HaveField("Digests", HaveExactElements(BeEquivalentTo(sha("a")))),
+			HaveField("Image", "registry.example/notes:v1"), HaveField("Digests", BeEmpty()), HaveField("AmbiguousDigest", BeEquivalentTo(sha("a"))),
 			HaveField("Platform", "linux/unknown"), // there is no node here
 			HaveField("ArgvDigest", v1alpha1.CommandDigest([]string{"node", "server.js"}, nil)))))
 	},

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
 )
@@ -143,11 +144,17 @@ func (r *Reconciler) tagDigest(ctx context.Context, audit *v1alpha1.MCPServerAud
 	return r.Images.Digest(ctx, audit.Spec.Server.Image, secrets)
 }
 
-// checksTag tells whether an image may change behind the back of its audit: it has a
-// tag, which the registry knew when the audit was made.
+// checksTag reports whether an image may change behind the back of its audit: it has a
+// tag, and an image was run. A registry that did not answer the operator when the audit
+// was made is asked as well, or it could keep its tag from being checked ever.
 func (r *Reconciler) checksTag(audit *v1alpha1.MCPServerAudit) bool {
-	return r.Options.ImageCheckInterval > 0 && !audit.Spec.Suspend &&
-		audit.Status.Trigger != nil && audit.Status.Trigger.ImageDigest != "" && !strings.Contains(audit.Spec.Server.Image, "@")
+	return r.Options.ImageCheckInterval > 0 && !audit.Spec.Suspend && audit.Status.Trigger != nil &&
+		(audit.Status.Trigger.ImageDigest != "" || isUnresolved(audit)) && !strings.Contains(audit.Spec.Server.Image, "@")
+}
+
+// isUnresolved reports whether only the node knew what the image named.
+func isUnresolved(audit *v1alpha1.MCPServerAudit) bool {
+	return conditions.Reason(audit, v1alpha1.ConditionImageAmbiguous) == v1alpha1.ReasonResolvedByNode
 }
 
 // turn counts the turns of an audit since 1970, and tells when the next one comes.

@@ -66,6 +66,23 @@ var _ = Describe("a tag", func() {
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
 	})
 
+	It("S10: is asked about, though its registry did not answer the operator at first", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Command = []string{"node"} })
+		b.Options.ImageCheckInterval, b.Options.StartDeadline = time.Hour, 24*time.Hour
+		b.images.err = fmt.Errorf("%w: registry.example", imageref.ErrUnauthorized)
+		b.audited(ctx, clean())
+		Expect(b.audit(ctx)).To(haveCondition("ImageAmbiguous", "ResolvedByNode"))
+		clock := clocktesting.NewFakePassiveClock(time.Now())
+		b.Clock = clock
+		b.rests(ctx)
+		clock.SetTime(clock.Now().Add(b.reconcile(ctx).RequeueAfter))
+		b.rests(ctx)
+		b.images.err = nil
+		clock.SetTime(clock.Now().Add(b.reconcile(ctx).RequeueAfter))
+		Expect(b.reason(ctx)).To(Equal(v1alpha1.TriggerImageChanged))
+		Expect(b.audit(ctx)).NotTo(haveCondition("ImageAmbiguous", "ResolvedByNode"))
+	})
+
 	DescribeTable("is not asked about", func(ctx SpecContext, change func(*v1alpha1.MCPServerAudit)) {
 		b, clock := watched(ctx, change)
 		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Suspend = a.Annotations["suspend"] != "" })

@@ -74,11 +74,13 @@ var _ = Describe("What runs", Ordered, func() {
 		})
 		Expect(statusOf(ctx, policy)).To(Equal(status.CurrentStatus))
 
-		By("finding a tag that was moved after the admission")
+		By("finding another image than was admitted")
+		pod.Spec.Containers[0].Image = "registry.example/notes:1@" + string(digest(2))
+		Expect(api.Update(ctx, pod)).To(Succeed())
 		report(ctx, pod, 2)
 		policy = settled(ctx, policy, v1alpha1.ReasonRunningViolations)
 		Expect(policy.Status.Gate.Running).To(Equal([]v1alpha1.RunningViolation{{Namespace: namespace, Owner: "Pod/notes", Container: "server",
-			Image: "registry.example/notes:1", ImageID: "registry.example/notes@" + string(digest(2)), Reason: v1alpha1.GateNotAudited, Pods: 1}}))
+			Image: "registry.example/notes:1@" + string(digest(2)), ImageID: "registry.example/notes@" + string(digest(2)), Reason: v1alpha1.GateNotAudited, Pods: 1}}))
 		Expect(statusOf(ctx, policy)).To(Equal(status.CurrentStatus), "the policy itself is in force")
 		Expect(columns(ctx, "mcpauditpolicies", namespace, "default")).To(Equal(map[string]any{"Name": "default", "Mode": "Audit", "Ready": "True",
 			"Reason": "RunningViolations", "Containers": 1.0, "Violating": 1.0}))

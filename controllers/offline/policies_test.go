@@ -194,11 +194,16 @@ var _ = Describe("mcpaudit-denied", func() {
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
 			"docker.io/library/notes:latest": line("*", "*", "deny"), "docker.io/mcp/leaky:1": line("*", "*", "deny"),
 			"localhost/x_y:1": line("*", "*", "deny"), "registry.example:5000/a/b:latest": line("*", "*", "deny"),
+			"id:sha256:" + strings.Repeat("d", 64): line("*", "*", "deny"),
 		})
+		By("S3: telling the ID of an image from the digest of a manifest")
+		for _, image := range []string{"sha256:" + strings.Repeat("f", 64), "x@sha256:" + strings.Repeat("d", 64)} {
+			Expect(try(ctx, runs(namespace, image))).To(Succeed(), image)
+		}
 		for _, image := range []string{
 			"notes", "notes:latest", "library/notes", "docker.io/notes", "index.docker.io/notes", "docker.io/library/notes:latest",
 			"mcp/leaky:1", "docker.io/mcp/leaky:1", "index.docker.io/mcp/leaky:1", "localhost/x_y:1", "registry.example:5000/a/b", "Registry.EXAMPLE:5000/a/b",
-			"sha256:" + strings.Repeat("f", 64),
+			"sha256:" + strings.Repeat("d", 64),
 		} {
 			Expect(try(ctx, runs(namespace, image))).To(forbidden(image), image)
 		}

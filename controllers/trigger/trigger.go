@@ -76,6 +76,8 @@ type Input struct {
 	// Failure is what the last audit failed to observe, as far as it is Inconclusive.
 	Failure Failure
 
+	// Unresolved: the registry did not tell what the tag named when the last audit was made.
+	Unresolved bool
 	// TagDigest is what the tag of the image names in its registry now; empty if
 	// that is not known.
 	TagDigest v1alpha1.Digest
@@ -181,8 +183,10 @@ func baselineChanged(in Input) (time.Time, string) {
 }
 
 func imageChanged(in Input) (time.Time, string) {
-	return in.always(in.TagDigest != "" && in.Last.ImageDigest != "" && in.Last.ImageDigest != in.TagDigest), fmt.Sprintf(
-		"the tag of the image names %s in the registry, and %s was audited", in.TagDigest, in.Last.ImageDigest)
+	audited := cmp.Or(string(in.Last.ImageDigest), "an image that the registry did not tell of")
+	known := in.Last.ImageDigest != "" || in.Unresolved
+	return in.always(in.TagDigest != "" && known && in.Last.ImageDigest != in.TagDigest), fmt.Sprintf(
+		"the tag of the image names %s in the registry, and %s was audited", in.TagDigest, audited)
 }
 
 func requested(in Input) (time.Time, string) {

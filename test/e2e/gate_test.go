@@ -211,7 +211,7 @@ var _ = Describe("The gate", func() {
 		tag := "drift:gate-" + namespace
 		moveTag(ctx, "drift:v1", tag)
 		audit := settled(ctx, newAudit(tag))
-		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
+		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust, s.Gate.Mode = trusting(namespace), v1alpha1.GateWarn })
 		d := deployment(audit.Spec.Server.Image)
 		d.Spec.Replicas = ptr.To[int32](0)
 		awaitAdmitted(ctx, d)
@@ -272,7 +272,8 @@ var _ = Describe("The gate", func() {
 			s.Gate.Targets = []v1alpha1.GateTarget{v1alpha1.TargetPods}
 			s.Trust = &v1alpha1.Trust{AuditNamespaces: v1alpha1.AuditsSame}
 		})
-		d := labelled(deployment(registry+"/mcpaudit/"+variant(ctx, "honest-go:dev", "found")), "mcpaudit.dev/server", "server")
+		image := registry + "/mcpaudit/" + variant(ctx, "honest-go:dev", "found")
+		d := labelled(deployment(image+"@"+digestOf(ctx, image)), "mcpaudit.dev/server", "server")
 		Expect(k8s.Create(ctx, d)).To(Succeed())
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(d), d)).To(Succeed())

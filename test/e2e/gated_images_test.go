@@ -35,6 +35,16 @@ func relabelled(ctx context.Context, from, label string) v1.Image {
 	return image
 }
 
+// digestOf is what a tag of the registry names.
+func digestOf(ctx context.Context, image string) string {
+	GinkgoHelper()
+	reference, err := name.ParseReference(image)
+	Expect(err).NotTo(HaveOccurred())
+	found, err := remote.Head(reference, remote.WithContext(ctx))
+	Expect(err).NotTo(HaveOccurred())
+	return found.Digest.String()
+}
+
 // relabelTag pushes an image under another tag, with another digest.
 func relabelTag(ctx context.Context, from, to, label string) {
 	GinkgoHelper()

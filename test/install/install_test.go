@@ -126,8 +126,11 @@ func gate(t *testing.T) {
 	await(t, "the gate to deny the leaky server", func() (string, bool) { return denied(t) })
 	out, _ := deploy(t, leaky)
 	t.Log(out)
-	await(t, "the gate to admit the honest server", func() (string, bool) {
-		out, err := deploy(t, honest)
+	if out, err := deploy(t, honest); err == nil || !strings.Contains(out, "pin it: image: "+pinned(t)) {
+		t.Errorf("a tag is admitted, or nobody says how to pin it: %s", out)
+	}
+	await(t, "the gate to admit the honest server by its digest", func() (string, bool) {
+		out, err := deploy(t, pinned(t))
 		return out, err == nil
 	})
 	if out, err := deploy(t, registry+"/mcpaudit/honest-go:dev"); err == nil {
@@ -153,7 +156,7 @@ func metrics(t *testing.T) {
 	wanted := slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(`mcpaudit_[a-z_]+`).FindAllString(string(dashboard), -1))))
 	// a container that the gate knows, which waits for a client: one of the metrics is of such
 	apply(t, `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server"},
-		"spec": {"containers": [{"name": "server", "image": "`+honest+`", "stdin": true}]}}`, "-n", team)
+		"spec": {"containers": [{"name": "server", "image": "`+pinned(t)+`", "stdin": true}]}}`, "-n", team)
 	await(t, "the metrics that the dashboard asks for", func() (string, bool) {
 		var all, said string
 		for _, pod := range pods {
@@ -294,7 +297,7 @@ func uninstall(t *testing.T, before map[string]bool) {
 func again(t *testing.T) {
 	helm(t, "install", name, chart(t), "--create-namespace", "--set", "global.imageRegistry="+registry, "--set", registries(), "--wait", "--timeout=4m")
 	await(t, "the gate to deny the leaky server again", func() (string, bool) { return denied(t) })
-	if out, err := deploy(t, honest); err != nil {
+	if out, err := deploy(t, pinned(t)); err != nil {
 		t.Errorf("the honest server is denied: %s", out)
 	}
 	helm(t, "uninstall", name, "--wait", "--timeout=3m")

@@ -92,6 +92,12 @@ func verdict(t *testing.T, audit string) string {
 	return kubectl(t, "-n", team, "get", "mcpserveraudit", audit, "-o", "jsonpath={.status.verdict}")
 }
 
+// pinned is the honest image by the digest that passed.
+func pinned(t *testing.T) string {
+	t.Helper()
+	return honest + "@" + kubectl(t, "-n", team, "get", "mcpserveraudit", "honest", "-o", "jsonpath={.status.audited.digests[0]}")
+}
+
 // deploy asks for a Deployment of an image, and for nothing to come of it.
 func deploy(t *testing.T, image string) (string, error) {
 	t.Helper()

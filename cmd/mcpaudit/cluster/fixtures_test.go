@@ -48,6 +48,7 @@ func passed(a *v1alpha1.MCPServerAudit) {
 	a.Status.ObservedGeneration = a.Generation
 	a.Status.Verdict, a.Status.Phase = v1alpha1.VerdictPass, v1alpha1.PhasePassed
 	a.Status.ManifestDigest, a.Status.BaselineDigest, a.Status.ImageDigest = digest("1"), digest("1"), digest("a")
+	a.Status.Audited = &v1alpha1.AuditedServer{Image: a.Spec.Server.Image, Digests: []v1alpha1.Digest{digest("a")}}
 	a.Status.Findings, a.Status.RiskScore, a.Status.RiskLevel = &v1alpha1.FindingCounts{}, ptr.To[int32](0), "None"
 	a.Status.Coverage = &v1alpha1.Coverage{Tools: v1alpha1.Exercised{Listed: 3, Called: 3, Accepted: 3}}
 	a.Status.LastAuditTime, a.Status.NextAuditTime = at(3*time.Minute), at(-2*time.Hour)

@@ -206,6 +206,7 @@ func (v *view) facts(s *session, w io.Writer) {
 	}
 	fact("Image", a.Spec.Server.Image)
 	fact("", string(a.Status.ImageDigest))
+	fact("Pin", pinned(a))
 	fact("URL", a.Spec.Server.URL)
 	fact("Audited", v.when(s.now()))
 	if t := a.Status.Trigger; t != nil {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -127,10 +128,18 @@ func ago(at *metav1.Time, now time.Time) string {
 // moment is a time for people who may be anywhere.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// server is what is audited.
+// pinned is the image as a workload has to name it; empty unless that passed.
+func pinned(a *v1alpha1.MCPServerAudit) string {
+	if audited := a.Status.Audited; a.Status.Verdict == v1alpha1.VerdictPass && audited != nil && audited.Image == a.Spec.Server.Image {
+		return audited.Pin()
+	}
+	return ""
+}
+
+// server is what is audited; once it was, as a workload has to name it.
 func server(a *v1alpha1.MCPServerAudit) string {
 	if a.Spec.Server.URL != "" {
 		return a.Spec.Server.URL
 	}
-	return a.Spec.Server.Image
+	return cmp.Or(pinned(a), a.Spec.Server.Image)
 }
