@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -132,8 +133,9 @@ func TestS4Redirects(t *testing.T) {
 // the operator can do about it.
 func TestS4RefusesAddresses(t *testing.T) {
 	resolver, err := imageref.New(imageref.Config{Platform: "linux/amd64", Timeout: 5 * time.Second, Registries: imageref.Registries{
-		Internal: []string{"169.254.169.254:443", "localhost:1", "10.0.0.0/8"}, PlainHTTP: []string{"169.254.169.254"},
-	}})
+		Internal: []string{"169.254.169.254:443", "localhost:1", "10.0.0.0/8", "198.51.100.0/24"}, PlainHTTP: []string{"169.254.169.254"},
+		PrivateNetworks: []string{"203.0.113.0/24"},
+	}, APIServers: []netip.Addr{netip.MustParseAddr("10.96.0.1"), netip.MustParseAddr("198.51.100.7")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +151,9 @@ func TestS4RefusesAddresses(t *testing.T) {
 		"[fd00:ec2::254]:80":     "metadata",
 		"100.100.100.200:80":     "metadata",
 		"[::ffff:192.168.7.7]:1": "registries.internal",
+		"203.0.113.9":            "registries.internal", // Pods with public addresses
+		"10.96.0.1":              "the API server",      // its Service, in a listed network
+		"198.51.100.7:6443":      "the API server",      // its endpoint
 	} {
 		if _, err := resolver.Digest(t.Context(), host+"/a:v1", nil); !errors.Is(err, imageref.ErrUnreachable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", host, err, want)

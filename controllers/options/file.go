@@ -108,7 +108,14 @@ func (o *Options) decode(content []byte) error {
 	if f.AllowedMetadata != nil {
 		o.AllowedMetadata = f.AllowedMetadata
 	}
-	o.Registries = f.Registries
+	for _, list := range []struct{ from, to *[]string }{
+		{&f.Registries.Internal, &o.Registries.Internal}, {&f.Registries.PlainHTTP, &o.Registries.PlainHTTP},
+		{&f.Registries.PrivateNetworks, &o.Registries.PrivateNetworks},
+	} {
+		if len(*list.from) > 0 {
+			*list.to = *list.from
+		}
+	}
 	if f.AuditNewRules != nil && !*f.AuditNewRules {
 		o.RulesetDigest = ""
 	}

@@ -187,3 +187,20 @@ func TestShippedFile(t *testing.T) {
 		t.Errorf("config/manager/config.yaml is not the default (-default +file):\n%s", diff)
 	}
 }
+
+// TestS4RegistriesAreChecked: each entry that is none is named with its key.
+func TestS4RegistriesAreChecked(t *testing.T) {
+	o, err := load(t, "registries: {internal: [a.example, 'b.example:5000', '*.c.example', 10.0.0.0/8, '[fd00::1]:5000'], plainHTTP: ['10.0.0.1:5000'], privateNetworks: [203.0.113.0/24]}")
+	if err != nil || len(o.Registries.Internal) != 5 {
+		t.Fatalf("refused: %v", err)
+	}
+	o.Registries.Internal = []string{"https://a.example", "a b", "*", "10.0.0.0/99", "a.example:port"}
+	o.Registries.PlainHTTP = []string{"*.example", "10.0.0.0/8"}
+	o.Registries.PrivateNetworks = []string{"a.example"}
+	err = o.Validate()
+	for _, want := range []string{`"https://a.example"`, `"a b"`, `"*"`, `"10.0.0.0/99"`, `"a.example:port"`, `registries.plainHTTP: "*.example"`, `"10.0.0.0/8"`, `registries.privateNetworks: "a.example"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}
