@@ -99,10 +99,23 @@ type Server struct {
 	URL string `json:"url,omitempty"`
 	// Command is the program and its arguments; none with URL.
 	Command []string `json:"command"`
+	// Environment is what the audit set besides Command; nil if nothing.
+	Environment *Environment `json:"environment,omitempty"`
 	// Exit is how the server ended, such as "exit status 1" or "signal: killed".
 	Exit string `json:"exit,omitempty"`
 	// Stderr is the end of what the server wrote there.
 	Stderr string `json:"stderr,omitempty"`
+}
+
+// Environment is what an audit set of the environment of a server.
+type Environment struct {
+	// Names of the variables, sorted.
+	Names []string `json:"names,omitempty"`
+	// Digest is an HMAC-SHA256 over names and values with the operator's key; empty in a
+	// report of the command line, which has none.
+	Digest string `json:"digest,omitempty"`
+	// WorkingDir is the working directory; empty for that of the image.
+	WorkingDir string `json:"workingDir,omitempty"`
 }
 
 // Component is a program that took part in the audit.

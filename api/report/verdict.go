@@ -54,6 +54,9 @@ const (
 	ReasonTraceOverflow Reason = "TraceOverflow"
 	// ReasonSandboxFailed: the server could not be started in its sandbox.
 	ReasonSandboxFailed Reason = "SandboxFailed"
+	// ReasonCodeLoaded: the environment that was asked for makes the server load code
+	// that may not be there where it runs without it.
+	ReasonCodeLoaded Reason = "CodeLoaded"
 	// ReasonImagePullFailed: the image could not be had (set by the manager).
 	ReasonImagePullFailed Reason = "ImagePullFailed"
 	// ReasonOOMKilled: the server or the runner ran out of memory (set by the manager,
@@ -89,7 +92,7 @@ var IncompleteReasons = []Reason{
 	ReasonImagePullFailed, ReasonImageMismatch, ReasonPodFailed, ReasonUnschedulable, ReasonEvicted, ReasonNodeLost,
 	ReasonRunnerFailed, ReasonOOMKilled, ReasonTimeout, ReasonServerExited, ReasonNothingAdvertised, ReasonNotExercised,
 	ReasonNotListening, ReasonNotTraced, ReasonUnreachable, ReasonProtocolError, ReasonTracerLost, ReasonTracerUnavailable,
-	ReasonTraceOverflow, ReasonSandboxFailed, ReasonRunNamespaceUnusable, ReasonReportTruncated, ReasonReportLost,
+	ReasonTraceOverflow, ReasonCodeLoaded, ReasonSandboxFailed, ReasonRunNamespaceUnusable, ReasonReportTruncated, ReasonReportLost,
 }
 
 // Incomplete is why an audit could not observe everything. The zero value

@@ -44,9 +44,59 @@ type AuditedServer struct {
 	// +optional
 	ArgvDigest Digest `json:"argvDigest,omitempty"`
 
+	// environment is what the spec set besides the command: the gate holds the verdict
+	// for containers that have the same. Absent if it set nothing.
+	// +optional
+	Environment *AuditedEnvironment `json:"environment,omitempty"`
+
+	// exercise is how the server was exercised.
+	// +optional
+	Exercise *AuditedExercise `json:"exercise,omitempty"`
+
 	// unsuppressed counts the findings that no suppression was about.
 	// +optional
 	Unsuppressed *FindingCounts `json:"unsuppressed,omitempty"`
+}
+
+// AuditedEnvironment is what a spec sets of a server's environment.
+type AuditedEnvironment struct {
+	// names of the variables, sorted, without those that the image sets to the same value.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=128
+	Names []string `json:"names,omitempty"`
+
+	// digest is an HMAC-SHA256 over names and values with a key that only the operator
+	// has, so that nobody can try values against it. Absent without names.
+	// +optional
+	Digest Digest `json:"digest,omitempty"`
+
+	// workingDir that the spec sets, if it is not the image's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	WorkingDir string `json:"workingDir,omitempty"`
+}
+
+// AuditedExercise is how a server was exercised, as far as that bounds what a pass means.
+type AuditedExercise struct {
+	// digest is a SHA-256 over all of spec.probe.
+	Digest Digest `json:"digest"`
+	// network is what the server could reach.
+	Network NetworkMode `json:"network"`
+	// calls says which tools could be called; empty for the default.
+	// +optional
+	Calls ProbeCalls `json:"calls,omitempty"`
+	// rounds is how often everything was exercised.
+	Rounds int32 `json:"rounds"`
+	// maxCallsPerTool is how often one tool could be called, over all rounds.
+	MaxCallsPerTool int32 `json:"maxCallsPerTool"`
+	// inputs is for how many tools the spec gave arguments.
+	// +optional
+	Inputs int32 `json:"inputs,omitempty"`
+	// skippedTools is how many tools were not to be called.
+	// +optional
+	SkippedTools int32 `json:"skippedTools,omitempty"`
 }
 
 // Pin returns the audited image as a workload names what the verdict is about, such as

@@ -56,6 +56,7 @@ const (
 	// * "TracerLost"
 	// * "TracerUnavailable"
 	// * "TraceOverflow"
+	// * "CodeLoaded"
 	// * "SandboxFailed"
 	// * "RunNamespaceUnusable"
 	// * "ReportTruncated"
@@ -217,6 +218,9 @@ const (
 	ReasonTracerUnavailable = "TracerUnavailable"
 	// ReasonTraceOverflow: events were dropped before they could be judged.
 	ReasonTraceOverflow = "TraceOverflow"
+	// ReasonCodeLoaded: spec.server.env has a variable that makes the server load code
+	// that its image does not have it load.
+	ReasonCodeLoaded = "CodeLoaded"
 	// ReasonSandboxFailed: the server could not be started in its sandbox.
 	ReasonSandboxFailed = "SandboxFailed"
 	// ReasonRunNamespaceUnusable: the run namespace does not exist, or forbids audit Pods.

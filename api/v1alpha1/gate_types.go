@@ -74,11 +74,18 @@ type Gate struct {
 	// +kubebuilder:default=Deny
 	OnMissing GateAction `json:"onMissing,omitempty"`
 
-	// onOtherCommand is for an image that was audited with another command or other
-	// args than it is to be run with.
+	// onOtherCommand is for an image that was audited with another command, other args,
+	// another environment or another working directory than it is to be run with.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnOtherCommand GateAction `json:"onOtherCommand,omitempty"`
+
+	// strict denies a container that is started as it was audited, and yet can run other
+	// code: by variables that load code, mounts over other places than scratch
+	// directories, another working directory, or hooks and probes that execute commands.
+	// A pass that was earned by less than the default exercise does not count either.
+	// +optional
+	Strict bool `json:"strict,omitempty"`
 
 	// onInconclusive is for an audit that could not observe everything.
 	// +optional
@@ -253,7 +260,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in a word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -270,6 +277,11 @@ const (
 	GateOtherPlatform GateReason = "OtherPlatform"
 	// GateOtherCommand: the image was audited with another command.
 	GateOtherCommand GateReason = "OtherCommand"
+	// GateOtherEnvironment: the image was audited with another environment or working
+	// directory.
+	GateOtherEnvironment GateReason = "OtherEnvironment"
+	// GateAltered: strict is set, and the container can run what was not audited.
+	GateAltered GateReason = "Altered"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image

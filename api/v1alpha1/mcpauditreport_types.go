@@ -180,6 +180,9 @@ type ReportedServer struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Command []string `json:"command"`
+	// environment is what the audit set besides command; absent if nothing.
+	// +optional
+	Environment *AuditedEnvironment `json:"environment,omitempty"`
 	// exit is how the server ended.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256

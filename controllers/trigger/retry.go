@@ -62,6 +62,7 @@ var retried = map[string]func(Failure) bool{
 	v1alpha1.ReasonReportTruncated:   no,
 	// What the spec asks for.
 	v1alpha1.ReasonNotExercised: no,
+	v1alpha1.ReasonCodeLoaded:   no,
 	v1alpha1.ReasonNotTraced:    no,
 }
 

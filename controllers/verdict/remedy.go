@@ -37,6 +37,7 @@ var remedies = map[report.Reason]string{
 	report.ReasonTracerUnavailable: "Let the runner's container keep SYS_PTRACE and the seccomp profile RuntimeDefault (a policy may have changed them: exempt the run namespace), " +
 		"or choose nodes with kernel.yama.ptrace_scope below 3 by spec.sandbox.podTemplate." + again,
 	report.ReasonTraceOverflow: "An honest server hardly ever does that; unobserved in the report says how much was missed." + again,
+	report.ReasonCodeLoaded:    "Remove the variable from spec.server.env, or set it in the image.",
 	report.ReasonSandboxFailed: "If a policy of the cluster refuses the audit Pod, exempt the run namespace from it; if the command cannot be started, set spec.server.command to what the image has." +
 		again,
 	report.ReasonRunNamespaceUnusable: "The audits that wait go on by themselves once the run namespace is as config/runs and config/rbac have it." + again,

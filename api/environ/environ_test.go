@@ -1,0 +1,71 @@
+package environ
+
+import (
+	"path"
+	"strings"
+	"testing"
+)
+
+func TestS2VariablesThatLoadCode(t *testing.T) {
+	for _, variable := range []string{
+		"NODE_OPTIONS=--import=data:text/javascript,x", "NODE_OPTIONS=--max-old-space-size=512 --require /x.js", "NODE_OPTIONS=\t-r\n/x", "NODE_PATH=/x",
+		"LD_PRELOAD=/x.so", "LD_AUDIT=/x.so", "LD_LIBRARY_PATH=/x", "PATH=/x", "PYTHONPATH=/x", "PYTHONSTARTUP=/x", "PYTHONHOME=/x",
+		"PYTHONWARNINGS=all:0:antigravity.x:0:0", "PYTHONBREAKPOINT=os.system", "BROWSER=/x", "JAVA_TOOL_OPTIONS=-javaagent:/x.jar",
+		"JAVA_TOOL_OPTIONS=-Xmx1g -XX:OnOutOfMemoryError=/x", "JDK_JAVA_OPTIONS=@/x", "_JAVA_OPTIONS=-cp /x", "CLASSPATH=/x", "MAVEN_OPTS=-agentlib:x",
+		"BASH_ENV=/x", "ENV=/x", "ENV=$(id)", "BASH_FUNC_ls%%=() { id; }", "SHELLOPTS=xtrace", "PS4=$(id)", "PROMPT_COMMAND=id", "PERL5OPT=-Mx", "PERL5LIB=/x", "PERL5DB=x",
+		"RUBYOPT=-rx", "RUBYLIB=/x", "GEM_PATH=/x", "BUNDLE_GEMFILE=/x", "PHP_INI_SCAN_DIR=/x", "PHPRC=/x", "DOTNET_STARTUP_HOOKS=/x",
+		"DOTNET_CORECLR_PROFILER_PATH=/x", "CORECLR_PROFILER=x", "COR_PROFILER=x", "GCONV_PATH=/x", "GIO_EXTRA_MODULES=/x", "GTK_MODULES=/x", "OPENSSL_CONF=/x",
+		"OPENSSL_MODULES=/x", "LUA_INIT=@/x", "LUA_PATH=/x", "R_PROFILE_USER=/x", "JULIA_LOAD_PATH=/x", "ERL_FLAGS=-x", "ELIXIR_ERL_OPTIONS=-x", "DENO_DIR=/x",
+		"BUN_OPTIONS=--preload x", "NPM_CONFIG_REGISTRY=http://x", "npm_config_script_shell=/x", "UV_INDEX=x", "PIP_INDEX_URL=x", "GIT_SSH_COMMAND=id",
+		"GIT_EXTERNAL_DIFF=id", "GIT_CONFIG_COUNT=1", "EDITOR=id", "VISUAL=id", "PAGER=id", "LESSOPEN=|id", "SHELL=/x",
+	} {
+		name, value, _ := strings.Cut(variable, "=")
+		if Loads(name, value) == "" {
+			t.Errorf("%s loads nothing", variable)
+		}
+	}
+}
+
+// What honest servers are commonly given must not make their audits Inconclusive.
+func TestHarmlessVariables(t *testing.T) {
+	for _, variable := range []string{
+		"NODE_ENV=production", "NODE_OPTIONS=--max-old-space-size=512 --enable-source-maps", "NODE_EXTRA_CA_CERTS=/ca.pem", "NODE_OPTIONS=", "PYTHONUNBUFFERED=1",
+		"PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore", "JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75.0 -Xss1m", "JAVA_OPTS=-Xmx512m -Dfile.encoding=UTF-8", "ENV=production",
+		"HTTP_PROXY=http://proxy:3128", "https_proxy=http://proxy:3128", "NO_PROXY=.svc", "TZ=Europe/Berlin", "LANG=C.UTF-8", "LC_ALL=C", "LOG_LEVEL=debug", "GITHUB_TOKEN=x", "GIT_TERMINAL_PROMPT=0",
+		"XDG_CONFIG_HOME=/config", "GODEBUG=x", "GOMAXPROCS=2", "MALLOC_ARENA_MAX=2", "PORT=8080", "SHELL=/bin/sh", "SSL_CERT_FILE=/ca.pem", "NPM_CONFIG_LOGLEVEL=error", "UV_NO_CACHE=1", "DATABASE_URL=postgres://x",
+	} {
+		name, value, _ := strings.Cut(variable, "=")
+		if why := Loads(name, value); why != "" {
+			t.Errorf("%s: %s", variable, why)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	for _, f := range families {
+		for pattern := range strings.FieldsSeq(f.names) {
+			if _, err := path.Match(pattern, ""); err != nil || pattern != strings.ToUpper(pattern) {
+				t.Errorf("pattern %q: %v", pattern, err)
+			}
+		}
+		if f.harmless != nil && f.harmless.MatchString("\x00") {
+			t.Errorf("%s: an unknown value is harmless", f.names)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	seen := map[string]int{}
+	for i, env := range []map[string]string{
+		nil, {"A": ""}, {"A": "B"}, {"A=B": ""}, {"A": "", "B": ""}, {"A": "\nB="}, {"A": "1", "B": "2"}, {"A": "2", "B": "1"}, {"A": "\xff"}, {"A": "\xfe"}, {"A": "�"},
+	} {
+		d := Digest([]byte("key"), env)
+		if before, ok := seen[d]; ok {
+			t.Errorf("environments %d and %d have one digest", before, i)
+		}
+		seen[d] = i
+		if d == Digest([]byte("other"), env) {
+			t.Errorf("the key does not matter for %v", env)
+		}
+	}
+}

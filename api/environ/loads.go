@@ -1,0 +1,118 @@
+package environ
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// family is a row of the table: variables that have the same effect.
+type family struct {
+	// names are globs (path.Match) in upper case, separated by blanks.
+	names string
+	// loads says how the variables make a program run other code; empty if they do not.
+	loads string
+	// harmless matches the values that load nothing; nil: none but the empty one.
+	harmless *regexp.Regexp
+}
+
+// words matches values all of whose words match.
+func words(word string) *regexp.Regexp {
+	return regexp.MustCompile(`^\s*((` + word + `)(\s+|$))*$`)
+}
+
+var (
+	// The flags that only size and tune a JVM; -agentlib, -javaagent, -cp, @file and
+	// -XX:OnError run other code.
+	tunesJVM = words(`-Xm[snx]\d+[kKmMgG]?|-Xss\d+[kKmMgG]?|-XX:(Max|Min|Initial)RAMPercentage=[\d.]+|-XX:\+Use(Serial|Parallel|G1|Z|Shenandoah)GC|` +
+		`-XX:\+(UseContainerSupport|ExitOnOutOfMemoryError|CrashOnOutOfMemoryError)|-XX:Max(Metaspace|DirectMemory)Size=\d+[kKmMgG]?|-XX:ActiveProcessorCount=\d+|` +
+		`-Dfile\.encoding=[\w-]+|-Duser\.timezone=[\w/+-]+|-Djava\.net\.preferIPv4Stack=(true|false)|-Djava\.awt\.headless=(true|false)`)
+	// The flags that only tune Node.js; --require, --import, --loader and the like run other code.
+	tunesNode = words(`--max[-_](old|semi)[-_]space[-_]size=\d+|--enable-source-maps|--no-warnings|--no-deprecation|--trace-(warnings|deprecation|uncaught)|` +
+		`--unhandled-rejections=[a-z-]+|--dns-result-order=\w+|--use-openssl-ca|--use-bundled-ca|--use-system-ca|--max-http-header-size=\d+`)
+)
+
+// families is searched from the top; the first row that has a name decides. A variable
+// that no row has may still matter to one server: that is why the gate compares all that
+// an audit sets. This table has those that turn an honest program into another one.
+var families = []family{
+	{names: "LD_*", loads: "the dynamic loader loads the libraries it names"},
+	{names: "DYLD_* GCONV_PATH LOCPATH", loads: "libc loads modules from it"},
+	{names: "PATH", loads: "it decides which program a name starts"},
+
+	{names: "NODE_OPTIONS", loads: "Node.js loads the modules it names", harmless: tunesNode},
+	{names: "NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE TS_NODE_* TSX_* ELECTRON_RUN_AS_NODE", loads: "Node.js loads modules from it"},
+	{names: "DENO_NO_UPDATE_CHECK DENO_NO_PROMPT BUN_ENV DENO_ENV"},
+	{names: "DENO_* BUN_*", loads: "the runtime loads code and settings from it"},
+	{names: "NPM_CONFIG_LOGLEVEL NPM_CONFIG_UPDATE_NOTIFIER NPM_CONFIG_FUND NPM_CONFIG_AUDIT NPM_CONFIG_PROGRESS NPM_CONFIG_COLOR"},
+	{names: "NPM_CONFIG_* YARN_* PNPM_* COREPACK_*", loads: "it decides where packages come from and which programs run them"},
+
+	{names: "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONNOUSERSITE PYTHONSAFEPATH " +
+		"PYTHONOPTIMIZE PYTHONMALLOC PYTHONTRACEMALLOC PYTHONASYNCIODEBUG PYTHONVERBOSE PYTHON_ENV PYTHON_VERSION PYTHON_GIL PYTHON_COLORS"},
+	{names: "PYTHONWARNINGS", loads: "Python imports the categories it names", harmless: regexp.MustCompile(`^(default|error|always|module|once|ignore)$`)},
+	{names: "PYTHON*", loads: "Python imports modules by it"},
+	{names: "PIP_NO_CACHE_DIR PIP_DISABLE_PIP_VERSION_CHECK PIP_ROOT_USER_ACTION UV_NO_CACHE UV_COMPILE_BYTECODE UV_NO_PROGRESS UV_LINK_MODE"},
+	{names: "PIP_* UV_* POETRY_* VIRTUAL_ENV CONDA_*", loads: "it decides where Python packages come from"},
+
+	{names: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS JAVA_OPTIONS JAVA_OPTS *_OPTS", loads: "the JVM loads the agents and classes it names", harmless: tunesJVM},
+	{names: "CLASSPATH JAVA_HOME JRE_HOME LOADER_PATH LOADER_MAIN LOADER_HOME LOADER_ARGS", loads: "the JVM loads classes from it"},
+
+	{names: "ENV", loads: "a shell runs the file it names", harmless: regexp.MustCompile(`^[A-Za-z0-9_-]*$`)}, // ENV=production
+	{names: "SHELL", loads: "programs start it as a shell", harmless: regexp.MustCompile(`^(/usr)?/bin/(ba|da|a|z)?sh$`)},
+	{names: "BASH_* BASHOPTS SHELLOPTS PS4 PROMPT_COMMAND IFS CDPATH ZDOTDIR FPATH", loads: "a shell runs or reads what it says"},
+
+	{names: "PERL5* PERLLIB PERL_*", loads: "Perl loads modules by it"},
+	{names: "RUBYOPT RUBYLIB RUBYSHELL GEM_* BUNDLE_* BUNDLER_*", loads: "Ruby loads libraries by it"},
+	{names: "PHP_INI_SCAN_DIR PHPRC", loads: "PHP loads extensions and scripts by it"},
+	{names: "DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* DOTNET_*PROFILER* CORECLR_* COR_* COMPLUS_* ASPNETCORE_HOSTINGSTARTUP* MONO_*",
+		loads: ".NET loads assemblies or profilers by it"},
+	{names: "LUA_* R_PROFILE* R_ENVIRON* R_LIBS* R_HOME JULIA_* ERL_* ELIXIR_* GUILE_* TCLLIBPATH", loads: "the interpreter loads code by it"},
+	{names: "GOFLAGS GOROOT GOTOOLCHAIN RUSTC* CARGO_* CC CXX MAKEFLAGS", loads: "a compiler or build tool starts the programs it names"},
+
+	{names: "GIT_SSH* GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_EXEC_PATH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR SSH_ASKPASS*",
+		loads: "Git or SSH starts the programs it names"},
+	{names: "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE", loads: "programs start the command in it"},
+	{names: "OPENSSL_CONF* OPENSSL_MODULES OPENSSL_ENGINES KRB5_CONFIG SASL_PATH ODBCINI ODBCSYSINI ODBCINSTINI", loads: "a library loads the modules it names"},
+	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX QT_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_*",
+		loads: "a library loads the modules it names"},
+}
+
+// Loads says in a clause how a variable makes a program run code that its command line
+// does not name, or "" if it does not. Names are compared without regard to case, as npm does.
+func Loads(name, value string) string {
+	upper := strings.ToUpper(name)
+	for _, f := range families {
+		if !f.has(upper) {
+			continue
+		}
+		if f.harmless != nil && f.harmless.MatchString(value) || value == "" && upper != "PATH" {
+			return ""
+		}
+		return f.loads
+	}
+	return ""
+}
+
+// LoadsUnknown is Loads for a variable whose value is not known.
+func LoadsUnknown(name string) string { return Loads(name, "\x00") }
+
+func (f family) has(name string) bool {
+	for pattern := range strings.FieldsSeq(f.names) {
+		if ok, err := path.Match(pattern, name); ok && err == nil { // a name has no slash that * would stop at
+			return true
+		}
+	}
+	return false
+}
+
+// Problem is the sentence about the first of the variables that loads code, as "" is
+// about none.
+func Problem(names []string, value func(name string) string) string {
+	for _, name := range names {
+		if why := Loads(name, value(name)); why != "" {
+			return fmt.Sprintf("the environment sets %s, and %s: what was audited may not be what runs without it", name, why)
+		}
+	}
+	return ""
+}
