@@ -34,27 +34,33 @@ const user, password = "puller", "correct horse"
 // servePrivate serves a registry that lets nobody in without the password.
 func servePrivate() {
 	GinkgoHelper()
-	listener, err := net.Listen("tcp", privateAddress)
-	Expect(err).NotTo(HaveOccurred())
 	images := ocireg.New()
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
 			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
 			http.Error(w, `{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}`, http.StatusUnauthorized)
 			return
 		}
 		images.ServeHTTP(w, r)
-	})}
+	}))
+}
+
+// serve serves a registry at privateAddress until the spec ends.
+func serve(registry http.Handler) {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", privateAddress)
+	Expect(err).NotTo(HaveOccurred())
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: registry}
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	DeferCleanup(server.Close)
 }
 
 // copyPrivate copies an image of the cluster's registry into the private one.
-func copyPrivate(ctx context.Context, image string) string {
+func copyPrivate(ctx context.Context, image, to string) string {
 	GinkgoHelper()
 	source, err := name.ParseReference(registry + "/mcpaudit/" + image)
 	Expect(err).NotTo(HaveOccurred())
-	target, err := name.ParseReference(privateAddress + "/private/" + image)
+	target, err := name.ParseReference(privateAddress + "/private/" + to)
 	Expect(err).NotTo(HaveOccurred())
 	copied, err := remote.Image(source, remote.WithContext(ctx))
 	Expect(err).NotTo(HaveOccurred())
@@ -64,13 +70,13 @@ func copyPrivate(ctx context.Context, image string) string {
 }
 
 var _ = Describe("A private registry", Ordered, func() { // in one process: it has one address
-	var image string
-	BeforeEach(func(ctx context.Context) {
+	private := func(ctx context.Context) string {
 		servePrivate()
-		image = copyPrivate(ctx, "honest-go:dev")
-	})
+		return copyPrivate(ctx, "honest-go:dev", "honest-go:dev")
+	}
 
 	It("is read with the pull secret of the audit, whose copy is removed", func(ctx context.Context) {
+		image := private(ctx)
 		credentials := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 		secret := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: "pull", Namespace: namespace},
@@ -104,7 +110,35 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 	})
 
 	It("is refused without one, and the message says so", func(ctx context.Context) {
+		image := private(ctx)
 		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = image }))
 		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
+	})
+
+	It("S10: gets nothing past the gate that serves nodes another image than the operator", func(ctx context.Context) {
+		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
+		serveTwoFaces("good", "evil")
+		image := strings.TrimSuffix(copyPrivate(ctx, "honest-go:dev", "server:good"), "good") + "faces"
+		evil := copyPrivate(ctx, "leaky-go:dev", "server:evil")
+		asNode, err := http.NewRequestWithContext(ctx, http.MethodHead, "http://"+privateAddress+"/v2/private/server/manifests/faces", nil)
+		Expect(err).NotTo(HaveOccurred())
+		asNode.Header.Set("User-Agent", "containerd/2.1")
+		answer, err := http.DefaultClient.Do(asNode)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.Body.Close()).To(Succeed())
+		Expect(answer.Header.Get("Docker-Content-Digest")).To(Equal(digestOf(ctx, evil)), "what nodes get")
+
+		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = image }))
+		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		pinned := audit.Status.Audited.Pin()
+		awaitAdmitted(ctx, pod(pinned))
+		Expect(asking().create(ctx, pod(image)).err).To(MatchError(ContainSubstring("pin it: image: " + pinned)))
+		awaitDenied(ctx, pod(privateAddress+"/private/server@"+digestOf(ctx, evil)))
+
+		By("the API server alone, which knows what passed")
+		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Gate.Offline = v1alpha1.OfflineRequirePassed })
+		Eventually(func() error { return asking().create(ctx, pod(image)).err }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).
+			Should(MatchError(And(ContainSubstring("mcpaudit-passed"), ContainSubstring("pin it: image: "+pinned))))
+		awaitAdmitted(ctx, pod(pinned))
 	})
 })
