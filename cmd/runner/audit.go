@@ -41,6 +41,9 @@ func runAudit(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
+	if err := holdTracing(); err != nil {
+		return 1, err
+	}
 	r, err := watch(ctx, flags, p.audit, p.tracer)
 	if err != nil {
 		return 1, err

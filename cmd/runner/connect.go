@@ -30,10 +30,17 @@ func runConnect(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
+	note, err := holdTalking(*terminationLog)
+	if err != nil {
+		return 1, err
+	}
 	p.audit.Progress = progress
 	r, err := audit.Connect(ctx, p.audit, audit.Remote{URL: p.url, Dial: dial})
 	if err != nil {
 		return 1, err
+	}
+	if note != "" {
+		r.Errors = append(r.Errors, note)
 	}
 	return 0, emit.Report(os.Stdout, *terminationLog, r)
 }

@@ -18,6 +18,9 @@ func TestConnectRefusesItsOwnPod(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the Pod was connected to") }))
 	defer server.Close()
 	termination := filepath.Join(t.TempDir(), "termination-log")
+	if err := os.WriteFile(termination, nil, 0o644); err != nil { // as the kubelet does
+		t.Fatal(err)
+	}
 	cmd := exec.Command("/proc/self/exe", "connect", "--termination-log", termination)
 	cmd.Env = []string{roleVar + "=runner", planVariable + `={"timeout":"30s","transport":"StreamableHTTP","url":"` + server.URL + `/mcp"}`}
 	var stdout, stderr bytes.Buffer

@@ -31,6 +31,7 @@ func main() {
 	if code, ok := ptrace.Stage(os.Args[1:]); ok {
 		os.Exit(code)
 	}
+	hold = true
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := execute(ctx, os.Args[1:])
 	stop()

@@ -155,9 +155,6 @@ var lacking = map[string][]string{
 }
 
 func lacks(e trace.Event) string {
-	if e.Refused {
-		return "" // by the tracer
-	}
 	if e.Op == trace.OpBind && e.Errno == "EACCES" && e.Socket != nil && e.Socket.Local.Port() < 1024 {
 		return "CAP_NET_BIND_SERVICE"
 	}

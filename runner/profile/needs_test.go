@@ -75,7 +75,8 @@ func TestNeedsAreBounded(t *testing.T) {
 
 func TestNeedsCapabilities(t *testing.T) {
 	low := trace.Event{Op: trace.OpBind, Syscall: "bind", Socket: &trace.Socket{Protocol: "tcp", Local: netip.MustParseAddrPort("0.0.0.0:80")}}
-	refused := trace.Event{Op: trace.OpEvade, Syscall: "kill", Errno: "EPERM", Refused: true}
+	// The tracer refuses it as the kernel would without the capability.
+	refused := trace.Event{Op: trace.OpEvade, Syscall: "bpf", Errno: "EPERM", Refused: true}
 	var n profile.Needs
 	for _, e := range []trace.Event{
 		failed("EACCES", low), failed("EPERM", trace.Event{Op: trace.OpAttribute, Syscall: "chown"}),
@@ -83,7 +84,7 @@ func TestNeedsCapabilities(t *testing.T) {
 	} {
 		n.Add(e)
 	}
-	if diff := cmp.Diff([]string{"CAP_CHOWN", "CAP_NET_BIND_SERVICE", "CAP_SYS_ADMIN"}, n.Capabilities()); diff != "" {
+	if diff := cmp.Diff([]string{"CAP_BPF", "CAP_CHOWN", "CAP_NET_BIND_SERVICE", "CAP_SYS_ADMIN"}, n.Capabilities()); diff != "" {
 		t.Error(diff)
 	}
 }

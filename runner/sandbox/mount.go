@@ -18,6 +18,7 @@ import (
 // finely a directory is taken apart.
 const (
 	writable   = "size=1g,mode=0755"
+	temporary  = "size=256m,mode=1777"
 	maxEntries = 4096
 	// maxCopy is the size in bytes up to which a single file is copied.
 	maxCopy = 1 << 20
@@ -32,6 +33,8 @@ type root struct {
 	layers int
 	// private are directories of the audit that the server has no business in.
 	private []string
+	// owner gives files to the server, where it is not who owns them.
+	owner *owner
 	// readOnly says why overlays could not be had; nil when they could.
 	readOnly error
 }
@@ -153,8 +156,13 @@ func (r *root) entry(path string) error {
 	if how == hide {
 		return nil
 	}
-	if err := mkdirLike(r.at(path), &stat); err != nil {
+	if err := r.mkdir(path, &stat); err != nil {
 		return err
+	}
+	if slices.Contains(tempDirs, path) {
+		if err := unix.Mount("tmpfs", r.at(path), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporary); err != nil {
+			return fmt.Errorf("mount memory for temporary files: %w", err)
+		}
 	}
 	switch how {
 	case whole:
@@ -166,6 +174,23 @@ func (r *root) entry(path string) error {
 	default:
 		return nil
 	}
+}
+
+// mkdir makes a directory of the server as the machine has it. The server gets its own,
+// and a way to it.
+func (r *root) mkdir(path string, like *syscall.Stat_t) error {
+	if r.owner != nil && r.leadsThere(path) {
+		open := *like
+		open.Mode |= 0o001
+		like = &open
+	}
+	if err := mkdirLike(r.at(path), like); err != nil {
+		return err
+	}
+	if r.theirs(path) {
+		return r.owner.own(r.at(path))
+	}
+	return r.owner.lend(r.at(path), like.Uid, like.Mode)
 }
 
 // mkdirLike makes a directory with the mode and owner of another. An owner that
@@ -185,7 +210,7 @@ func (r *root) file(path string, stat *syscall.Stat_t) error {
 		if err := os.WriteFile(r.at(path), nil, 0o444); err != nil {
 			return err
 		}
-		return bindReadOnly(path, r.at(path))
+		return r.bindReadOnly(path)
 	}
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -198,7 +223,11 @@ func (r *root) file(path string, stat *syscall.Stat_t) error {
 		return err
 	}
 	_ = os.Chown(r.at(path), int(stat.Uid), int(stat.Gid)) // as in mkdirLike
-	return syscall.Chmod(r.at(path), stat.Mode&0o7777)
+	give := func() error { return r.owner.lend(r.at(path), stat.Uid, stat.Mode) }
+	if r.theirs(path) {
+		give = func() error { return r.owner.own(r.at(path)) }
+	}
+	return errors.Join(give(), syscall.Chmod(r.at(path), stat.Mode&0o7777))
 }
 
 // tree shows a directory and all below it. What the server changes goes to a
@@ -211,21 +240,38 @@ func (r *root) tree(path string, stat *syscall.Stat_t) error {
 		}
 		r.readOnly = fmt.Errorf("the kernel refuses overlays (%s: %w): the server cannot change any file of the machine", path, err)
 	}
+	return r.bindReadOnly(path)
+}
+
+// bindReadOnly shows a path of the machine unchangeable, and as the server's if it is
+// theirs.
+func (r *root) bindReadOnly(path string) error {
+	if r.owner != nil && r.theirs(path) {
+		return r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
+	}
 	return bindReadOnly(path, r.at(path))
 }
 
 func (r *root) overlay(path string, stat *syscall.Stat_t) error {
-	lower, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(lower) }() // opened for its name only
 	r.layers++
 	layer := filepath.Join(r.dir, "layers", strconv.Itoa(r.layers))
 	if err := os.Mkdir(layer, 0o700); err != nil {
 		return err
 	}
-	if err := mkdirLike(filepath.Join(layer, "upper"), stat); err != nil {
+	upper := filepath.Join(layer, "upper")
+	if err := mkdirLike(upper, stat); err != nil {
+		return err
+	}
+	below, err := r.lower(path, layer)
+	if err != nil {
+		return err
+	}
+	defer below.drop()
+	give := func() error { return r.owner.lendTree(path, upper, stat, lendDepth) }
+	if below.mapped {
+		give = func() error { return r.owner.own(upper) }
+	}
+	if err := give(); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(layer, "work"), 0o700); err != nil {
@@ -236,11 +282,37 @@ func (r *root) overlay(path string, stat *syscall.Stat_t) error {
 	if err := os.Chdir(layer); err != nil {
 		return err
 	}
-	options := "upperdir=upper,workdir=work,lowerdir=/proc/self/fd/" + strconv.Itoa(lower)
+	options := "upperdir=upper,workdir=work,lowerdir=" + below.name
 	if os.Getuid() != 0 || inUserNamespace() {
 		options += ",userxattr"
 	}
 	return unix.Mount("overlay", r.at(path), "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// lower is the lower layer of an overlay, by a name without a comma or colon.
+type lower struct {
+	name   string
+	mapped bool
+	drop   func()
+}
+
+// lower opens the lower layer for a path; what is theirs is mounted in the directory
+// of the layer with the server as its owner.
+func (r *root) lower(path, layer string) (lower, error) {
+	if r.owner != nil && r.theirs(path) {
+		at := filepath.Join(layer, "lower")
+		if err := os.Mkdir(at, 0o700); err != nil {
+			return lower{}, err
+		}
+		err := r.owner.mount(path, at, 0)
+		if err == nil {
+			// The overlay keeps it.
+			return lower{"lower", true, func() { _ = unix.Unmount(at, unix.MNT_DETACH) }}, nil
+		}
+		fmt.Fprintf(os.Stderr, "%s%v: the server reads of it what everybody may\n", notePrefix, err)
+	}
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	return lower{"/proc/self/fd/" + strconv.Itoa(fd), false, func() { _ = unix.Close(fd) }}, err
 }
 
 // bindReadOnly shows from at to, unchangeable. The flags are added by
@@ -250,7 +322,7 @@ func bindReadOnly(from, to string) error {
 		return fmt.Errorf("bind: %w", err)
 	}
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
-	if err := unix.MountSetattr(-1, to, unix.AT_RECURSIVE, &attr); err != nil {
+	if err := unix.MountSetattr(unix.AT_FDCWD, to, unix.AT_RECURSIVE, &attr); err != nil {
 		return fmt.Errorf("make read-only: %w", err)
 	}
 	return nil

@@ -121,7 +121,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 	}
-	cfg := trace.Config{Backend: tracer, File: filepath.Join(l.traceDir, name), MaxBytes: maxTrace, Keep: l.Keep}
+	cfg := trace.Config{Backend: tracer, File: filepath.Join(l.traceDir, name), Reexec: self, MaxBytes: maxTrace, Keep: l.Keep}
 	var err error
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)

@@ -205,6 +205,34 @@ func TestWritesVanish(t *testing.T) {
 	}
 }
 
+// TestTmpIsTheServersOwn: of the machine's files for temporary use the server sees what
+// its command names, and there is little room.
+func TestTmpIsTheServersOwn(t *testing.T) {
+	t.Setenv("HOME", "/home/mcpaudit-test") // not there: the server gets one
+	dir, err := os.MkdirTemp("/tmp", "mcpaudit-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	write(t, filepath.Join(dir, "of-the-user/diary"), "private")
+	write(t, filepath.Join(dir, "project/lib"), "beside")
+	write(t, filepath.Join(dir, "project/walk"), `find "$1" -type f; df -k --output=size /tmp /var/tmp /dev/shm | sort -n | tail -n 1`)
+	o := run(t, "sh", filepath.Join(dir, "project/walk"), "/tmp")
+	if strings.Contains(o.stdout, "of-the-user") {
+		t.Errorf("the server sees what is the user's: %q", o.stdout)
+	}
+	for _, want := range []string{dir + "/project/lib", dir + "/project/walk", "262144"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %s in %q, %q", want, o.stdout, o.stderr)
+		}
+	}
+	for path := range strings.Lines(o.stdout) {
+		if path = strings.TrimSpace(path); strings.HasPrefix(path, "/") && !strings.HasPrefix(path, dir) && !strings.HasPrefix(path, "/tmp/mcpaudit-") {
+			t.Errorf("the server sees %s", path)
+		}
+	}
+}
+
 func TestTheServerIsAloneAndPowerless(t *testing.T) {
 	o := shell(t, `grep -E "^(TracerPid|CapEff|CapPrm|CapBnd|CapAmb|NoNewPrivs)" /proc/self/status | tr "\t\n" " ;"
 ls /proc | grep -c "^[0-9]"; kill -KILL 1; echo alive; mount -t tmpfs none /mnt 2>/dev/null || echo no mount

@@ -93,10 +93,41 @@ func keep(dir, program string, args []string) []string {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
-		kept = append(kept, links(filepath.Clean(path))...)
+		for _, path := range links(filepath.Clean(path)) {
+			kept = append(kept, path, project(path))
+		}
 	}
 	slices.Sort(kept)
 	return slices.Compact(kept)
+}
+
+// projects are the files and directories by which the top of a project is known.
+var projects = []string{
+	".git", ".venv", "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "deno.json", "go.mod", "node_modules", "package.json",
+	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",
+}
+
+// project is what has to be visible with a path in a directory for temporary files: the
+// highest directory above it that looks like the top of a project, or else the one that
+// it is in, where programs look for their own files. Elsewhere it is the path.
+func project(path string) string {
+	i := slices.IndexFunc(tempDirs, func(temp string) bool { return isBelow(path, temp) })
+	if i < 0 {
+		return path
+	}
+	found := path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Dir(path) != tempDirs[i] {
+		found = filepath.Dir(path)
+	}
+	for dir := found; dir != tempDirs[i]; dir = filepath.Dir(dir) {
+		if slices.ContainsFunc(projects, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(dir, name))
+			return err == nil
+		}) {
+			found = dir
+		}
+	}
+	return found
 }
 
 // links follows path one link at a time: each is a path that the server will go

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +27,12 @@ const (
 	stageOuter = "sandbox-outer"
 	stageEnter = "sandbox-enter"
 	stageInner = "sandbox-inner"
+	stageHold  = "sandbox-hold"
 )
+
+// self is this program for a stage that may not be able to go through the directories
+// above it.
+const self = "/proc/self/exe"
 
 // exitBroken is the exit code of a stage that could not do its work; what it
 // wrote to stderr says why. strace uses 1 for itself.
@@ -49,7 +56,7 @@ func Stage(args []string) (int, bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
-	stages := map[string]func([]string) (int, error){stageOuter: outer, stageEnter: enter, stageInner: inner}
+	stages := map[string]func([]string) (int, error){stageOuter: outer, stageEnter: enter, stageInner: inner, stageHold: hold}
 	run, ok := stages[args[0]]
 	if !ok {
 		return 0, false
@@ -95,21 +102,29 @@ func outer([]string) (int, error) {
 		return 0, err
 	}
 	go serveDials(dials)
-	if err := prepare(s, network); err != nil {
-		return 0, fmt.Errorf("build the server's file system: %w", err)
-	}
-	// The tracer looks its tracees up in /proc, which must be that of our namespace.
+	// We and the tracer look processes up in /proc, which must be that of our namespace.
 	if err := mountProc("/proc"); err != nil {
 		return 0, err
 	}
-	return runTracer(s)
+	mapped, err := prepare(s, network)
+	if err != nil {
+		return 0, fmt.Errorf("build the server's file system: %w", err)
+	}
+	return runTracer(s, mapped)
 }
 
 // prepare builds the root that the server will see, or takes that of an earlier
 // run, and hands it on for the next. What is ours in it is made again: the server
-// may have removed it.
-func prepare(s spec, network *hole) error {
+// may have removed it. It reports whether the files are the server's own id's.
+func prepare(s spec, network *hole) (mapped bool, err error) {
 	r := &root{dir: s.Mount, private: s.Private}
+	if r.owner, err = newOwner(append([]string{s.Dir, s.Home}, s.Keep...)); err != nil {
+		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, r.owner.note(err))
+	}
+	return r.owner != nil, r.furnish(s, network)
+}
+
+func (r *root) furnish(s spec, network *hole) error {
 	plant := s.Canaries.Plant
 	var err error
 	if s.Again {
@@ -130,6 +145,9 @@ func prepare(s spec, network *hole) error {
 		return err
 	}
 	if err := plant(r.at(s.Home), canary.Private); err != nil {
+		return err
+	}
+	if err := r.owner.ownCanaries(r.at(s.Home), s.Canaries); err != nil {
 		return err
 	}
 	to, err := inherit(stateFD)
@@ -157,6 +175,9 @@ func (r *root) fromMachine(s spec) error {
 		paths = append(paths, f.Path)
 	}
 	r.view = newView(s.Home, mounts, s.Keep, paths)
+	if r.owner != nil && !slices.Contains(systemDirs, s.Dir) {
+		r.apart = s.Dir
+	}
 	if err := r.build(); err != nil {
 		return err
 	}
@@ -167,12 +188,12 @@ func (r *root) fromMachine(s spec) error {
 }
 
 // runTracer runs the tracer around the next stage and returns its exit code.
-func runTracer(s spec) (int, error) {
-	self, err := os.Executable()
+func runTracer(s spec, mapped bool) (int, error) {
+	program, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	argv := append(append([]string{}, s.Tracer...), self, stageEnter, filepath.Join(s.Mount, "root"), s.Dir)
+	argv := append(append([]string{}, s.Tracer...), program, stageEnter, strconv.FormatBool(mapped), filepath.Join(s.Mount, "root"), s.Dir)
 	argv = append(argv, s.Command...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
@@ -189,18 +210,23 @@ func runTracer(s spec) (int, error) {
 // enter is what the tracer runs: it makes the inner namespaces, for the tracer
 // cannot, and waits. The server sees neither the tracer nor us.
 func enter(args []string) (int, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return 0, err
+	mapped, root := args[0] == "true", args[1]
+	// The next stage may not be able to go through the directories above the root.
+	if err := os.Chdir(root); err != nil {
+		return 0, fmt.Errorf("enter the server's root: %w", err)
 	}
-	cmd := exec.Command(self, append([]string{stageInner}, args...)...)
+	cmd := exec.Command(self, append([]string{stageInner}, args[2:]...)...)
 	cmd.Stderr = os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(linkFD, "link")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS,
 		Pdeathsig:  syscall.SIGKILL,
 	}
-	return code(cmd, cmd.Run())
+	userNamespace(cmd.SysProcAttr, mapped)
+	if err := cmd.Start(); err != nil {
+		return 0, noUserNamespace(err)
+	}
+	return code(cmd, cmd.Wait())
 }
 
 func code(cmd *exec.Cmd, err error) (int, error) {
@@ -215,17 +241,23 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	root, dir, command := args[0], args[1], args[2:]
+	dir, command := args[0], args[1:]
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("close our own /proc: %w", err)
 	}
-	if err := mountProc(filepath.Join(root, "proc")); err != nil {
+	if err := unlockRoot(); err != nil {
 		return 0, err
 	}
-	if err := protectProc(filepath.Join(root, "proc")); err != nil {
+	if err := mountProc("proc"); err != nil {
 		return 0, err
 	}
-	if err := changeRoot(root, dir); err != nil {
+	if err := forbidUserNamespaces("proc"); err != nil {
+		return 0, err
+	}
+	if err := protectProc("proc"); err != nil {
+		return 0, err
+	}
+	if err := changeRoot(dir); err != nil {
 		return 0, err
 	}
 	conn, err := inherit(linkFD)
@@ -242,15 +274,25 @@ func mountProc(at string) error {
 	return nil
 }
 
-// changeRoot makes root the root and drops the old one, stacked below it
-// (pivot_root(2), "pivot_root(".", ".")").
-func changeRoot(root, dir string) error {
+// unlockRoot mounts the working directory, the server's root, once more: the mounts of
+// a namespace that another user namespace has made cannot be pivoted to
+// (mount_namespaces(7)).
+func unlockRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)
 	}
-	if err := os.Chdir(root); err != nil {
+	if err := unix.Mount(".", ".", "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("mount the server's root: %w", err)
+	}
+	if err := os.Chdir("../root"); err != nil { // through the mount
 		return fmt.Errorf("enter the server's root: %w", err)
 	}
+	return nil
+}
+
+// changeRoot makes the working directory the root and drops the old one, stacked below
+// it (pivot_root(2), "pivot_root(".", ".")").
+func changeRoot(dir string) error {
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("change the root: %w", err)
 	}

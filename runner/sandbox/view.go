@@ -18,7 +18,9 @@ type view struct {
 	mounts []mountPoint
 	// keep lists paths that stay visible though a rule would hide them: the
 	// working directory and what the command names.
-	keep  []string
+	keep []string
+	// apart is a directory that is treated by itself; "" for none.
+	apart string
 	rules map[string]rule
 	// canaries are the paths where canary files will stand.
 	canaries []string
@@ -77,13 +79,17 @@ var masked = []string{
 // names the paths in keep.
 func newView(home string, mounts []mountPoint, keep, canaries []string) view {
 	v := view{home: home, mounts: mounts, keep: keep, canaries: canaries, rules: map[string]rule{
-		"/tmp":         none,
-		"/var/tmp":     none,
 		"/var/run":     none, // a link to /run, nearly everywhere
 		"/home":        none,
 		"/run":         only("current-system", "booted-system", "opengl-driver", "systemd", "resolvconf", "NetworkManager"),
 		"/run/systemd": only("resolve"),
 	}}
+	for _, temp := range tempDirs {
+		v.rules[temp] = none
+		for _, kept := range keep {
+			v.narrow(kept, temp)
+		}
+	}
 	for _, dir := range slices.Compact([]string{home, "/root"}) {
 		for below, names := range runtimes {
 			shown := only(names...)
@@ -94,6 +100,21 @@ func newView(home string, mounts []mountPoint, keep, canaries []string) view {
 		}
 	}
 	return v
+}
+
+// tempDirs are for the temporary files of everybody. The server has its own, small, with
+// what its command names and nothing else of the machine's in it: what it finds there
+// says nothing of the user, and is the same on every machine.
+var tempDirs = []string{"/tmp", "/var/tmp"}
+
+// narrow has the directories between a directory for temporary files and what is kept
+// below it show only what is kept.
+func (v view) narrow(kept, temp string) {
+	for dir := filepath.Dir(kept); isBelow(dir, temp); dir = filepath.Dir(dir) {
+		if !slices.ContainsFunc(v.keep, func(k string) bool { return k == dir || isBelow(dir, k) && isBelow(k, temp) }) {
+			v.rules[dir] = none
+		}
+	}
 }
 
 func none(string) bool { return false }
@@ -149,7 +170,7 @@ func (v view) shown(path string) bool {
 // partial tells whether something below path (or path itself) needs to be
 // treated by itself.
 func (v view) partial(path string) bool {
-	return v.partialByRule(path) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
+	return v.partialByRule(path) || isBelow(v.apart, path) && !v.theirs(path) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
 		slices.ContainsFunc(v.mounts, func(m mountPoint) bool { return isBelow(m.path, path) })
 }
 

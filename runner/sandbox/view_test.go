@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +14,7 @@ func TestTreat(t *testing.T) {
 			{"/", "ext4"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev", "devtmpfs"}, {"/run", "tmpfs"},
 			{"/srv/data", "xfs"}, {"/srv/cg", "cgroup2"}, {"/etc/resolv.conf", "ext4"},
 		},
-		[]string{"/tmp/srv", "/tmp/srv/server.py", "/home/ann/.tools/bin/server", "/home/ann/.ssh/id_rsa", "/home/bob/shared/x.js"},
+		[]string{"/tmp/srv", "/tmp/srv/server.py", "/tmp/deep/in/project", "/tmp/deep/in/project/dist/x.js", "/home/ann/.tools/bin/server", "/home/ann/.ssh/id_rsa", "/home/bob/shared/x.js"},
 		[]string{"/home/ann/.ssh/id_rsa", "/home/ann/.config/gh/hosts.yml"},
 	)
 	for path, want := range map[string]treatment{
@@ -21,6 +23,7 @@ func TestTreat(t *testing.T) {
 		"/srv": descend, "/srv/data": whole, "/srv/cg": empty, "/srv/other": whole,
 		"/etc": descend, "/etc/resolv.conf": whole, "/etc/ssl": whole,
 		"/tmp": descend, "/tmp/srv": whole, "/tmp/other": hide,
+		"/tmp/deep": descend, "/tmp/deep/other": hide, "/tmp/deep/in": descend, "/tmp/deep/in/other": hide, "/tmp/deep/in/project": whole,
 		"/run": descend, "/run/docker.sock": hide, "/run/user": hide,
 		"/run/systemd": descend, "/run/systemd/resolve": whole, "/run/systemd/private": hide,
 		"/home": descend, "/home/ann": descend, "/home/carl": hide, "/home/bob": whole,
@@ -82,6 +85,35 @@ func TestHomeOf(t *testing.T) {
 	} {
 		if got := homeOf([]string{entry}); got != want {
 			t.Errorf("homeOf(%s) = %s, want %s", entry, got, want)
+		}
+	}
+}
+
+// TestProject: of the directories for temporary files, a program sees its project.
+func TestProject(t *testing.T) {
+	top := t.TempDir()
+	if !isBelow(top, "/tmp") {
+		t.Skipf("%s is no directory for temporary files", top)
+	}
+	for _, name := range []string{"app/node_modules/pkg/package.json", "app/package.json", "app/dist/x.js", "alone/x.py"} {
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"app/dist/x.js": "app", "app/dist": "app", "app/node_modules/pkg": "app", "alone/x.py": "alone", "alone": "alone",
+	} {
+		if got := project(filepath.Join(top, path)); got != filepath.Join(top, want) {
+			t.Errorf("project(%s) = %s, want %s", path, got, want)
+		}
+	}
+	for _, path := range []string{"/usr/bin/env", "/tmp"} {
+		if got := project(path); got != path {
+			t.Errorf("project(%s) = %s", path, got)
 		}
 	}
 }

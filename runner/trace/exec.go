@@ -19,7 +19,7 @@ func (d *decoder) exec(c *call) {
 		path = "/memfd:? " + file // fcntl(F_DUPFD) is not traced
 	}
 	worked := !c.failed()
-	if worked && !c.task.inside && path != d.cfg.Shim {
+	if worked && !c.task.inside && path != d.cfg.Shim && (path != d.cfg.Reexec || path == "") {
 		c.task.inside, c.task.sure = true, true
 		d.made.note(c.spec, nil)
 		if d.tasks.root == 0 {

@@ -31,6 +31,8 @@ type Config struct {
 	// server's start: the server begins with the first successful execve of
 	// anything else. "" if there is none.
 	Shim string
+	// Reexec is another path by which that program executes itself; "" if there is none.
+	Reexec string
 	// MaxBytes bounds the trace, 0 means not. It guards against a server that
 	// never stops making calls; the disk needs less, for what was read is
 	// released where the file system can do so.

@@ -54,7 +54,11 @@ var traced = []string{
 // they would work behind its back: io_uring and AIO as if the kernel had none,
 // which every library copes with; clone3 likewise, for libc then takes clone,
 // whose flags the filter of the shim can read; the others as forbidden. Keyrings
-// belong to no namespace (keyrings(7)): they are the user's own.
+// belong to no namespace (keyrings(7)): they are the user's own. The rest are what
+// container engines refuse to a container without capabilities, so that a server meets
+// the same refusals on the command line as in a Pod under RuntimeDefault. Of those, mount,
+// umount2, pivot_root and mount_setattr are left to the kernel, which demands a capability
+// for them: the stages of the sandbox are traced, and need them.
 //
 // It is the tracer that refuses them, and not that filter (runner/shim,
 // Confine), for an error of a filter would go unseen.
@@ -63,7 +67,13 @@ var refused = []struct {
 	errno syscall.Errno
 }{
 	{[]string{"io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit", "clone3"}, syscall.ENOSYS},
-	{[]string{"ptrace", "process_vm_readv", "process_vm_writev", "keyctl", "add_key", "request_key"}, syscall.EPERM},
+	{[]string{
+		"ptrace", "process_vm_readv", "process_vm_writev", "keyctl", "add_key", "request_key",
+		"open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick",
+		"unshare", "setns", "bpf", "perf_event_open", "userfaultfd", "open_by_handle_at", "fanotify_init",
+		"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
+		"acct", "quotactl", "quotactl_fd", "clock_settime", "settimeofday", "syslog", "iopl", "ioperm",
+	}, syscall.EPERM},
 }
 
 // Calls are the names of the calls to trace; not every architecture has each.

@@ -103,7 +103,7 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, stage strin
 	if _, err := os.Stat(s.kept()); err == nil {
 		file = s.kept()
 	}
-	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage})
+	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage, Reexec: "/proc/self/exe"})
 	if err != nil {
 		return o, err
 	}

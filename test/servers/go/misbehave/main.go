@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -25,11 +27,12 @@ var modes = map[string]func() error{
 	"fork":    func() error { return note.Serve(note.Options{Aside: multiply}) },
 	"drift":   drift,
 	"slow":    slow,
+	"walk":    func() error { return note.Serve(note.Options{Aside: walk}) },
 	"huge":    func() error { return note.Serve(note.Options{Copies: 600}) },
 }
 
 func main() {
-	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fill|fork|drift|slow|huge") }
+	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fill|fork|drift|slow|walk|huge") }
 	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
 		mode = modes[os.Args[1]]
 	}
@@ -74,6 +77,22 @@ func exhaust(context.Context) string {
 		held = append(held, block)
 	}
 	fmt.Fprintln(os.Stderr, "misbehave: no limit at", len(held)*chunk, "bytes")
+	return ""
+}
+
+// walk looks at everything in the directory for temporary files, as servers do whose root
+// that is, and says what it saw.
+func walk(context.Context) string {
+	count := 0
+	err := filepath.WalkDir("/tmp", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			count++
+			_, err = os.Stat(path)
+		}
+		fmt.Fprintln(os.Stderr, path)
+		return err
+	})
+	fmt.Fprintln(os.Stderr, "misbehave: saw", count, err)
 	return ""
 }
 

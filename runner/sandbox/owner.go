@@ -1,0 +1,281 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+)
+
+// A server that root starts is uid 0 in a user namespace of its own. On the machine it
+// is serverID, an id that owns nothing: what only root may read or change, it may not.
+// The files that it was started for, root's own or those of whoever called sudo, get
+// that id by mounts that map their owner to it (mount_setattr(2), ID-mapped mounts).
+
+// serverID is above every range that distributions and systemd hand out
+// (https://systemd.io/UIDS-GIDS), and fits into 31 bits.
+const serverID = 1900061713
+
+// owner maps the owners of files to the server's id. Nil maps nothing.
+type owner struct {
+	// namespaces are the user namespaces of the maps, by the ids of who owns a tree.
+	namespaces map[[2]uint32]*os.File
+}
+
+// newOwner returns an owner if the server needs one: if it is started by root of the
+// machine. The error says why one cannot be had for the directories given.
+func newOwner(dirs []string) (*owner, error) {
+	if os.Getuid() != 0 || inUserNamespace() {
+		return nil, nil
+	}
+	o := &owner{namespaces: map[[2]uint32]*os.File{}}
+	for _, dir := range dirs {
+		fd, err := o.clone(dir, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		_ = unix.Close(fd) // it could be had
+	}
+	return o, nil
+}
+
+// own gives a file of ours to the server.
+func (o *owner) own(path string) error {
+	if o == nil {
+		return nil
+	}
+	return os.Lchown(path, serverID, serverID)
+}
+
+// ownCanaries gives the server its home and what was planted there.
+func (o *owner) ownCanaries(home string, set canary.Set) error {
+	if o == nil {
+		return nil
+	}
+	tree, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tree.Close() }() // opened for its name only
+	if err := tree.Chown(".", serverID, serverID); err != nil {
+		return err
+	}
+	for _, file := range set.Files {
+		name, err := filepath.Rel(set.Home, file.Path)
+		if err != nil || !filepath.IsLocal(name) {
+			continue
+		}
+		for ; name != "."; name = filepath.Dir(name) {
+			if err := tree.Lchown(name, serverID, serverID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lend gives the server a file or directory of root's that everybody may read: what root
+// would change there the server changes, in its own layer. What only root may read stays
+// out of its reach.
+func (o *owner) lend(path string, uid, mode uint32) error {
+	if o == nil || uid != 0 || mode&readable(mode) != readable(mode) {
+		return nil
+	}
+	return o.own(path)
+}
+
+// readable is the permission by which everybody reads what has a mode.
+func readable(mode uint32) uint32 {
+	if mode&syscall.S_IFMT == syscall.S_IFDIR {
+		return 0o005
+	}
+	return 0o004
+}
+
+// lendDepth is how far below the top of a tree directories are lent: as far as the
+// places are by which programs persist, such as /usr/lib/systemd/system.
+const lendDepth = 3
+
+// lendTree lends the directories of a tree by making them in the upper layer of its
+// overlay, which shows them with what is below.
+func (o *owner) lendTree(path, upper string, stat *syscall.Stat_t, depth int) error {
+	if o == nil || stat.Uid != 0 || stat.Mode&0o005 != 0o005 {
+		return nil
+	}
+	if err := o.own(upper); err != nil || depth == 0 {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		var below syscall.Stat_t
+		at := filepath.Join(path, entry.Name())
+		if !entry.IsDir() || syscall.Lstat(at, &below) != nil || below.Dev != stat.Dev || below.Uid != 0 || below.Mode&0o005 != 0o005 {
+			continue
+		}
+		to := filepath.Join(upper, entry.Name())
+		if err := mkdirLike(to, &below); err != nil {
+			return err
+		}
+		if err := o.lendTree(at, to, &below, depth-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clone returns a detached mount of path that shows what its owner has as the
+// server's. The attributes are added (mount_setattr(2)).
+func (o *owner) clone(path string, attributes uint64) (int, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(path, &stat); err != nil {
+		return -1, err
+	}
+	namespace, err := o.namespace(stat.Uid, stat.Gid)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return -1, fmt.Errorf("clone the mount of %s: %w", path, err)
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | attributes, Userns_fd: uint64(namespace.Fd())}
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		_ = unix.Close(fd) // of no use
+		return -1, fmt.Errorf("map the owner of %s: %w", path, err)
+	}
+	return fd, nil
+}
+
+// mount mounts a clone of from at to.
+func (o *owner) mount(from, to string, attributes uint64) error {
+	fd, err := o.clone(from, attributes)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }() // it is mounted, or of no use
+	return unix.MoveMount(fd, "", unix.AT_FDCWD, to, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// namespace makes the user namespace that swaps the ids of an owner with the server's.
+// A process of our own holds it open until we have a descriptor.
+func (o *owner) namespace(uid, gid uint32) (*os.File, error) {
+	ids := [2]uint32{uid, gid}
+	if file, ok := o.namespaces[ids]; ok {
+		return file, nil
+	}
+	cmd := exec.Command(self, stageHold)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWUSER, UidMappings: swap(uid), GidMappings: swap(gid),
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, noUserNamespace(err)
+	}
+	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/user", cmd.Process.Pid))
+	_ = stdin.Close() // it ends
+	_ = cmd.Wait()
+	if err != nil {
+		return nil, err
+	}
+	o.namespaces[ids] = file
+	return file, nil
+}
+
+// hold is the stage that lives until its standard input ends.
+func hold([]string) (int, error) {
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	return 0, nil
+}
+
+// swap maps all ids to themselves, but for two that change places: an id on disk, and
+// the server's.
+func swap(id uint32) []syscall.SysProcIDMap {
+	from, to := int(min(id, serverID)), int(max(id, serverID))
+	all := []syscall.SysProcIDMap{
+		{ContainerID: 0, HostID: 0, Size: from},
+		{ContainerID: from, HostID: to, Size: 1},
+		{ContainerID: from + 1, HostID: from + 1, Size: to - from - 1},
+		{ContainerID: to, HostID: from, Size: 1},
+		{ContainerID: to + 1, HostID: to + 1, Size: math.MaxUint32 - to - 1},
+	}
+	if from == to {
+		all = []syscall.SysProcIDMap{{Size: math.MaxUint32}}
+	}
+	return slices.DeleteFunc(all, func(m syscall.SysProcIDMap) bool { return m.Size <= 0 })
+}
+
+// userNamespace is that of the server: as uid 0 inside it is serverID outside, or root
+// itself where the files cannot be mapped. Nobody but root needs one here: the outer
+// stage has one then.
+func userNamespace(attr *syscall.SysProcAttr, mapped bool) {
+	if os.Getuid() != 0 {
+		return
+	}
+	id := 0
+	if mapped {
+		id = serverID
+	}
+	attr.Cloneflags |= syscall.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	attr.GidMappingsEnableSetgroups = true // to have none of root's
+	attr.Credential = &syscall.Credential{}
+}
+
+// forbidUserNamespaces sets the limit of the user namespace that we are in: a server
+// could have all capabilities in one of its own. Attempts fail in the kernel, where a
+// tracer sees them.
+func forbidUserNamespaces(proc string) error {
+	if err := write(filepath.Join(proc, "sys/user/max_user_namespaces"), 0); err != nil {
+		return fmt.Errorf("forbid user namespaces to the server: %w", err)
+	}
+	return nil
+}
+
+// noUserNamespace explains why root could make no user namespace.
+func noUserNamespace(err error) error {
+	return fmt.Errorf("make the server's user namespace: %w: raise user.max_user_namespaces (sysctl)", err)
+}
+
+// systemDirs hold what belongs to the machine, whatever the command names.
+var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp"}
+
+// theirs reports whether a path belongs to the user whom the server is for: it is in
+// the home, below what the command names, or shown only because of that.
+func (v view) theirs(path string) bool {
+	within := func(dir string) bool { return path == dir || isBelow(path, dir) }
+	_, ruled := v.rules[filepath.Dir(path)]
+	return within(v.home) || within("/root") || ruled && v.leadsThere(path) && !slices.Contains(systemDirs, path) ||
+		slices.ContainsFunc(v.keep, func(kept string) bool {
+			return within(kept) && !slices.Contains(systemDirs, kept)
+		})
+}
+
+// leadsThere reports whether a path is above what the command names.
+func (v view) leadsThere(path string) bool {
+	return slices.ContainsFunc(append(slices.Clone(v.keep), v.home), func(kept string) bool { return isBelow(kept, path) })
+}
+
+// note describes why the server has root's own access to files.
+func (o *owner) note(err error) string {
+	return strings.TrimSpace(fmt.Sprintf("the server reads and writes files as root, because their owner cannot be mapped (%v): "+
+		"run as another user, or keep the server and its home on ext4, xfs, btrfs or tmpfs", err))
+}
