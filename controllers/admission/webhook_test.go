@@ -26,7 +26,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
 )
 
-const honest, leaky = "registry.example/honest:1", "registry.example/leaky:1"
+const (
+	honest = "registry.example/honest:1@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	leaky  = "registry.example/leaky:1@sha256:2222222222222222222222222222222222222222222222222222222222222222"
+)
 
 // world is a namespace in the gate with an audit that passed and one that failed.
 type world struct{ namespace string }
@@ -65,7 +68,7 @@ func (w world) audit(ctx context.Context, name, image string, high int32) {
 	audit.Spec.Server.Image = image
 	Expect(api.Create(ctx, audit)).To(Succeed())
 	now, counts := metav1.Now(), &v1alpha1.FindingCounts{High: high}
-	digest := v1alpha1.CommandDigest([]string{image}, nil)
+	digest := v1alpha1.Digest(image[strings.Index(image, "@")+1:])
 	audit.Status = v1alpha1.MCPServerAuditStatus{
 		ObservedGeneration: audit.Generation, Verdict: v1alpha1.VerdictPass, ImageDigest: digest, LastAuditTime: &now, Findings: counts,
 		Audited: &v1alpha1.AuditedServer{
