@@ -33,6 +33,9 @@ type root struct {
 	layers int
 	// private are directories of the audit that the server has no business in.
 	private []string
+	// sockets are the machine's, to which a server could connect where they are bound:
+	// in an overlay nobody listens to them.
+	sockets []string
 	// owner gives files to the server, where it is not who owns them.
 	owner *owner
 	// readOnly says why overlays could not be had; nil when they could.
@@ -331,6 +334,9 @@ func bindReadOnly(from, to string) error {
 // mask covers the files that only root may read, and what is the audit's own.
 func (r *root) mask() error {
 	paths := slices.Clone(r.private)
+	if r.readOnly != nil {
+		paths = append(paths, r.sockets...)
+	}
 	for _, pattern := range masked {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

@@ -23,7 +23,11 @@ import (
 
 // serverID is above every range that distributions and systemd hand out
 // (https://systemd.io/UIDS-GIDS), and fits into 31 bits.
-const serverID = 1900061713
+const (
+	serverID = 1900061713
+	// serverIDs is how many ids the server knows, as a container does.
+	serverIDs = 65536
+)
 
 // owner maps the owners of files to the server's id. Nil maps nothing.
 type owner struct {
@@ -229,13 +233,12 @@ func userNamespace(attr *syscall.SysProcAttr, mapped bool) {
 	if os.Getuid() != 0 {
 		return
 	}
-	id := 0
+	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}}
 	if mapped {
-		id = serverID
+		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
 	}
 	attr.Cloneflags |= syscall.CLONE_NEWUSER
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	attr.UidMappings, attr.GidMappings = ids, ids
 	attr.GidMappingsEnableSetgroups = true // to have none of root's
 	attr.Credential = &syscall.Credential{}
 }

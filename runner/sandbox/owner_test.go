@@ -42,7 +42,7 @@ func TestS13RootIsNobodyOutside(t *testing.T) {
 	o := shell(t, `id -u; cat .env.local; echo new >> .env.local && tail -n 1 .env.local; stat -c %u .env.local; cat /proc/self/uid_map; id -G
 cat `+state+`/user-data; echo x > `+state+`/new; ls `+state+`; mkdir -p /etc/cron.d && echo job > /etc/cron.d/job && cat /etc/cron.d/job`)
 	fields := strings.Fields(o.stdout)
-	if got, want := strings.Join(fields, " "), "0 mine new 0 0 1900061713 1 0 new user-data job"; got != want {
+	if got, want := strings.Join(fields, " "), "0 mine new 0 0 1900061713 65536 0 new user-data job"; got != want {
 		t.Errorf("the server saw %q, want %q", got, want)
 	}
 }

@@ -68,6 +68,8 @@ type Launcher struct {
 	// Memory bounds the memory of each run, in bytes; 0 is DefaultMemory.
 	Memory int64
 
+	// bindOnly has the sandbox do as where the kernel refuses overlays.
+	bindOnly bool
 	command  []string
 	dir      string
 	home     string
@@ -209,6 +211,10 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
 		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
+		BindOnly: l.bindOnly,
+	}
+	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
+		plan.Sockets = sockets(string(table))
 	}
 	if err := json.NewEncoder(b.lifeline).Encode(plan); err != nil && !errors.Is(err, syscall.EPIPE) {
 		b.end()

@@ -21,6 +21,10 @@ type spec struct {
 	Canaries canary.Set `json:"canaries"`
 	// Private are directories of the audit that the server must not see.
 	Private []string `json:"private"`
+	// Sockets are the paths of the machine's unix sockets, and BindOnly says that no
+	// overlays are to be tried.
+	Sockets  []string `json:"sockets"`
+	BindOnly bool     `json:"bindOnly"`
 	// Tracer is the tracer's command line without what it wraps.
 	Tracer []string `json:"tracer"`
 	// Network is what becomes of connections.
@@ -128,6 +132,19 @@ func project(path string) string {
 		}
 	}
 	return found
+}
+
+// sockets are the paths in a table of unix sockets (proc_net(5), unix).
+func sockets(table string) []string {
+	const path = 7
+	var all []string
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); len(fields) > path && strings.HasPrefix(fields[path], "/") {
+			all = append(all, filepath.Clean(fields[path]))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // links follows path one link at a time: each is a path that the server will go

@@ -117,7 +117,10 @@ func outer([]string) (int, error) {
 // run, and hands it on for the next. What is ours in it is made again: the server
 // may have removed it. It reports whether the files are the server's own id's.
 func prepare(s spec, network *hole) (mapped bool, err error) {
-	r := &root{dir: s.Mount, private: s.Private}
+	r := &root{dir: s.Mount, private: s.Private, sockets: s.Sockets}
+	if s.BindOnly {
+		r.readOnly = errors.New("overlays are not to be used: the server cannot change any file of the machine")
+	}
 	if r.owner, err = newOwner(append([]string{s.Dir, s.Home}, s.Keep...)); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, r.owner.note(err))
 	}
