@@ -164,6 +164,10 @@ test-dist: ## Make a release twice, in two folders: the same files, and what is 
 test-install: ## Go the way of a new user on a real cluster, by helm: install, gate, upgrade, uninstall, install.yaml.
 	@hack/install-test.sh
 
+.PHONY: vuln
+vuln: ## Check the dependencies for known vulnerabilities (asks vuln.go.dev; not part of make test).
+	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./... || { echo "vuln: see above; if the database cannot be reached, set GOVULNDB to a copy of it (file:///...)" >&2; exit 1; }
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
 	@hack/fuzz.sh $(FUZZTIME)
@@ -194,5 +198,5 @@ deploy: ## Install the operator into the cluster of KUBECONFIG with the images o
 ##@ Release
 
 .PHONY: dist
-dist: ## Make a release in dist/: programs, images, chart, install.yaml, SBOM, checksums (docs/releases.md).
+dist: ## Make a release in dist/, signed by SIGNING_KEY if given: programs, images, chart, install.yaml, SBOM, checksums (docs/releases.md).
 	@hack/dist.sh

@@ -3,11 +3,16 @@
 # install.yaml, the SBOM and their checksums. The same sources give the same files,
 # byte for byte, in any folder (docs/releases.md). VERSION, COMMIT and
 # SOURCE_DATE_EPOCH are git's where they are not set; DEBIAN_LOCK is a file instead of
-# hack/images/debian.lock, with its whole path.  Usage: dist.sh [FOLDER]
+# hack/images/debian.lock, with its whole path. With SIGNING_KEY, a file with a private
+# key in PEM form, SHA256SUMS is signed.  Usage: dist.sh [FOLDER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dist=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
 umask 022
+if [ -n "${SIGNING_KEY:-}" ] && ! openssl pkey -in "$SIGNING_KEY" -noout -passin pass:"${SIGNING_KEY_PASSWORD:-}" 2>/dev/null; then
+	echo "dist: SIGNING_KEY=$SIGNING_KEY is no private key in PEM form, or SIGNING_KEY_PASSWORD is not its password" >&2
+	exit 1
+fi
 export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 
 : "${VERSION:=$(git describe --tags --always --dirty)}"
@@ -19,7 +24,7 @@ export VERSION COMMIT SOURCE_DATE_EPOCH
 chart_version=${VERSION#v}
 [[ $chart_version =~ ^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$ ]] || chart_version=0.0.0-g${VERSION//[^0-9A-Za-z-]/-}
 
-rm -f "$dist"/{mcpaudit-linux-*,kubectl-mcpaudit-linux-*,*.oci.tar,mcp-audit-operator-*.tgz,install.yaml,images.txt,sbom.cdx.json,SHA256SUMS}
+rm -f "$dist"/{mcpaudit-linux-*,kubectl-mcpaudit-linux-*,*.oci.tar,mcp-audit-operator-*.tgz,install.yaml,images.txt,sbom.cdx.json,SHA256SUMS,SHA256SUMS.sig}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -42,9 +47,18 @@ cp -r config "$work/"
 } >"$work/kustomization.yaml"
 go tool -modfile=hack/tools/go.mod kustomize build "$work" >"$dist/install.yaml"
 
-hack/helm.sh package charts/mcp-audit-operator --version "$chart_version" --app-version "$VERSION" --destination "$work" >/dev/null
+# The packaged chart installs the images of this release by digest.
+cp -r charts/mcp-audit-operator "$work/chart"
+while IFS=@ read -r image digest; do
+	name=${image##*/}
+	sed -i "/^${name%%:*}:/,/digest:/ s/digest: \"\"/digest: \"$digest\"/" "$work/chart/values.yaml"
+done <"$dist/images.txt"
+hack/helm.sh package "$work/chart" --version "$chart_version" --app-version "$VERSION" --destination "$work" >/dev/null
 go -C hack/dist run . chart "$work/mcp-audit-operator-$chart_version.tgz" "$dist/mcp-audit-operator-$chart_version.tgz"
 go -C hack/dist run . sbom "$dist" "$work/programs" "${DEBIAN_LOCK:-$PWD/hack/images/debian.lock}" >"$dist/sbom.cdx.json"
 
 (cd "$dist" && sha256sum -- mcpaudit-* kubectl-mcpaudit-* *.oci.tar *.tgz install.yaml images.txt sbom.cdx.json >SHA256SUMS)
+if [ -n "${SIGNING_KEY:-}" ]; then # ASN.1 signature over SHA-256 in base64, as "cosign sign-blob" makes it
+	openssl dgst -sha256 -sign "$SIGNING_KEY" -passin pass:"${SIGNING_KEY_PASSWORD:-}" "$dist/SHA256SUMS" | base64 -w0 >"$dist/SHA256SUMS.sig"
+fi
 echo "dist: $VERSION in $dist" >&2

@@ -346,8 +346,9 @@ func (b built) testChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range programs {
-		if image := "ghcr.io/mcpaudit/" + name + ":" + version; !strings.Contains(string(out), image) {
-			t.Errorf("the chart installs no %s", image)
+		_, digest, _ := strings.Cut(string(regexp.MustCompile(`(?m)^.*/`+name+`:.*$`).Find(b.read(t, "images.txt"))), "@")
+		if image := "ghcr.io/mcpaudit/" + name + "@" + digest; digest == "" || !strings.Contains(string(out), image) {
+			t.Errorf("S18: the chart does not install %s", image)
 		}
 	}
 }
