@@ -115,7 +115,7 @@ const (
 func decisionsAsked() []object {
 	return []object{
 		pod("Pod, by digest", byDigest(honest)),
-		pod("Pod, by tag", honest),
+		pod("Pod, by tag", honest).isDenied(),
 		pod("Pod, failed", byDigest(leaky)).isDenied(),
 		pod("Pod, not audited", unknown).isDenied(),
 		deployment("Deployment, by digest", byDigest(honest)),
@@ -128,7 +128,7 @@ func decisionsAsked() []object {
 func created() []object {
 	return []object{
 		pod("Pod, dry run", byDigest(honest)),
-		pod("Pod, by tag, dry run", honest),
+		pod("Pod, by tag, dry run", honest).isDenied(),
 		pod("Pod, failed, dry run", byDigest(leaky)).isDenied(),
 		pod("Pod", byDigest(honest)).isStored(),
 		deployment("Deployment", byDigest(honest)).isStored(),
