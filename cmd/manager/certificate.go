@@ -10,11 +10,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
 
-// addCertificate registers what keeps the certificate that the gate serves with.
+// addCertificate registers what keeps the certificate that the gate serves with. With an
+// External one the manager touches neither the Secret nor the webhook configuration.
 func addCertificate(manager ctrl.Manager, opts options.Options) error {
+	if opts.GateCertificate == options.CertificateExternal {
+		return nil
+	}
 	keeper := &certs.Keeper{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: recorder.New(manager.GetClient(), clock.RealClock{}), Clock: clock.RealClock{},
-		Namespace: process.Namespace(), Names: certs.Names(process.Namespace()), External: opts.GateCertificate == options.CertificateExternal,
+		Namespace: process.Namespace(), Names: certs.Names(process.Namespace()),
 	}
 	return keeper.SetupWithManager(manager)
 }

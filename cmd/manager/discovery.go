@@ -17,6 +17,9 @@ func ownNamespaces(opts options.Options) []string {
 
 // addDiscovery registers the controller that finds servers for ClusterMCPAuditPolicies.
 func addDiscovery(manager ctrl.Manager, opts options.Options) error {
+	if opts.Discovery == options.DiscoveryDisabled {
+		return nil
+	}
 	servers := &discovery.Reconciler{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: ownNamespaces(opts),
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Clock: clock.RealClock{},

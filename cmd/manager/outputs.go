@@ -9,6 +9,9 @@ import (
 
 // addPolicyReports registers the controller that writes verdicts for policy dashboards.
 func addPolicyReports(manager ctrl.Manager, opts options.Options) error {
+	if opts.PolicyReports == options.PolicyReportsDisabled {
+		return nil
+	}
 	reports := &policyreport.Reconciler{Client: manager.GetClient(), Never: opts.PolicyReports == options.PolicyReportsNever}
 	return reports.SetupWithManager(manager)
 }

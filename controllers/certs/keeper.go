@@ -31,12 +31,12 @@ import (
 // What the certificate takes, for the roles in config/rbac.
 //
 // One Secret, in the operator's own namespace: a create cannot be restricted to a name.
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system,roleName=mcpaudit-gate-certificate
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system,roleName=mcpaudit-gate-certificate
 //
 // One webhook configuration is told the authority, by a patch of that field. It is
 // watched because whoever installs it anew leaves the field empty.
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;list;watch;patch,resourceNames=mcpaudit-gate
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;list;watch;patch,resourceNames=mcpaudit-gate,roleName=mcpaudit-gate-certificate
 
 // The names of what the gate is installed with, as in config/webhook.
 const (
@@ -49,10 +49,7 @@ const (
 	fieldOwner = client.FieldOwner("mcpaudit-gate-certificate")
 )
 
-// retry is how long to wait for what somebody else has to bring.
-const retry = time.Minute
-
-// Keeper keeps the Secret and the field caBundle, in every replica of the manager: the
+// Keeper keeps the Secret and the field caBundle, unless somebody else does, in every replica of the manager: the
 // gate is not ready before there is a certificate, and must not wait for an election. Of
 // two replicas that write at once, the second is refused and looks again.
 type Keeper struct {
@@ -65,8 +62,6 @@ type Keeper struct {
 	Namespace string
 	// Names by which the API server asks for the gate, see Names.
 	Names []string
-	// External: somebody else keeps the Secret, such as cert-manager.
-	External bool
 }
 
 // CacheOptions have the cache hold the one Secret and the one configuration that are
@@ -168,13 +163,6 @@ func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duratio
 	if err != nil && !absent {
 		return nil, 0, fmt.Errorf("read Secret: %w", err)
 	}
-	if k.External {
-		if len(parseAll(secret.Data[CABundle])) == 0 {
-			log.FromContext(ctx).Info("Waited for the certificate of the gate", "secret", SecretName, "key", CABundle)
-			return nil, retry, nil
-		}
-		return secret.Data[CABundle], retry, nil
-	}
 	now := k.Clock.Now()
 	plan, err := Make(now, secret.Data, k.Names, trusted)
 	if err != nil {
@@ -201,19 +189,11 @@ func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, absent bool) 
 	return k.Client.Update(ctx, secret) // refused if somebody wrote it since
 }
 
-// cainjector are the annotations by which cert-manager fills in the field itself.
-var cainjector = []string{"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca"}
-
 // inject tells the API server the authorities, if it does not know them.
 func (k *Keeper) inject(ctx context.Context, configuration *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte) error {
 	hook := webhook(configuration)
 	if hook == nil || len(bundle) == 0 || bytes.Equal(hook.ClientConfig.CABundle, bundle) {
 		return nil
-	}
-	for _, annotation := range cainjector {
-		if k.External && configuration.Annotations[annotation] != "" {
-			return nil
-		}
 	}
 	// The uid keeps it from being made anew where it was deleted in the meantime.
 	applied := acadmission.ValidatingWebhookConfiguration(ConfigurationName).WithUID(configuration.UID).

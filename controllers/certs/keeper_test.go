@@ -35,21 +35,15 @@ func TestKeeper(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	external := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "mcpaudit-system", Name: SecretName}, Data: makePlan(t, now, nil, nil).Data}
 	empty := &corev1.Secret{ObjectMeta: external.ObjectMeta}
-	injected := map[string]string{"cert-manager.io/inject-ca-from": "mcpaudit-system/mcpaudit-gate"}
 	for name, test := range map[string]struct {
-		external bool
-		objects  []client.Object
-		written  bool // the Secret
-		told     bool // the API server
+		objects []client.Object
+		written bool // the Secret
+		told    bool // the API server
 	}{
-		"nothing is there":                        {false, nil, true, false},
-		"the configuration is there":              {false, []client.Object{configurationOf(WebhookName, nil)}, true, true},
-		"a configuration without the webhook":     {false, []client.Object{configurationOf("another.example.com", nil)}, true, false},
-		"a Secret without anything":               {false, []client.Object{empty, configurationOf(WebhookName, nil)}, true, true},
-		"somebody's Secret is not there":          {true, []client.Object{configurationOf(WebhookName, nil)}, false, false},
-		"somebody's Secret":                       {true, []client.Object{external, configurationOf(WebhookName, nil)}, false, true},
-		"somebody's Secret, and their injector":   {true, []client.Object{external, configurationOf(WebhookName, injected)}, false, false},
-		"an injector that has nothing to do here": {false, []client.Object{configurationOf(WebhookName, injected)}, true, true},
+		"nothing is there":                    {nil, true, false},
+		"the configuration is there":          {[]client.Object{configurationOf(WebhookName, nil)}, true, true},
+		"a configuration without the webhook": {[]client.Object{configurationOf("another.example.com", nil)}, true, false},
+		"a Secret without anything":           {[]client.Object{empty, configurationOf(WebhookName, nil)}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []client.Object
@@ -59,7 +53,7 @@ func TestKeeper(t *testing.T) {
 			api := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).Build()
 			recorder := events.NewFakeRecorder(10)
 			keeper := &Keeper{
-				Client: api, Live: api, Events: recorder, Clock: clocktesting.NewFakePassiveClock(now), Namespace: "mcpaudit-system", Names: names, External: test.external,
+				Client: api, Live: api, Events: recorder, Clock: clocktesting.NewFakePassiveClock(now), Namespace: "mcpaudit-system", Names: names,
 			}
 			for range 2 { // the second has nothing to do
 				result, err := keeper.Reconcile(t.Context(), reconcile.Request{})

@@ -26,24 +26,24 @@ import (
 // What the controller does with the API, for the roles in config/rbac.
 //
 // Policies are read, and given a status.
-// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies,verbs=get;list;watch
-// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies/status,verbs=patch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies,verbs=get;list;watch,roleName=mcpaudit-discovery
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies/status,verbs=patch,roleName=mcpaudit-discovery
 //
 // An audit is applied (create, patch) for each server that is found, looked at
 // before it is, and deleted when its server is gone.
-// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;create;patch;delete,roleName=mcpaudit-discovery
 //
 // The objects in which servers are found. Workloads are listed by the label
 // mcpaudit.dev/server; a role cannot say so.
-// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets,verbs=list;watch
-// +kubebuilder:rbac:groups=toolhive.stacklok.dev;kagent.dev;mcp.x-k8s.io,resources=mcpservers,verbs=list;watch
+// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets,verbs=list;watch,roleName=mcpaudit-discovery
+// +kubebuilder:rbac:groups=toolhive.stacklok.dev;kagent.dev;mcp.x-k8s.io,resources=mcpservers,verbs=list;watch,roleName=mcpaudit-discovery
 //
 // The labels of namespaces are selected by. Only their metadata is read.
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch,roleName=mcpaudit-discovery
 //
 // CRDs tell which of the kinds exist: their metadata is watched, and three are read.
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=mcpservers.toolhive.stacklok.dev;mcpservers.kagent.dev;mcpservers.mcp.x-k8s.io
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,roleName=mcpaudit-discovery
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=mcpservers.toolhive.stacklok.dev;mcpservers.kagent.dev;mcpservers.mcp.x-k8s.io,roleName=mcpaudit-discovery
 
 // cluster is the one thing that is reconciled.
 var cluster = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}

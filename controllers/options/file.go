@@ -46,6 +46,7 @@ type file struct {
 	Gate             struct {
 		Certificate Certificate `json:"certificate"`
 	} `json:"gate"`
+	Discovery     Discovery     `json:"discovery"`
 	PolicyReports PolicyReports `json:"policyReports"`
 	Attestation   struct {
 		KeySecret string `json:"keySecret"`
@@ -95,7 +96,7 @@ func (o *Options) decode(content []byte) error {
 		to   *string
 	}{
 		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
-		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)}, {f.Attestation.KeySecret, &o.AttestationKey},
+		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)}, {string(f.Discovery), (*string)(&o.Discovery)}, {f.Attestation.KeySecret, &o.AttestationKey},
 		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
 	} {
 		if text.from != "" {

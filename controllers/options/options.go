@@ -71,6 +71,8 @@ type Options struct {
 	UserNamespaces UserNamespaces
 	// GateCertificate says who keeps the certificate of the gate.
 	GateCertificate Certificate
+	// Discovery says whether policies may have servers of the cluster audited.
+	Discovery Discovery
 	// PolicyReports says whether verdicts are written as policy reports.
 	PolicyReports PolicyReports
 	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
@@ -82,13 +84,24 @@ type Options struct {
 	APIServers []netip.Addr
 }
 
-// PolicyReports is Auto (where the cluster has a kind for them) or Never.
+// Discovery is Auto (for the policies that ask for it) or Disabled.
+type Discovery string
+
+// The choices. Disabled needs no rights.
+const (
+	DiscoveryAuto     Discovery = "Auto"
+	DiscoveryDisabled Discovery = "Disabled"
+)
+
+// PolicyReports is Auto (where the cluster has a kind for them), Never or Disabled.
 type PolicyReports string
 
-// The choices.
+// The choices. Never deletes those that there are; Disabled touches none, and needs no
+// rights.
 const (
-	PolicyReportsAuto  PolicyReports = "Auto"
-	PolicyReportsNever PolicyReports = "Never"
+	PolicyReportsAuto     PolicyReports = "Auto"
+	PolicyReportsNever    PolicyReports = "Never"
+	PolicyReportsDisabled PolicyReports = "Disabled"
 )
 
 // Certificate is Managed (the operator makes and renews it) or External (somebody else
@@ -122,7 +135,7 @@ func Default() Options {
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
 		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
-		GateCertificate: CertificateManaged, PolicyReports: PolicyReportsAuto,
+		GateCertificate: CertificateManaged, PolicyReports: PolicyReportsAuto, Discovery: DiscoveryAuto,
 	}
 }
 

@@ -54,6 +54,7 @@ func TestLoad(t *testing.T) {
 	}}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
 	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever
+	everything.Discovery = options.DiscoveryDisabled
 	everything.AttestationKey = "mcpaudit-attestation-key"
 	for name, test := range map[string]struct {
 		content string
@@ -79,6 +80,7 @@ runtimeClassName: gvisor
 userNamespaces: Never
 gate: {certificate: External}
 policyReports: Never
+discovery: Disabled
 attestation: {keySecret: mcpaudit-attestation-key}
 `, everything},
 	} {
@@ -133,7 +135,8 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
 		{"attestation: {keySecret: A_b}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
-		{"policyReports: always", []string{`policyReports: "always" is none of ["Auto" "Never"]`}},
+		{"discovery: Never", []string{`discovery: "Never" is none of ["Auto" "Disabled"]`}},
+		{"policyReports: always", []string{`policyReports: "always" is none of ["Auto" "Never" "Disabled"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
 		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
 		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},

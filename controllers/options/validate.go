@@ -69,7 +69,8 @@ func (o *Options) Validate() error {
 	problems = append(problems,
 		choice("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
 		choice("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
-		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever),
+		choice("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
+		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever, PolicyReportsDisabled),
 		o.Registries.Validate(),
 	)
 	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)

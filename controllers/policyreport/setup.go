@@ -22,14 +22,14 @@ import (
 //
 // Reports are watched, written by server-side apply (patch, and create where there is
 // none), and deleted when the other kind is written instead.
-// +kubebuilder:rbac:groups=wgpolicyk8s.io,resources=policyreports,verbs=list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=openreports.io,resources=reports,verbs=list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=wgpolicyk8s.io,resources=policyreports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
+// +kubebuilder:rbac:groups=openreports.io,resources=reports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
 //
 // Audits are read; their status is what the reports say.
-// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch
+// +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch,roleName=mcpaudit-policy-reports
 //
 // The two definitions are watched by name, to know which of the kinds there is.
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,resourceNames=policyreports.wgpolicyk8s.io;reports.openreports.io
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,resourceNames=policyreports.wgpolicyk8s.io;reports.openreports.io,roleName=mcpaudit-policy-reports
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
