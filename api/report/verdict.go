@@ -44,6 +44,8 @@ const (
 	ReasonUnreachable Reason = "Unreachable"
 	// ReasonNotExercised: what was asked for left tools out, or they refused every call.
 	ReasonNotExercised Reason = "NotExercised"
+	// ReasonCodeFetched: the server fetched code over the network when it started.
+	ReasonCodeFetched Reason = "CodeFetched"
 	// ReasonTracerLost: the tracer ended before the server did.
 	ReasonTracerLost Reason = "TracerLost"
 	// ReasonTracerUnavailable: the tracer could not attach.
@@ -90,7 +92,7 @@ const (
 // is not among them was made up, or is newer than this version.
 var IncompleteReasons = []Reason{
 	ReasonImagePullFailed, ReasonImageMismatch, ReasonPodFailed, ReasonUnschedulable, ReasonEvicted, ReasonNodeLost,
-	ReasonRunnerFailed, ReasonOOMKilled, ReasonTimeout, ReasonServerExited, ReasonNothingAdvertised, ReasonNotExercised,
+	ReasonRunnerFailed, ReasonOOMKilled, ReasonTimeout, ReasonServerExited, ReasonNothingAdvertised, ReasonNotExercised, ReasonCodeFetched,
 	ReasonNotListening, ReasonNotTraced, ReasonUnreachable, ReasonProtocolError, ReasonTracerLost, ReasonTracerUnavailable,
 	ReasonTraceOverflow, ReasonCodeLoaded, ReasonSandboxFailed, ReasonRunNamespaceUnusable, ReasonReportTruncated, ReasonReportLost,
 }

@@ -49,6 +49,7 @@ const (
 	// * "ServerExited"
 	// * "NothingAdvertised"
 	// * "NotExercised"
+	// * "CodeFetched"
 	// * "NotListening"
 	// * "NotTraced"
 	// * "Unreachable"
@@ -203,6 +204,8 @@ const (
 	// ReasonNotExercised: spec.probe left something out, or it can be called in no
 	// way that the probe knows, or no tool accepted a call.
 	ReasonNotExercised = "NotExercised"
+	// ReasonCodeFetched: the server fetched code over the network when it started.
+	ReasonCodeFetched = "CodeFetched"
 	// ReasonNotListening: the server does not listen on spec.server.port.
 	ReasonNotListening = "NotListening"
 	// ReasonNotTraced: the server of spec.server.url runs elsewhere, so that only

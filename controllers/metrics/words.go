@@ -45,7 +45,7 @@ var (
 	auditedReasons = words{
 		v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonImageMismatch, v1alpha1.ReasonPodFailed, v1alpha1.ReasonUnschedulable,
 		v1alpha1.ReasonEvicted, v1alpha1.ReasonNodeLost, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonOOMKilled, v1alpha1.ReasonTimeout,
-		v1alpha1.ReasonServerExited, v1alpha1.ReasonNothingAdvertised, v1alpha1.ReasonNotExercised, v1alpha1.ReasonNotListening,
+		v1alpha1.ReasonServerExited, v1alpha1.ReasonNothingAdvertised, v1alpha1.ReasonNotExercised, v1alpha1.ReasonCodeFetched, v1alpha1.ReasonNotListening,
 		v1alpha1.ReasonNotTraced, v1alpha1.ReasonUnreachable, v1alpha1.ReasonProtocolError, v1alpha1.ReasonTracerLost,
 		v1alpha1.ReasonTracerUnavailable, v1alpha1.ReasonTraceOverflow, v1alpha1.ReasonCodeLoaded, v1alpha1.ReasonSandboxFailed, v1alpha1.ReasonRunNamespaceUnusable,
 		v1alpha1.ReasonReportTruncated, v1alpha1.ReasonReportLost,

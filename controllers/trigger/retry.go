@@ -61,9 +61,9 @@ var retried = map[string]func(Failure) bool{
 	v1alpha1.ReasonTraceOverflow:     no,
 	v1alpha1.ReasonReportTruncated:   no,
 	// What the spec asks for.
-	v1alpha1.ReasonNotExercised: no,
-	v1alpha1.ReasonCodeLoaded:   no,
-	v1alpha1.ReasonNotTraced:    no,
+	v1alpha1.ReasonNotExercised: no, v1alpha1.ReasonCodeFetched: no,
+	v1alpha1.ReasonCodeLoaded: no,
+	v1alpha1.ReasonNotTraced:  no,
 }
 
 func yes(Failure) bool { return true }

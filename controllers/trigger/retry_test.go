@@ -57,7 +57,7 @@ func TestEveryReasonIsDecided(t *testing.T) {
 		"ImagePullFailed": true, "ImageMismatch": true, "PodFailed": true, "Unschedulable": true, "Evicted": true, "NodeLost": true,
 		"RunnerFailed": true, "SandboxFailed": true, "RunNamespaceUnusable": true, "Unreachable": true,
 		"TracerLost": true, "TracerUnavailable": true, "ReportLost": true, "Timeout": true,
-		"OOMKilled": false, "ServerExited": false, "NothingAdvertised": false, "NotExercised": false, "CodeLoaded": false, "NotListening": false,
+		"OOMKilled": false, "ServerExited": false, "NothingAdvertised": false, "NotExercised": false, "CodeFetched": false, "CodeLoaded": false, "NotListening": false,
 		"NotTraced": false, "ProtocolError": false, "TraceOverflow": false, "ReportTruncated": false,
 	}
 	source, err := os.ReadFile("../../api/v1alpha1/conditions.go")

@@ -28,6 +28,7 @@ var remedies = map[report.Reason]string{
 	report.ReasonTimeout:           "Raise spec.timeout, or spec.probe.callTimeout for a slow tool; a server that listens on a port needs spec.server.transport and port.",
 	report.ReasonServerExited:      "Give the server what it misses, often a variable in spec.server.env or an argument in spec.server.args.",
 	report.ReasonNothingAdvertised: "Configure the server so that it shows its tools, by spec.server.env or spec.server.args.",
+	report.ReasonCodeFetched:       "Build the package into the image, so that what is audited is what runs.",
 	report.ReasonNotExercised:      "What accepted no call was not audited: see spec.probe, and spec.server.env for keys.",
 	report.ReasonNotListening:      "Tell the server its port by spec.server.env or spec.server.args, or correct spec.server.port.",
 	report.ReasonNotTraced:         "Findings and ManifestStable are all that an audit of spec.server.url can tell; to have the server run and traced, give spec.server.image.",

@@ -70,7 +70,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	} else {
 		r.Manifest.Digest = ""
 	}
-	unseen := incomplete(runs)
+	unseen := cmp.Or(incomplete(runs), fetched(plan, runs))
 	if unseen.Reason != "" {
 		r.Incomplete = &unseen
 	}
