@@ -18,6 +18,7 @@ const (
 	// * "AuditInconclusive"
 	// * "ImageUnresolvable"
 	// * "InvalidSpec"
+	// * "NotAllowed"
 	// * "Suspended"
 	//
 	// Possible reasons for this condition to be Unknown, before the first
@@ -158,6 +159,9 @@ const (
 	// ReasonInvalidSpec: the spec says something that cannot be done; the message
 	// names the field.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonNotAllowed: the spec asks for what the operator's configuration does not
+	// allow; the message names the field, the value and the key of the configuration.
+	ReasonNotAllowed = "NotAllowed"
 	// ReasonSuspended: an audit is due, and spec.suspend holds it back.
 	ReasonSuspended = "Suspended"
 	// ReasonPending: the audit has not begun.

@@ -3,8 +3,13 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
@@ -22,6 +27,7 @@ func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*
 		return nil, err
 	}
 	return podspec.Build(podspec.Input{
+		NodeImage: s.resolved == "", RunnerPullSecrets: r.Options.RunnerPullSecrets,
 		Audit: s.audit, Run: s.run, Image: s.image, Platform: s.platform, Command: s.command, PullSecrets: secrets,
 		Namespace: r.Options.RunNamespace, RunnerImage: r.Options.RunnerImage,
 		ServerLimits: limits, Margin: r.Options.StartDeadline + r.Options.PodMargin,
@@ -31,8 +37,12 @@ func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*
 	})
 }
 
-// userNamespace tells whether the Pod has a user namespace of its own. Which runtime a
-// RuntimeClass stands for is not asked: with one, all of them have to be able.
+// errWeaker says that an audit names a RuntimeClass that would take its user namespace away.
+var errWeaker = errors.New("the RuntimeClass cannot be used")
+
+// userNamespace reports whether the Pod has a user namespace of its own. Auto goes by the
+// handler of the Pod's RuntimeClass. A class that an audit names must not cost it the user
+// namespace that it would have without one.
 func (r *Reconciler) userNamespace(ctx context.Context, audit *v1alpha1.MCPServerAudit) (bool, error) {
 	switch r.Options.UserNamespaces {
 	case options.UserNamespacesAlways:
@@ -41,8 +51,39 @@ func (r *Reconciler) userNamespace(ctx context.Context, audit *v1alpha1.MCPServe
 		return false, nil
 	}
 	support, err := r.nodes.UserNamespaces(ctx, r.Live, r.Clock.Now())
-	if cmp.Or(audit.Spec.Sandbox.RuntimeClassName, r.Options.RuntimeClass) != "" {
-		return support.All, err
+	if err != nil {
+		return false, err
 	}
-	return support.Default, err
+	able := func(class string) (bool, error) {
+		handler, found, err := r.handler(ctx, class)
+		return found && support[handler], err
+	}
+	class := audit.Spec.Sandbox.RuntimeClassName
+	has, err := able(cmp.Or(class, r.Options.RuntimeClass))
+	if err != nil || has || class == "" || class == r.Options.RuntimeClass {
+		return has, err
+	}
+	weaker, err := able(r.Options.RuntimeClass)
+	if err == nil && weaker {
+		err = fmt.Errorf("%w: spec.sandbox.runtimeClassName: the handler of %q has no user namespaces, and the Pod would have one without it: leave it out, or set userNamespaces in the operator's configuration",
+			errWeaker, class)
+	}
+	return false, err
+}
+
+// handler returns the runtime handler of a RuntimeClass. The API server refuses Pods of a
+// class that does not exist.
+func (r *Reconciler) handler(ctx context.Context, class string) (handler string, found bool, err error) {
+	if class == "" {
+		return "", true, nil
+	}
+	var object nodev1.RuntimeClass
+	err = r.Live.Get(ctx, client.ObjectKey{Name: class}, &object)
+	if apierrors.IsNotFound(err) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read RuntimeClass: %w", err)
+	}
+	return object.Handler, true, nil
 }

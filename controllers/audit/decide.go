@@ -26,7 +26,7 @@ func (r *Reconciler) observe(ctx context.Context, s *session) error {
 	}
 	s.requested = trigger.Requested(s.audit.Annotations)
 	s.respecified = s.audit.Generation > 1 && s.audit.Generation != s.audit.Status.ObservedGeneration
-	s.schedule, s.invalid = parseSchedule(s.audit.Spec.Schedule)
+	s.schedule, s.halted = r.permit(s.audit.Spec)
 	return r.observeFrom(ctx, s, r.Client)
 }
 
@@ -70,9 +70,8 @@ func (r *Reconciler) decide(ctx context.Context, s *session) error {
 	if s.pod != nil {
 		return nil
 	}
-	if s.invalid != nil {
-		s.refuse()
-		s.resting = true
+	if s.halted != nil {
+		s.halt(s.halted)
 		return errRest
 	}
 	due, isDue := r.due(ctx, s)

@@ -44,7 +44,7 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 		return r.refused(ctx, s, err)
 	}
 	pod, err := r.build(ctx, s, secrets)
-	if errors.Is(err, podspec.ErrTooLarge) || errors.Is(err, podspec.ErrTemplate) {
+	if errors.Is(err, podspec.ErrTooLarge) || errors.Is(err, podspec.ErrTemplate) || errors.Is(err, errWeaker) {
 		s.fail(report.ReasonSandboxFailed, "The audit cannot be made: %s", err)
 		return nil
 	}

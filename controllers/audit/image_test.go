@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -31,7 +32,6 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		Entry("not found", imageref.ErrNotFound, "Check spec.server.image"),
 		Entry("unauthorized", imageref.ErrUnauthorized, "spec.server.imagePullSecrets"),
 		Entry("invalid", imageref.ErrInvalid, "invalid"),
-		Entry("bad secret", imageref.ErrBadSecret, "secret is unusable"),
 	)
 
 	It("S1: says which manifest to pin of an ambiguous index, and runs that", func(ctx SpecContext) {
@@ -91,10 +91,11 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "ImageUnresolvable"), haveCondition("Audited", "ImagePullFailed")))
 	})
 
-	DescribeTable("leaves an image with a command to the kubelet", func(ctx SpecContext, cause error) {
+	DescribeTable("leaves an image with a command to the kubelet, where the configuration allows node images", func(ctx SpecContext, cause error) {
 		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Command, a.Spec.Server.Args = []string{"node"}, []string{"server.js"}
 		})
+		b.Options.Allowed.NodeImages = true
 		b.images.err = cause
 		b.reconcile(ctx)
 		pod := b.pod(ctx)
@@ -113,4 +114,67 @@ var _ = Describe("an audit whose image cannot be had", func() {
 	},
 		Entry(nil, imageref.ErrNotFound), Entry(nil, imageref.ErrUnauthorized), Entry(nil, imageref.ErrUnreachable),
 	)
+
+	DescribeTable("S7: is not run by what the node has or may pull, whatever the command", func(ctx SpecContext, cause error) {
+		b := newBench(ctx, retries(0), func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Command = []string{"sh", "-c", "cat /secret"} })
+		b.Options.ResolveDeadline = 0
+		b.images.err = cause
+		b.reconcile(ctx)
+		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "ImageUnresolvable"), haveCondition("Audited", "ImagePullFailed")))
+		Expect(message(b.audit(ctx), "Ready")).NotTo(ContainSubstring("on the nodes"))
+	},
+		Entry(nil, imageref.ErrNotFound), Entry(nil, imageref.ErrUnauthorized), Entry(nil, imageref.ErrUnreachable),
+	)
+
+	It("L10: does not say whether a Secret exists, or of which type it is", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "x"}, {Name: "missing"}}
+		})
+		b.reconcile(ctx)
+		missing := message(b.audit(ctx), "Auditing")
+		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+		Expect(missing).To(ContainSubstring("x must be a Secret of type kubernetes.io/dockerconfigjson"))
+		Expect(api.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.key.Namespace, Name: "x"}, Type: corev1.SecretTypeOpaque})).To(Succeed())
+		b.reconcile(ctx)
+		Expect(message(b.audit(ctx), "Auditing")).To(Equal(missing))
+		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+	})
+
+	It("L8: is not pulled if it is too large, until the configuration allows it", func(ctx SpecContext) {
+		b := newBench(ctx)
+		b.images.image.Size = 20 << 30
+		b.reconcile(ctx)
+		Expect(b.pods(ctx)).To(BeEmpty())
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "NotAllowed"), haveCondition("Stalled", "NotAllowed"), haveCondition("Auditing", "Idle")))
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("have 20Gi, more than allowed.maxImageSize (10Gi)"))
+		b.Options.Allowed.MaxImageBytes = 30 << 30
+		b.reconcile(ctx)
+		Expect(b.pods(ctx)).To(HaveLen(1))
+	})
+})
+
+var _ = Describe("an audit that the configuration does not allow", func() {
+	It("S8: is not made, says which key decides, and is made once that allows it", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow })
+		Expect(b.reconcile(ctx)).To(Equal(ctrl.Result{}), "nothing is tried again by itself")
+		a := b.audit(ctx)
+		Expect(a).To(And(haveCondition("Ready", "NotAllowed"), haveCondition("Stalled", "NotAllowed")))
+		Expect(message(a, "Ready")).To(ContainSubstring("spec.sandbox.network: Allow is not allowed by allowed.networks"))
+		Expect(kstatus(a)).To(Equal(status.FailedStatus))
+		Expect(b.pods(ctx)).To(BeEmpty())
+		b.Options.Allowed.Networks = []v1alpha1.NetworkMode{v1alpha1.NetworkAllow}
+		b.reconcile(ctx)
+		Expect(b.pod(ctx).Labels).To(HaveKeyWithValue("mcpaudit.dev/network", "Allow"))
+	})
+
+	It("S8: keeps no verdict that was made before the configuration was closed", func(ctx SpecContext) {
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow })
+		b.Options.Allowed.Networks = []v1alpha1.NetworkMode{v1alpha1.NetworkAllow}
+		b.reconcile(ctx)
+		b.finish(ctx, b.pod(ctx), clean())
+		b.Options.Allowed.Networks = nil
+		b.reconcile(ctx)
+		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "NotAllowed"), haveCondition("Audited", "Completed")))
+	})
 })

@@ -16,12 +16,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// errNoSecret: a pull secret is not there, or may not be read, yet.
+// errNoSecret: the manager may not read a pull secret yet.
 var errNoSecret = errors.New("no pull secret")
 
-// resolve turns the image of the spec into what the Pod runs. An image that its
-// registry does not give away may still be on the nodes: with a command of its
-// own it is tried as it is given, and the kubelet has the last word.
+// resolve turns the image of the spec into what the Pod runs. The registry's answer to the
+// audit's own credentials is the proof that its author may pull the image: without it
+// nothing is run, since the node and the operator may have credentials that the author has
+// not. Where the configuration allows node images, one with a command is tried as it is
+// given, and the kubelet has the last word.
 func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	if s.pod != nil {
 		return nil
@@ -38,29 +40,38 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	s.secrets = secrets
 	switch {
 	case err == nil:
+		if err := r.Options.Allowed.CheckImage(server.Image, image.Size); err != nil {
+			s.halt(notAllowed(err))
+			return errRest
+		}
 		return s.found(image)
-	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous), errors.Is(err, imageref.ErrBadSecret):
+	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
 	case errors.Is(err, imageref.ErrBusy):
 		return waiting{busyPause} // nothing was learned, so that there is nothing to say
-	case errors.Is(err, errNoSecret):
+	case errors.Is(err, errNoSecret), errors.Is(err, imageref.ErrBadSecret):
 		return r.retryResolve(s, err)
-	case len(server.Command) > 0 && imageError(err):
+	case r.Options.Allowed.NodeImages && len(server.Command) > 0 && imageError(err):
 		s.image = server.Image
 		s.runs(slices.Concat(server.Command, server.Args))
 	case errors.Is(err, imageref.ErrUnreachable):
 		return r.retryResolve(s, err)
 	case errors.Is(err, imageref.ErrUnauthorized), errors.Is(err, imageref.ErrNotFound):
-		s.fail(report.ReasonImagePullFailed, "%s"+onNodes, err)
+		s.fail(report.ReasonImagePullFailed, "%s%s", err, r.onNodes())
 	default:
 		return err
 	}
 	return nil
 }
 
-// onNodes is for an image that its registry does not give away. What else helps is
-// said about every image that cannot be had (controllers/verdict).
-const onNodes = ". If it is on the nodes already, set spec.server.command"
+// onNodes is the advice for an image that its registry does not give away. What else
+// helps is said about every image that cannot be had (controllers/verdict).
+func (r *Reconciler) onNodes() string {
+	if !r.Options.Allowed.NodeImages {
+		return ""
+	}
+	return ". If it is on the nodes already, set spec.server.command"
+}
 
 // ask asks the registry, unless enough audits of the namespace do.
 func (r *Reconciler) ask(ctx context.Context, audit *v1alpha1.MCPServerAudit, secrets []corev1.Secret) (imageref.Image, error) {
@@ -134,9 +145,9 @@ func (r *Reconciler) retryResolve(s *session, cause error) error {
 	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
 	elapsed := s.age(s.since().Time)
 	if elapsed >= r.Options.ResolveDeadline {
-		remedy := onNodes
-		if errors.Is(cause, errNoSecret) {
-			remedy = "" // the cause says it
+		remedy := ""
+		if imageError(cause) {
+			remedy = r.onNodes()
 		}
 		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s%s", r.Options.ResolveDeadline, cause, remedy)
 		return nil
@@ -145,18 +156,22 @@ func (r *Reconciler) retryResolve(s *session, cause error) error {
 }
 
 // pullSecrets reads the pull secrets, by name and past the cache: the manager
-// lists no secrets.
+// lists no secrets. One that is missing and one that is no pull secret are the same
+// error, or who may create audits would learn which Secrets there are, and of which type.
 func (r *Reconciler) pullSecrets(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]corev1.Secret, error) {
 	var secrets []corev1.Secret
 	for _, reference := range audit.Spec.Server.ImagePullSecrets {
 		var secret corev1.Secret
 		switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: audit.Namespace, Name: reference.Name}, &secret); {
 		case apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("%w: there is no secret %s in namespace %s", errNoSecret, reference.Name, audit.Namespace)
+			return nil, imageref.BadSecret(reference.Name)
 		case apierrors.IsForbidden(err):
 			return nil, fmt.Errorf("%w: %s", errNoSecret, allowPullSecret(err, audit.Namespace, reference.Name))
 		case err != nil:
 			return nil, fmt.Errorf("read pull secret: %w", err)
+		}
+		if err := imageref.CheckSecret(secret); err != nil {
+			return nil, err
 		}
 		secrets = append(secrets, secret)
 	}

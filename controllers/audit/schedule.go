@@ -24,13 +24,39 @@ func parseSchedule(spec *v1alpha1.Schedule) (*schedule.Schedule, error) {
 	return &parsed, nil
 }
 
-// refuse says what of the spec cannot be followed. The verdict stays in the status,
-// and comes back into the conditions by another audit.
+// halt is why no audit is made until the spec or the configuration changes.
+type halt struct{ reason, message string }
+
+// permit returns the schedule of a spec, or why no audit may be made of it.
+func (r *Reconciler) permit(spec v1alpha1.MCPServerAuditSpec) (*schedule.Schedule, *halt) {
+	parsed, err := parseSchedule(spec.Schedule)
+	if err != nil {
+		_, what, _ := strings.Cut(err.Error(), ": ")
+		return nil, &halt{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("No audit is made, and no verdict given, until the spec is corrected: %s.", what)}
+	}
+	if err := r.Options.Allowed.Check(spec, r.Options.RuntimeClass); err != nil {
+		return nil, notAllowed(err)
+	}
+	return parsed, nil
+}
+
+func notAllowed(err error) *halt {
+	what := strings.ReplaceAll(err.Error(), "\n", "; ")
+	return &halt{v1alpha1.ReasonNotAllowed, fmt.Sprintf("No audit is made, and no verdict given, until the spec or the operator's configuration is changed: %s.", what)}
+}
+
+// halt rests until the spec or the configuration changes.
+func (s *session) halt(why *halt) {
+	s.halted, s.resting = why, true
+	s.refuse()
+}
+
+// refuse shows why. The verdict stays in the status, and comes back into the
+// conditions by another audit.
 func (s *session) refuse() {
-	_, what, _ := strings.Cut(s.invalid.Error(), ": ")
-	message := fmt.Sprintf("No audit is made, and no verdict given, until the spec is corrected: %s.", what)
-	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonInvalidSpec, message))
-	s.set(v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonInvalidSpec, message))
+	reason, message := s.halted.reason, s.halted.message
+	s.set(v1alpha1.ConditionReady, conditions.False(reason, message))
+	s.set(v1alpha1.ConditionStalled, conditions.True(reason, message))
 	s.audit.Status.Phase = v1alpha1.PhasePending // and not that of a verdict that is taken back
 	s.audit.Status.NextAuditTime = nil
 	s.stop()
@@ -44,7 +70,7 @@ const dueAlready = time.Second
 // somebody looks then, or when the registry is to be asked about the tag. A
 // suspended audit is only looked at for what takes its verdict back.
 func (r *Reconciler) plan(s *session) {
-	if s.invalid != nil {
+	if s.halted != nil {
 		return
 	}
 	in := r.triggers(s)

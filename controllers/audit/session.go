@@ -31,7 +31,7 @@ type session struct {
 	pod         *corev1.Pod   // of the audit in progress; nil if there is none
 	spent       []*corev1.Pod // of audits that are over; settle deletes them
 	schedule    *schedule.Schedule
-	invalid     error // what of the spec cannot be followed
+	halted      *halt // why no audit is made of the spec as it is; nil if one may be
 
 	// decide, or the record of the Pod
 	run podspec.Run
@@ -162,7 +162,7 @@ func (s *session) hold() {
 // an audit back, and since then of the one that is to bring a verdict again.
 func (s *session) hidden() bool {
 	switch conditions.Reason(s.audit, v1alpha1.ConditionReady) {
-	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec,
+	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed,
 		v1alpha1.ReasonPending, v1alpha1.ReasonQueued, v1alpha1.ReasonRunning, v1alpha1.ReasonCollecting:
 		return true
 	}

@@ -42,6 +42,10 @@ import (
 // them have user namespaces (userNamespaces: Auto). Without this right none has.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 //
+// A RuntimeClass is read to know which of a node's runtime handlers it stands for
+// (userNamespaces: Auto).
+// +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get
+//
 // Events are about audits in any namespace.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 //

@@ -81,8 +81,8 @@ func (s *session) record(rulesetDigest string) {
 		s.set(v1alpha1.ConditionStalled, conditions.True(s.outcome.Ready.Reason, s.outcome.Ready.Message))
 	}
 	s.idle()
-	if s.invalid != nil {
-		s.refuse() // the run was in progress when the spec became invalid
+	if s.halted != nil {
+		s.refuse() // the run was in progress when the spec, or the configuration, changed
 	}
 }
 

@@ -100,7 +100,8 @@ func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *meta
 	switch {
 	case ready == nil:
 		v.Halted = true
-	case ready.Status == metav1.ConditionUnknown, ready.Reason == v1alpha1.ReasonSuspended, ready.Reason == v1alpha1.ReasonInvalidSpec:
+	case ready.Status == metav1.ConditionUnknown, ready.Reason == v1alpha1.ReasonSuspended,
+		ready.Reason == v1alpha1.ReasonInvalidSpec, ready.Reason == v1alpha1.ReasonNotAllowed:
 		v.Halted, v.Reason = true, ready.Reason
 	default:
 		v.Reason = ready.Reason

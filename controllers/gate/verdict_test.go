@@ -94,6 +94,7 @@ func TestReadVerdict(t *testing.T) {
 		}},
 		{"nothing was counted", both(status(func(s *v1alpha1.MCPServerAuditStatus) { s.Findings = nil })), func(v *gate.Verdict) { v.Complete, v.Reason = false, "Completed" }},
 		{"suspended with an old pass", both(says("Ready", "False", "Suspended")), func(v *gate.Verdict) { v.Halted, v.Reason = true, "Suspended" }},
+		{"not allowed any more, with an old pass", both(says("Ready", "False", "NotAllowed")), func(v *gate.Verdict) { v.Halted, v.Reason = true, "NotAllowed" }},
 		{"invalid with an old pass", both(says("Ready", "False", "InvalidSpec")), func(v *gate.Verdict) { v.Halted, v.Reason = true, "InvalidSpec" }},
 		{"no more suspended, and not audited yet", both(says("Ready", "Unknown", "Running")), func(v *gate.Verdict) { v.Halted, v.Reason = true, "Running" }},
 		{"suspended, and drifted", both(says("Ready", "False", "Suspended"), says("ManifestStable", "False", "ManifestDrifted")), func(v *gate.Verdict) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -42,6 +43,9 @@ type Image struct {
 	User string
 	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
 	Platform string
+	// Size is the sum of the config and the layers in bytes, as the manifest declares them:
+	// compressed, in general.
+	Size int64
 	// Several: Digest is that of an index that has other images than Manifest.
 	Several bool
 }
@@ -209,12 +213,33 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 	if err != nil {
 		return Image{}, fmt.Errorf("read config: %w", err)
 	}
+	size, err := sizeOf(image)
+	if err != nil {
+		return Image{}, fmt.Errorf("read manifest: %w", err)
+	}
 	return Image{
 		Reference: resolved.Context().Digest(found.Digest.String()).Name(), Digest: resolved.DigestStr(),
-		Manifest: found.Digest.String(), ID: id.String(), Ambiguous: choice.Ambiguous,
+		Manifest: found.Digest.String(), ID: id.String(), Size: size, Ambiguous: choice.Ambiguous,
 		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, User: config.Config.User,
 		Platform: cmp.Or(choice.Platform, written(config)), Several: choice.Several,
 	}, nil
+}
+
+// sizeOf sums up what a manifest declares. Runtimes verify each size when they fetch the
+// blob; one below 0, or too large to be summed, counts as larger than any image may be.
+func sizeOf(image v1.Image) (int64, error) {
+	manifest, err := image.Manifest()
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, blob := range append([]v1.Descriptor{manifest.Config}, manifest.Layers...) {
+		if blob.Size < 0 || blob.Size > math.MaxInt64-total {
+			return math.MaxInt64, nil
+		}
+		total += blob.Size
+	}
+	return total, nil
 }
 
 // size is about what an image takes in memory, in bytes.

@@ -111,7 +111,7 @@ func TestResolve(t *testing.T) {
 	want := imageref.Image{
 		Reference: fake.host + "/team/notes@" + digest.String(), Digest: digest.String(),
 		Manifest: digest.String(), ID: config.String(),
-		Entrypoint: []string{"/first"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64",
+		Entrypoint: []string{"/first"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64", Size: 174,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -161,7 +161,7 @@ func TestResolveIndex(t *testing.T) {
 	config, _ := child.ConfigName()
 	want := imageref.Image{
 		Reference: fake.host + "/multi@" + childDigest.String(), Digest: indexDigest.String(), Manifest: childDigest.String(), ID: config.String(),
-		Entrypoint: []string{"/amd64"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64",
+		Entrypoint: []string{"/amd64"}, Cmd: []string{"--stdio"}, User: "1000", Platform: "linux/amd64", Size: 174,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

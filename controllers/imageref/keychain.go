@@ -13,8 +13,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ErrBadSecret says that a pull secret is not a readable kubernetes.io/dockerconfigjson.
-var ErrBadSecret = errors.New("pull secret is unusable")
+// ErrBadSecret says that there is no such pull secret, or none of the type
+// kubernetes.io/dockerconfigjson that can be read. It does not say which of these.
+var ErrBadSecret = errors.New("pull secret cannot be used")
+
+// BadSecret is ErrBadSecret about a name: it may be of any Secret of the namespace, and
+// whoever creates an audit reads the error.
+func BadSecret(name string) error {
+	return fmt.Errorf("%w: %s must be a Secret of type %s in the namespace of the audit, with credentials that can be read",
+		ErrBadSecret, name, corev1.SecretTypeDockerConfigJson)
+}
+
+// CheckSecret returns BadSecret for a Secret that is no pull secret.
+func CheckSecret(secret corev1.Secret) error {
+	_, err := parse(secret)
+	return err
+}
 
 // keychain holds the credentials of pull secrets. The most specific entry for a
 // repository wins, as with the kubelet; between equals, the first secret.
@@ -32,7 +46,7 @@ func newKeychain(secrets []corev1.Secret) (keychain, error) {
 	for _, secret := range secrets {
 		entries, err := parse(secret)
 		if err != nil {
-			return nil, fmt.Errorf("%w: secret %s: %w", ErrBadSecret, secret.Name, err)
+			return nil, err
 		}
 		all = append(all, entries...)
 	}
@@ -42,7 +56,7 @@ func newKeychain(secrets []corev1.Secret) (keychain, error) {
 
 func parse(secret corev1.Secret) ([]entry, error) {
 	if secret.Type != corev1.SecretTypeDockerConfigJson {
-		return nil, fmt.Errorf("type is %q, want %q", secret.Type, corev1.SecretTypeDockerConfigJson)
+		return nil, BadSecret(secret.Name)
 	}
 	var config struct {
 		Auths map[string]struct {
@@ -52,9 +66,8 @@ func parse(secret corev1.Secret) ([]entry, error) {
 			Token    string `json:"identitytoken"`
 		} `json:"auths"`
 	}
-	// The error would quote the secret.
 	if json.Unmarshal(secret.Data[corev1.DockerConfigJsonKey], &config) != nil {
-		return nil, fmt.Errorf("%s is no JSON of a docker config", corev1.DockerConfigJsonKey)
+		return nil, BadSecret(secret.Name)
 	}
 	var entries []entry
 	for server, auth := range config.Auths {
@@ -63,7 +76,7 @@ func parse(secret corev1.Secret) ([]entry, error) {
 			plain, err := base64.StdEncoding.DecodeString(auth.Auth)
 			user, password, ok := strings.Cut(string(plain), ":")
 			if err != nil || !ok {
-				return nil, fmt.Errorf("auth of %s is not the base64 of user:password", server)
+				return nil, BadSecret(secret.Name)
 			}
 			e.Username, e.Password = user, password
 		}

@@ -27,7 +27,7 @@ var usual = []state{
 	{string(v1alpha1.VerdictInconclusive), v1alpha1.ReasonAuditInconclusive},
 	{string(v1alpha1.VerdictInconclusive), v1alpha1.ReasonImageUnresolvable},
 	{none, v1alpha1.ReasonPending}, {none, v1alpha1.ReasonQueued}, {none, v1alpha1.ReasonRunning},
-	{none, v1alpha1.ReasonCollecting}, {none, v1alpha1.ReasonSuspended}, {none, v1alpha1.ReasonInvalidSpec},
+	{none, v1alpha1.ReasonCollecting}, {none, v1alpha1.ReasonSuspended}, {none, v1alpha1.ReasonInvalidSpec}, {none, v1alpha1.ReasonNotAllowed},
 }
 
 // ages are the classes of the age of a verdict; the last one has no end.

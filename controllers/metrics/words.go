@@ -37,7 +37,7 @@ var (
 	// readyReasons are those of the condition Ready.
 	readyReasons = words{
 		v1alpha1.ReasonPassed, v1alpha1.ReasonFindingsAboveThreshold, v1alpha1.ReasonScopeExceeded, v1alpha1.ReasonManifestDrifted,
-		v1alpha1.ReasonAuditInconclusive, v1alpha1.ReasonImageUnresolvable, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonSuspended,
+		v1alpha1.ReasonAuditInconclusive, v1alpha1.ReasonImageUnresolvable, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed, v1alpha1.ReasonSuspended,
 		v1alpha1.ReasonPending, v1alpha1.ReasonQueued, v1alpha1.ReasonRunning, v1alpha1.ReasonCollecting,
 	}
 

@@ -22,14 +22,10 @@ const keep = 5 * time.Minute
 // pageSize bounds what is held of the nodes at a time.
 const pageSize = 100
 
-// Support says by which of their runtime handlers all nodes that can be scheduled to
-// have something.
-type Support struct {
-	// Default: by the one without a name, that of Pods without a RuntimeClass.
-	Default bool
-	// All: by each of them, whatever RuntimeClass a Pod has.
-	All bool
-}
+// Support has the runtime handlers with which Pods may have a user namespace, on every
+// node that they can be scheduled to and that has the handler. The handler of Pods without
+// a RuntimeClass has no name, and every node has to have it.
+type Support map[string]bool
 
 // Features answers from a list that is some minutes old at most. The zero value is
 // ready to be used, by several at a time.
@@ -49,38 +45,45 @@ func (f *Features) UserNamespaces(ctx context.Context, reader client.Reader, now
 	}
 	users, err := userNamespaces(ctx, reader)
 	if err != nil && !apierrors.IsForbidden(err) {
-		return Support{}, fmt.Errorf("list nodes: %w", err)
+		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	f.users, f.until = users, now.Add(keep)
 	return f.users, nil
 }
 
-// userNamespaces asks all nodes; none is no support.
+// userNamespaces asks all nodes. One that does not say what its handlers can do may have
+// any of them.
 func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) {
-	var found *Support
+	counted, able, having := 0, map[string]int{}, map[string]int{}
 	for token := ""; ; {
 		var page corev1.NodeList
 		if err := reader.List(ctx, &page, client.Limit(pageSize), client.Continue(token)); err != nil {
-			return Support{}, err
+			return nil, err
 		}
 		for _, node := range page.Items {
 			if node.Spec.Unschedulable || node.Labels[corev1.LabelOSStable] == "windows" {
 				continue
 			}
-			one := userNamespacesOf(node)
-			if found != nil {
-				one = Support{Default: one.Default && found.Default, All: one.All && found.All}
+			if len(node.Status.RuntimeHandlers) == 0 {
+				return nil, nil
 			}
-			found = &one
+			counted++
+			for _, handler := range node.Status.RuntimeHandlers {
+				having[handler.Name]++
+				if handler.Features != nil && ptr.Deref(handler.Features.UserNamespaces, false) {
+					able[handler.Name]++
+				}
+			}
 		}
-		token = page.Continue
-		switch {
-		case found != nil && (token == "" || *found == Support{}):
-			return *found, nil
-		case token == "":
-			return Support{}, nil
+		if token = page.Continue; token == "" {
+			break
 		}
 	}
+	support := Support{}
+	for name, nodes := range able {
+		support[name] = nodes == having[name] && (name != "" || nodes == counted)
+	}
+	return support, nil
 }
 
 // Unknown stands for the architecture of a node that is gone or may not be read.
@@ -103,14 +106,4 @@ func Platform(ctx context.Context, reader client.Reader, name string) (string, e
 		}
 	}
 	return Unknown, nil
-}
-
-func userNamespacesOf(node corev1.Node) Support {
-	support := Support{All: len(node.Status.RuntimeHandlers) > 0}
-	for _, handler := range node.Status.RuntimeHandlers {
-		has := handler.Features != nil && ptr.Deref(handler.Features.UserNamespaces, false)
-		support.All = support.All && has
-		support.Default = support.Default || has && handler.Name == ""
-	}
-	return support
 }

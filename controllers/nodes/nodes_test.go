@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,28 +57,37 @@ func TestUserNamespaces(t *testing.T) {
 	cordoned, windows := unable.DeepCopy(), unable.DeepCopy()
 	cordoned.Spec.Unschedulable = true
 	windows.Labels = map[string]string{corev1.LabelOSStable: "windows"}
-	everywhere, byDefault := nodes.Support{Default: true, All: true}, nodes.Support{Default: true}
+	gvisor := node(handler("", ptr.To(true)), handler("gvisor", ptr.To(false)))
 	for name, test := range map[string]struct {
 		nodes []corev1.Node
-		want  nodes.Support
+		want  []string // handlers
 	}{
-		"no nodes":                        {nil, nodes.Support{}},
-		"all":                             {[]corev1.Node{able, able}, everywhere},
-		"all but the last":                {[]corev1.Node{able, able, unable}, nodes.Support{}},
-		"all but one that is cordoned":    {[]corev1.Node{*cordoned, able}, everywhere},
-		"all but one that runs no server": {[]corev1.Node{able, *windows}, everywhere},
-		"only one that is cordoned":       {[]corev1.Node{*cordoned}, nodes.Support{}},
-		"nothing is said":                 {[]corev1.Node{node()}, nodes.Support{}},
-		"no features":                     {[]corev1.Node{node(corev1.NodeRuntimeHandler{})}, nodes.Support{}},
-		"not of this":                     {[]corev1.Node{node(handler("", nil))}, nodes.Support{}},
-		"of another handler":              {[]corev1.Node{node(handler("crun", ptr.To(true)))}, nodes.Support{All: true}},
-		"not of another handler":          {[]corev1.Node{node(handler("", ptr.To(true)), handler("gvisor", ptr.To(false)))}, byDefault},
-		"not of another handler, on one":  {[]corev1.Node{able, node(handler("", ptr.To(true)), handler("gvisor", nil))}, byDefault},
+		"no nodes":                        {nil, nil},
+		"all":                             {[]corev1.Node{able, able}, []string{""}},
+		"all but the last":                {[]corev1.Node{able, able, unable}, []string{"crun"}},
+		"all but one that is cordoned":    {[]corev1.Node{*cordoned, able}, []string{""}},
+		"all but one that runs no server": {[]corev1.Node{able, *windows}, []string{""}},
+		"only one that is cordoned":       {[]corev1.Node{*cordoned}, nil},
+		"nothing is said":                 {[]corev1.Node{able, node()}, nil},
+		"no features":                     {[]corev1.Node{node(corev1.NodeRuntimeHandler{})}, nil},
+		"not of this":                     {[]corev1.Node{node(handler("", nil))}, nil},
+		"of another handler":              {[]corev1.Node{node(handler("crun", ptr.To(true)))}, []string{"crun"}},
+		"the default only on one":         {[]corev1.Node{able, node(handler("crun", ptr.To(true)))}, []string{"crun"}},
+		"not of another handler":          {[]corev1.Node{gvisor}, []string{""}},
+		"not of another handler, on one":  {[]corev1.Node{able, gvisor}, []string{""}},
+		"of another handler, on one only": {[]corev1.Node{node(handler("", ptr.To(true)), handler("gvisor", ptr.To(true))), gvisor}, []string{""}},
 	} {
 		var features nodes.Features
 		got, err := features.UserNamespaces(t.Context(), &cluster{nodes: test.nodes}, time.Now())
-		if err != nil || got != test.want {
-			t.Errorf("%s: %+v, %v, want %+v", name, got, err, test.want)
+		var able []string
+		for handler, has := range got {
+			if has {
+				able = append(able, handler)
+			}
+		}
+		slices.Sort(able)
+		if err != nil || !slices.Equal(able, test.want) {
+			t.Errorf("%s: %q, %v, want %q", name, able, err, test.want)
 		}
 	}
 }
@@ -91,7 +101,7 @@ func TestAnswersAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got.Default
+		return got[""]
 	}
 	if !ask(now) || !ask(now.Add(4*time.Minute)) || able.lists != 1 {
 		t.Errorf("%d lists within five minutes", able.lists)
@@ -110,12 +120,12 @@ func TestErrors(t *testing.T) {
 	}
 	down.err = nil
 	down.nodes = []corev1.Node{node(handler("", ptr.To(true)))}
-	if got, err := features.UserNamespaces(t.Context(), down, time.Now()); !got.Default || err != nil {
+	if got, err := features.UserNamespaces(t.Context(), down, time.Now()); !got[""] || err != nil {
 		t.Errorf("the error was kept: %+v, %v", got, err)
 	}
 	var others nodes.Features
 	forbidden := &cluster{err: apierrors.NewForbidden(corev1.Resource("nodes"), "", nil)}
-	if got, err := others.UserNamespaces(t.Context(), forbidden, time.Now()); got.Default || err != nil {
+	if got, err := others.UserNamespaces(t.Context(), forbidden, time.Now()); got[""] || err != nil {
 		t.Errorf("not allowed to list nodes: %+v, %v", got, err)
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
@@ -52,6 +55,19 @@ type file struct {
 		KeySecret string `json:"keySecret"`
 	} `json:"attestation"`
 	Registries imageref.Registries `json:"registries"`
+	Runner     struct {
+		ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets"`
+	} `json:"runner"`
+	Allowed struct {
+		Networks           []v1alpha1.NetworkMode `json:"networks"`
+		URLs               bool                   `json:"urls"`
+		Placement          allowed.Placement      `json:"placement"`
+		PriorityClassNames []string               `json:"priorityClassNames"`
+		RuntimeClassNames  []string               `json:"runtimeClassNames"`
+		MaxTimeout         string                 `json:"maxTimeout"`
+		MaxImageSize       string                 `json:"maxImageSize"`
+		NodeImages         bool                   `json:"nodeImages"`
+	} `json:"allowed"`
 }
 
 // Load reads the file, if there is one, over the options, and validates them.
@@ -97,6 +113,7 @@ func (o *Options) decode(content []byte) error {
 	}{
 		{f.Platform, &o.Platform}, {f.RuntimeClassName, &o.RuntimeClass}, {string(f.UserNamespaces), (*string)(&o.UserNamespaces)},
 		{string(f.Gate.Certificate), (*string)(&o.GateCertificate)}, {string(f.PolicyReports), (*string)(&o.PolicyReports)}, {string(f.Discovery), (*string)(&o.Discovery)}, {f.Attestation.KeySecret, &o.AttestationKey},
+		{string(f.Allowed.Placement), (*string)(&o.Allowed.Placement)},
 		{f.Server.CPU, &o.ServerCPU}, {f.Server.Memory, &o.ServerMemory}, {f.Server.EphemeralStorage, &o.ServerStorage},
 	} {
 		if text.from != "" {
@@ -117,10 +134,43 @@ func (o *Options) decode(content []byte) error {
 			*list.to = *list.from
 		}
 	}
+	if secrets := f.Runner.ImagePullSecrets; len(secrets) > 0 {
+		o.RunnerPullSecrets = secrets
+	}
+	if err := o.decodeAllowed(f); err != nil {
+		return err
+	}
 	if f.AuditNewRules != nil && !*f.AuditNewRules {
 		o.RulesetDigest = ""
 	}
 	return o.decodeDurations(f)
+}
+
+// decodeAllowed lays the section allowed over the options; its duration is decoded with
+// the others.
+func (o *Options) decodeAllowed(f file) error {
+	if f.Allowed.Networks != nil {
+		o.Allowed.Networks = f.Allowed.Networks
+	}
+	o.Allowed.URLs, o.Allowed.NodeImages = f.Allowed.URLs, f.Allowed.NodeImages
+	if names := f.Allowed.PriorityClassNames; len(names) > 0 {
+		o.Allowed.PriorityClassNames = names
+	}
+	if names := f.Allowed.RuntimeClassNames; len(names) > 0 {
+		o.Allowed.RuntimeClassNames = names
+	}
+	switch size := f.Allowed.MaxImageSize; size {
+	case "":
+	case "0":
+		o.Allowed.MaxImageBytes = allowed.NoLimit
+	default:
+		quantity, err := resource.ParseQuantity(size)
+		if err != nil || quantity.Value() <= 0 {
+			return fmt.Errorf("allowed.maxImageSize: invalid size %q; write it like 10Gi, or 0 for no limit", size)
+		}
+		o.Allowed.MaxImageBytes = quantity.Value()
+	}
+	return nil
 }
 
 func (o *Options) decodeDurations(f file) error {
@@ -129,6 +179,7 @@ func (o *Options) decodeDurations(f file) error {
 		"deadlines.resolveAttempt": f.Deadlines.ResolveAttempt, "deadlines.resolve": f.Deadlines.Resolve,
 		"deadlines.pull": f.Deadlines.Pull, "deadlines.start": f.Deadlines.Start,
 		"deadlines.queue": f.Deadlines.Queue, "deadlines.margin": f.Deadlines.Margin,
+		"allowed.maxTimeout": f.Allowed.MaxTimeout,
 	}
 	var problems []error
 	for _, d := range o.durations() {

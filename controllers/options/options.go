@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
@@ -80,6 +81,11 @@ type Options struct {
 	AttestationKey string
 	// Registries say which registries may be asked at private addresses, or without TLS.
 	Registries imageref.Registries
+	// RunnerPullSecrets are Secrets of the run namespace that the runner's image is pulled
+	// with.
+	RunnerPullSecrets []corev1.LocalObjectReference
+	// Allowed are the privileges that the spec of an audit may ask for.
+	Allowed allowed.Rules
 	// APIServers are the known addresses of the API server; the manager detects them.
 	APIServers []netip.Addr
 }
@@ -136,6 +142,7 @@ func Default() Options {
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
 		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
 		GateCertificate: CertificateManaged, PolicyReports: PolicyReportsAuto, Discovery: DiscoveryAuto,
+		Allowed: allowed.Default(),
 	}
 }
 

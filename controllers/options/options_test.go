@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
@@ -52,6 +53,11 @@ func TestLoad(t *testing.T) {
 		NodeSelector: map[string]string{"pool": "audits"},
 		Tolerations:  []corev1.Toleration{{Key: "audits", Operator: corev1.TolerationOpExists}},
 	}}
+	everything.RunnerPullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
+	everything.Allowed = allowed.Rules{
+		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkAllow}, URLs: true, Placement: allowed.PlacementAudit,
+		PriorityClassNames: []string{"low"}, RuntimeClassNames: []string{"kata"}, MaxTimeout: time.Hour, MaxImageBytes: allowed.NoLimit, NodeImages: true,
+	}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
 	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever
 	everything.Discovery = options.DiscoveryDisabled
@@ -75,6 +81,16 @@ podTemplate:
   spec:
     nodeSelector: {pool: audits}
     tolerations: [{key: audits, operator: Exists}]
+runner: {imagePullSecrets: [{name: registry}]}
+allowed:
+  networks: [Sinkhole, Allow]
+  urls: true
+  placement: Audit
+  priorityClassNames: [low]
+  runtimeClassNames: [kata]
+  maxTimeout: 1h
+  maxImageSize: "0"
+  nodeImages: true
 allowedMetadata: []
 runtimeClassName: gvisor
 userNamespaces: Never
@@ -133,6 +149,10 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: "soon" is no duration, write it such as 90s`, `deadlines.pull: "later"`}},
 		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
 		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: "auto" is none of ["Auto" "Always" "Never"]`}},
+		{"allowed: {networks: [Open], placement: Anywhere, maxTimeout: 2h}", []string{`allowed.networks: "Open" is none of`, `allowed.placement: "Anywhere" is none of`, "allowed.maxTimeout: 2h0m0s is not from 10s to 1h0m0s"}},
+		{"allowed: {maxImageSize: much}", []string{`allowed.maxImageSize: invalid size "much"; write it like 10Gi, or 0`}},
+		{"allowed: {priorityClassNames: [A_b], runtimeClassNames: [B_c]}\nrunner: {imagePullSecrets: [{name: C_d}]}", []string{
+			`allowed.priorityClassNames: invalid name "A_b"`, `allowed.runtimeClassNames: invalid name "B_c"`, `runner.imagePullSecrets: invalid name "C_d"`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
 		{"attestation: {keySecret: A_b}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
 		{"discovery: Never", []string{`discovery: "Never" is none of ["Auto" "Disabled"]`}},

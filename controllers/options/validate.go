@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -37,6 +40,7 @@ func (o *Options) durations() []duration {
 		{"deadlines.pull", &o.PullDeadline, time.Second, time.Hour, false},
 		{"deadlines.start", &o.StartDeadline, 10 * time.Second, day, false},
 		{"deadlines.queue", &o.QueueDeadline, 10 * time.Second, 7 * day, false},
+		{"allowed.maxTimeout", &o.Allowed.MaxTimeout, 10 * time.Second, time.Hour, false},
 		// The runner starts the server several times, and waits for it to end.
 		{"deadlines.margin", &o.PodMargin, 30 * time.Second, time.Hour, false},
 	}
@@ -72,9 +76,24 @@ func (o *Options) Validate() error {
 		choice("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
 		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever, PolicyReportsDisabled),
 		o.Registries.Validate(),
+		choice("allowed.placement", o.Allowed.Placement, allowed.PlacementOperator, allowed.PlacementAudit),
 	)
 	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
 	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
+	for _, network := range o.Allowed.Networks {
+		problems = append(problems, choice("allowed.networks", network, v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow))
+	}
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{
+		{"allowed.priorityClassNames", o.Allowed.PriorityClassNames}, {"allowed.runtimeClassNames", o.Allowed.RuntimeClassNames},
+		{"runner.imagePullSecrets", secretNames(o.RunnerPullSecrets)},
+	} {
+		for _, name := range list.names {
+			demand(len(validation.IsDNS1123Subdomain(name)) == 0, "%s: invalid name %q", list.key, name)
+		}
+	}
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
 	}
@@ -103,4 +122,12 @@ func optional(name string) bool {
 func isPattern(key string) bool {
 	prefix, ok := strings.CutSuffix(key, "/*")
 	return key == podspec.AllKeys || ok && len(validation.IsDNS1123Subdomain(prefix)) == 0 || len(validation.IsQualifiedName(key)) == 0
+}
+
+func secretNames(references []corev1.LocalObjectReference) []string {
+	var names []string
+	for _, reference := range references {
+		names = append(names, reference.Name)
+	}
+	return names
 }

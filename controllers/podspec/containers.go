@@ -94,8 +94,13 @@ func serverContainer(in Input) corev1.Container {
 		// Only said: the runner reaches it over the loopback that they share.
 		ports = []corev1.ContainerPort{{Name: "mcp", ContainerPort: server.Port, Protocol: corev1.ProtocolTCP}}
 	}
+	// The kubelet asks the registry even for an image that the node has.
+	pull := corev1.PullAlways
+	if in.NodeImage {
+		pull = corev1.PullIfNotPresent
+	}
 	return corev1.Container{
-		Name: ContainerServer, Image: in.Image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: ContainerServer, Image: in.Image, ImagePullPolicy: pull,
 		Command:    []string{shimBinary, "shim", "--socket", socket, "--"},
 		Args:       verbatimAll(in.Command),
 		WorkingDir: server.WorkingDir,

@@ -55,8 +55,14 @@ type Input struct {
 	Image string
 	// Command is the whole command line of the server.
 	Command []string
-	// PullSecrets are names of Secrets in the run namespace.
-	PullSecrets []string
+	// NodeImage says that no registry gave Image to the audit's credentials: the kubelet
+	// may run what the node has. Any other image is pulled anew.
+	NodeImage bool
+	// PullSecrets are names of Secrets in the run namespace, RunnerPullSecrets those that
+	// the runner's image is pulled with. The kubelet tries all of them for every image of
+	// the Pod, which is why the server's has to be resolved with the audit's own.
+	PullSecrets       []string
+	RunnerPullSecrets []corev1.LocalObjectReference
 
 	Namespace   string
 	RunnerImage string
@@ -123,6 +129,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	} else {
 		sandbox(pod, in, encoded)
 	}
+	pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, in.RunnerPullSecrets...)
 	template := in.Audit.Spec.Sandbox.PodTemplate
 	if err := CheckTemplate(template, in.AllowedMetadata); err != nil {
 		return nil, err

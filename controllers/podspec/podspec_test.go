@@ -67,6 +67,7 @@ func TestBuild(t *testing.T) {
 	full := newInput(everything)
 	full.Command = []string{"sh", "-c", "echo $$ $(HOME)"}
 	full.PullSecrets = []string{"notes-pull-0", "notes-pull-1"}
+	full.RunnerPullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
 
 	listening := newAudit()
 	listening.Spec.Server.Transport, listening.Spec.Server.Port = v1alpha1.TransportSSE, 8080
@@ -80,6 +81,7 @@ func TestBuild(t *testing.T) {
 	elsewhere.Spec.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"}
 	far := newInput(elsewhere)
 	far.APIServers = []netip.Addr{netip.MustParseAddr("10.96.0.1")}
+	far.RunnerPullSecrets = full.RunnerPullSecrets
 	far.Image, far.Command, far.Run.ImageDigest, far.Run.Audited = "", nil, "", v1alpha1.AuditedServer{}
 
 	for name, in := range map[string]podspec.Input{
@@ -228,6 +230,18 @@ func TestName(t *testing.T) {
 			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
 				t.Errorf("label %s of %q: %v", label, long, problems)
 			}
+		}
+	}
+}
+
+// TestS7ImageIsPulledAnew: a node asks the registry even for an image that it has, unless
+// the configuration lets it run what it has.
+func TestS7ImageIsPulledAnew(t *testing.T) {
+	for nodeImage, want := range map[bool]corev1.PullPolicy{false: corev1.PullAlways, true: corev1.PullIfNotPresent} {
+		in := newInput(newAudit())
+		in.NodeImage = nodeImage
+		if got := build(t, in).Spec.Containers[0].ImagePullPolicy; got != want {
+			t.Errorf("node image %t: imagePullPolicy %s, want %s", nodeImage, got, want)
 		}
 	}
 }

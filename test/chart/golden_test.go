@@ -144,13 +144,14 @@ func TestConfigRestarts(t *testing.T) {
 // TestNotes: what is said after the installation is the next two commands, and what else
 // has to be done for these values.
 func TestNotes(t *testing.T) {
-	const certificate, secrets = "no replica is ready before the Secret", "kubectl -n mcpaudit-runs patch serviceaccount default -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'"
+	const certificate, secrets = "no replica is ready before the Secret", "name it in config.runner.imagePullSecrets"
 	for set, says := range map[string]map[string]bool{
 		"replicas=2":                               {"\n   kubectl apply ": true, "\n   kubectl get mcpserveraudits ": true, certificate: false, secrets: false},
 		"config.gate.certificate=External":         {certificate: true},
 		"config.gate=null":                         {certificate: false},
 		"global.imagePullSecrets[0].name=registry": {secrets: true},
-		"webhook.enabled=false":                    {"webhook.enabled is false": true},
+		"global.imagePullSecrets[0].name=registry,config.runner.imagePullSecrets[0].name=registry": {secrets: false},
+		"webhook.enabled=false": {"webhook.enabled is false": true},
 	} {
 		said, err := helm(t, "install", "mcpaudit", chart, "--namespace", "mcpaudit-system", "--dry-run=client", "--hide-secret", "--set", set)
 		if err != nil {

@@ -105,7 +105,7 @@ func approvable(a *v1alpha1.MCPServerAudit, program string) error {
 		return fmt.Errorf("%s has not been audited yet: %s show %s -n %s says what it waits for", place(a), program, a.Name, a.Namespace)
 	case !settled(a), reason(a) == v1alpha1.ReasonSuspended:
 		return fmt.Errorf("the spec of %s has changed since its last audit: wait for the next one (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
-	case reason(a) == v1alpha1.ReasonInvalidSpec:
+	case reason(a) == v1alpha1.ReasonInvalidSpec, reason(a) == v1alpha1.ReasonNotAllowed:
 		return fmt.Errorf("the spec of %s cannot be followed, so that its last audit may be about another: correct it first (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
 	case audited != nil && audited.Reason == v1alpha1.ReasonImageMismatch:
 		return fmt.Errorf("the last audit of %s ran another image: there is nothing to approve: %s", place(a), audited.Message)

@@ -1,0 +1,131 @@
+// Package allowed decides which parts of an audit's spec the operator's configuration
+// permits (its section allowed). It is pure: the audit controller asks before it builds a
+// Pod, and shows the error in the condition Ready with the reason NotAllowed.
+package allowed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Placement is Operator or Audit.
+type Placement string
+
+// The choices: whether only the operator's configuration says where audit Pods run, or
+// each audit may say so, too.
+const (
+	PlacementOperator Placement = "Operator"
+	PlacementAudit    Placement = "Audit"
+)
+
+// NoLimit is a MaxImageBytes that no image exceeds.
+const NoLimit = math.MaxInt64
+
+// Rules are what the spec of an audit may ask for.
+type Rules struct {
+	// Networks are the values of spec.sandbox.network.
+	Networks []v1alpha1.NetworkMode
+	// URLs permits spec.server.url.
+	URLs bool
+	// Placement decides about the fields of spec.sandbox.podTemplate.spec, except
+	// priorityClassName.
+	Placement Placement
+	// PriorityClassNames and RuntimeClassNames are those that a spec may name.
+	PriorityClassNames, RuntimeClassNames []string
+	// MaxTimeout is the longest spec.timeout.
+	MaxTimeout time.Duration
+	// MaxImageBytes bounds an image, by the sizes in its manifest.
+	MaxImageBytes int64
+	// NodeImages permits images that the manager could not resolve with the rights of the
+	// audit: the kubelet runs what it has, or what it can pull with its own credentials.
+	NodeImages bool
+}
+
+// Default returns the rules of a configuration without the section: closed.
+func Default() Rules {
+	const maxImage = 10 << 30
+	return Rules{
+		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny}, Placement: PlacementOperator,
+		MaxTimeout: 15 * time.Minute, MaxImageBytes: maxImage,
+	}
+}
+
+// Check returns what of a spec is not permitted, all of it at once: each line names the
+// field, its value, and the key of the configuration. operatorClass is the configuration's
+// runtimeClassName, which every audit may name.
+func (r Rules) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) error {
+	var problems []error
+	refuse := func(refused bool, field, value, key string) {
+		if refused {
+			problems = append(problems, fmt.Errorf("%s: %s is not allowed by %s of the operator's configuration", field, value, key))
+		}
+	}
+	sandbox := spec.Sandbox
+	if url := spec.Server.URL; url != "" {
+		refuse(!r.URLs, "spec.server.url", quote(url), "allowed.urls")
+	} else {
+		network := cmp.Or(sandbox.Network, v1alpha1.NetworkSinkhole)
+		refuse(!slices.Contains(r.Networks, network), "spec.sandbox.network", string(network), "allowed.networks")
+	}
+	timeout := spec.Timeout.Duration
+	refuse(timeout > r.MaxTimeout, "spec.timeout", timeout.String(), fmt.Sprintf("allowed.maxTimeout (%s)", r.MaxTimeout))
+	class := sandbox.RuntimeClassName
+	refuse(class != "" && class != operatorClass && !slices.Contains(r.RuntimeClassNames, class),
+		"spec.sandbox.runtimeClassName", quote(class), "allowed.runtimeClassNames")
+	if sandbox.PodTemplate != nil {
+		template := sandbox.PodTemplate.Spec
+		priority := template.PriorityClassName
+		refuse(priority != "" && !slices.Contains(r.PriorityClassNames, priority),
+			"spec.sandbox.podTemplate.spec.priorityClassName", quote(priority), "allowed.priorityClassNames")
+		if fields := placing(template); r.Placement != PlacementAudit && len(fields) > 0 {
+			refuse(true, "spec.sandbox.podTemplate.spec", strings.Join(fields, ", "), "allowed.placement (Operator)")
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// placing returns the fields of a template that choose a node.
+func placing(template v1alpha1.PodTemplateSpec) []string {
+	var fields []string
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"nodeSelector", len(template.NodeSelector) > 0}, {"tolerations", len(template.Tolerations) > 0},
+		{"affinity", template.Affinity != nil}, {"topologySpreadConstraints", len(template.TopologySpreadConstraints) > 0},
+		{"schedulerName", template.SchedulerName != ""},
+	} {
+		if field.set {
+			fields = append(fields, field.name)
+		}
+	}
+	return fields
+}
+
+// CheckImage returns an error for an image that is too large to be pulled for an audit.
+func (r Rules) CheckImage(image string, size int64) error {
+	if size <= r.MaxImageBytes {
+		return nil
+	}
+	quantity := func(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
+	return fmt.Errorf("spec.server.image: the layers of %s have %s, more than allowed.maxImageSize (%s) of the operator's configuration",
+		quote(image), quantity(size), quantity(r.MaxImageBytes))
+}
+
+// quote shows a value of a spec in a message, cut where it is long.
+func quote(value string) string {
+	const most = 128
+	if len(value) > most {
+		value = value[:most] + "..."
+	}
+	return fmt.Sprintf("%q", value)
+}
