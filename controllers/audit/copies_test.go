@@ -43,7 +43,7 @@ var _ = Describe("The pull secrets of an audit", func() {
 
 	It("are waited for, copied for the Pod, and removed after success", func(ctx SpecContext) {
 		b.reconcile(ctx)
-		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("there is no secret registry in namespace " + b.key.Namespace))
+		Expect(message(b.audit(ctx), "Ready")).To(ContainSubstring("registry must be a Secret of type kubernetes.io/dockerconfigjson in the namespace of the audit"))
 		Expect(b.pods(ctx)).To(BeEmpty())
 
 		Expect(api.Create(ctx, original)).To(Succeed())

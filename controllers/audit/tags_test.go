@@ -69,6 +69,7 @@ var _ = Describe("a tag", func() {
 	It("S10: is asked about, though its registry did not answer the operator at first", func(ctx SpecContext) {
 		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Command = []string{"node"} })
 		b.Options.ImageCheckInterval, b.Options.StartDeadline = time.Hour, 24*time.Hour
+		b.Options.Allowed.NodeImages = true
 		b.images.err = fmt.Errorf("%w: registry.example", imageref.ErrUnauthorized)
 		b.audited(ctx, clean())
 		Expect(b.audit(ctx)).To(haveCondition("ImageAmbiguous", "ResolvedByNode"))
