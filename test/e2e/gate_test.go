@@ -211,9 +211,10 @@ var _ = Describe("The gate", func() {
 		tag := "drift:gate-" + namespace
 		moveTag(ctx, "drift:v1", tag)
 		audit := settled(ctx, newAudit(tag))
-		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) {
-			s.Trust, s.Gate.Mode = trusting(namespace), v1alpha1.GateWarn
-		})
+		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
+		before := policy.DeepCopy()
+		policy.Spec.Gate.Mode = v1alpha1.GateWarn // Enforce denies a tag
+		Expect(k8s.Patch(ctx, policy, client.MergeFrom(before))).To(Succeed())
 		d := deployment(audit.Spec.Server.Image)
 		d.Spec.Replicas = ptr.To[int32](0)
 		awaitAdmitted(ctx, d)
