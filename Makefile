@@ -67,7 +67,8 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
+test: ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
+	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -76,7 +77,7 @@ lint: ## Lint Go, the import rules and the shell scripts.
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster.
-	go test ./...
+	go test -timeout 30m ./...
 	go -C test/containerd test ./...
 
 .PHONY: test-fuzz
@@ -87,15 +88,15 @@ test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, th
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
-	go -C test/conformance test -tags conformance -count=1 -parallel 6
+	go -C test/conformance test -tags conformance -count=1 -timeout 30m -parallel 6
 
 .PHONY: test-hostile
 test-hostile: ## Audit servers that turn against their client: each has to end in time, with a reason; prints the table.
-	go test -tags hostile -count=1 -v -run TestHostile ./test/hostile
+	go test -tags hostile -count=1 -timeout 30m -v -run TestHostile ./test/hostile
 
 .PHONY: test-outputs
 test-outputs: ## Hold the formats of reports against the validators of others: schemas, GitHub's rules and parser (installs them).
-	@mkdir -p "$(MCPAUDIT_CACHE)" && go test -tags outputs -count=1 -v ./test/outputs
+	@mkdir -p "$(MCPAUDIT_CACHE)" && go test -tags outputs -count=1 -timeout 30m -v ./test/outputs
 
 .PHONY: test-mcp-conformance
 test-mcp-conformance: ## Run the conformance suite of MCP against a traced server, and against mcpaudit connect (installs it).
@@ -116,7 +117,7 @@ eval: ## Measure the rules: what they miss, and what they find in honest servers
 
 .PHONY: test-envtest
 test-envtest: ## Run the controllers, and the policies made of audits, against a real API server.
-	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench ./test/least
+	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest -timeout 30m ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench ./test/least
 
 .PHONY: bench-scale
 bench-scale: ## Measure what 100, 1,000 and 5,000 audits cost the operator; fails when a bound is broken (some minutes).
@@ -132,7 +133,7 @@ test-alerts: ## Hold the dashboard and the alerts to the metrics, and the alerts
 
 .PHONY: test-chart
 test-chart: ## Hold the Helm chart to config/, to its schema and to its golden renderings (builds helm once).
-	go test -tags chart -count=1 ./test/chart
+	go test -tags chart -count=1 -timeout 30m ./test/chart
 
 .PHONY: test-cluster
 test-cluster: ## Check that the local cluster comes and goes without a trace (not while one is up).
@@ -141,7 +142,7 @@ test-cluster: ## Check that the local cluster comes and goes without a trace (no
 
 .PHONY: test-on-cluster
 test-on-cluster: ## Run all that takes a real cluster on one, which comes and goes with it.
-	@hack/cluster/with.sh $(MAKE) --no-print-directory test-e2e test-docs test-chaos test-install
+	@hack/cluster/with.sh hack/steps.sh test-e2e test-docs test-chaos test-install
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
@@ -158,7 +159,7 @@ test-chaos: ## Take away what audits depend on, in the middle of them: every cal
 
 .PHONY: test-dist
 test-dist: ## Make a release twice, in two folders: the same files, and what is in them.
-	go test -tags dist -count=1 -v ./test/dist
+	go test -tags dist -count=1 -timeout 30m -v ./test/dist
 
 .PHONY: test-install
 test-install: ## Go the way of a new user on a real cluster, by helm: install, gate, upgrade, uninstall, install.yaml.
