@@ -42,6 +42,23 @@ var _ = Describe("Where an audit Pod runs", func() {
 		Expect(k8s.Delete(ctx, audit)).To(Succeed())
 	})
 
+	DescribeTable("S8: is not chosen by what the configuration does not allow", func(ctx context.Context, change func(*v1alpha1.MCPServerAudit), key string) {
+		audit := newAudit("honest-go:dev", change)
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+			ready := condition(audit, v1alpha1.ConditionReady)
+			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonNotAllowed), conditions(audit))
+			g.Expect(ready.Message).To(ContainSubstring(key))
+		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		Expect(podsOf(ctx, audit)).To(BeEmpty())
+	},
+		Entry("the open network", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow }, "allowed.networks"),
+		Entry("a priority", placed(v1alpha1.PodTemplate{Spec: v1alpha1.PodTemplateSpec{PriorityClassName: "system-node-critical"}}), "allowed.priorityClassNames"),
+		Entry("a RuntimeClass", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.RuntimeClassName = "runc" }, "allowed.runtimeClassNames"),
+		Entry("an hour", timeout(time.Hour), "allowed.maxTimeout"),
+	)
+
 	It("is nowhere when no node fits, and the audit says so", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev", placed(v1alpha1.PodTemplate{
 			Spec: v1alpha1.PodTemplateSpec{NodeSelector: map[string]string{"example.com/moon": "dark-side"}},

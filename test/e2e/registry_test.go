@@ -115,6 +115,15 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
 	})
 
+	It("S7: is not run for an audit that may not pull it, whatever the command and the node", func(ctx context.Context) {
+		image := private(ctx)
+		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) {
+			a.Spec.Server.Image, a.Spec.Server.Command = image, []string{"/server"}
+		}))
+		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
+		Expect(podsOf(ctx, audit)).To(BeEmpty())
+	})
+
 	It("S10: gets nothing past the gate that serves nodes another image than the operator", func(ctx context.Context) {
 		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		serveTwoFaces("good", "evil")
