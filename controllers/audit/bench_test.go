@@ -122,7 +122,7 @@ func newReconciler(reader client.Client) (*audit.Reconciler, *fakeImages, *fakeL
 	opts.Slots, opts.NamespaceSlots = 1000, 1000 // the Pods of other specs stand in nobody's way
 	opts.RunNamespace, opts.RunnerImage = runNamespace, "registry.example/runner:v1"
 	opts.ImageCheckInterval = 0 // the specs about it turn it on
-	opts.Allowed.URLs = true // so do those about what is allowed, but for this
+	opts.Allowed.URLs = true    // so do those about what is allowed, but for this
 	return &audit.Reconciler{
 		Client: reader, Live: reader, Images: images, Logs: logs, Events: events, Options: opts, Clock: clock.RealClock{},
 		Slots:   slots.New(slots.Limits{Total: opts.Slots, PerNamespace: opts.NamespaceSlots}),

@@ -76,10 +76,25 @@ func (o *Options) Validate() error {
 		choice("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
 		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever, PolicyReportsDisabled),
 		o.Registries.Validate(),
-		choice("allowed.placement", o.Allowed.Placement, allowed.PlacementOperator, allowed.PlacementAudit),
+		o.validateAllowed(),
 	)
 	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
 	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
+	for _, key := range o.AllowedMetadata {
+		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
+	}
+	if _, err := o.ServerLimits(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := podspec.CheckTemplate(o.PodTemplate, []string{podspec.AllKeys}); err != nil {
+		problems = append(problems, fmt.Errorf("podTemplate: %w", err))
+	}
+	return errors.Join(problems...)
+}
+
+// validateAllowed checks the section allowed, and the names of the runner's pull secrets.
+func (o *Options) validateAllowed() error {
+	problems := []error{choice("allowed.placement", o.Allowed.Placement, allowed.PlacementOperator, allowed.PlacementAudit)}
 	for _, network := range o.Allowed.Networks {
 		problems = append(problems, choice("allowed.networks", network, v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow))
 	}
@@ -91,17 +106,10 @@ func (o *Options) Validate() error {
 		{"runner.imagePullSecrets", secretNames(o.RunnerPullSecrets)},
 	} {
 		for _, name := range list.names {
-			demand(len(validation.IsDNS1123Subdomain(name)) == 0, "%s: invalid name %q", list.key, name)
+			if len(validation.IsDNS1123Subdomain(name)) > 0 {
+				problems = append(problems, fmt.Errorf("%s: invalid name %q", list.key, name))
+			}
 		}
-	}
-	for _, key := range o.AllowedMetadata {
-		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
-	}
-	if _, err := o.ServerLimits(); err != nil {
-		problems = append(problems, err)
-	}
-	if err := podspec.CheckTemplate(o.PodTemplate, []string{podspec.AllKeys}); err != nil {
-		problems = append(problems, fmt.Errorf("podTemplate: %w", err))
 	}
 	return errors.Join(problems...)
 }
