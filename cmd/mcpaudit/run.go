@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
 	launcher.Memory = memory
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
-		fmt.Fprintln(stderr, "mcpaudit: warning: run as root with --network allow, the server reaches every service of this machine that trusts local connections: run as another user, or without --network allow")
+		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: run as root with --network allow, the server reaches every service of this machine that trusts local connections: run as another user, or without --network allow")
 	}
 	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
 	progress := terminal.NewProgress(stderr)

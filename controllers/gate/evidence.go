@@ -143,13 +143,18 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 	case subject.OS != "" && subject.OS != linux, subject.Architecture != "" && subject.Architecture != v.Architecture:
 		return otherPlace
 	}
+	return placeAmong(v.Architecture, subject, facts)
+}
+
+// placeAmong compares an architecture with the nodes that a Pod may come to.
+func placeAmong(audited string, subject Subject, facts Facts) place {
 	there, others := subject.Architecture != "", subject.Architecture == "" && len(facts.Architectures) == 0
 	for _, architecture := range facts.Architectures {
 		if !subject.mayRunOn(architecture) {
 			continue
 		}
-		there = there || architecture == v.Architecture
-		others = others || architecture != v.Architecture
+		there = there || architecture == audited
+		others = others || architecture != audited
 	}
 	switch {
 	case !others:

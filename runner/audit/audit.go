@@ -92,8 +92,8 @@ type Start struct {
 	Listens bool
 }
 
-// ErrSupervisorKilled: the process that starts and stops the server was killed after
-// the server had run. The server could do that, so it is no failure of the sandbox.
+// ErrSupervisorKilled says that the process that starts and stops the server was killed
+// after the server had run. The server could do that, so it is no failure of the sandbox.
 var ErrSupervisorKilled = errors.New("the process that supervises the server was killed")
 
 // Launcher starts the server that is under audit, traced from its own execve.

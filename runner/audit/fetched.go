@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -34,7 +35,7 @@ func fetched(plan Plan, runs []observation) report.Incomplete {
 
 // fetchedFrom is where code came from at the start of a run; "" if none did.
 func (o observation) fetchedFrom(launcher bool) string {
-	written, reached := map[string]bool{}, ""
+	written, executed, reached := map[string]bool{}, map[string]bool{}, ""
 	for _, e := range o.profile.Effects {
 		if e.Phase != report.PhaseStartup || e.Error != "" {
 			continue
@@ -42,28 +43,30 @@ func (o observation) fetchedFrom(launcher bool) string {
 		switch e.Kind {
 		case profile.KindWrite:
 			written[e.Path] = true
+		case profile.KindExec:
+			executed[e.Path] = true
 		case profile.KindConnect, profile.KindSend:
-			host := strings.ToLower(strings.TrimSuffix(e.Host, "."))
-			for _, domain := range codeHosts {
-				if host == domain || strings.HasSuffix(host, "."+domain) {
-					return host
-				}
+			if isCodeHost(e.Host) {
+				return e.Host
 			}
 			if address, err := netip.ParseAddr(e.Address); err == nil && !address.IsLoopback() && e.Protocol == "tcp" {
 				reached = e.Address
 			}
 		}
 	}
-	if reached == "" {
+	for path := range written {
+		launcher = launcher || executed[path]
+	}
+	if !launcher {
 		return ""
 	}
-	if launcher {
-		return reached
-	}
-	for _, e := range o.profile.Effects {
-		if e.Phase == report.PhaseStartup && e.Kind == profile.KindExec && e.Error == "" && written[e.Path] {
-			return reached
-		}
-	}
-	return ""
+	return reached
+}
+
+// isCodeHost reports whether a host serves packages or modules.
+func isCodeHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.ContainsFunc(codeHosts, func(domain string) bool {
+		return host == domain || strings.HasSuffix(host, "."+domain)
+	})
 }

@@ -140,9 +140,15 @@ func read(child descriptor) (c candidate, other, doubt string) {
 		return c, name, "it has a platform that is not in its canonical form"
 	}
 	c.architecture = p.Architecture
-	c.plain = p.OSVersion == "" && len(p.OSFeatures) == 0 && len(p.Features) == 0 && child.Data == "" && len(child.URLs) == 0 &&
-		(p.Variant == "" || p.Architecture == "arm64" && p.Variant == "v8")
+	c.plain = p.isPlain() && child.Data == "" && len(child.URLs) == 0
 	return c, "", ""
+}
+
+// isPlain reports whether every runtime on a node of the architecture takes the platform
+// for the node's own.
+func (p platform) isPlain() bool {
+	return p.OSVersion == "" && len(p.OSFeatures) == 0 && len(p.Features) == 0 &&
+		(p.Variant == "" || p.Architecture == "arm64" && p.Variant == "v8")
 }
 
 // isDigest reports whether s is a SHA-256 digest.

@@ -32,7 +32,9 @@ var modes = map[string]func() error{
 }
 
 func main() {
-	mode := func() error { return errors.New("usage: misbehave exit|silent|garbage|oom|fill|fork|drift|slow|walk|huge") }
+	mode := func() error {
+		return errors.New("usage: misbehave exit|silent|garbage|oom|fill|fork|drift|slow|walk|huge")
+	}
 	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
 		mode = modes[os.Args[1]]
 	}
