@@ -22,6 +22,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/admission"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/envkey"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/process"
@@ -100,12 +101,14 @@ func (s state) Verdicts() int { return s.Len() }
 
 func addGate(manager ctrl.Manager, s settings) error {
 	facts, serving := index.New(), &certs.Serving{Cache: manager.GetCache()}
+	key := &envkey.Keeper{Live: manager.GetAPIReader(), Namespace: process.Namespace()}
+	facts.EnvironmentKey = key.Key
 	uses := admission.NewUses(manager.GetClient(), recorder.New(manager.GetClient(), clock.RealClock{}), clock.RealClock{})
 	answers := &admission.Handler{
 		Index: facts, Uses: uses, Clock: clock.RealClock{}, Metrics: auditmetrics.NewGate(metrics.Registry, state{facts, serving}),
 	}
 	return errors.Join(
-		facts.SetupWithManager(manager), manager.Add(serving), manager.Add(uses),
+		facts.SetupWithManager(manager), manager.Add(key), manager.Add(serving), manager.Add(uses),
 		manager.Add(&admission.Server{Handler: answers, Address: s.address, Certificate: serving.Certificate, ClientCA: s.clientCA}),
 		manager.AddHealthzCheck("ping", healthz.Ping),
 		manager.AddReadyzCheck("gate", facts.Check), manager.AddReadyzCheck("gate-certificate", serving.Check),

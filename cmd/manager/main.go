@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/mcpaudit/mcpaudit/controllers/envkey"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/process"
@@ -49,8 +50,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	key := &envkey.Keeper{Live: manager.GetAPIReader(), Writer: manager.GetClient(), Namespace: process.Namespace()}
 	store := index.New()
-	if err := errors.Join(addAudits(manager, opts), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store),
+	store.EnvironmentKey = key.Key
+	if err := errors.Join(addAudits(manager, opts, key), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store),
 		manager.AddReadyzCheck("index", store.Check), addCertificate(manager, opts), addPolicyReports(manager, opts)); err != nil {
 		return err
 	}

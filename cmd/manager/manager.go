@@ -20,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/envkey"
 	"github.com/mcpaudit/mcpaudit/controllers/health"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
@@ -75,7 +76,7 @@ func cached(opts options.Options) map[client.Object]cache.ByObject {
 	return all
 }
 
-func addAudits(manager ctrl.Manager, opts options.Options) error {
+func addAudits(manager ctrl.Manager, opts options.Options, key *envkey.Keeper) error {
 	clients, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
@@ -96,7 +97,8 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 		Images: counts.Count(images), Logs: result.PodLogs{Client: clients},
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Options: opts, Clock: clock.RealClock{},
 		Metrics: counts, Watchdog: watchdog, Slots: queue,
-		Attester: &statement.Attester{Live: manager.GetAPIReader(), Namespace: process.Namespace(), Secret: opts.AttestationKey},
+		EnvironmentKey: key.Key,
+		Attester:       &statement.Attester{Live: manager.GetAPIReader(), Namespace: process.Namespace(), Secret: opts.AttestationKey},
 	}
 	if err := metrics.Registry.Register(&auditmetrics.Fleet{
 		Cache: manager.GetCache(), RunNamespace: opts.RunNamespace, Elected: manager.Elected(), Slots: queue, Clock: clock.RealClock{},
@@ -104,7 +106,7 @@ func addAudits(manager ctrl.Manager, opts options.Options) error {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	caches := &health.Caches{Informers: manager.GetCache(), Kinds: audit.Cached()}
-	return errors.Join(audits.SetupWithManager(manager), manager.Add(caches),
+	return errors.Join(audits.SetupWithManager(manager), manager.Add(caches), manager.Add(key),
 		manager.AddHealthzCheck("reconciling", watchdog.Check), manager.AddReadyzCheck("caches", caches.Check),
 		manager.AddReadyzCheck("api-server", health.NewAPIServer(clients.Discovery().RESTClient(), clock.RealClock{}).Check))
 }

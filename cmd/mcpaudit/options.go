@@ -153,7 +153,7 @@ func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err 
 	if p.Command = f.Args(); len(p.Command) == 0 {
 		return p, "", errors.New("there is no server to audit: put its command behind --, as in mcpaudit run -- node server.js")
 	}
-	p.ShowNoise = o.noise
+	p.ShowNoise, p.Env = o.noise, o.env
 	for _, err := range []error{o.judging.plan(&p), o.declaring.plan(&p), o.listening.plan(&p), o.probing.plan(&p), variables(o.env)} {
 		if err != nil {
 			return p, "", err

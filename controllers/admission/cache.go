@@ -26,8 +26,9 @@ import (
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions/status,verbs=patch,roleName=mcpaudit-gate
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create,roleName=mcpaudit-gate
 //
-// The certificate that it serves with.
+// The certificate that it serves with, and the key of the digests of environments.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system,roleName=mcpaudit-gate
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-environment-key,namespace=mcpaudit-system,roleName=mcpaudit-gate
 //
 // The API server says who may read the metrics.
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=mcpaudit-gate

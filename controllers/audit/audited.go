@@ -11,19 +11,22 @@ import (
 
 // asked is what a spec asks to be run. It is empty of a server that runs elsewhere:
 // there is no image that could be compared with that of a workload.
-func asked(server v1alpha1.Server) v1alpha1.AuditedServer {
+func asked(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
+	server := spec.Server
 	if server.URL != "" {
 		return v1alpha1.AuditedServer{}
 	}
-	return v1alpha1.AuditedServer{Image: server.Image, CommandDigest: v1alpha1.CommandDigest(server.Command, server.Args)}
+	return v1alpha1.AuditedServer{
+		Image: server.Image, CommandDigest: v1alpha1.CommandDigest(server.Command, server.Args), Environment: unmatched(server), Exercise: exercise(spec),
+	}
 }
 
 // audited is what the run was of, for the status; nil of a server that runs elsewhere.
 func (s *session) audited() *v1alpha1.AuditedServer {
 	ran := s.run.Audited
 	if ran.Image == "" { // the record of an older manager, which is about this spec all the same
-		of := asked(s.audit.Spec.Server)
-		ran.Image, ran.CommandDigest = of.Image, of.CommandDigest
+		of := asked(s.audit.Spec)
+		ran.Image, ran.CommandDigest, ran.Environment, ran.Exercise = of.Image, of.CommandDigest, of.Environment, of.Exercise
 		if ran.Platform == "" && s.pod != nil { // the image may be for several
 			ran.Platform = podspec.Platform(s.pod)
 		}
@@ -42,6 +45,7 @@ func (s *session) audited() *v1alpha1.AuditedServer {
 		// was when it could.
 		ran.Digests, ran.AmbiguousDigest, ran.ImageID = before.Digests, before.AmbiguousDigest, before.ImageID
 		ran.Platform, ran.ArgvDigest = before.Platform, before.ArgvDigest
+		ran.Environment = before.Environment
 	}
 	if s.report != nil {
 		ran.Unsuppressed = counts(report.Count(report.Counting(s.report.Findings)))

@@ -72,6 +72,7 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 	if !s.failed() && result.ServerOutOfMemory(s.pod) {
 		s.fail(report.ReasonOOMKilled, "The server ran out of memory")
 	}
+	s.misled()
 	return nil
 }
 

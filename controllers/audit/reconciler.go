@@ -86,6 +86,9 @@ type Reconciler struct {
 	Metrics *metrics.Metrics
 	// Attester makes the statements of reports; nil for none.
 	Attester Attester
+	// EnvironmentKey is the key of the digests of environments, nil before it is read; a
+	// nil func has them without a digest.
+	EnvironmentKey func() []byte
 	// Watchdog ends reconciliations that take too long.
 	Watchdog *health.Watchdog
 	Options  options.Options

@@ -44,6 +44,9 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 			s.halt(notAllowed(err))
 			return errRest
 		}
+		if err := r.surroundings(s, image.Env, image.WorkingDir); err != nil {
+			return err
+		}
 		return s.found(image)
 	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
@@ -52,6 +55,9 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	case errors.Is(err, errNoSecret), errors.Is(err, imageref.ErrBadSecret):
 		return r.retryResolve(s, err)
 	case r.Options.Allowed.NodeImages && len(server.Command) > 0 && imageError(err):
+		if err := r.surroundings(s, nil, ""); err != nil {
+			return err
+		}
 		s.image = server.Image
 		s.runs(slices.Concat(server.Command, server.Args))
 	case errors.Is(err, imageref.ErrUnreachable):

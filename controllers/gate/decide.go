@@ -79,7 +79,7 @@ func (d *decider) read() {
 
 // ask has a policy form its opinions.
 func (d *decider) ask(policy *Policy) {
-	all, wanted := map[string]*evidence{}, make([]*answer, len(d.images))
+	all, answers := map[string]*evidence{}, make([]wanted, len(d.images))
 	about := make([]bool, len(d.images))
 	var asked []int // the first container of each key
 	for i, container := range d.subject.Containers {
@@ -88,10 +88,10 @@ func (d *decider) ask(policy *Policy) {
 			continue
 		}
 		if all[read.key] == nil {
-			all[read.key] = &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
+			all[read.key] = newEvidence()
 			asked = append(asked, i)
 		}
-		wanted[i] = all[read.key].want(container)
+		answers[i] = all[read.key].wantIn(container, container.Environment.fingerprint(d.facts.EnvironmentKey))
 	}
 	if policy.Invalid == "" {
 		for _, i := range asked {
@@ -100,7 +100,7 @@ func (d *decider) ask(policy *Policy) {
 	}
 	for i := range d.images {
 		if about[i] {
-			d.opinions = append(d.opinions, d.opinion(policy, i, all[d.images[i].key], wanted[i]))
+			d.opinions = append(d.opinions, d.opinion(policy, i, all[d.images[i].key], answers[i]))
 		}
 	}
 }
@@ -129,11 +129,11 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 }
 
 // opinion is what a policy thinks of a container.
-func (d *decider) opinion(policy *Policy, i int, known *evidence, a *answer) Opinion {
+func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opinion {
 	container, read := d.subject.Containers[i], &d.images[i]
 	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}
 	if policy.Invalid == "" {
-		found = known.conclude(policy, a)
+		found = known.concludeIn(policy, a)
 		if read.digest == "" { // what a tag will name is not known, whatever it named
 			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, policy.Gate.OnMissing})
 		}
@@ -188,7 +188,7 @@ func inOrder(a, b Opinion) int {
 		strings.Compare(a.Container.Name, b.Container.Name), strings.Compare(a.Container.Image, b.Container.Image),
 		strings.Compare(string(a.Container.Role), string(b.Container.Role)),
 		slices.Compare(a.Container.Command, b.Container.Command), slices.Compare(a.Container.Args, b.Container.Args),
-		slices.Compare(a.Container.Digests, b.Container.Digests), strings.Compare(a.Container.Unclear, b.Container.Unclear),
+		slices.Compare(a.Container.Digests, b.Container.Digests), compareEnvironments(a.Container.Environment, b.Container.Environment), strings.Compare(a.Container.Unclear, b.Container.Unclear),
 	)
 }
 

@@ -81,6 +81,17 @@ type evidence struct {
 	// any is what says most of all.
 	any                 held
 	verdicts, admitting int
+
+	// environments are what is known of the image with environments that containers have;
+	// other is what says most of all that was audited with an environment. Verdicts of
+	// audits that set none are about any environment, and are in none of these.
+	environments   map[fingerprint]*evidence
+	other          held
+	otherAdmitting bool
+}
+
+func newEvidence() *evidence {
+	return &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
 }
 
 // want prepares the answer for the command of a container; nil for one that cannot be
@@ -179,6 +190,14 @@ func (s Subject) mayRunOn(architecture string) bool {
 
 // add takes a verdict into account.
 func (e *evidence) add(h held, where place) {
+	if h.verdict.Environment != nil {
+		e.addIn(h, where)
+		return
+	}
+	e.addAny(h, where)
+}
+
+func (e *evidence) addAny(h held, where place) {
 	against := h.reason == v1alpha1.GateFailed || h.reason == v1alpha1.GateDrifted && h.action != v1alpha1.ActionAllow
 	applies := where == samePlace || where == maybePlace && against
 	admitting := 0

@@ -50,6 +50,7 @@ type Container struct {
 	// no other.
 	ImageID       v1alpha1.Digest
 	Command, Args []string
+	Environment   Environment
 	// Unclear says in a sentence what of the container cannot be compared with an
 	// audit; empty if all can.
 	Unclear string
@@ -69,6 +70,9 @@ type Verdict struct {
 	// Architecture that was audited of an image for several; empty for an image for one.
 	Architecture              string
 	CommandDigest, ArgvDigest v1alpha1.Digest
+	// Environment is what the audit set besides; nil if nothing. Then the verdict is about
+	// the image with any environment.
+	Environment *v1alpha1.AuditedEnvironment
 	// Command and Args are those of CommandDigest; nil as well if the spec has others by now.
 	Command, Args []string
 	// Complete: everything was observed. Drifted: the manifest is not the baseline's.
@@ -136,7 +140,10 @@ type Facts struct {
 	// Architectures of the cluster's nodes, each once: "amd64", and "windows/amd64" of nodes
 	// that do not run Linux, as audits do; empty while they are not known.
 	Architectures []string
-	Now           time.Time
+	// EnvironmentKey is the key of the digests of environments; without it, no environment
+	// is equal to an audit's.
+	EnvironmentKey []byte
+	Now            time.Time
 }
 
 // Decision is what comes of asking.

@@ -113,6 +113,8 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 		return d.stale(o, audit, cut)
 	case v1alpha1.GateOtherPlatform:
 		return fmt.Sprintf("which was audited for %s only, by %s, and may run on other nodes", excerpt.Line(o.Verdict.Architecture, cut), audit)
+	case v1alpha1.GateOtherEnvironment:
+		return "which was audited with other variables or another working directory, by " + audit
 	case v1alpha1.GateOtherCommand:
 		return d.otherCommand(o, audit, cut)
 	case v1alpha1.GateNoDigest:

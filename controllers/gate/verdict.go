@@ -75,6 +75,10 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 		return
 	}
 	v.CommandDigest, v.ArgvDigest = audited.CommandDigest, audited.ArgvDigest
+	v.Environment = audited.Environment
+	if audited.Exercise == nil && (len(server.Env) > 0 || server.WorkingDir != "") {
+		v.Environment = &v1alpha1.AuditedEnvironment{Names: []string{""}} // by an operator that did not record it: equal to none
+	}
 	if v1alpha1.CommandDigest(server.Command, server.Args) == v.CommandDigest {
 		v.Command, v.Args = server.Command, server.Args
 	}

@@ -39,6 +39,9 @@ type Image struct {
 	Ambiguous string
 	// Entrypoint and Cmd are those of the image config.
 	Entrypoint, Cmd []string
+	// Env ("NAME=value") and WorkingDir are those of the image config.
+	Env        []string
+	WorkingDir string
 	// User is the one of the image config; empty for root.
 	User string
 	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
@@ -221,6 +224,7 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 		Reference: resolved.Context().Digest(found.Digest.String()).Name(), Digest: resolved.DigestStr(),
 		Manifest: found.Digest.String(), ID: id.String(), Size: size, Ambiguous: choice.Ambiguous,
 		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, User: config.Config.User,
+		Env: config.Config.Env, WorkingDir: config.Config.WorkingDir,
 		Platform: cmp.Or(choice.Platform, written(config)), Several: choice.Several,
 	}, nil
 }
@@ -245,7 +249,7 @@ func sizeOf(image v1.Image) (int64, error) {
 // size is about what an image takes in memory, in bytes.
 func (i Image) size() int {
 	n := len(i.Reference) + len(i.Digest) + len(i.Manifest) + len(i.ID) + len(i.Ambiguous) + len(i.User) + len(i.Platform)
-	for _, text := range slices.Concat(i.Entrypoint, i.Cmd) {
+	for _, text := range slices.Concat(i.Entrypoint, i.Cmd, i.Env, []string{i.WorkingDir}) {
 		n += len(text) + 16 // of the string itself
 	}
 	return n

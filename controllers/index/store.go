@@ -30,6 +30,8 @@ import (
 type Store struct {
 	informers informers
 	synced    atomic.Bool
+	// EnvironmentKey is the key of the digests of environments; nil for none.
+	EnvironmentKey func() []byte
 
 	// rules are what changes seldom and is read as a whole.
 	rules atomic.Pointer[rules]
@@ -88,8 +90,13 @@ func New() *Store {
 // they are asked for, each in one go, so that no decision holds up an update.
 func (s *Store) Facts(now time.Time) gate.Facts {
 	rules := s.rules.Load()
+	var key []byte
+	if s.EnvironmentKey != nil {
+		key = s.EnvironmentKey()
+	}
 	return gate.Facts{
-		Policies: rules.policies, Exceptions: rules.exceptions, Verdicts: s,
+		EnvironmentKey: key,
+		Policies:       rules.policies, Exceptions: rules.exceptions, Verdicts: s,
 		NamespaceLabels: s.namespaceLabels, Architectures: rules.architectures, Now: now,
 	}
 }

@@ -65,6 +65,9 @@ type Run struct {
 	// Ambiguous says why container runtimes could run another image by that digest than
 	// was run; empty if they do not.
 	Ambiguous string `json:"ambiguous,omitempty"`
+	// CodeLoaded says which variable of the spec makes the server load code that its image
+	// does not have it load; empty if none does.
+	CodeLoaded string `json:"codeLoaded,omitempty"`
 	// Audited is what is run, for the status: the image and the command of the spec, the
 	// platform, digests and command line that the registry's answer makes of them. It has
 	// no findings, and nothing in a record of an older manager.

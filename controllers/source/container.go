@@ -13,6 +13,8 @@ type Container struct {
 	// Image as the object names it, which may be no image.
 	Image         string
 	Command, Args []string
+	Env           []EnvVar
+	WorkingDir    string
 	// Unclear is the sentence that says why no audit can be of it; empty if one can.
 	Unclear string
 }
@@ -39,7 +41,7 @@ func Server(kind schema.GroupKind, object []byte) *Container {
 	if r.elsewhere {
 		return nil
 	}
-	c := &Container{Image: r.image, Command: r.command, Args: r.args}
+	c := &Container{Image: r.image, Command: r.command, Args: r.args, Env: r.env, WorkingDir: r.workingDir}
 	if !r.verbatim {
 		c.Command, c.Args = Expand(r.env, r.command, r.args)
 	}
@@ -93,6 +95,25 @@ func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs
 		return command, args
 	}
 	return expandedCommand, expandedArgs
+}
+
+// Literals are the variables whose values the object itself gives, as a kubelet sets them
+// and as discovery gives them to an audit. ok is false if there are too many of them, or
+// if one refers to a value that the object does not give.
+func Literals(env []EnvVar) (values map[string]string, ok bool) {
+	if len(env) > maxVariables {
+		return nil, false
+	}
+	for _, variable := range (recipe{env: env}).variables().list {
+		if strings.Contains(variable.Value, "$(") {
+			return nil, false
+		}
+		if values == nil {
+			values = map[string]string{}
+		}
+		values[variable.Name] = variable.Value
+	}
+	return values, true
 }
 
 // expands tells whether a kubelet would change any of the words.

@@ -35,6 +35,8 @@ func TestChanged(t *testing.T) {
 			[]gate.Container{run(func(c *gate.Container) { c.Command, c.Args = nil, []string{"/notes", "--stdio"} })}, true},
 		{"no args, written in another way", []gate.Container{run(func(c *gate.Container) { c.Args = nil })},
 			[]gate.Container{run(func(c *gate.Container) { c.Args = []string{} })}, false},
+		{"S2: a variable", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Environment.Variables = map[string]string{"A": "1"} })}, true},
+		{"S2: the working directory", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Environment.WorkingDir = "/x" })}, true},
 		{"the name", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Name = "other" })}, false},
 		{"an init container becomes a container", []gate.Container{run(func(c *gate.Container) { c.Role = gate.RoleInitContainer })}, []gate.Container{run()}, false},
 		{"a container becomes an ephemeral one", []gate.Container{run()}, []gate.Container{run(func(c *gate.Container) { c.Role = gate.RoleEphemeralContainer })}, false},

@@ -44,6 +44,8 @@ type container struct {
 	Command []string        `json:"command"`
 	Args    []string        `json:"args"`
 	Env     []source.EnvVar `json:"env"`
+	// WorkingDir replaces that of the image.
+	WorkingDir string `json:"workingDir"`
 }
 
 type volume struct {
@@ -93,10 +95,16 @@ func (s *podSpec) images() []gate.Container {
 		for _, c := range of.list {
 			read := gate.Container{Name: c.Name, Role: of.role, Image: c.Image}
 			read.Command, read.Args = source.Expand(c.Env, c.Command, c.Args)
+			read.Environment = environmentOf(c.Env, c.WorkingDir)
 			all = append(all, clear(read))
 		}
 	}
 	return all
+}
+
+func environmentOf(env []source.EnvVar, workingDir string) gate.Environment {
+	variables, ok := source.Literals(env)
+	return gate.Environment{Variables: variables, Unclear: !ok, WorkingDir: workingDir}
 }
 
 func clear(c gate.Container) gate.Container {

@@ -50,7 +50,7 @@ func FromPod(from *corev1.Pod) gate.Subject {
 }
 
 func containerOf(c corev1.Container) container {
-	narrow := container{Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args}
+	narrow := container{Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, WorkingDir: c.WorkingDir}
 	for _, e := range c.Env {
 		variable := source.EnvVar{Name: e.Name, Value: e.Value}
 		if e.ValueFrom != nil {

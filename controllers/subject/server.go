@@ -36,6 +36,7 @@ func server(group string, object []byte, besides func() (*pod, error)) (gate.Sub
 	if c := source.Server(schema.GroupKind{Group: group, Kind: mcp}, object); c != nil {
 		subject.Containers = []gate.Container{{
 			Name: nameServer, Role: gate.RoleServer, Image: c.Image, Command: c.Command, Args: c.Args, Unclear: c.Unclear,
+			Environment: environmentOf(c.Env, c.WorkingDir),
 		}}
 	}
 	template, err := besides()

@@ -60,6 +60,11 @@ func trimmed(spec v1alpha1.MCPServerAuditSpec) v1alpha1.MCPServerAuditSpec {
 		Baseline: spec.Baseline, FailOn: spec.FailOn, Timeout: spec.Timeout, HistoryLimit: spec.HistoryLimit, Schedule: spec.Schedule,
 		RetryLimit: spec.RetryLimit, Suspend: spec.Suspend,
 	}
+	// The gate asks whether there are any: a verdict of an operator that did not record them
+	// must not count for containers without.
+	if len(spec.Server.Env) > 0 || spec.Server.WorkingDir != "" {
+		kept.Server.Env = make([]v1alpha1.EnvVar, 1)
+	}
 	if len(spec.Suppressions) > 0 { // the gate asks whether there are any
 		kept.Suppressions = make([]v1alpha1.Suppression, 1)
 	}

@@ -29,6 +29,8 @@ type Plan struct {
 	Command []string
 	// Dir is the working directory of the server; "" where it is not known.
 	Dir string
+	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
+	Env []string
 	// Canaries are those that the launcher planted.
 	Canaries canary.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.

@@ -34,7 +34,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Server: report.Server{
 			Name: first.result.ServerName, Version: first.result.ServerVersion,
 			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.Command,
-			Exit: first.exit(), Stderr: first.stderr,
+			Environment: environmentOf(plan.Env), Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:     plan.FailOn,
 		EndTime:    now,
@@ -70,7 +70,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	} else {
 		r.Manifest.Digest = ""
 	}
-	unseen := cmp.Or(incomplete(runs), fetched(plan, runs))
+	unseen := cmp.Or(incomplete(runs), fetched(plan, runs), misled(plan.Env))
 	if unseen.Reason != "" {
 		r.Incomplete = &unseen
 	}

@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// surroundings records what the spec sets of the server's environment. imageEnv and
+// imageDir are the image's own, and empty where they are not known: what the spec repeats
+// of them changes nothing.
+func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string) error {
+	server := s.audit.Spec.Server
+	own := map[string]string{}
+	for _, variable := range imageEnv {
+		name, value, _ := strings.Cut(variable, "=")
+		own[name] = value
+	}
+	set := map[string]string{}
+	for _, variable := range server.Env {
+		if value, there := own[variable.Name]; !there || value != variable.Value {
+			set[variable.Name] = variable.Value
+		}
+	}
+	of := &v1alpha1.AuditedEnvironment{}
+	for name := range set {
+		of.Names = append(of.Names, name)
+	}
+	slices.Sort(of.Names)
+	if server.WorkingDir != imageDir {
+		of.WorkingDir = server.WorkingDir
+	}
+	s.run.CodeLoaded = environ.Problem(of.Names, func(name string) string { return set[name] })
+	if len(of.Names) > 0 && r.EnvironmentKey != nil {
+		key := r.EnvironmentKey()
+		if key == nil {
+			return waiting{keyPause}
+		}
+		of.Digest = v1alpha1.Digest(environ.Digest(key, set))
+	}
+	s.run.Audited.Environment = nil
+	if len(of.Names) > 0 || of.WorkingDir != "" {
+		s.run.Audited.Environment = of
+	}
+	return nil
+}
+
+// keyPause is when to look again for the key, which the manager makes when it starts.
+const keyPause = 2 * time.Second
+
+// unmatched is the environment of a spec as long as its digest is not known: no container
+// has the same.
+func unmatched(server v1alpha1.Server) *v1alpha1.AuditedEnvironment {
+	if len(server.Env) == 0 && server.WorkingDir == "" {
+		return nil
+	}
+	of := &v1alpha1.AuditedEnvironment{WorkingDir: server.WorkingDir}
+	for _, variable := range server.Env {
+		of.Names = append(of.Names, variable.Name)
+	}
+	slices.Sort(of.Names)
+	return of
+}
+
+// Defaults of spec.probe, as the CRD has them.
+const (
+	defaultRounds          = 3
+	defaultMaxCallsPerTool = 24
+)
+
+// exercise is how a spec has its server exercised.
+func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
+	probe := spec.Probe
+	encoded, _ := json.Marshal(probe) // what came from the API server is JSON
+	sum := sha256.Sum256(encoded)
+	return &v1alpha1.AuditedExercise{
+		Digest: v1alpha1.Digest("sha256:" + hex.EncodeToString(sum[:])), Network: cmp.Or(spec.Sandbox.Network, v1alpha1.NetworkSinkhole), Calls: probe.Calls,
+		Rounds: cmp.Or(probe.Rounds, defaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, defaultMaxCallsPerTool),
+		Inputs: int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), //nolint:gosec // bounded by the CRD
+	}
+}
+
+// reported is the environment for a report.
+func reported(of *v1alpha1.AuditedEnvironment) *report.Environment {
+	if of == nil {
+		return nil
+	}
+	return &report.Environment{Names: of.Names, Digest: string(of.Digest), WorkingDir: of.WorkingDir}
+}
+
+// misled makes an audit Inconclusive in which the environment had the server load code.
+// What was seen stays seen: findings fail it all the same.
+func (s *session) misled() {
+	if s.report != nil {
+		s.report.Server.Environment = reported(s.run.Audited.Environment)
+	}
+	if !s.failed() && s.run.CodeLoaded != "" {
+		s.fail(report.ReasonCodeLoaded, "%s", s.run.CodeLoaded)
+	}
+}

@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+func TestS2EnvironmentOfTheVerdict(t *testing.T) {
+	env := func(name, value string) []v1alpha1.EnvVar { return []v1alpha1.EnvVar{{Name: name, Value: value}} }
+	for name, c := range map[string]struct {
+		server   v1alpha1.Server
+		imageEnv []string
+		recorded bool
+		loads    bool
+	}{
+		"nothing is set":                       {},
+		"a harmless variable":                  {server: v1alpha1.Server{Env: env("TOKEN", "x")}, recorded: true},
+		"what the image sets":                  {server: v1alpha1.Server{Env: env("NODE_OPTIONS", "-r /x")}, imageEnv: []string{"NODE_OPTIONS=-r /x"}},
+		"what the image sets to another value": {server: v1alpha1.Server{Env: env("NODE_OPTIONS", "-r /y")}, imageEnv: []string{"NODE_OPTIONS=-r /x"}, recorded: true, loads: true},
+		"a variable that loads code":           {server: v1alpha1.Server{Env: env("LD_PRELOAD", "/x.so")}, recorded: true, loads: true},
+		"a working directory":                  {server: v1alpha1.Server{WorkingDir: "/x"}, recorded: true},
+		"the image's working directory":        {server: v1alpha1.Server{WorkingDir: "/app"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := []byte("key")
+			r := &Reconciler{EnvironmentKey: func() []byte { return key }}
+			s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: c.server}}}
+			s.run.Audited = asked(s.audit.Spec)
+			if err := r.surroundings(s, c.imageEnv, "/app"); err != nil {
+				t.Fatal(err)
+			}
+			of := s.run.Audited.Environment
+			if (of != nil) != c.recorded || (s.run.CodeLoaded != "") != c.loads {
+				t.Errorf("environment %+v, loads %q", of, s.run.CodeLoaded)
+			}
+			if of != nil && len(of.Names) > 0 && (of.Digest == "" || strings.Contains(string(of.Digest), c.server.Env[0].Value)) {
+				t.Errorf("digest %q", of.Digest)
+			}
+			if s.misled(); (s.failure.Reason == report.ReasonCodeLoaded) != c.loads {
+				t.Errorf("failure %+v", s.failure)
+			}
+			key = nil
+			if err := r.surroundings(s, c.imageEnv, "/app"); (err != nil) != (of != nil && len(of.Names) > 0) {
+				t.Errorf("without a key: %v", err)
+			}
+		})
+	}
+}
+
+func TestExercise(t *testing.T) {
+	spec := v1alpha1.MCPServerAuditSpec{Probe: v1alpha1.Probe{Rounds: 1, SkipTools: []string{"a"}}, Sandbox: v1alpha1.Sandbox{Network: v1alpha1.NetworkAllow}}
+	got, other := exercise(spec), exercise(v1alpha1.MCPServerAuditSpec{})
+	if got.Rounds != 1 || got.Network != v1alpha1.NetworkAllow || got.SkippedTools != 1 || got.MaxCallsPerTool != 24 || got.Digest == other.Digest || other.Rounds != 3 {
+		t.Errorf("exercise = %+v, without a probe %+v", got, other)
+	}
+}

@@ -1,0 +1,88 @@
+// Package envkey keeps the key of the digests of environments (api/environ) in a Secret of
+// the operator's namespace. The manager makes it once; the gate only reads it.
+package envkey
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// What the key takes, for the roles in config/rbac.
+//
+// The manager makes the key of environments once, and reads it.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-environment-key,namespace=mcpaudit-system
+
+// SecretName is the Secret with the key; entry is where it is in there.
+const (
+	SecretName = "mcpaudit-environment-key"
+	entry      = "key"
+	keyBytes   = 32
+)
+
+// every is how often the Secret is read again: one that was replaced takes effect.
+const every = 30 * time.Second
+
+// Keeper reads the key, and makes it if it has a Writer. It is safe for concurrent use.
+type Keeper struct {
+	Live      client.Reader
+	Writer    client.Writer // nil for one that only reads
+	Namespace string
+
+	key atomic.Pointer[[]byte]
+}
+
+// Key is the key that was read last; nil before that. Without it no environment is equal
+// to an audit's.
+func (k *Keeper) Key() []byte {
+	if key := k.key.Load(); key != nil {
+		return *key
+	}
+	return nil
+}
+
+// NeedLeaderElection has every replica read the key.
+func (k *Keeper) NeedLeaderElection() bool { return false }
+
+// Start reads the key until ctx ends.
+func (k *Keeper) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := k.Load(ctx); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Info("Could not read the key of environments", "problem", err.Error())
+		}
+	}, every)
+	return nil
+}
+
+// Load reads the key, or makes it.
+func (k *Keeper) Load(ctx context.Context) error {
+	var secret corev1.Secret
+	err := k.Live.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: SecretName}, &secret)
+	if apierrors.IsNotFound(err) && k.Writer != nil {
+		key := make([]byte, keyBytes)
+		_, _ = rand.Read(key) // never fails (crypto/rand)
+		secret = corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: SecretName}, Data: map[string][]byte{entry: key}}
+		if err = k.Writer.Create(ctx, &secret); apierrors.IsAlreadyExists(err) {
+			err = k.Live.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: SecretName}, &secret)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("secret %s: %w", SecretName, err)
+	}
+	key := secret.Data[entry]
+	if len(key) < keyBytes {
+		return fmt.Errorf("secret %s: entry %q has %d bytes, want %d or more: delete the Secret, and the manager makes another", SecretName, entry, len(key), keyBytes)
+	}
+	k.key.Store(&key)
+	return nil
+}

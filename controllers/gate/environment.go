@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Environment is what a container sets besides its command.
+type Environment struct {
+	// Variables are those whose values the object has, as a kubelet would set them.
+	// Values from elsewhere are in no audit: they are not compared.
+	Variables map[string]string
+	// Unclear: a value refers to one that the object does not have.
+	Unclear    bool
+	WorkingDir string
+}
+
+// fingerprint is the same for environments that are equal; nil for one that is equal to
+// no audit's.
+func (e Environment) fingerprint(key []byte) *fingerprint {
+	if e.Unclear || len(e.Variables) == 0 && e.WorkingDir == "" {
+		return nil
+	}
+	f := &fingerprint{workingDir: e.WorkingDir}
+	if len(e.Variables) > 0 {
+		if key == nil {
+			return nil
+		}
+		f.digest = v1alpha1.Digest(environ.Digest(key, e.Variables))
+	}
+	return f
+}
+
+// fingerprint identifies an environment.
+type fingerprint struct {
+	digest     v1alpha1.Digest
+	workingDir string
+}
+
+// fingerprintOf is that of an audit. One with names and without a digest is equal to none.
+func fingerprintOf(of *v1alpha1.AuditedEnvironment) (f fingerprint, comparable bool) {
+	return fingerprint{of.Digest, of.WorkingDir}, of.Digest != "" || len(of.Names) == 0 && of.WorkingDir != ""
+}
+
+// compareEnvironments orders them, so that the same is decided in whatever order they come.
+func compareEnvironments(a, b Environment) int {
+	pairs := func(e Environment) []string {
+		all := []string{e.WorkingDir}
+		for _, name := range slices.Sorted(maps.Keys(e.Variables)) {
+			all = append(all, name, e.Variables[name])
+		}
+		return all
+	}
+	return slices.Compare(pairs(a), pairs(b))
+}
+
+// wanted are the answers for a container: about any environment, and about its own.
+type wanted struct {
+	any, own *answer
+	with     *evidence // of its own environment; nil if that is equal to no audit's
+}
+
+// wantIn is want for a container with an environment.
+func (e *evidence) wantIn(container Container, environment *fingerprint) wanted {
+	w := wanted{any: e.want(container)}
+	if environment == nil {
+		return w
+	}
+	if e.environments == nil {
+		e.environments = map[fingerprint]*evidence{}
+	}
+	if w.with = e.environments[*environment]; w.with == nil {
+		w.with = newEvidence()
+		e.environments[*environment] = w.with
+	}
+	w.own = w.with.want(container)
+	return w
+}
+
+// addIn takes a verdict of an audit that set an environment into account: it is about
+// containers with the same, and about nobody else.
+func (e *evidence) addIn(h held, where place) {
+	if h.over(e.other) {
+		e.other = h
+	}
+	e.otherAdmitting = e.otherAdmitting || h.action != v1alpha1.ActionDeny
+	if of, comparable := fingerprintOf(h.verdict.Environment); comparable && e.environments[of] != nil {
+		e.environments[of].addAny(h, where)
+	}
+}
+
+// concludeIn is conclude for a container with an environment.
+func (e *evidence) concludeIn(p *Policy, w wanted) held {
+	known, a := e, w.any
+	if w.with != nil && w.with.verdicts > 0 {
+		known, a = joined(e, w.with), joinedAnswer(w.any, w.own)
+	}
+	found := known.conclude(p, a)
+	if found.reason == v1alpha1.GateNotAudited && e.other.verdict != nil {
+		found = held{standing: standing{v1alpha1.GateOtherEnvironment, p.Gate.OnOtherCommand}, verdict: e.other.verdict}
+		if !e.otherAdmitting {
+			found.action = worseAction(found.action, p.Gate.OnMissing)
+		}
+	}
+	return found
+}
+
+// joined has what conclude looks at of both.
+func joined(a, b *evidence) *evidence {
+	both := &evidence{against: a.against, any: a.any, verdicts: a.verdicts + b.verdicts, admitting: a.admitting + b.admitting}
+	if b.against.verdict != nil && b.against.over(both.against) {
+		both.against = b.against
+	}
+	if b.any.over(both.any) {
+		both.any = b.any
+	}
+	return both
+}
+
+func joinedAnswer(a, b *answer) *answer {
+	if a == nil || b == nil {
+		return nil // of a container that cannot be compared
+	}
+	both := &answer{best: a.best, elsewhere: a.elsewhere, verdicts: a.verdicts + b.verdicts, admitting: a.admitting + b.admitting}
+	if b.best.verdict != nil && b.best.over(both.best) {
+		both.best = b.best
+	}
+	if b.elsewhere.verdict != nil && b.elsewhere.over(both.elsewhere) {
+		both.elsewhere = b.elsewhere
+	}
+	return both
+}

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// set are the variables that the user sets, by name.
+func set(env []string) map[string]string {
+	all := map[string]string{}
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		all[name] = value
+	}
+	return all
+}
+
+// environmentOf names the variables for the report; nil if there are none.
+func environmentOf(env []string) *report.Environment {
+	if len(env) == 0 {
+		return nil
+	}
+	return &report.Environment{Names: slices.Sorted(maps.Keys(set(env)))}
+}
+
+// misled is why an audit says nothing of the server that was named: its environment had
+// it load other code.
+func misled(env []string) report.Incomplete {
+	all := set(env)
+	problem := environ.Problem(slices.Sorted(maps.Keys(all)), func(name string) string { return all[name] })
+	if problem == "" {
+		return report.Incomplete{}
+	}
+	return report.Incomplete{Reason: report.ReasonCodeLoaded, Message: problem}
+}
