@@ -80,13 +80,6 @@ type Gate struct {
 	// +kubebuilder:default=Deny
 	OnOtherCommand GateAction `json:"onOtherCommand,omitempty"`
 
-	// strict denies a container that is started as it was audited, and yet can run other
-	// code: by variables that load code, mounts over other places than scratch
-	// directories, another working directory, or hooks and probes that execute commands.
-	// A pass that was earned by less than the default exercise does not count either.
-	// +optional
-	Strict bool `json:"strict,omitempty"`
-
 	// onInconclusive is for an audit that could not observe everything.
 	// +optional
 	// +kubebuilder:default=Deny
@@ -260,7 +253,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in a word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -280,8 +273,6 @@ const (
 	// GateOtherEnvironment: the image was audited with another environment or working
 	// directory.
 	GateOtherEnvironment GateReason = "OtherEnvironment"
-	// GateAltered: strict is set, and the container can run what was not audited.
-	GateAltered GateReason = "Altered"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image
