@@ -60,7 +60,7 @@ type AuditedServer struct {
 
 // AuditedEnvironment is what a spec sets of a server's environment.
 type AuditedEnvironment struct {
-	// names of the variables, sorted, without those that the image sets to the same value.
+	// names of the variables, sorted; absent if the image sets each to the same value.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

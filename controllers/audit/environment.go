@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,14 +32,16 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 		}
 	}
 	of := &v1alpha1.AuditedEnvironment{}
-	for name := range set {
-		of.Names = append(of.Names, name)
-	}
-	slices.Sort(of.Names)
 	if server.WorkingDir != imageDir {
 		of.WorkingDir = server.WorkingDir
 	}
-	s.run.CodeLoaded = environ.Problem(of.Names, func(name string) string { return set[name] })
+	s.run.CodeLoaded = environ.Problem(slices.Sorted(maps.Keys(set)), func(name string) string { return set[name] })
+	if len(set) > 0 { // a workload that has these has what it repeats of the image as well
+		for _, variable := range server.Env {
+			set[variable.Name] = variable.Value
+		}
+	}
+	of.Names = slices.Sorted(maps.Keys(set))
 	if len(of.Names) > 0 && r.EnvironmentKey != nil {
 		key := r.EnvironmentKey()
 		if key == nil {
