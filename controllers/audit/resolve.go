@@ -40,14 +40,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	s.secrets = secrets
 	switch {
 	case err == nil:
-		if err := r.Options.Allowed.CheckImage(server.Image, image.Size); err != nil {
-			s.halt(notAllowed(err))
-			return errRest
-		}
-		if err := r.surroundings(s, image.Env, image.WorkingDir); err != nil {
-			return err
-		}
-		return s.found(image)
+		return r.accept(s, image)
 	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
 	case errors.Is(err, imageref.ErrBusy):
@@ -68,6 +61,18 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 		return err
 	}
 	return nil
+}
+
+// accept has an image run that its registry gives away.
+func (r *Reconciler) accept(s *session, image imageref.Image) error {
+	if err := r.Options.Allowed.CheckImage(s.audit.Spec.Server.Image, image.Size); err != nil {
+		s.halt(notAllowed(err))
+		return errRest
+	}
+	if err := r.surroundings(s, image.Env, image.WorkingDir); err != nil {
+		return err
+	}
+	return s.found(image)
 }
 
 // onNodes is the advice for an image that its registry does not give away. What else
