@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func TestReadPlan(t *testing.T) {
 				Inputs: map[string]json.RawMessage{"open": json.RawMessage(`{"project":"$HOME"}`)}, SkipTools: []string{"reset"},
 			},
 		}},
-		"elsewhere": {url: "https://mcp.example.com/mcp", audit: audit.Plan{
+		"elsewhere": {url: "https://mcp.example.com/mcp", apiServers: []netip.Addr{netip.MustParseAddr("10.96.0.1")}, audit: audit.Plan{
 			Timeout: 5 * time.Minute, FailOn: report.SeverityHigh,
 			Network: report.NetworkSinkhole, Transport: report.TransportStreamableHTTP, Probe: audit.ProbePlan{Calls: report.CallsReadOnlyHinted},
 		}},
@@ -46,7 +47,7 @@ func TestReadPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(assignment{}), cmpopts.IgnoreUnexported(audit.Plan{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(assignment{}), cmpopts.EquateComparable(netip.Addr{}), cmpopts.IgnoreUnexported(audit.Plan{})); diff != "" {
 				t.Errorf("the plan changed on its way (-want +got):\n%s", diff)
 			}
 		})

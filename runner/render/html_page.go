@@ -139,6 +139,14 @@ func circumstances(r report.Report) []string {
 	if v := r.Server.ProtocolVersion; v != "" {
 		all = append(all, "MCP "+v)
 	}
+	if e := r.Server.Environment; e != nil {
+		if len(e.Names) > 0 {
+			all = append(all, "with "+strings.Join(e.Names, ", ")+" set")
+		}
+		if e.WorkingDir != "" {
+			all = append(all, "in "+e.WorkingDir)
+		}
+	}
 	if t := r.Server.Transport; t != "" {
 		all = append(all, string(t))
 	}

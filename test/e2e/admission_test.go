@@ -42,11 +42,12 @@ metadata: {name: NAME}
 spec: {policyName: NAME}
 `
 
-// probe is a Pod that the policy has to change once it is in force.
+// probe is a Pod that the policy has to change once it is in force. It is in the namespace of
+// the test: in that of the audits the operator's own policy refuses it.
 const probe = `
 apiVersion: v1
 kind: Pod
-metadata: {name: probe, namespace: mcpaudit-runs, labels: {mcpaudit.dev/audit-namespace: NAME}}
+metadata: {name: probe, namespace: NAME, labels: {mcpaudit.dev/audit-namespace: NAME}}
 spec:
   containers:
   - {name: server, image: none.invalid/none}
