@@ -8,6 +8,8 @@
 package statement
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,6 +65,8 @@ type Predicate struct {
 	FailOn   report.Severity `json:"failOn,omitempty"`
 	Findings report.Counts   `json:"findings"`
 
+	// Audit is who asked for it; nil if no operator ran it.
+	Audit  *Audit  `json:"audit,omitempty"`
 	Image  Audited `json:"image"`
 	Server Server  `json:"server"`
 
@@ -74,6 +78,13 @@ type Predicate struct {
 	Runner  report.Component `json:"runner"`
 	Tracer  report.Component `json:"tracer"`
 	Network report.Network   `json:"network"`
+	// Probe is how the server was exercised.
+	Probe report.Probe `json:"probe"`
+	// DeclaredScope is the digest of what the audit, in place of the server, declared the
+	// server to be for; empty if it declared nothing.
+	DeclaredScope string `json:"declaredScope,omitempty"`
+	// Suppressed are the rules whose findings the audit suppressed, each once.
+	Suppressed []string `json:"suppressed,omitempty"`
 
 	StartedOn  time.Time `json:"startedOn"`
 	FinishedOn time.Time `json:"finishedOn"`
@@ -87,6 +98,16 @@ type Server struct {
 	Transport       report.Transport `json:"transport,omitempty"`
 	// Command is the whole command line: another one of the same image was not audited.
 	Command []string `json:"command"`
+	// Environment is what the audit set besides; nil if nothing.
+	Environment *report.Environment `json:"environment,omitempty"`
+}
+
+// Audit names the MCPServerAudit that was made. Its author chose the scope, the
+// suppressions and the environment.
+type Audit struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
 }
 
 // Audited says how it is known which image was audited.
@@ -112,6 +133,8 @@ const (
 // Image is what a statement is about.
 type Image struct {
 	Audited
+	// Audit is who asked for it; nil if no operator ran it.
+	Audit *Audit
 	// Digests of manifests or indexes, "sha256:" and 64 hex digits each; at least one.
 	Digests []string
 }
@@ -135,8 +158,9 @@ func New(r report.Report, of Image) (Statement, error) {
 		Incomplete: r.Incomplete, FailOn: r.FailOn, Findings: report.Count(r.Findings), Image: of.Audited,
 		Server: Server{
 			Name: r.Server.Name, Version: r.Server.Version, ProtocolVersion: r.Server.ProtocolVersion,
-			Transport: r.Server.Transport, Command: r.Server.Command,
+			Transport: r.Server.Transport, Command: r.Server.Command, Environment: r.Server.Environment,
 		},
+		Audit: of.Audit, Probe: r.Probe, DeclaredScope: scopeDigest(r.DeclaredScope), Suppressed: suppressed(r.Findings),
 		ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest, RulesetDigest: r.RulesetDigest,
 		Coverage: r.Coverage, Runner: r.Runner, Tracer: r.Tracer, Network: r.Network,
 		StartedOn: r.StartTime.UTC(), FinishedOn: r.EndTime.UTC(),
@@ -145,6 +169,30 @@ func New(r report.Report, of Image) (Statement, error) {
 		s.Subject = append(s.Subject, Subject{Repository(of.Reference), map[string]string{"sha256": strings.TrimPrefix(digest, "sha256:")}})
 	}
 	return s, s.check()
+}
+
+// scopeDigest is over the JSON of a scope; empty for none.
+func scopeDigest(scope *report.DeclaredScope) string {
+	if scope == nil {
+		return ""
+	}
+	encoded, err := json.Marshal(scope)
+	if err != nil {
+		panic(err) // it is of strings
+	}
+	sum := sha256.Sum256(encoded)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func suppressed(findings []report.Finding) []string {
+	var rules []string
+	for _, finding := range findings {
+		if finding.Suppressed != nil {
+			rules = append(rules, finding.Rule)
+		}
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
 }
 
 // check tells what no statement of ours may say; New makes none of them, and Verify

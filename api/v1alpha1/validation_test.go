@@ -269,7 +269,7 @@ var _ = Describe("The samples", func() {
 				kinds[object.GetKind()]++
 			}
 		}
-		Expect(kinds).To(Equal(map[string]int{"MCPServerAudit": 5, "ClusterMCPAuditPolicy": 2, "MCPAuditPolicy": 1, "MCPAuditException": 1}))
+		Expect(kinds).To(Equal(map[string]int{"MCPServerAudit": 5, "ClusterMCPAuditPolicy": 3, "MCPAuditPolicy": 1, "MCPAuditException": 1}))
 	})
 })
 

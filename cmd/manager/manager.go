@@ -98,7 +98,7 @@ func addAudits(manager ctrl.Manager, opts options.Options, key *envkey.Keeper) e
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Options: opts, Clock: clock.RealClock{},
 		Metrics: counts, Watchdog: watchdog, Slots: queue,
 		EnvironmentKey: key.Key,
-		Attester:       &statement.Attester{Live: manager.GetAPIReader(), Namespace: process.Namespace(), Secret: opts.AttestationKey},
+		Attester:       &statement.Attester{Live: manager.GetAPIReader(), Namespace: process.Namespace(), Secret: opts.AttestationKey, Namespaces: opts.AttestedNamespaces},
 	}
 	if err := metrics.Registry.Register(&auditmetrics.Fleet{
 		Cache: manager.GetCache(), RunNamespace: opts.RunNamespace, Elected: manager.Elected(), Slots: queue, Clock: clock.RealClock{},

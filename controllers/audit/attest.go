@@ -47,6 +47,7 @@ func (s *session) attested() statement.Image {
 	}
 	return statement.Image{
 		Audited: statement.Audited{Reference: ran.Image, Platform: ran.Platform, KnownBy: statement.KnownByOperator}, Digests: digests,
+		Audit: &statement.Audit{Namespace: s.audit.Namespace, Name: s.audit.Name, UID: string(s.audit.UID)},
 	}
 }
 

@@ -33,7 +33,7 @@ func attester(secret string) *attestation.Attester {
 	asManager.Impersonate.UserName = "system:serviceaccount:mcpaudit-system:mcpaudit-manager"
 	live, err := client.New(asManager, client.Options{Scheme: api.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	return &attestation.Attester{Live: live, Namespace: "mcpaudit-system", Secret: secret}
+	return &attestation.Attester{Live: live, Namespace: "mcpaudit-system", Secret: secret, Namespaces: []string{attestation.AllNamespaces}}
 }
 
 // newKey makes a key, and what verifies it.
@@ -85,6 +85,7 @@ var _ = Describe("The statement of an audit", Serial, func() {
 		Expect(s.Predicate.Findings.High).To(Equal(2))
 		Expect(s.Predicate.Image).To(Equal(statement.Audited{Reference: "registry.example/notes:v1", KnownBy: statement.KnownByOperator}))
 		Expect(b.events.list()).NotTo(ContainElement(HavePrefix("NotSigned")))
+		Expect(s.Predicate.Audit).To(Equal(&statement.Audit{Namespace: b.key.Namespace, Name: b.key.Name, UID: string(b.audit(ctx).UID)}))
 	})
 
 	It("is signed with the key of the Secret, and with the next one from the next audit on", func(ctx SpecContext) {

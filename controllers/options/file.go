@@ -52,7 +52,8 @@ type file struct {
 	Discovery     Discovery     `json:"discovery"`
 	PolicyReports PolicyReports `json:"policyReports"`
 	Attestation   struct {
-		KeySecret string `json:"keySecret"`
+		KeySecret  string   `json:"keySecret"`
+		Namespaces []string `json:"namespaces"`
 	} `json:"attestation"`
 	Registries imageref.Registries `json:"registries"`
 	Runner     struct {
@@ -119,6 +120,9 @@ func (o *Options) decode(content []byte) error {
 		if text.from != "" {
 			*text.to = text.from
 		}
+	}
+	if len(f.Attestation.Namespaces) > 0 {
+		o.AttestedNamespaces = f.Attestation.Namespaces
 	}
 	if f.PodTemplate != nil {
 		o.PodTemplate = f.PodTemplate

@@ -79,6 +79,9 @@ type Options struct {
 	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
 	// key that signs the statements of audits; empty for statements that are not signed.
 	AttestationKey string
+	// AttestedNamespaces are those whose audits are signed; "*" for all. Who may write an
+	// audit there decides what the key signs.
+	AttestedNamespaces []string
 	// Registries say which registries may be asked at private addresses, or without TLS.
 	Registries imageref.Registries
 	// RunnerPullSecrets are Secrets of the run namespace that the runner's image is pulled

@@ -61,7 +61,7 @@ func TestLoad(t *testing.T) {
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
 	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever
 	everything.Discovery = options.DiscoveryDisabled
-	everything.AttestationKey = "mcpaudit-attestation-key"
+	everything.AttestationKey, everything.AttestedNamespaces = "mcpaudit-attestation-key", []string{"platform"}
 	for name, test := range map[string]struct {
 		content string
 		want    options.Options
@@ -97,7 +97,7 @@ userNamespaces: Never
 gate: {certificate: External}
 policyReports: Never
 discovery: Disabled
-attestation: {keySecret: mcpaudit-attestation-key}
+attestation: {keySecret: mcpaudit-attestation-key, namespaces: [platform]}
 `, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,9 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		{"allowed: {priorityClassNames: [A_b], runtimeClassNames: [B_c]}\nrunner: {imagePullSecrets: [{name: C_d}]}", []string{
 			`allowed.priorityClassNames: invalid name "A_b"`, `allowed.runtimeClassNames: invalid name "B_c"`, `runner.imagePullSecrets: invalid name "C_d"`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: "managed" is none of ["Managed" "External"]`}},
-		{"attestation: {keySecret: A_b}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
+		{"attestation: {keySecret: A_b, namespaces: [a]}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
+		{"attestation: {keySecret: key}", []string{"attestation.namespaces is required with attestation.keySecret"}},
+		{"attestation: {keySecret: key, namespaces: [A_b]}", []string{`attestation.namespaces: invalid namespace "A_b"`}},
 		{"discovery: Never", []string{`discovery: "Never" is none of ["Auto" "Disabled"]`}},
 		{"policyReports: always", []string{`policyReports: "always" is none of ["Auto" "Never" "Disabled"]`}},
 		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},

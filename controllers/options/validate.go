@@ -79,6 +79,11 @@ func (o *Options) Validate() error {
 		o.validateAllowed(),
 	)
 	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
+	demand(o.AttestationKey == "" || len(o.AttestedNamespaces) > 0,
+		"attestation.namespaces is required with attestation.keySecret: list the namespaces whose audits are signed, or \"*\" for all")
+	for _, namespace := range o.AttestedNamespaces {
+		demand(namespace == "*" || len(validation.IsDNS1123Label(namespace)) == 0, "attestation.namespaces: invalid namespace %q", namespace)
+	}
 	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)

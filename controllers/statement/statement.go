@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,16 @@ type Attester struct {
 	Live client.Reader
 	// Namespace and Secret name the key; no Secret is for statements that nobody signs.
 	Namespace, Secret string
+	// Namespaces are those whose audits are signed; AllNamespaces for all.
+	Namespaces []string
+}
+
+// AllNamespaces has the audits of all namespaces signed.
+const AllNamespaces = "*"
+
+// signs reports whether an audit is of a namespace whose audits are signed.
+func (a *Attester) signs(audit *statement.Audit) bool {
+	return a.Secret != "" && audit != nil && (slices.Contains(a.Namespaces, audit.Namespace) || slices.Contains(a.Namespaces, AllNamespaces))
 }
 
 // Outcome says what became of a statement, in the word of the metric.
@@ -68,7 +79,7 @@ func (a *Attester) Attest(ctx context.Context, r report.Report, of statement.Ima
 	if err != nil {
 		return Result{Outcome: None}, nil //nolint:nilerr // a server that runs elsewhere, an image without a digest: there is none
 	}
-	if a.Secret == "" {
+	if !a.signs(of.Audit) {
 		return plain(made, Unsigned, "")
 	}
 	key, err := a.key(ctx)

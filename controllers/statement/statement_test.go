@@ -30,7 +30,7 @@ func passed() report.Report {
 }
 
 func image() api.Image {
-	return api.Image{Audited: api.Audited{Reference: "notes:1", KnownBy: api.KnownByOperator}, Digests: []string{"sha256:" + strings.Repeat("a", 64)}}
+	return api.Image{Audited: api.Audited{Reference: "notes:1", KnownBy: api.KnownByOperator}, Digests: []string{"sha256:" + strings.Repeat("a", 64)}, Audit: &api.Audit{Namespace: "team", Name: "notes"}}
 }
 
 // TestUnreadableKey: an error that may pass is one, so that the audit is tried again; what
@@ -46,13 +46,28 @@ func TestUnreadableKey(t *testing.T) {
 		"no Secret": {apierrors.NewNotFound(secrets, "key"), statement.NotSigned},
 		"no right":  {apierrors.NewForbidden(secrets, "key", errors.New("no")), statement.NotSigned},
 	} {
-		a := &statement.Attester{Live: refuses{err: test.err}, Namespace: "mcpaudit-system", Secret: "key"}
+		a := &statement.Attester{Live: refuses{err: test.err}, Namespace: "mcpaudit-system", Secret: "key", Namespaces: []string{"team"}}
 		got, err := a.Attest(t.Context(), passed(), image())
 		if got.Outcome != test.outcome || (err != nil) != (test.outcome == "") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		if err == nil && (len(got.Annotations) != 1 || !strings.Contains(got.Problem, "attestation.keySecret key")) {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestS9OnlySelectedNamespaces: no key is asked for, and nothing signed, of an audit that
+// anybody else wrote.
+func TestS9OnlySelectedNamespaces(t *testing.T) {
+	for _, test := range []struct {
+		namespaces []string
+		asked      bool
+	}{{nil, false}, {[]string{"platform"}, false}, {[]string{"platform", "team"}, true}, {[]string{statement.AllNamespaces}, true}} {
+		a := &statement.Attester{Live: refuses{err: errors.New("the key was asked for")}, Secret: "key", Namespaces: test.namespaces}
+		got, err := a.Attest(t.Context(), passed(), image())
+		if (err != nil) != test.asked || !test.asked && got.Outcome != statement.Unsigned {
+			t.Errorf("%q: %+v, %v", test.namespaces, got, err)
 		}
 	}
 }

@@ -128,7 +128,6 @@ func decisionsAsked() []object {
 func created() []object {
 	return []object{
 		pod("Pod, dry run", byDigest(honest)),
-		pod("Pod, by tag, dry run", honest).isDenied(),
 		pod("Pod, failed, dry run", byDigest(leaky)).isDenied(),
 		pod("Pod", byDigest(honest)).isStored(),
 		deployment("Deployment", byDigest(honest)).isStored(),
