@@ -35,12 +35,12 @@ type controller struct {
 func controllers(memory int64) []controller {
 	processes := map[string]int64{"pids.max": maxProcesses}
 	return []controller{
-		{name: "pids", v1: processes, v2: processes, unbounded: "the number of the server's processes"},
-		{
+		{ // first: with cgroup2 the others have to be in the same group
 			name: "memory", v1: map[string]int64{"memory.limit_in_bytes": memory}, v2: map[string]int64{"memory.max": memory},
 			optional:  map[string]int64{"memory.memsw.limit_in_bytes": memory, "memory.swap.max": 0, "memory.oom.group": 0},
 			unbounded: "the server's memory",
 		},
+		{name: "pids", v1: processes, v2: processes, unbounded: "the number of the server's processes"},
 		// Half of the usual share: the machine stays usable, and an idle machine gives all.
 		{name: "cpu", v1: map[string]int64{"cpu.shares": 512}, v2: map[string]int64{"cpu.weight": 50}, unbounded: "the server's share of the processors"},
 	}
@@ -48,7 +48,10 @@ func controllers(memory int64) []controller {
 
 // confinement is the control groups of one sandbox, and what nothing bounds.
 type confinement struct {
-	groups    []string
+	groups []string
+	// unified is the group of cgroup2, in whose hierarchy a process is in one group only;
+	// empty before there is one.
+	unified   string
 	unbounded []string
 }
 
@@ -99,6 +102,9 @@ func (c *confinement) enter(pid int, wanted controller, parents []parent) bool {
 	for _, p := range parents {
 		sweep(p.dir)
 		group := filepath.Join(p.dir, groupName(pid))
+		if p.unified && c.unified != "" && group != c.unified {
+			continue // to enter it would leave the other
+		}
 		made := os.Mkdir(group, 0o755)
 		if made != nil && !slices.Contains(c.groups, group) {
 			continue
@@ -118,6 +124,9 @@ func (c *confinement) enter(pid int, wanted controller, parents []parent) bool {
 		}
 		if made == nil {
 			c.groups = append(c.groups, group)
+		}
+		if p.unified {
+			c.unified = group
 		}
 		return true
 	}

@@ -190,7 +190,7 @@ func (r *root) mkdir(path string, like *syscall.Stat_t) error {
 	if err := mkdirLike(r.at(path), like); err != nil {
 		return err
 	}
-	if r.theirs(path) {
+	if r.theirs(path) || r.onTheWay(path) {
 		return r.owner.own(r.at(path))
 	}
 	return r.owner.lend(r.at(path), like.Uid, like.Mode)
@@ -250,7 +250,11 @@ func (r *root) tree(path string, stat *syscall.Stat_t) error {
 // theirs.
 func (r *root) bindReadOnly(path string) error {
 	if r.owner != nil && r.theirs(path) {
-		return r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
+		err := r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
+		if err == nil {
+			return nil
+		}
+		fmt.Fprintf(os.Stderr, "%s%v: the server reads of it what everybody may\n", notePrefix, err)
 	}
 	return bindReadOnly(path, r.at(path))
 }

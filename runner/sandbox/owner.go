@@ -6,8 +6,10 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -262,14 +264,55 @@ func noUserNamespace(err error) error {
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp"}
 
 // theirs reports whether a path belongs to the user whom the server is for: it is in
-// the home, below what the command names, or shown only because of that.
+// the home, or below what the command names.
 func (v view) theirs(path string) bool {
 	within := func(dir string) bool { return path == dir || isBelow(path, dir) }
-	_, ruled := v.rules[filepath.Dir(path)]
-	return within(v.home) || within("/root") || ruled && v.leadsThere(path) && !slices.Contains(systemDirs, path) ||
+	return within(v.home) || within("/root") ||
 		slices.ContainsFunc(v.keep, func(kept string) bool {
 			return within(kept) && !slices.Contains(systemDirs, kept)
 		})
+}
+
+// onTheWay reports whether a directory is shown only because it is above what the command
+// names: the server gets a directory of ours there, and nothing that is beside the way.
+func (v view) onTheWay(path string) bool {
+	_, ruled := v.rules[filepath.Dir(path)]
+	return ruled && v.leadsThere(path) && !slices.Contains(systemDirs, path)
+}
+
+// apartFrom are the paths whose way is taken apart, so that the server gets them and
+// nothing beside: the working directory, and what of the command not everybody may read.
+func apartFrom(dir string, keep []string) []string {
+	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool { return path == dir || isPublic(path) })
+	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
+}
+
+// isPublic reports whether everybody may read a path, or it is not there.
+func isPublic(path string) bool {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o004 == 0 {
+		return err != nil
+	}
+	for dir := filepath.Dir(path); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// homesOf are the homes of the owners of paths that lie in them.
+func homesOf(paths []string) []string {
+	var homes []string
+	for _, path := range paths {
+		var stat syscall.Stat_t
+		if syscall.Stat(path, &stat) != nil {
+			continue
+		}
+		if account, err := user.LookupId(strconv.Itoa(int(stat.Uid))); err == nil && isBelow(path, account.HomeDir) && !slices.Contains(systemDirs, account.HomeDir) {
+			homes = append(homes, filepath.Clean(account.HomeDir))
+		}
+	}
+	return homes
 }
 
 // leadsThere reports whether a path is above what the command names.

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -121,7 +120,8 @@ func prepare(s spec, network *hole) (mapped bool, err error) {
 	if s.BindOnly {
 		r.readOnly = errors.New("overlays are not to be used: the server cannot change any file of the machine")
 	}
-	if r.owner, err = newOwner(append([]string{s.Dir, s.Home}, s.Keep...)); err != nil {
+	// What else the command names has no say: a link in a repository may lead anywhere.
+	if r.owner, err = newOwner([]string{s.Dir, s.Home}); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, r.owner.note(err))
 	}
 	return r.owner != nil, r.furnish(s, network)
@@ -178,8 +178,11 @@ func (r *root) fromMachine(s spec) error {
 		paths = append(paths, f.Path)
 	}
 	r.view = newView(s.Home, mounts, s.Keep, paths)
-	if r.owner != nil && !slices.Contains(systemDirs, s.Dir) {
-		r.apart = s.Dir
+	for _, dir := range homesOf(s.Keep) {
+		r.protect(dir)
+	}
+	if r.owner != nil {
+		r.apart = apartFrom(s.Dir, s.Keep)
 	}
 	if err := r.build(); err != nil {
 		return err

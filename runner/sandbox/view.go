@@ -19,8 +19,8 @@ type view struct {
 	// keep lists paths that stay visible though a rule would hide them: the
 	// working directory and what the command names.
 	keep []string
-	// apart is a directory that is treated by itself; "" for none.
-	apart string
+	// apart are paths that are treated by themselves.
+	apart []string
 	rules map[string]rule
 	// canaries are the paths where canary files will stand.
 	canaries []string
@@ -90,16 +90,26 @@ func newView(home string, mounts []mountPoint, keep, canaries []string) view {
 			v.narrow(kept, temp)
 		}
 	}
-	for _, dir := range slices.Compact([]string{home, "/root"}) {
-		for below, names := range runtimes {
-			shown := only(names...)
-			if below == "" {
-				shown = visible(shown)
-			}
-			v.rules[filepath.Join(dir, below)] = shown
+	v.protect(home)
+	v.protect("/root")
+	for _, kept := range keep { // in somebody else's home, as under sudo
+		if below, ok := strings.CutPrefix(kept, "/home/"); ok {
+			name, _, _ := strings.Cut(below, "/")
+			v.protect(filepath.Join("/home", name))
 		}
 	}
 	return v
+}
+
+// protect has a home show no more than its visible files and the language runtimes in it.
+func (v view) protect(home string) {
+	for below, names := range runtimes {
+		shown := only(names...)
+		if below == "" {
+			shown = visible(shown)
+		}
+		v.rules[filepath.Join(home, below)] = shown
+	}
 }
 
 // tempDirs are for the temporary files of everybody. The server has its own, small, with
@@ -170,7 +180,7 @@ func (v view) shown(path string) bool {
 // partial tells whether something below path (or path itself) needs to be
 // treated by itself.
 func (v view) partial(path string) bool {
-	return v.partialByRule(path) || isBelow(v.apart, path) && !v.theirs(path) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
+	return v.partialByRule(path) || !v.theirs(path) && slices.ContainsFunc(v.apart, func(a string) bool { return isBelow(a, path) }) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
 		slices.ContainsFunc(v.mounts, func(m mountPoint) bool { return isBelow(m.path, path) })
 }
 

@@ -26,7 +26,7 @@ func TestTreat(t *testing.T) {
 		"/tmp/deep": descend, "/tmp/deep/other": hide, "/tmp/deep/in": descend, "/tmp/deep/in/other": hide, "/tmp/deep/in/project": whole,
 		"/run": descend, "/run/docker.sock": hide, "/run/user": hide,
 		"/run/systemd": descend, "/run/systemd/resolve": whole, "/run/systemd/private": hide,
-		"/home": descend, "/home/ann": descend, "/home/carl": hide, "/home/bob": whole,
+		"/home": descend, "/home/ann": descend, "/home/carl": hide, "/home/bob": descend,
 		"/home/ann/project": whole, "/home/ann/.bash_history": hide, "/home/ann/.gnupg": hide,
 		"/home/ann/.nvm": whole, "/home/ann/.tools": whole, "/home/ann/.ssh": hide,
 		"/home/ann/.config": descend, "/home/ann/.config/gh": hide, "/home/ann/.config/Slack": hide,

@@ -231,6 +231,7 @@ var left = []string{
 	`Lease mcpaudit-system manager\.mcpaudit\.dev`,
 	`Namespace - mcpaudit-system`,
 	`Secret mcpaudit-system mcpaudit-gate-certificate`,
+	`Secret mcpaudit-system mcpaudit-environment-key`,
 	`ValidatingAdmissionPolicy - mcpaudit-gate-label`,
 	`ValidatingAdmissionPolicyBinding - mcpaudit-gate-label`,
 	`ValidatingAdmissionPolicyBinding - mcpaudit-(denied|passed)\.\S+`,

@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestS13SomebodyElsesHome: root in a directory of a user gives the server that directory,
+// and nothing of the user's that lies beside it.
+func TestS13SomebodyElsesHome(t *testing.T) {
+	v := newView("/root", nil, []string{"/home/alice/work/notes", "/home/bob/.nvm/versions/node"}, nil)
+	v.apart = []string{"/home/alice/work/notes"}
+	for path, want := range map[string]struct {
+		how    treatment
+		theirs bool
+	}{
+		"/home/alice":                  {descend, false},
+		"/home/alice/.ssh":             {hide, false},
+		"/home/alice/.netrc":           {hide, false},
+		"/home/alice/.config":          {descend, false},
+		"/home/alice/.config/gh":       {hide, false},
+		"/home/alice/.mozilla":         {hide, false},
+		"/home/alice/work":             {descend, false},
+		"/home/alice/work/other":       {whole, false},
+		"/home/alice/work/notes":       {whole, true},
+		"/home/bob":                    {descend, false},
+		"/home/bob/.ssh":               {hide, false},
+		"/home/bob/.nvm":               {whole, false},
+		"/home/bob/.nvm/versions/node": {whole, true},
+		"/home/carol":                  {hide, false},
+	} {
+		if how, theirs := v.treat(path), v.theirs(path); how != want.how || theirs != want.theirs {
+			t.Errorf("%s: treated as %d, theirs %t; want %d, %t", path, how, theirs, want.how, want.theirs)
+		}
+	}
+}
+
+// TestS13PrivateFilesOfTheCommand: what only root may read of the command is the server's,
+// wherever it is.
+func TestS13PrivateFilesOfTheCommand(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	public, private := filepath.Join(dir, "public.js"), filepath.Join(dir, "private.js")
+	closed := filepath.Join(dir, "closed")
+	for path, mode := range map[string]os.FileMode{public: 0o644, private: 0o600} {
+		if err := os.WriteFile(path, nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	within := filepath.Join(closed, "server.js")
+	if err := os.WriteFile(within, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := apartFrom("/", []string{private, within, "/", filepath.Join(dir, "absent")})
+	if want := []string{private, within}; !slices.Equal(got, want) {
+		t.Errorf("apart are %q, want %q", got, want)
+	}
+	if got := apartFrom(dir, nil); !slices.Equal(got, []string{dir}) {
+		t.Errorf("apart are %q, want the working directory", got)
+	}
+	if isPublic(private) || isPublic(within) {
+		t.Error("a file is public that only its owner may read")
+	}
+}
