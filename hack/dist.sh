@@ -9,7 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 dist=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
 umask 022
-if [ -n "${SIGNING_KEY:-}" ] && ! openssl pkey -in "$SIGNING_KEY" -noout -passin pass:"${SIGNING_KEY_PASSWORD:-}" 2>/dev/null; then
+export SIGNING_KEY_PASSWORD=${SIGNING_KEY_PASSWORD:-} # others can read a command line
+if [ -n "${SIGNING_KEY:-}" ] && ! openssl pkey -in "$SIGNING_KEY" -noout -passin env:SIGNING_KEY_PASSWORD 2>/dev/null; then
 	echo "dist: SIGNING_KEY=$SIGNING_KEY is no private key in PEM form, or SIGNING_KEY_PASSWORD is not its password" >&2
 	exit 1
 fi
@@ -59,6 +60,6 @@ go -C hack/dist run . sbom "$dist" "$work/programs" "${DEBIAN_LOCK:-$PWD/hack/im
 
 (cd "$dist" && sha256sum -- mcpaudit-* kubectl-mcpaudit-* *.oci.tar *.tgz install.yaml images.txt sbom.cdx.json >SHA256SUMS)
 if [ -n "${SIGNING_KEY:-}" ]; then # ASN.1 signature over SHA-256 in base64, as "cosign sign-blob" makes it
-	openssl dgst -sha256 -sign "$SIGNING_KEY" -passin pass:"${SIGNING_KEY_PASSWORD:-}" "$dist/SHA256SUMS" | base64 -w0 >"$dist/SHA256SUMS.sig"
+	openssl dgst -sha256 -sign "$SIGNING_KEY" -passin env:SIGNING_KEY_PASSWORD "$dist/SHA256SUMS" | base64 -w0 >"$dist/SHA256SUMS.sig"
 fi
 echo "dist: $VERSION in $dist" >&2

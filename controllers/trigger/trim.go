@@ -20,8 +20,11 @@ const (
 
 // Trim is for the caches of managers and gates. It drops the large parts of a large audit
 // and leaves the digest of the whole spec in TrimmedSpec: who needs the rest reads the
-// audit from the API server.
+// audit from the API server. Reflectors transform an object more than once.
 func Trim(audit *v1alpha1.MCPServerAudit) error {
+	if audit.TrimmedSpec != "" {
+		return nil
+	}
 	large := size(audit.Annotations) > maxCachedAnnotations
 	if large {
 		audit.Annotations = ownAnnotations(audit.Annotations)

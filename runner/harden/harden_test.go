@@ -64,12 +64,14 @@ func helper(how, dir string) error {
 			}
 			return errno
 		},
-		"keyctl": func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true); return err },
-		"bpf":    func() error { _, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0); return errno },
-		"write":  func() error { return os.WriteFile(filepath.Join(dir, "other"), nil, 0o600) },
-		"read":   func() error { _, err := os.ReadFile(filepath.Join(dir, "secret")); return err },
-		"own":    func() error { return os.WriteFile(filepath.Join(dir, "own"), []byte("x"), 0o600) },
-		"hosts":  func() error { _, err := os.ReadFile("/etc/hosts"); return err },
+		"clone3":         func() error { _, _, errno := unix.RawSyscall(unix.SYS_CLONE3, 0, 0, 0); return errno },
+		"open_tree_attr": func() error { _, _, errno := unix.RawSyscall(openTreeAttr, 0, 0, 0); return errno },
+		"keyctl":         func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true); return err },
+		"bpf":            func() error { _, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0); return errno },
+		"write":          func() error { return os.WriteFile(filepath.Join(dir, "other"), nil, 0o600) },
+		"read":           func() error { _, err := os.ReadFile(filepath.Join(dir, "secret")); return err },
+		"own":            func() error { return os.WriteFile(filepath.Join(dir, "own"), []byte("x"), 0o600) },
+		"hosts":          func() error { _, err := os.ReadFile("/etc/hosts"); return err },
 		"exec": func() error {
 			pid, err := syscall.ForkExec("/bin/true", []string{"true"}, nil)
 			if err == nil {
@@ -100,7 +102,7 @@ func word(err error) string {
 // TestS14TheRunnerIsHeld: after it was hardened a runner cannot do what only a fault would
 // have it do, on any of its threads, and can do its own work.
 func TestS14TheRunnerIsHeld(t *testing.T) {
-	always := []string{"open_by_handle_at EPERM", "name_to_handle_at EPERM", "unshare EPERM", "clone EPERM", "keyctl EPERM", "bpf EPERM", "own ok", "hosts ok"}
+	always := []string{"open_by_handle_at EPERM", "name_to_handle_at EPERM", "unshare EPERM", "clone EPERM", "clone3 ENOSYS", "open_tree_attr EPERM", "keyctl EPERM", "bpf EPERM", "own ok", "hosts ok"}
 	for how, want := range map[string][]string{
 		"tracing": {"exec ok", "read ok", "write ok"},
 		"talking": {"exec EPERM", "read EACCES", "write EACCES"},

@@ -27,6 +27,7 @@ openssl pkey -in release.pem -pubout -out release.pub
 echo "0000  install.yaml" >SHA256SUMS
 dist=.
 SIGNING_KEY=release.pem
+export SIGNING_KEY_PASSWORD=
 `+sign)
 	const verify = `base64 -d SHA256SUMS.sig >signature && openssl dgst -sha256 -verify release.pub -signature signature SHA256SUMS`
 	shell(t, dir, verify)
