@@ -121,9 +121,7 @@ func (o *Options) decode(content []byte) error {
 			*text.to = text.from
 		}
 	}
-	if len(f.Attestation.Namespaces) > 0 {
-		o.AttestedNamespaces = f.Attestation.Namespaces
-	}
+	o.AttestedNamespaces = append(o.AttestedNamespaces, f.Attestation.Namespaces...)
 	if f.PodTemplate != nil {
 		o.PodTemplate = f.PodTemplate
 	}

@@ -78,12 +78,7 @@ func (o *Options) Validate() error {
 		o.Registries.Validate(),
 		o.validateAllowed(),
 	)
-	demand(optional(o.AttestationKey), "attestation.keySecret: %q is no name of a Secret", o.AttestationKey)
-	demand(o.AttestationKey == "" || len(o.AttestedNamespaces) > 0,
-		"attestation.namespaces is required with attestation.keySecret: list the namespaces whose audits are signed, or \"*\" for all")
-	for _, namespace := range o.AttestedNamespaces {
-		demand(namespace == "*" || len(validation.IsDNS1123Label(namespace)) == 0, "attestation.namespaces: invalid namespace %q", namespace)
-	}
+	problems = append(problems, o.validateAttestation()...)
 	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
 		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
@@ -95,6 +90,23 @@ func (o *Options) Validate() error {
 		problems = append(problems, fmt.Errorf("podTemplate: %w", err))
 	}
 	return errors.Join(problems...)
+}
+
+// validateAttestation checks which key signs, and whose audits.
+func (o *Options) validateAttestation() []error {
+	var problems []error
+	if !optional(o.AttestationKey) {
+		problems = append(problems, fmt.Errorf("attestation.keySecret: %q is no name of a Secret", o.AttestationKey))
+	}
+	if o.AttestationKey != "" && len(o.AttestedNamespaces) == 0 {
+		problems = append(problems, errors.New("attestation.namespaces is required with attestation.keySecret: list the namespaces whose audits are signed, or \"*\" for all"))
+	}
+	for _, namespace := range o.AttestedNamespaces {
+		if namespace != "*" && len(validation.IsDNS1123Label(namespace)) > 0 {
+			problems = append(problems, fmt.Errorf("attestation.namespaces: invalid namespace %q", namespace))
+		}
+	}
+	return problems
 }
 
 // validateAllowed checks the section allowed, and the names of the runner's pull secrets.
