@@ -58,9 +58,8 @@ type confinement struct {
 // confine bounds the processes, the memory and the share of the processors of one
 // process and of all that it starts from now on.
 //
-// Where no group can be made, a resource limit bounds the number of processes and the
-// data of each; the former does not hold for uid 0 of the machine, whom the kernel
-// exempts (kernel/fork.c, copy_process).
+// Where no group can be made, a resource limit bounds the number of processes, but not
+// those of uid 0 of the machine, whom the kernel exempts (kernel/fork.c, copy_process).
 func confine(pid int, memory int64) (*confinement, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -71,26 +70,50 @@ func confine(pid int, memory int64) (*confinement, error) {
 		return nil, err
 	}
 	c := &confinement{}
+	var entered []controller
 	for _, wanted := range controllers(memory) {
-		if c.enter(pid, wanted, groups(string(mounts), string(own), wanted.name)) || fallback(pid, wanted.name, memory) {
-			continue
+		switch {
+		case c.enter(pid, wanted, groups(string(mounts), string(own), wanted.name)):
+			entered = append(entered, wanted)
+		case !fallback(pid, wanted.name):
+			c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: no control group could be made")
 		}
-		c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: no control group could be made")
+	}
+	now, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // what cannot be read proves no membership
+	for _, wanted := range entered {
+		if !isIn(string(now), wanted.name, groupName(pid)) {
+			c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: the process is not in its control group")
+		}
 	}
 	return c, nil
 }
 
+// isIn reports whether a process is in a group of a name, by its own list of groups: in
+// the hierarchy of the controller, or else in the unified one (cgroups(7)).
+func isIn(own, controller, group string) bool {
+	unified := false
+	for line := range strings.Lines(own) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		in := filepath.Base(parts[2]) == group
+		if slices.Contains(strings.Split(parts[1], ","), controller) {
+			return in
+		}
+		unified = unified || parts[1] == "" && in
+	}
+	return unified
+}
+
 // fallback sets the resource limit that does most of what a controller does, and
 // reports whether it holds.
-func fallback(pid int, controller string, memory int64) bool {
+func fallback(pid int, controller string) bool {
 	switch {
 	case controller == "cpu":
 		return unix.Setpriority(unix.PRIO_PROCESS, pid, 5) == nil
-	case os.Getuid() == 0:
-		return false
-	case controller == "memory":
-		limit := unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)} //nolint:gosec // positive: options check it
-		return unix.Prlimit(pid, unix.RLIMIT_DATA, &limit, nil) == nil
+	case controller == "memory" || os.Getuid() == 0:
+		return false // runtimes reserve far more data than they use, so RLIMIT_DATA would stop honest ones
 	}
 	limit := unix.Rlimit{Cur: maxProcesses, Max: maxProcesses}
 	return unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) == nil

@@ -69,3 +69,38 @@ func TestS13PrivateFilesOfTheCommand(t *testing.T) {
 		t.Error("a file is public that only its owner may read")
 	}
 }
+
+// TestS13LinksGiveNothing: a link in a repository makes no file of root's the server's,
+// while the working directory is, also by a link.
+func TestS13LinksGiveNothing(t *testing.T) {
+	top := t.TempDir()
+	dir, outside := filepath.Join(top, "repository"), filepath.Join(top, "outside")
+	for _, d := range []string{dir, outside} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret, named, within := filepath.Join(outside, "secret"), filepath.Join(outside, "named"), filepath.Join(dir, "within")
+	for _, file := range []string{secret, named, within} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		filepath.Join(dir, "config"): secret, filepath.Join(dir, "inside"): within, filepath.Join(dir, "tree"): outside, filepath.Join(top, "here"): dir,
+	} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []string{dir, filepath.Join(top, "here")} {
+		kept := keep(at, "", []string{"config", "inside", "--tree=tree", named})
+		v := newView("/root", nil, kept, nil)
+		v.foreign = foreignTo(at, kept)
+		for path, want := range map[string]bool{secret: false, outside: false, within: true, named: true, dir: true} {
+			if got := v.theirs(path); got != want {
+				t.Errorf("in %s, %s is the server's: %t, want %t", at, path, got, want)
+			}
+		}
+	}
+}

@@ -184,7 +184,7 @@ func (r *root) entry(path string) error {
 func (r *root) mkdir(path string, like *syscall.Stat_t) error {
 	if r.owner != nil && r.leadsThere(path) {
 		open := *like
-		open.Mode |= 0o001
+		open.Mode |= 0o005 // interpreters list the directory of a program
 		like = &open
 	}
 	if err := mkdirLike(r.at(path), like); err != nil {

@@ -269,7 +269,7 @@ func (v view) theirs(path string) bool {
 	within := func(dir string) bool { return path == dir || isBelow(path, dir) }
 	return within(v.home) || within("/root") ||
 		slices.ContainsFunc(v.keep, func(kept string) bool {
-			return within(kept) && !slices.Contains(systemDirs, kept)
+			return within(kept) && !slices.Contains(systemDirs, kept) && !slices.Contains(v.foreign, kept)
 		})
 }
 
@@ -285,6 +285,33 @@ func (v view) onTheWay(path string) bool {
 func apartFrom(dir string, keep []string) []string {
 	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool { return path == dir || isPublic(path) })
 	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
+}
+
+// programDirs hold links that whoever administers the machine made.
+var programDirs = []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr"}
+
+// foreignTo are the kept paths outside the working directory to which a link leads that a
+// repository may contain: the server sees them, but has no more access than everybody.
+func foreignTo(dir string, keep []string) []string {
+	var own []string
+	if !slices.Contains(systemDirs, dir) {
+		own = links(dir) // no link in a repository chose where the user is
+	}
+	within := func(path string, dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(d string) bool { return path == d || isBelow(path, d) })
+	}
+	var foreign []string
+	for _, path := range keep {
+		if path == dir || within(path, programDirs) {
+			continue
+		}
+		for _, target := range links(path) {
+			if target != path && !within(target, own) {
+				foreign = append(foreign, target)
+			}
+		}
+	}
+	return foreign
 }
 
 // isPublic reports whether everybody may read a path, or it is not there.

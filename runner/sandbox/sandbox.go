@@ -325,7 +325,7 @@ func namespaces(uid, gid int, network report.Network) *syscall.SysProcAttr {
 func refused(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EUSERS):
-		return fmt.Errorf("make the namespaces: %w: raise user.max_user_namespaces (sysctl), or run as root", err)
+		return fmt.Errorf("make the namespaces: %w: raise user.max_user_namespaces (sysctl)", err)
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("make the namespaces: %w: allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "+
 			"kernel.apparmor_restrict_unprivileged_userns=0), or run as root; in a container, add CAP_SYS_ADMIN", err)

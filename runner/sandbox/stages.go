@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -182,7 +183,9 @@ func (r *root) fromMachine(s spec) error {
 		r.protect(dir)
 	}
 	if r.owner != nil {
-		r.apart = apartFrom(s.Dir, s.Keep)
+		r.foreign = foreignTo(s.Dir, s.Keep)
+		given := slices.DeleteFunc(slices.Clone(s.Keep), func(path string) bool { return slices.Contains(r.foreign, path) })
+		r.apart = apartFrom(s.Dir, given)
 	}
 	if err := r.build(); err != nil {
 		return err

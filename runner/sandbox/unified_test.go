@@ -36,3 +36,32 @@ func TestS13OneUnifiedGroup(t *testing.T) {
 		t.Errorf("entered %q as well, %v", procs, err)
 	}
 }
+
+// TestS13MembershipIsRead: what a process is in says its own list, not what was written.
+func TestS13MembershipIsRead(t *testing.T) {
+	for _, tc := range []struct {
+		own  string
+		want bool
+	}{
+		{"0::/app.slice/job-7-1\n", true},
+		{"0::/job-7-1/below\n", false},
+		{"0::/app.slice\n", false},
+		{"4:memory:/a/job-7-1\n0::/\n", true},
+		{"4:cpu,memory:/job-7-1\n", true},
+		{"4:memory:/\n8:pids:/job-7-1\n0::/\n", false},
+		{"4:memory:/\n0::/job-7-1\n", false},
+		{"nonsense\n", false},
+	} {
+		if got := isIn(tc.own, "memory", "job-7-1"); got != tc.want {
+			t.Errorf("%q: in the group: %t, want %t", tc.own, got, tc.want)
+		}
+	}
+}
+
+// TestS13NoLimitOfData: without a group the memory is not bounded, and said to be so: a
+// limit of data stops runtimes that reserve what they never use.
+func TestS13NoLimitOfData(t *testing.T) {
+	if fallback(os.Getpid(), "memory") {
+		t.Error("the memory of a process is bounded without a group")
+	}
+}

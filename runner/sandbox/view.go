@@ -21,7 +21,9 @@ type view struct {
 	keep []string
 	// apart are paths that are treated by themselves.
 	apart []string
-	rules map[string]rule
+	// foreign are the paths in keep that the server does not get as its own.
+	foreign []string
+	rules   map[string]rule
 	// canaries are the paths where canary files will stand.
 	canaries []string
 }
