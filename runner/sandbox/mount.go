@@ -118,13 +118,22 @@ func (r *root) directory(path string) error {
 	if err != nil {
 		return fmt.Errorf("show %s: %w", path, err)
 	}
-	if len(entries) > maxEntries {
-		return fmt.Errorf("show %s: it has more than %d entries", path, maxEntries)
-	}
+	var shown []string
 	for _, e := range entries {
-		child := filepath.Join(path, e.Name())
-		if err := r.entry(child); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("show %s: %w", child, err)
+		if child := filepath.Join(path, e.Name()); r.treat(child) != hide {
+			shown = append(shown, child)
+		}
+	}
+	if len(shown) > maxEntries {
+		return r.crowded(path, shown)
+	}
+	return r.entries(shown)
+}
+
+func (r *root) entries(paths []string) error {
+	for _, path := range paths {
+		if err := r.entry(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("show %s: %w", path, err)
 		}
 	}
 	return nil
@@ -142,11 +151,7 @@ func (r *root) entry(path string) error {
 		if how == hide {
 			return nil
 		}
-		target, err := os.Readlink(path)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(target, r.at(path))
+		return r.symlink(path)
 	case syscall.S_IFREG:
 		if how == hide {
 			return nil
@@ -179,6 +184,18 @@ func (r *root) entry(path string) error {
 	}
 }
 
+// symlink shows a link, unless it is shown already, as part of a crowded directory.
+func (r *root) symlink(path string) error {
+	target, err := os.Readlink(path)
+	if err == nil {
+		err = os.Symlink(target, r.at(path))
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // mkdir makes a directory of the server as the machine has it. The server gets its own,
 // and a way to it.
 func (r *root) mkdir(path string, like *syscall.Stat_t) error {
@@ -187,7 +204,11 @@ func (r *root) mkdir(path string, like *syscall.Stat_t) error {
 		open.Mode |= 0o005 // interpreters list the directory of a program
 		like = &open
 	}
-	if err := mkdirLike(r.at(path), like); err != nil {
+	err := mkdirLike(r.at(path), like)
+	if errors.Is(err, fs.ErrExist) {
+		err = r.replace(path, like)
+	}
+	if err != nil {
 		return err
 	}
 	if r.theirs(path) || r.onTheWay(path) {
@@ -209,6 +230,9 @@ func mkdirLike(dir string, like *syscall.Stat_t) error {
 // file shows a single file, which cannot have a writable layer: a copy of it, or
 // when it is large the file itself, unchangeable.
 func (r *root) file(path string, stat *syscall.Stat_t) error {
+	if r.readOnly != nil && isThere(r.at(path)) {
+		return r.bindReadOnly(path) // in a crowded directory, which cannot be written to
+	}
 	if stat.Size > maxCopy {
 		if err := os.WriteFile(r.at(path), nil, 0o444); err != nil {
 			return err

@@ -94,14 +94,20 @@ func runIn(t *testing.T, network report.Network, command ...string) outcome {
 
 func runUnder(t *testing.T, tracer trace.Backend, network report.Network, command ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	launcher, err := sandbox.New(command, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	launcher.Network = network
 	launcher.Tracer = tracer
+	return runWith(t, launcher)
+}
+
+func runWith(t *testing.T, launcher *sandbox.Launcher) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
 	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {
 		t.Fatal(err)

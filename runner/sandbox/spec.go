@@ -113,7 +113,8 @@ var projects = []string{
 
 // project is what has to be visible with a path in a directory for temporary files: the
 // highest directory above it that looks like the top of a project, or else the one that
-// it is in, where programs look for their own files. Elsewhere it is the path.
+// it is in, where programs look for their own files. Elsewhere it is the path. Where
+// node_modules lies in the directory for temporary files itself it is node_modules.
 func project(path string) string {
 	i := slices.IndexFunc(tempDirs, func(temp string) bool { return isBelow(path, temp) })
 	if i < 0 {
@@ -130,6 +131,9 @@ func project(path string) string {
 		}) {
 			found = dir
 		}
+	}
+	if above, _, within := strings.Cut(path, "/node_modules/"); within && above == tempDirs[i] {
+		return above + "/node_modules"
 	}
 	return found
 }

@@ -111,6 +111,24 @@ func TestProject(t *testing.T) {
 			t.Errorf("project(%s) = %s, want %s", path, got, want)
 		}
 	}
+	modules, err := os.MkdirTemp("/tmp", "mcpaudit-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(modules) })
+	tempDirs[0] = modules // in place of /tmp, for this test
+	t.Cleanup(func() { tempDirs[0] = "/tmp" })
+	for path, want := range map[string]string{
+		"node_modules/.bin/x": "node_modules", "node_modules/x/cli.js": "node_modules", "app/node_modules/.bin/x": "app",
+	} {
+		if err := os.MkdirAll(filepath.Join(modules, path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := project(filepath.Join(modules, path)); got != filepath.Join(modules, want) {
+			t.Errorf("project(%s) = %s, want %s", path, got, want)
+		}
+	}
+	tempDirs[0] = "/tmp"
 	for _, path := range []string{"/usr/bin/env", "/tmp"} {
 		if got := project(path); got != path {
 			t.Errorf("project(%s) = %s", path, got)
