@@ -50,8 +50,8 @@ install_packages() {
 	[ ${#missing[@]} -gt 0 ] || return 0
 	command -v apt-get >/dev/null || { say "missing, and there is no apt-get to install them: ${missing[*]}"; exit 1; }
 	say "installing ${missing[*]}"
-	as_root apt-get update -qq
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+	as_root apt-get -o Acquire::Retries=3 update -qq
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # The go command itself gets a newer toolchain when go.mod asks for one, from

@@ -7,6 +7,9 @@ cd "$(dirname "$0")"
 . ./settings.sh
 
 bin=$(bin_dir)
+mkdir -p "$CACHE"
+exec 8>"$CACHE/build.lock" # two callers would build the same twice, at once
+flock 8
 if [ ! -e "$bin/complete" ]; then
 	say "building Kubernetes $KUBE_VERSION (a few minutes, once)"
 	mkdir -p "$bin"
