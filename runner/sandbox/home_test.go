@@ -74,13 +74,13 @@ func TestS13PrivateFilesOfTheCommand(t *testing.T) {
 // while the working directory is, also by a link.
 func TestS13LinksGiveNothing(t *testing.T) {
 	top := t.TempDir()
-	dir, outside := filepath.Join(top, "repository"), filepath.Join(top, "outside")
-	for _, d := range []string{dir, outside} {
+	dir, outside, beside := filepath.Join(top, "repository"), filepath.Join(top, "outside"), filepath.Join(top, "beside")
+	for _, d := range []string{dir, outside, beside} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	secret, named, within := filepath.Join(outside, "secret"), filepath.Join(outside, "named"), filepath.Join(dir, "within")
+	secret, named, within := filepath.Join(outside, "secret"), filepath.Join(beside, "named"), filepath.Join(dir, "within")
 	for _, file := range []string{secret, named, within} {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -94,9 +94,8 @@ func TestS13LinksGiveNothing(t *testing.T) {
 		}
 	}
 	for _, at := range []string{dir, filepath.Join(top, "here")} {
-		kept := keep(at, "", []string{"config", "inside", "--tree=tree", named})
+		kept := keep(at, "", []string{"config", "inside", "--tree=tree", named}, nil)
 		v := newView("/root", nil, kept, nil)
-		v.foreign = foreignTo(at, kept)
 		for path, want := range map[string]bool{secret: false, outside: false, within: true, named: true, dir: true} {
 			if got := v.theirs(path); got != want {
 				t.Errorf("in %s, %s is the server's: %t, want %t", at, path, got, want)

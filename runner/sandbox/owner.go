@@ -6,10 +6,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -269,7 +267,7 @@ func (v view) theirs(path string) bool {
 	within := func(dir string) bool { return path == dir || isBelow(path, dir) }
 	return within(v.home) || within("/root") ||
 		slices.ContainsFunc(v.keep, func(kept string) bool {
-			return within(kept) && !slices.Contains(systemDirs, kept) && !slices.Contains(v.foreign, kept)
+			return within(kept) && !slices.Contains(systemDirs, kept)
 		})
 }
 
@@ -287,33 +285,6 @@ func apartFrom(dir string, keep []string) []string {
 	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
 }
 
-// programDirs hold links that whoever administers the machine made.
-var programDirs = []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr"}
-
-// foreignTo are the kept paths outside the working directory to which a link leads that a
-// repository may contain: the server sees them, but has no more access than everybody.
-func foreignTo(dir string, keep []string) []string {
-	var own []string
-	if !slices.Contains(systemDirs, dir) {
-		own = links(dir) // no link in a repository chose where the user is
-	}
-	within := func(path string, dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(d string) bool { return path == d || isBelow(path, d) })
-	}
-	var foreign []string
-	for _, path := range keep {
-		if path == dir || within(path, programDirs) {
-			continue
-		}
-		for _, target := range links(path) {
-			if target != path && !within(target, own) {
-				foreign = append(foreign, target)
-			}
-		}
-	}
-	return foreign
-}
-
 // isPublic reports whether everybody may read a path, or it is not there.
 func isPublic(path string) bool {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o004 == 0 {
@@ -325,21 +296,6 @@ func isPublic(path string) bool {
 		}
 	}
 	return true
-}
-
-// homesOf are the homes of the owners of paths that lie in them.
-func homesOf(paths []string) []string {
-	var homes []string
-	for _, path := range paths {
-		var stat syscall.Stat_t
-		if syscall.Stat(path, &stat) != nil {
-			continue
-		}
-		if account, err := user.LookupId(strconv.Itoa(int(stat.Uid))); err == nil && isBelow(path, account.HomeDir) && !slices.Contains(systemDirs, account.HomeDir) {
-			homes = append(homes, filepath.Clean(account.HomeDir))
-		}
-	}
-	return homes
 }
 
 // leadsThere reports whether a path is above what the command names.

@@ -208,9 +208,10 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	if err != nil {
 		program = "" // the shim will say so
 	}
+	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
-		Keep: keep(l.dir, program, l.command), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
+		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly,
 	}
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +30,8 @@ type spec struct {
 	Network report.Network `json:"network"`
 	// Again: an earlier run has left a root, which comes as a descriptor.
 	Again bool `json:"again"`
+	// Homes are those of the people whose files the server may meet, besides Home.
+	Homes []string `json:"homes"`
 	// Command is the server's.
 	Command []string `json:"command"`
 }
@@ -77,67 +78,6 @@ func environment(environ []string, home string, added []string) []string {
 	return append(append(env, "HOME="+home), added...)
 }
 
-// keep is what stays visible whatever the rules say: the working directory, the
-// program with everything that its links lead to, and each argument that names
-// something that exists, also behind a "=".
-func keep(dir, program string, args []string) []string {
-	named := []string{dir, program}
-	for _, arg := range args {
-		_, value, _ := strings.Cut(arg, "=")
-		named = append(named, arg, value)
-	}
-	var kept []string
-	for _, path := range named {
-		if path == "" {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		for _, path := range links(filepath.Clean(path)) {
-			kept = append(kept, path, project(path))
-		}
-	}
-	slices.Sort(kept)
-	return slices.Compact(kept)
-}
-
-// projects are the files and directories by which the top of a project is known.
-var projects = []string{
-	".git", ".venv", "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "deno.json", "go.mod", "node_modules", "package.json",
-	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",
-}
-
-// project is what has to be visible with a path in a directory for temporary files: the
-// highest directory above it that looks like the top of a project, or else the one that
-// it is in, where programs look for their own files. Elsewhere it is the path. Where
-// node_modules lies in the directory for temporary files itself it is node_modules.
-func project(path string) string {
-	i := slices.IndexFunc(tempDirs, func(temp string) bool { return isBelow(path, temp) })
-	if i < 0 {
-		return path
-	}
-	found := path
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Dir(path) != tempDirs[i] {
-		found = filepath.Dir(path)
-	}
-	for dir := found; dir != tempDirs[i]; dir = filepath.Dir(dir) {
-		if slices.ContainsFunc(projects, func(name string) bool {
-			_, err := os.Lstat(filepath.Join(dir, name))
-			return err == nil
-		}) {
-			found = dir
-		}
-	}
-	if above, _, within := strings.Cut(path, "/node_modules/"); within && above == tempDirs[i] {
-		return above + "/node_modules"
-	}
-	return found
-}
-
 // sockets are the paths in a table of unix sockets (proc_net(5), unix).
 func sockets(table string) []string {
 	const path = 7
@@ -149,26 +89,4 @@ func sockets(table string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// links follows path one link at a time: each is a path that the server will go
-// through. The end is the resolved path.
-func links(path string) []string {
-	const maxLinks = 40 // path_resolution(7)
-	all := []string{path}
-	for range maxLinks {
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = filepath.Clean(target)
-		all = append(all, path)
-	}
-	if resolved, err := filepath.EvalSymlinks(all[0]); err == nil {
-		all = append(all, resolved)
-	}
-	return all
 }

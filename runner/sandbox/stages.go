@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -179,13 +178,11 @@ func (r *root) fromMachine(s spec) error {
 		paths = append(paths, f.Path)
 	}
 	r.view = newView(s.Home, mounts, s.Keep, paths)
-	for _, dir := range homesOf(s.Keep) {
+	for _, dir := range s.Homes {
 		r.protect(dir)
 	}
 	if r.owner != nil {
-		r.foreign = foreignTo(s.Dir, s.Keep)
-		given := slices.DeleteFunc(slices.Clone(s.Keep), func(path string) bool { return slices.Contains(r.foreign, path) })
-		r.apart = apartFrom(s.Dir, given)
+		r.apart = apartFrom(s.Dir, s.Keep)
 	}
 	if err := r.build(); err != nil {
 		return err

@@ -21,9 +21,7 @@ type view struct {
 	keep []string
 	// apart are paths that are treated by themselves.
 	apart []string
-	// foreign are the paths in keep that the server does not get as its own.
-	foreign []string
-	rules   map[string]rule
+	rules map[string]rule
 	// canaries are the paths where canary files will stand.
 	canaries []string
 }

@@ -1,0 +1,176 @@
+package sandbox
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// keep is what stays visible whatever the rules say: the working directory, the
+// program and the file that it leads to, and each argument that names something that
+// exists, also behind a "=". Other links are followed where follower says so: one in a
+// repository may lead to anything of the user's.
+func keep(dir, program string, args, searched []string) []string {
+	named, follower := []string{dir, program}, newFollower(dir, searched)
+	for _, arg := range args {
+		_, value, _ := strings.Cut(arg, "=")
+		named = append(named, arg, value)
+	}
+	at := func(path string) string {
+		if filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
+		return filepath.Join(dir, path)
+	}
+	var kept []string
+	if file, err := filepath.EvalSymlinks(at(program)); err == nil && program != "" {
+		kept = append(kept, file)
+	}
+	for _, path := range named {
+		if path == "" {
+			continue
+		}
+		path = at(path)
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		for _, path := range links(path, follower.follows) {
+			kept = append(kept, path, project(path))
+		}
+	}
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// projects are the files and directories by which the top of a project is known.
+var projects = []string{
+	".git", ".venv", "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "deno.json", "go.mod", "node_modules", "package.json",
+	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",
+}
+
+// project is what has to be visible with a path in a directory for temporary files: the
+// highest directory above it that looks like the top of a project, or else the one that
+// it is in, where programs look for their own files. Elsewhere it is the path. Where
+// node_modules lies in the directory for temporary files itself it is node_modules.
+func project(path string) string {
+	i := slices.IndexFunc(tempDirs, func(temp string) bool { return isBelow(path, temp) })
+	if i < 0 {
+		return path
+	}
+	found := path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Dir(path) != tempDirs[i] {
+		found = filepath.Dir(path)
+	}
+	for dir := found; dir != tempDirs[i]; dir = filepath.Dir(dir) {
+		if slices.ContainsFunc(projects, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(dir, name))
+			return err == nil
+		}) {
+			found = dir
+		}
+	}
+	if above, _, within := strings.Cut(path, "/node_modules/"); within && above == tempDirs[i] {
+		return above + "/node_modules"
+	}
+	return found
+}
+
+// links are a path and those that the links on its way make of it, one link at a time, as
+// long as they are to be followed: each is a path that the server will go through.
+func links(path string, follow func(link, target string) bool) []string {
+	const maxLinks = 40 // path_resolution(7)
+	all := []string{path}
+	for range maxLinks {
+		link, target, rest := firstLink(path)
+		if link == "" || !follow(link, filepath.Join(target, rest)) {
+			break
+		}
+		path = filepath.Join(target, rest)
+		all = append(all, path)
+	}
+	return all
+}
+
+// firstLink finds the first link in a path, where it leads, and what of the path is
+// behind it; "" if there is none.
+func firstLink(path string) (link, target, rest string) {
+	for i := 1; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		target, err := os.Readlink(path[:i])
+		if err != nil {
+			continue
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path[:i]), target)
+		}
+		return path[:i], filepath.Clean(target), path[i:]
+	}
+	return "", "", ""
+}
+
+// programDirs hold links that whoever administers the machine made.
+var programDirs = []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr"}
+
+// follower decides which links are followed.
+type follower struct {
+	// dirs are the names of the working directory, searched those where programs are
+	// searched.
+	dirs, searched []string
+}
+
+func newFollower(dir string, searched []string) follower {
+	f := follower{searched: searched}
+	if !slices.Contains(systemDirs, dir) {
+		f.dirs = links(dir, func(string, string) bool { return true }) // no link in a repository chose where the user is
+	}
+	return f
+}
+
+// follows reports whether a link was made by whoever uses the machine and not by whoever
+// wrote what is on it: it is on the way to the working directory, of the system, or in a
+// directory where programs are searched. One within the working directory or a directory
+// of modules may lead elsewhere in it.
+func (f follower) follows(link, target string) bool {
+	at := filepath.Dir(link)
+	modules, _, installed := strings.Cut(link, "/node_modules/")
+	within := func(dir string) bool { return isWithin(at, dir) }
+	switch {
+	case slices.ContainsFunc(programDirs, within):
+		return true
+	case slices.ContainsFunc(f.dirs, func(dir string) bool { return isWithin(dir, link) || isWithin(target, dir) }):
+		return true
+	case installed:
+		return isWithin(target, modules+"/node_modules")
+	case slices.ContainsFunc(f.dirs, within), slices.Contains(tempDirs, at):
+		return false
+	}
+	return slices.Contains(systemDirs, at) || slices.Contains(f.searched, at)
+}
+
+// isWithin reports whether path is dir or below it; both are clean.
+func isWithin(path, dir string) bool { return path == dir || isBelow(path, dir) }
+
+// homesOf are the homes of the owners of paths that lie in them, and that of the user of
+// an id who called sudo, if any.
+func homesOf(paths []string, sudo string) []string {
+	var homes []string
+	if account, err := user.LookupId(sudo); err == nil && !slices.Contains(systemDirs, account.HomeDir) {
+		homes = append(homes, filepath.Clean(account.HomeDir))
+	}
+	for _, path := range paths {
+		var stat syscall.Stat_t
+		if syscall.Stat(path, &stat) != nil {
+			continue
+		}
+		if account, err := user.LookupId(strconv.Itoa(int(stat.Uid))); err == nil && isBelow(path, account.HomeDir) && !slices.Contains(systemDirs, account.HomeDir) {
+			homes = append(homes, filepath.Clean(account.HomeDir))
+		}
+	}
+	return homes
+}
