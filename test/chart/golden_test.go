@@ -144,14 +144,18 @@ func TestConfigRestarts(t *testing.T) {
 // TestNotes: what is said after the installation is the next two commands, and what else
 // has to be done for these values.
 func TestNotes(t *testing.T) {
-	const certificate, secrets = "no replica is ready before the Secret", "name it in config.runner.imagePullSecrets"
+	const certificate, secrets = "no replica of the gate is ready before the Secret", "name it in config.runner.imagePullSecrets"
+	const registries, editors, gate = "list yours in config.registries", "--clusterrole=mcpaudit-editor", "Nothing is denied yet."
 	for set, says := range map[string]map[string]bool{
-		"replicas=2":                               {"\n   kubectl apply ": true, "\n   kubectl get mcpserveraudits ": true, certificate: false, secrets: false},
+		"replicas=2": {"\n   kubectl apply ": true, "\n   kubectl get mcpserveraudits ": true, certificate: false, secrets: false, registries: true, editors: true, gate: true},
+		"config.registries.internal={10.0.0.0/8}":  {registries: false},
+		"config.registries=null":                   {registries: true},
+		"rbac.aggregateToEdit=true":                {editors: false},
 		"config.gate.certificate=External":         {certificate: true},
 		"config.gate=null":                         {certificate: false},
 		"global.imagePullSecrets[0].name=registry": {secrets: true},
 		"global.imagePullSecrets[0].name=registry,config.runner.imagePullSecrets[0].name=registry": {secrets: false},
-		"webhook.enabled=false": {"webhook.enabled is false": true},
+		"webhook.enabled=false": {"webhook.enabled is false": true, gate: false},
 	} {
 		said, err := helm(t, "install", "mcpaudit", chart, "--namespace", "mcpaudit-system", "--dry-run=client", "--hide-secret", "--set", set)
 		if err != nil {
