@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -38,8 +39,8 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	}) {
 		p.Home = home
 	}
-	for _, e := range seen.Effects {
-		switch peer, ok := peerOf(e, plan.resolvers.search); {
+	for _, e := range seen.Canonical(plan.resolvers.search).Effects {
+		switch peer, ok := peerOf(e); {
 		case !ok:
 		case e.Kind == profile.KindListen:
 			p.Listens = append(p.Listens, peer)
@@ -56,7 +57,7 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 
 // peerOf is the end point of a connection that leaves the machine, or that comes from
 // outside: what stays on the loopback no policy has to allow.
-func peerOf(e profile.Effect, search []string) (report.Peer, bool) {
+func peerOf(e profile.Effect) (report.Peer, bool) {
 	switch e.Kind {
 	case profile.KindConnect, profile.KindSend, profile.KindListen:
 	default:
@@ -72,11 +73,9 @@ func peerOf(e profile.Effect, search []string) (report.Peer, bool) {
 	if e.Port == 53 {
 		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is what it was asked
 	}
-	host := strings.ToLower(strings.TrimSuffix(e.Host, "."))
-	if len(search) > 0 { // a name with dots is tried below the first of these first (resolv.conf(5), ndots)
-		if plain := strings.TrimSuffix(host, "."+search[0]); strings.Contains(plain, ".") {
-			host = plain
-		}
+	host := e.Host
+	if profile.Local(host, e.FQDN) && !inputs.Named(host) {
+		host = e.FQDN // which a policy can allow
 	}
 	if host != "" {
 		address = netip.Addr{} // one name has many, and in the sinkhole others

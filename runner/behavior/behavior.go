@@ -36,14 +36,14 @@ type Server struct {
 
 // Of is the behaviour in a profile; incomplete: of an audit that did not see all.
 func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
-	c := condenser{places: s.places(p), names: map[string]bool{}, search: s.Search}
-	for _, e := range p.Effects {
+	c := condenser{places: s.places(p), names: map[string]bool{}}
+	for _, e := range p.Canonical(s.Search).Effects {
 		if !s.started(e) {
 			c.effect(e)
 		}
 	}
 	for name := range c.names {
-		if !c.connected(name) {
+		if !slices.Contains(c.hosts, name) {
 			c.entries = append(c.entries, "resolve "+disguiseHost(name))
 		}
 	}
@@ -65,7 +65,6 @@ type condenser struct {
 	entries []string
 	names   map[string]bool
 	hosts   []string
-	search  []string
 }
 
 func (c *condenser) add(verb, what string) { c.entries = append(c.entries, verb+" "+what) }
@@ -97,49 +96,34 @@ const firstEphemeral = 32768
 const portDNS = 53
 
 func (c *condenser) connect(e profile.Effect) {
-	host := hostname(e.Host)
 	switch {
 	case e.Protocol == "unix":
 		c.add("connect", "unix "+c.file(e.Address))
-	case e.Protocol == "netlink", inputs.Named(host):
-	case e.Port == portDNS && host != "":
-		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".arpa") {
-			c.names[host] = true
+	case e.Protocol == "netlink", inputs.Named(e.Host):
+	case e.Port == portDNS && e.Host != "":
+		if strings.Contains(e.Host, ".") && !strings.HasSuffix(e.Host, ".arpa") {
+			c.names[e.Host] = true
 		}
 	case e.Port == portDNS && e.Protocol == "udp" && !strings.HasPrefix(e.Operation, "send"): // the beginning of a look-up
 	default:
-		c.reach(e, host)
+		c.reach(e)
 	}
 }
 
 // reach is a connection to a machine.
-func (c *condenser) reach(e profile.Effect, host string) {
+func (c *condenser) reach(e profile.Effect) {
 	address, err := netip.ParseAddr(e.Address)
 	switch {
 	case err == nil && (address.Unmap().IsLoopback() || address.IsUnspecified()):
 		c.add("connect", ported("localhost", e.Port))
-	case host != "":
-		c.hosts = append(c.hosts, host)
-		c.add("connect", disguiseHost(host)+":"+strconv.Itoa(e.Port))
+	case e.Host != "":
+		c.hosts = append(c.hosts, e.Host)
+		c.add("connect", disguiseHost(e.Host)+":"+strconv.Itoa(e.Port))
 	case err == nil && sinkhole.Fake.Contains(address):
 		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // which, was not seen
 	case err == nil:
 		c.add("connect", netip.AddrPortFrom(address, uint16(e.Port)).String())
 	}
-}
-
-// connected tells whether a name that was looked up says no more than a connection or
-// another name: it is the same, or that with a search domain behind it (resolv.conf(5)).
-// Any other name that begins so is somebody else's.
-func (c *condenser) connected(name string) bool {
-	if slices.Contains(c.hosts, name) {
-		return true
-	}
-	return slices.ContainsFunc(c.search, func(domain string) bool {
-		plain, ok := strings.CutSuffix(name, "."+domain)
-		_, asked := c.names[plain]
-		return ok && (asked || slices.Contains(c.hosts, plain) || inputs.Named(plain))
-	})
 }
 
 // disguiseHost is disguise for a host; the domain itself is nobody's to make up for a
@@ -151,19 +135,6 @@ func disguiseHost(host string) string {
 		return host
 	}
 	return disguise(strings.Join(labels[:own], "."), ".") + "." + strings.Join(labels[own:], ".")
-}
-
-// hostname is a host without the search domain of a cluster.
-func hostname(host string) string {
-	name := strings.TrimSuffix(strings.ToLower(host), ".")
-	inCluster, ok := strings.CutSuffix(name, ".cluster.local")
-	if !ok {
-		return name
-	}
-	if service, ok := strings.CutSuffix(inCluster, ".svc"); ok {
-		return service[:max(strings.LastIndexByte(service, '.'), 0)] // without the namespace
-	}
-	return inCluster
 }
 
 func (c *condenser) listen(e profile.Effect) {

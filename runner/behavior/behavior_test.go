@@ -15,7 +15,7 @@ import (
 )
 
 var server = behavior.Server{Home: "/home/u", Command: []string{"node", "dist/server.js", "/data/given"},
-	Search: []string{"corp.example"}}
+	Search: []string{"audits.svc.cluster.local", "svc.cluster.local", "cluster.local", "corp.example"}}
 
 func file(kind profile.Kind, path string) profile.Effect {
 	return profile.Effect{Kind: kind, Path: path, Operation: "openat", Where: ledger.Where{Phase: report.PhaseCall}}

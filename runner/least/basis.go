@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
-	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // basis is what policies are made of: what was observed without what findings are
@@ -237,12 +236,15 @@ func names(f report.Finding, text string) bool {
 		slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.Contains(e.Detail, text) })
 }
 
-// foundPeer is found for an end point, also by the name that rules call its host.
+// foundPeer is found for an end point. Findings name a host without the search domains
+// of the audit, which are not known here: any part of the name may be one.
 func (b basis) foundPeer(p report.Peer) string {
 	texts := []string{p.Host, p.Address}
-	if name := rules.CanonicalName(p.Host); name != strings.TrimSuffix(p.Host, ".") && name != "" {
-		// Such as "db", which is part of other words.
-		texts = append(texts, " "+name+":"+strconv.Itoa(p.Port))
+	host := strings.TrimSuffix(strings.ToLower(p.Host), ".")
+	for i, r := range host + "." {
+		if r == '.' && i > 0 {
+			texts = append(texts, fmt.Sprintf(" %s:%d", host[:i], p.Port))
+		}
 	}
 	return b.found(texts...)
 }

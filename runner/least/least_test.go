@@ -368,7 +368,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// A rule calls a Service of the cluster by a shorter name, and hosts in small letters:
+// A rule names hosts in small letters, and a Service of the cluster without the search domain:
 // what a finding is about is left out all the same.
 func TestFailedForCanonicalName(t *testing.T) {
 	for _, tc := range []struct {
@@ -376,6 +376,8 @@ func TestFailedForCanonicalName(t *testing.T) {
 		left          bool
 	}{
 		{"db.prod.svc.cluster.local", "tried to connect to db:5432 (10.96.3.4:5432, refused)", true},
+		{"db.prod.svc.cluster.local", "tried to connect to db.prod:5432 (10.96.3.4:5432, refused)", true},
+		{"db.prod.svc.cluster.local", "tried to connect to db.evil:5432 (10.96.3.5:5432, refused)", false},
 		{"Evil.Example", "tried to connect to evil.example:5432 (198.18.0.3:5432, refused)", true},
 		{"db.prod.svc.cluster.local", "tried to connect to mydb:5432 (10.96.3.5:5432, refused)", false},
 		{"db.prod.svc.cluster.local", "tried to connect to db:80 (10.96.3.4:80, refused)", false},

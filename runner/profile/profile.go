@@ -78,6 +78,8 @@ type Effect struct {
 	Port     int
 	Protocol string
 	Host     string
+	// FQDN is the host with a search domain, where Host is without: see CanonicalHost.
+	FQDN string
 
 	// Bytes is how many were sent, by KindSend, or written, by KindStore.
 	Bytes int64

@@ -250,7 +250,7 @@ func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
 func egressUse(e profile.Effect) scope.Use {
 	use := scope.Use{Kind: scope.UseEgress, Address: e.Address, Port: e.Port}
 	if address, err := netip.ParseAddr(e.Address); lookup(e) || err == nil && sinkhole.Fake.Contains(address) {
-		use.Host = CanonicalName(e.Host) // elsewhere a name has no address: the server has made one up
+		use.Host, use.FQDN = e.Host, e.FQDN // elsewhere a name has no address: the server has made one up
 	}
 	return use
 }

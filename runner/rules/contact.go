@@ -61,7 +61,7 @@ func (in Input) contacts() contacts {
 // to are the same.
 func goal(e profile.Effect) string {
 	if e.Host != "" {
-		return CanonicalName(e.Host)
+		return e.Host
 	}
 	return e.Address
 }

@@ -33,7 +33,7 @@ func resolving(e profile.Effect) bool {
 func outward(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
 	if lookup(e) {
-		name := CanonicalName(e.Host)
+		name := e.Host
 		here := !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") || strings.HasSuffix(name, ".arpa") && !reverseOfOthers(name)
 		return !here || err == nil && name != "localhost" && address.IsGlobalUnicast() && !address.IsPrivate()
 	}
@@ -58,31 +58,14 @@ func reverseOfOthers(name string) bool {
 	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.Fake.Contains(address)
 }
 
-// CanonicalName is a host name without the search domain of a cluster: every
-// name is tried with it first (resolv.conf(5), "ndots").
-func CanonicalName(host string) string {
-	name := strings.TrimSuffix(strings.ToLower(host), ".")
-	inCluster, ok := strings.CutSuffix(name, ".cluster.local")
-	if !ok {
-		return name
-	}
-	if service, ok := strings.CutSuffix(inCluster, ".svc"); ok {
-		if i := strings.LastIndexByte(service, '.'); i >= 0 {
-			service = service[:i] // the namespace
-		}
-		return service
-	}
-	return strings.TrimSuffix(inCluster, ".svc")
-}
-
 // destination is what findings are told apart by: a host goes before the many
 // addresses that it may have.
 func destination(e profile.Effect) string {
 	switch {
 	case lookup(e):
-		return CanonicalName(e.Host)
+		return e.Host
 	case e.Host != "":
-		return CanonicalName(e.Host) + ":" + strconv.Itoa(e.Port)
+		return e.Host + ":" + strconv.Itoa(e.Port)
 	}
 	return endpoint(e)
 }
@@ -105,7 +88,7 @@ func endpoint(e profile.Effect) string {
 // how it ended.
 func action(e profile.Effect) string {
 	if lookup(e) {
-		return fmt.Sprintf("looked up the name %s (at %s)", clean(CanonicalName(e.Host), 256), endpoint(e))
+		return fmt.Sprintf("looked up the name %s (at %s)", clean(e.Host, 256), endpoint(e))
 	}
 	verb, detail := "tried to connect to", e.Protocol
 	if e.Protocol == "udp" || strings.HasPrefix(e.Operation, "send") {
@@ -117,7 +100,7 @@ func action(e profile.Effect) string {
 	if e.Host == "" {
 		return fmt.Sprintf("%s %s (%s)", verb, endpoint(e), detail)
 	}
-	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(CanonicalName(e.Host), 256), e.Port, endpoint(e), detail)
+	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(e.Host, 256), e.Port, endpoint(e), detail)
 }
 
 // elsewhere says that a name was asked for where the machine would not have
@@ -148,7 +131,7 @@ func against(stance scope.Stance, clause scope.Clause, of report.Capability) str
 // there has made one up.)
 func askedFor(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
-	return inputs.Named(CanonicalName(e.Host)) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
+	return inputs.Named(e.Host) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
 }
 
 // unexplained leaves out the drafts that say no more than another of the same

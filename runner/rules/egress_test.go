@@ -236,7 +236,7 @@ func TestEgress(t *testing.T) {
 			with(connect(call, "tcp", "1.2.3.4", 443), host("evil.test")),
 		}, "EGRESS-001 High: Tool format_note tried to connect to evil.test:443 ([2001:db8::1]:443, tcp)"},
 		"a look-up": {local, []profile.Effect{
-			lookupOf(call, "Evil.Test.notes.svc.cluster.local."), lookupOf(call, "evil.test.corp.example"), lookupOf(call, "evil.test"),
+			lookupOf(call, "Evil.Test.ns.svc.cluster.local."), lookupOf(call, "evil.test.corp.example"), lookupOf(call, "evil.test"),
 		}, "EGRESS-001 High: Tool format_note looked up the name evil.test (at 10.96.0.10:53)"},
 		"by a stub resolver":     {local, []profile.Effect{with(lookupOf(call, "evil.test"), func(e *profile.Effect) { e.Address = "127.0.0.53" })}, "EGRESS-001 High"},
 		"its own name":           {local, []profile.Effect{lookupOf(call, "audit-pod"), lookupOf(call, "audit-pod.ns.svc.cluster.local"), lookupOf(call, "1.0.0.127.in-addr.arpa")}, ""},

@@ -67,7 +67,7 @@ func (x *explained) contact(e profile.Effect) (Argument, bool) {
 	if !lookup(e) && (err != nil || !sinkhole.Fake.Contains(address)) {
 		return Argument{}, false
 	}
-	name := CanonicalName(e.Host)
+	name := e.Host
 	for range maxLabels {
 		if a, ok := x.hosts[name]; ok {
 			return a, true

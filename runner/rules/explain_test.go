@@ -86,7 +86,7 @@ func TestExplains(t *testing.T) {
 		"an argument of another": {"path=/tmp/x", run(call, "/bin/sh", "sh", "-c", "convert /tmp/x"), false},
 	} {
 		in := calledWith(input(silent, tc.effect), tc.argument)
-		if a, got := in.Explains(withoutSearch(in.Profile.Effects, in.Search)[0]); got != tc.want {
+		if a, got := in.Explains(in.Profile.Canonical(in.Search).Effects[0]); got != tc.want {
 			t.Errorf("%s: explained %v by %+v, want %v", name, got, a, tc.want)
 		}
 	}

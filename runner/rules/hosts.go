@@ -3,32 +3,11 @@ package rules
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
-	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
-
-// withoutSearch are the effects with the names that were meant: a resolver tries
-// each with the machine's search domains behind it (resolv.conf(5), "ndots"), and
-// what is looked up then says nothing that the name does not.
-func withoutSearch(effects []profile.Effect, search []string) []profile.Effect {
-	domains := slices.Clone(search)
-	slices.SortFunc(domains, func(a, b string) int { return len(b) - len(a) }) // the longest first: one may end another
-	plain := slices.Clone(effects)
-	for i, e := range plain {
-		host := strings.TrimSuffix(strings.ToLower(e.Host), ".")
-		for _, domain := range domains {
-			if name, ok := strings.CutSuffix(host, "."+domain); ok && name != "" && domain != "" && lookup(e) {
-				plain[i].Host = name
-				break
-			}
-		}
-	}
-	return plain
-}
 
 // addressed finds the host of each URL in a text, JSON or not.
 var addressed = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*:(?:\\?/){2}(?:[^/@\s"\\]*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)

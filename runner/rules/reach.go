@@ -39,7 +39,7 @@ var cloudTopics = []string{
 // ofMetadata tells whether an effect leads to a metadata service that nothing in
 // its declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
-	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, CanonicalName(e.Host))) &&
+	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, e.Host)) &&
 		!speaks(in.Scope.Covering(e.Capability), cloudTopics)
 }
 

@@ -185,7 +185,7 @@ type draft struct {
 // Judge applies all rules. The findings are sorted by severity and then by
 // when they were first seen.
 func Judge(in Input) []report.Finding {
-	in.Profile.Effects = withoutSearch(in.Profile.Effects, in.Search)
+	in.Profile = in.Profile.Canonical(in.Search)
 	in.directives = directives(in.Manifest)
 	type key struct {
 		rule       string

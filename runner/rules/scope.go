@@ -44,7 +44,7 @@ func findUnused(in Input) []draft {
 	for _, kind := range []scope.UseKind{scope.UseEgress, scope.UseWrite, scope.UseExec, scope.UseListen} {
 		var seen []scope.Use
 		each(in, func(e profile.Effect, _ *draft) bool {
-			seen = append(seen, scope.Use{Kind: kind, Host: CanonicalName(e.Host), Address: e.Address, Port: e.Port, Path: e.Path})
+			seen = append(seen, scope.Use{Kind: kind, Host: e.Host, FQDN: e.FQDN, Address: e.Address, Port: e.Port, Path: e.Path})
 			return false
 		}, unusedKinds[kind]...)
 		entries := in.Scope.Unused(kind, seen)

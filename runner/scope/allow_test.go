@@ -14,6 +14,9 @@ func TestAllowlists(t *testing.T) {
 	egress := func(host, address string, port int) Use {
 		return Use{Kind: UseEgress, Host: host, Address: address, Port: port}
 	}
+	searched := func(host, fqdn string) Use {
+		return Use{Kind: UseEgress, Host: host, FQDN: fqdn, Address: "198.18.0.1", Port: 443}
+	}
 	read := func(file string) Use { return Use{Kind: UseRead, Path: file} }
 	exec := func(file string) Use { return Use{Kind: UseExec, Path: file} }
 	listen := func(address string, port int) Use { return Use{Kind: UseListen, Address: address, Port: port} }
@@ -38,6 +41,16 @@ func TestAllowlists(t *testing.T) {
 		{"api-*.example.com", egress("api-7.x.example.com", "198.18.0.1", 443), false},
 		{"a*b*a.example.com", egress("aba.example.com", "198.18.0.1", 443), true},
 		{"a*b*a.example.com", egress("aa.example.com", "198.18.0.1", 443), false},
+		{"wiki", searched("wiki", "wiki.corp.example"), true},
+		{"wiki.corp.example", searched("wiki", "wiki.corp.example"), true},
+		{"wiki.dev.corp.example", searched("wiki.dev", "wiki.dev.corp.example"), true},
+		{"*.corp.example", searched("wiki.floor2", "wiki.floor2.corp.example"), true},
+		{"*.corp.example", searched("notion.com", "notion.com.corp.example"), false},
+		{"notion.com", searched("notion.com", "notion.com.corp.example"), true},
+		{"db.prod", searched("db.prod", "db.prod.svc.cluster.local"), true},
+		{"*.prod.svc.cluster.local", searched("db.prod", "db.prod.svc.cluster.local"), true},
+		{"db.prod.svc.cluster.local", searched("db.evil", "db.evil.svc.cluster.local"), false},
+		{"db", searched("db.evil", "db.evil.svc.cluster.local"), false},
 		{"*", egress("", "203.0.113.9", 25), true},
 		{"*:443", egress("anything.test", "203.0.113.9", 443), true},
 		{"*:443", egress("anything.test", "203.0.113.9", 80), false},

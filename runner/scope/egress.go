@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 var (
@@ -50,7 +52,7 @@ func (h hostEntry) allows(u Use) bool {
 	if u.Port == portDNS && u.Host == "" {
 		return h.given.asks(u) // no more than the beginning of a question
 	}
-	if !matchHost(h.glob, strings.TrimSuffix(strings.ToLower(u.Host), ".")) {
+	if !h.names(u) {
 		return false
 	}
 	if u.looksUp() {
@@ -60,6 +62,14 @@ func (h hostEntry) allows(u Use) bool {
 		return false
 	}
 	return h.port == 0 || h.port == u.Port
+}
+
+// names reports whether the entry has the host, or that with a search domain. A wildcard
+// for a search domain does not have the names of the internet that a resolver tries there.
+func (h hostEntry) names(u Use) bool {
+	host, _ := profile.CanonicalHost(u.Host, nil)
+	return matchHost(h.glob, host) ||
+		u.FQDN != "" && matchHost(h.glob, u.FQDN) && (!strings.Contains(h.glob, "*") || profile.Local(host, u.FQDN))
 }
 
 // looksUp tells whether the use is a question to a name server.

@@ -28,10 +28,10 @@ const (
 type Use struct {
 	Kind UseKind
 	// Host, Address and Port are those of report.Connection: of UseEgress and
-	// UseListen. Host is without the search domain of a cluster. A port of 53 with a
-	// Host is a question for that name.
-	Host, Address string
-	Port          int
+	// UseListen. Host and FQDN are those of profile.Effect, made canonical. A port of 53
+	// with a Host is a question for that name.
+	Host, FQDN, Address string
+	Port                int
 	// Path is that of UseRead, UseWrite and UseExec: absolute and clean.
 	Path string
 }
