@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
 // run is the command of that name. It returns the exit code.
@@ -95,11 +96,11 @@ func (o *judging) traceDir() (string, func(), error) {
 	if o.outDir != "" {
 		return o.outDir, func() {}, o.makeOutDir()
 	}
-	dir, err := os.MkdirTemp("", "mcpaudit-trace-")
+	dir, err := scratch.New()
 	if err != nil {
-		return "", nil, fmt.Errorf("make a directory for the trace: %w", err)
+		return "", nil, err
 	}
-	return dir, func() { _ = os.RemoveAll(dir) }, nil // a temporary file more is no failure
+	return dir.Path, func() { _ = dir.Remove() }, nil // a temporary file more is no failure
 }
 
 func (o *judging) makeOutDir() error {

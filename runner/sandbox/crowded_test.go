@@ -80,6 +80,7 @@ func TestCrowdedHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
 	_, err = launcher.Launch(t.Context(), audit.Start{})
 	if err == nil || !strings.Contains(err.Error(), "set HOME to another one") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)

@@ -14,7 +14,8 @@
 // gone afterwards; its home has canaries where secrets are; neither the tracer
 // nor any process of the machine exists for it. All stages are this same
 // program (Stage). The outermost ends when the command line does, however that
-// happens, and its end is the end of all: no process, mount or file stays.
+// happens, and its end is the end of all: no process or mount stays. An empty directory
+// does when the command line was killed; the next one removes it (package scratch).
 package sandbox
 
 import (
@@ -38,6 +39,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/scratch"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -76,10 +78,10 @@ type Launcher struct {
 	canaries canary.Set
 	traceDir string
 	runs     int
-	// mount is where the server's root is built, state what the last run has left
+	// scratch is where the server's root is built, state what the last run has left
 	// there; nil before the first.
-	mount string
-	state *os.File
+	scratch *scratch.Dir
+	state   *os.File
 }
 
 // New makes a launcher for a command that is to run in the current directory,
@@ -170,7 +172,6 @@ func (l *Launcher) begin(cfg trace.Config) (*box, error) {
 	}
 	b := &box{mount: mount, said: audit.NewTail(maxSaid), gone: make(chan struct{}), abandoned: make(chan struct{})}
 	if err := b.run(cfg, l); err != nil {
-		_ = os.Remove(mount) // empty
 		return nil, err
 	}
 	return b, nil
@@ -280,7 +281,6 @@ func (b *box) end() {
 	}
 	b.starved = b.limits.killed()
 	b.limits.remove()
-	_ = os.RemoveAll(b.mount) // all that was ever there was mounted, and not for us
 }
 
 // explain says what went wrong in the box, by what its stages said.

@@ -340,6 +340,7 @@ func TestFailuresComeInWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		if _, err := launcher.Launch(ctx, audit.Start{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", command, err, want)

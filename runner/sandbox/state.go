@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
 // What a server leaves on disk it finds again when it is started again: the
@@ -49,16 +51,16 @@ func attach(state *os.File, dir string) error {
 	return errors.Join(err, state.Close())
 }
 
-// mountpoint is the directory below which the server's root is built. It has the
-// same name for every run, or a server would see that it is another one.
+// mountpoint is the directory below which the server's root is built. It is the same
+// one for every run, or a server would see that it is another.
 func (l *Launcher) mountpoint() (string, error) {
-	var err error
-	if l.mount == "" {
-		l.mount, err = os.MkdirTemp("", "mcpaudit-")
-	} else {
-		err = os.Mkdir(l.mount, 0o700)
+	if l.scratch == nil {
+		var err error
+		if l.scratch, err = scratch.New(); err != nil {
+			return "", err
+		}
 	}
-	return l.mount, err
+	return l.scratch.Path, nil
 }
 
 // keepState takes over what the box has built; the next one goes on with it.
@@ -76,8 +78,12 @@ func (l *Launcher) keepState(b *box) error {
 
 // Close forgets what the server has written. The launcher is of no use then.
 func (l *Launcher) Close() error {
-	if l.state == nil {
-		return nil
+	var err error
+	if l.state != nil {
+		err = l.state.Close()
 	}
-	return l.state.Close()
+	if l.scratch != nil {
+		err = errors.Join(err, l.scratch.Remove()) // all that was ever there was mounted, and not for us
+	}
+	return err
 }

@@ -36,6 +36,7 @@ func lose(t *testing.T, tracer trace.Backend, signal syscall.Signal) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
 	launcher.Tracer = tracer
 	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {

@@ -62,6 +62,7 @@ func whole(ctx context.Context, command []string, dir string, tracer trace.Backe
 	if err != nil {
 		return report.Report{}, err
 	}
+	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Tracer = tracer
 	return audit.Run(ctx, audit.Plan{
 		Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Canaries: launcher.Canaries(),

@@ -69,6 +69,7 @@ func (v variant) run(t *testing.T, p program) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = launcher.Close() })                                             // what it held goes with us in any case
 	launcher.Keep, launcher.Tracer, launcher.Network = true, v.backend, report.NetworkDeny // what becomes of a connect is then plain
 	self, err := os.Executable()
 	if err != nil {

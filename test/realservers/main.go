@@ -181,6 +181,7 @@ func (s server) audit(command []string, tracer trace.Backend) (report.Report, tr
 	if err != nil {
 		return report.Report{}, trace.Stats{}, err
 	}
+	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Tracer = tracer
 	watched := &counted{Launcher: launcher}
 	r, err := audit.Run(context.Background(), audit.Plan{

@@ -16,8 +16,8 @@ import (
 const patience = 30 * time.Second
 
 // TestEndsWithoutATrace ends mcpaudit in the middle of an audit, in each way
-// that it can end, and wants nothing of it left: no process, and after Ctrl-C no
-// file either.
+// that it can end, and wants nothing of it left: no process, and no file either, which
+// after a kill the next audit removes.
 func TestEndsWithoutATrace(t *testing.T) {
 	for _, tc := range []struct {
 		signal   syscall.Signal
@@ -49,7 +49,15 @@ func TestEndsWithoutATrace(t *testing.T) {
 				t.Errorf("mcpaudit ended with %v, want exit code %d; stderr %q", err, tc.code, stderr.String())
 			}
 			eventually(t, "all processes are gone", func() bool { return len(mentioning(t, tmp)) == 0 })
-			if left, err := os.ReadDir(tmp); err != nil || tc.tidiesUp && len(left) > 0 {
+			if !tc.tidiesUp {
+				if left, err := os.ReadDir(tmp); err != nil || len(left) == 0 {
+					t.Fatalf("%v (%v) is left: the next audit has nothing to remove", left, err)
+				}
+				next := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--", filepath.Join(built, "misbehave"), "exit")
+				next.Env = cmd.Env
+				_ = next.Run() // that server is no success
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 				t.Errorf("%v (%v) is left", left, err)
 			}
 			if tc.tidiesUp && strings.TrimSpace(stderr.String()) != "mcpaudit: interrupted" {
