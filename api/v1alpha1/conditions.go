@@ -1,144 +1,77 @@
 package v1alpha1
 
-// The condition types of an MCPServerAudit. Each condition carries the
-// generation of the spec that it is about, so `kubectl wait` is not answered by
-// the verdict on an older spec.
+import "slices"
+
+// The condition types of an MCPServerAudit; AuditConditions has their reasons. Each
+// condition carries the generation of the spec that it is about, so `kubectl wait` is not
+// answered by the verdict on an older spec.
 const (
-	// ConditionReady sums up the audit: the server may be used.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "Passed"
-	//
-	// Possible reasons for this condition to be False are:
-	//
-	// * "FindingsAboveThreshold"
-	// * "ScopeExceeded"
-	// * "ManifestDrifted"
-	// * "AuditInconclusive"
-	// * "ImageUnresolvable"
-	// * "InvalidSpec"
-	// * "NotAllowed"
-	// * "Suspended"
-	//
-	// Possible reasons for this condition to be Unknown, before the first
-	// verdict only, are:
-	//
-	// * "Pending"
-	// * "Queued"
-	// * "Running"
-	// * "Collecting"
+	// ConditionReady sums up the audit: the server may be used. It is Unknown before the
+	// first verdict only.
 	ConditionReady = "Ready"
-
 	// ConditionAudited says whether the last audit could observe everything.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "Completed"
-	//
-	// Possible reasons for this condition to be False are:
-	//
-	// * "ImagePullFailed"
-	// * "ImageMismatch"
-	// * "PodFailed"
-	// * "Unschedulable"
-	// * "Evicted"
-	// * "NodeLost"
-	// * "RunnerFailed"
-	// * "OOMKilled"
-	// * "Timeout"
-	// * "ServerExited"
-	// * "NothingAdvertised"
-	// * "NotExercised"
-	// * "CodeFetched"
-	// * "NotListening"
-	// * "NotTraced"
-	// * "Unreachable"
-	// * "ProtocolError"
-	// * "TracerLost"
-	// * "TracerUnavailable"
-	// * "TraceOverflow"
-	// * "CodeLoaded"
-	// * "SandboxFailed"
-	// * "RunNamespaceUnusable"
-	// * "ReportTruncated"
-	// * "ReportLost"
-	//
-	// Possible reasons for this condition to be Unknown are:
-	//
-	// * "NotYetAudited"
 	ConditionAudited = "Audited"
-
 	// ConditionScopeConformant says whether the server kept to spec.declaredScope.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "WithinScope"
-	// * "NoScopeDeclared"
-	//
-	// Possible reasons for this condition to be False are:
-	//
-	// * "ScopeExceeded"
-	//
-	// Possible reasons for this condition to be Unknown are:
-	//
-	// * "AuditIncomplete"
-	// * "NotYetAudited"
 	ConditionScopeConformant = "ScopeConformant"
-
 	// ConditionManifestStable says whether what the server advertises is its baseline.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "MatchesBaseline"
-	// * "FirstUse"
-	//
-	// Possible reasons for this condition to be False are:
-	//
-	// * "ManifestDrifted"
-	// * "BaselineMismatch"
-	//
-	// Possible reasons for this condition to be Unknown are:
-	//
-	// * "NoBaseline"
-	// * "ManifestIncomplete"
-	// * "NotYetAudited"
 	ConditionManifestStable = "ManifestStable"
-
 	// ConditionAuditing says whether an audit is in progress.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "Pending"
-	// * "Queued"
-	// * "Running"
-	// * "Collecting"
-	//
-	// Possible reasons for this condition to be False are:
-	//
-	// * "Idle"
 	ConditionAuditing = "Auditing"
-
 	// ConditionImageAmbiguous is present, and True, only if the last audit ran one of
-	// several images that spec.server.image could stand for (abnormal-true). The verdict
-	// is about that one; the message names the digest to pin.
-	//
-	// Possible reasons for this condition to be True are:
-	//
-	// * "AmbiguousIndex"
-	// * "ResolvedByNode"
+	// several images that spec.server.image could stand for. The verdict is about that
+	// one; the message names the digest to pin.
 	ConditionImageAmbiguous = "ImageAmbiguous"
-
-	// ConditionReconciling is present, and True, only until the first verdict
-	// (kstatus: abnormal-true). Auditing a decided object again never sets it.
-	// Its reasons are those of Ready=Unknown.
+	// ConditionReconciling is present, and True, only until the first verdict (kstatus).
+	// Auditing a decided object again never sets it.
 	ConditionReconciling = "Reconciling"
-
-	// ConditionStalled is present, and True, only when nothing will change
-	// without somebody's doing (kstatus: abnormal-true). Its reasons are those of
-	// Ready=False.
+	// ConditionStalled is present, and True, only when nothing will change without
+	// somebody's doing (kstatus).
 	ConditionStalled = "Stalled"
 )
+
+// +kubebuilder:object:generate=false
+
+// ConditionReasons are the reasons that a condition may have in each status.
+type ConditionReasons struct {
+	Type                 string
+	True, False, Unknown []string
+	// Abnormal: the condition is present only while it is True, and True is not well.
+	Abnormal bool
+}
+
+// AuditConditions has a row for each condition of an MCPServerAudit. The reasons of
+// Audited=False are those of report.Causes.
+var AuditConditions = []ConditionReasons{
+	{
+		Type: ConditionReady,
+		True: []string{ReasonPassed},
+		False: []string{
+			ReasonFindingsAboveThreshold, ReasonScopeExceeded, ReasonManifestDrifted, ReasonAuditInconclusive,
+			ReasonImageUnresolvable, ReasonInvalidSpec, ReasonNotAllowed, ReasonSuspended,
+		},
+		Unknown: unfinished,
+	},
+	{Type: ConditionAudited, True: []string{ReasonCompleted}, Unknown: []string{ReasonNotYetAudited}},
+	{
+		Type: ConditionScopeConformant, True: []string{ReasonWithinScope, ReasonNoScopeDeclared},
+		False: []string{ReasonScopeExceeded}, Unknown: []string{ReasonAuditIncomplete, ReasonNotYetAudited},
+	},
+	{
+		Type: ConditionManifestStable, True: []string{ReasonMatchesBaseline, ReasonFirstUse},
+		False: []string{ReasonManifestDrifted, ReasonBaselineMismatch}, Unknown: []string{ReasonNoBaseline, ReasonManifestIncomplete, ReasonNotYetAudited},
+	},
+	{Type: ConditionAuditing, True: unfinished, False: []string{ReasonIdle}},
+	{Type: ConditionImageAmbiguous, Abnormal: true, True: []string{ReasonAmbiguousIndex, ReasonResolvedByNode}},
+}
+
+// unfinished are the reasons while an audit waits, runs or is read.
+var unfinished = []string{ReasonPending, ReasonQueued, ReasonRunning, ReasonCollecting}
+
+// ReasonsOf returns the row of a condition of an MCPServerAudit.
+func ReasonsOf(conditionType string) ConditionReasons {
+	i := slices.IndexFunc(AuditConditions, func(c ConditionReasons) bool { return c.Type == conditionType })
+	return AuditConditions[i]
+}
 
 // The reasons of Ready.
 const (
@@ -175,68 +108,12 @@ const (
 	ReasonCollecting = "Collecting"
 )
 
-// The reasons of Audited.
+// The reasons of Audited while it is True or Unknown; those of False are report.Causes.
 const (
 	// ReasonCompleted: everything was observed.
 	ReasonCompleted = "Completed"
 	// ReasonNotYetAudited: there was no audit.
 	ReasonNotYetAudited = "NotYetAudited"
-	// ReasonImagePullFailed: the server's or the runner's image could not be had.
-	ReasonImagePullFailed = "ImagePullFailed"
-	// ReasonImageMismatch: the kubelet ran another image than the resolved one.
-	ReasonImageMismatch = "ImageMismatch"
-	// ReasonPodFailed: the audit Pod was deleted, or ended without a report in a way
-	// that none of the other reasons names.
-	ReasonPodFailed = "PodFailed"
-	// ReasonUnschedulable: no node took the audit Pod.
-	ReasonUnschedulable = "Unschedulable"
-	// ReasonEvicted: the audit Pod was evicted, preempted or shut down with its node.
-	ReasonEvicted = "Evicted"
-	// ReasonNodeLost: the node of the audit Pod does not answer, or is gone.
-	ReasonNodeLost = "NodeLost"
-	// ReasonRunnerFailed: the runner crashed.
-	ReasonRunnerFailed = "RunnerFailed"
-	// ReasonOOMKilled: the server or the runner ran out of memory.
-	ReasonOOMKilled = "OOMKilled"
-	// ReasonTimeout: the server, or the audit as a whole, gave no answer in time.
-	ReasonTimeout = "Timeout"
-	// ReasonServerExited: the server ended before it had answered everything.
-	ReasonServerExited = "ServerExited"
-	// ReasonNothingAdvertised: the server advertises no tool, resource or prompt,
-	// so there was nothing to exercise.
-	ReasonNothingAdvertised = "NothingAdvertised"
-	// ReasonNotExercised: spec.probe left something out, or it can be called in no
-	// way that the probe knows, or no tool accepted a call.
-	ReasonNotExercised = "NotExercised"
-	// ReasonCodeFetched: the server fetched code over the network when it started.
-	ReasonCodeFetched = "CodeFetched"
-	// ReasonNotListening: the server does not listen on spec.server.port.
-	ReasonNotListening = "NotListening"
-	// ReasonNotTraced: the server of spec.server.url runs elsewhere, so that only
-	// what it says was seen.
-	ReasonNotTraced = "NotTraced"
-	// ReasonUnreachable: spec.server.url could not be connected to.
-	ReasonUnreachable = "Unreachable"
-	// ReasonProtocolError: what the server said is not MCP.
-	ReasonProtocolError = "ProtocolError"
-	// ReasonTracerLost: the tracer ended before the server did.
-	ReasonTracerLost = "TracerLost"
-	// ReasonTracerUnavailable: the tracer could not attach.
-	ReasonTracerUnavailable = "TracerUnavailable"
-	// ReasonTraceOverflow: events were dropped before they could be judged.
-	ReasonTraceOverflow = "TraceOverflow"
-	// ReasonCodeLoaded: spec.server.env has a variable that makes the server load code
-	// that its image does not have it load.
-	ReasonCodeLoaded = "CodeLoaded"
-	// ReasonSandboxFailed: the server could not be started in its sandbox.
-	ReasonSandboxFailed = "SandboxFailed"
-	// ReasonRunNamespaceUnusable: the run namespace does not exist, or forbids audit Pods.
-	ReasonRunNamespaceUnusable = "RunNamespaceUnusable"
-	// ReasonReportTruncated: there was more to report than the caps allow.
-	ReasonReportTruncated = "ReportTruncated"
-	// ReasonReportLost: the runner finished, but its report could not be read,
-	// verified or stored.
-	ReasonReportLost = "ReportLost"
 )
 
 // The reasons of ScopeConformant, besides ReasonScopeExceeded.

@@ -34,7 +34,7 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 	})
 	switch state.Stage {
 	case result.Failed:
-		s.fail(report.Reason(state.Reason), "%s", state.Message)
+		s.fail(state.Reason, "%s", state.Message)
 		return r.identify(ctx, s)
 	case result.Finished:
 		return r.collectReport(ctx, s)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
@@ -136,7 +137,7 @@ func failure(audit *v1alpha1.MCPServerAudit) trigger.Failure {
 		return trigger.Failure{}
 	}
 	return trigger.Failure{
-		Reason: conditions.Reason(audit, v1alpha1.ConditionAudited), Reported: audit.Status.Runner != nil,
+		Reason: report.Reason(conditions.Reason(audit, v1alpha1.ConditionAudited)), Reported: audit.Status.Runner != nil,
 		OverLimit:   result.OverLimit(message(audit, v1alpha1.ConditionAudited)),
 		Consecutive: audit.Status.ConsecutiveFailures, Limit: ptr.Deref(audit.Spec.RetryLimit, defaultRetryLimit),
 	}

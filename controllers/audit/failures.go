@@ -24,7 +24,7 @@ import (
 // decided has the reason of its condition.
 const (
 	eventQuota       = "QuotaExceeded"
-	eventUnusable    = v1alpha1.ReasonRunNamespaceUnusable
+	eventUnusable    = string(report.ReasonRunNamespaceUnusable)
 	eventPodRefused  = "AuditPodRefused"
 	eventUnwritten   = "StatusRefused"
 	labelToRun       = "`kubectl label --overwrite namespace %s pod-security.kubernetes.io/enforce=privileged`"

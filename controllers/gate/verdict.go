@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
@@ -88,7 +89,7 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 // instead, is not about this one. What suppressions leave is all, unless it is told.
 func (v *Verdict) readFindings(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
 	v.Complete = audited.Status == metav1.ConditionTrue && status.Findings != nil
-	if status.Findings == nil || audited.Reason == v1alpha1.ReasonImageMismatch {
+	if status.Findings == nil || audited.Reason == string(report.ReasonImageMismatch) {
 		return
 	}
 	v.Findings, v.Unsuppressed = *status.Findings, *status.Findings

@@ -15,6 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 )
@@ -127,7 +128,7 @@ func gathered(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 func TestFleet(t *testing.T) {
 	const pass, fail, inconclusive = v1alpha1.VerdictPass, v1alpha1.VerdictFail, v1alpha1.VerdictInconclusive
 	drifted := with(v1alpha1.ConditionManifestStable, metav1.ConditionFalse, v1alpha1.ReasonManifestDrifted)
-	unavailable := with(v1alpha1.ConditionAudited, metav1.ConditionFalse, v1alpha1.ReasonTracerUnavailable)
+	unavailable := with(v1alpha1.ConditionAudited, metav1.ConditionFalse, string(report.ReasonTracerUnavailable))
 	for _, test := range []struct {
 		name   string
 		audits []v1alpha1.MCPServerAudit

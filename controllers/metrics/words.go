@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -35,28 +36,29 @@ var (
 	}
 
 	// readyReasons are those of the condition Ready.
-	readyReasons = words{
-		v1alpha1.ReasonPassed, v1alpha1.ReasonFindingsAboveThreshold, v1alpha1.ReasonScopeExceeded, v1alpha1.ReasonManifestDrifted,
-		v1alpha1.ReasonAuditInconclusive, v1alpha1.ReasonImageUnresolvable, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed, v1alpha1.ReasonSuspended,
-		v1alpha1.ReasonPending, v1alpha1.ReasonQueued, v1alpha1.ReasonRunning, v1alpha1.ReasonCollecting,
-	}
+	readyReasons = reasonsOf(v1alpha1.ConditionReady)
 
 	// auditedReasons are those of the condition Audited, when it is False.
-	auditedReasons = words{
-		v1alpha1.ReasonImagePullFailed, v1alpha1.ReasonImageMismatch, v1alpha1.ReasonPodFailed, v1alpha1.ReasonUnschedulable,
-		v1alpha1.ReasonEvicted, v1alpha1.ReasonNodeLost, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonOOMKilled, v1alpha1.ReasonTimeout,
-		v1alpha1.ReasonServerExited, v1alpha1.ReasonNothingAdvertised, v1alpha1.ReasonNotExercised, v1alpha1.ReasonCodeFetched, v1alpha1.ReasonNotListening,
-		v1alpha1.ReasonNotTraced, v1alpha1.ReasonUnreachable, v1alpha1.ReasonProtocolError, v1alpha1.ReasonTracerLost,
-		v1alpha1.ReasonTracerUnavailable, v1alpha1.ReasonTraceOverflow, v1alpha1.ReasonCodeLoaded, v1alpha1.ReasonSandboxFailed, v1alpha1.ReasonRunNamespaceUnusable,
-		v1alpha1.ReasonReportTruncated, v1alpha1.ReasonReportLost,
-	}
+	auditedReasons = causes()
 
 	// statements are what becomes of the statement of a report.
 	statements = words{"signed", "unsigned", "key_unusable", "none"}
 
 	// driftReasons are those of ManifestStable, when it is False.
-	driftReasons = words{v1alpha1.ReasonManifestDrifted, v1alpha1.ReasonBaselineMismatch}
+	driftReasons = words(v1alpha1.ReasonsOf(v1alpha1.ConditionManifestStable).False)
 
 	// verdictReasons are why a verdict is what it is.
 	verdictReasons = slices.Concat(readyReasons, auditedReasons)
 )
+
+func reasonsOf(conditionType string) words {
+	of := v1alpha1.ReasonsOf(conditionType)
+	return slices.Concat(of.True, of.False, of.Unknown)
+}
+
+func causes() (all words) {
+	for _, cause := range report.Causes {
+		all = append(all, string(cause.Reason))
+	}
+	return all
+}

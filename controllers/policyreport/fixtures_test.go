@@ -64,5 +64,5 @@ func inconclusive(a *v1alpha1.MCPServerAudit) {
 	passed(a)
 	a.Status.Verdict, a.Status.Phase, a.Status.Findings, a.Status.ReportRef = v1alpha1.VerdictInconclusive, v1alpha1.PhaseInconclusive, nil, nil
 	set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonAuditInconclusive, "The tracer was lost.")
-	set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, v1alpha1.ReasonTracerLost, "The tracer was lost.")
+	set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, "TracerLost", "The tracer was lost.")
 }

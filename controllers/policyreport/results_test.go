@@ -67,7 +67,7 @@ func TestVerdict(t *testing.T) {
 		{"a verdict that is not known", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Status.Verdict = "Splendid" }, "error", "high", ""},
 		{"not everything seen", func(a *v1alpha1.MCPServerAudit) {
 			passed(a)
-			set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, v1alpha1.ReasonTimeout, "")
+			set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, "Timeout", "")
 		}, "error", "high", ""},
 		{"suspended while one is due", func(a *v1alpha1.MCPServerAudit) {
 			passed(a)

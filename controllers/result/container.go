@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -30,7 +30,7 @@ func containerWaits(v view) (State, bool) {
 			return v.retried("The %s could not be pulled yet, and is tried again: %s", v.image(name), said(waiting)), true
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CreateSandboxError":
 			if v.taken() >= v.deadlines.Pull {
-				return failed(v1alpha1.ReasonSandboxFailed, "The container %s could not be started: %s", name, said(waiting)), true
+				return failed(report.ReasonSandboxFailed, "The container %s could not be started: %s", name, said(waiting)), true
 			}
 			return v.retried("The container %s could not be started yet, and is tried again: %s", name, said(waiting)), true
 		}
@@ -44,7 +44,7 @@ func (v view) retried(format string, args ...any) State {
 }
 
 func (v view) pullFailed(name string, waiting *corev1.ContainerStateWaiting) State {
-	return failed(v1alpha1.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), said(waiting))
+	return failed(report.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), said(waiting))
 }
 
 // image says whose image it is: the runner's is the operator's to repair.
@@ -68,7 +68,7 @@ func installFailed(v view) (State, bool) {
 	if install == nil || install.ExitCode == 0 {
 		return State{}, false
 	}
-	return failed(v1alpha1.ReasonSandboxFailed, "The sandbox could not be prepared (exit status %d): %s", install.ExitCode, or(install.Message, install.Reason)), true
+	return failed(report.ReasonSandboxFailed, "The sandbox could not be prepared (exit status %d): %s", install.ExitCode, or(install.Message, install.Reason)), true
 }
 
 func runnerOutOfMemory(v view) (State, bool) {
@@ -76,7 +76,7 @@ func runnerOutOfMemory(v view) (State, bool) {
 	if runner == nil || runner.Reason != "OOMKilled" {
 		return State{}, false
 	}
-	return failed(v1alpha1.ReasonOOMKilled, "The runner ran out of memory before it could report; the server did not"), true
+	return failed(report.ReasonOOMKilled, "The runner ran out of memory before it could report; the server did not"), true
 }
 
 // runnerFailed quotes what the runner said at last: its error, or its panic.
@@ -85,7 +85,7 @@ func runnerFailed(v view) (State, bool) {
 	if runner == nil || v.pod.Status.Reason != "" {
 		return State{}, false // who gave the Pod up as a whole knows more: podFailed
 	}
-	return failed(v1alpha1.ReasonRunnerFailed, "The runner ended without a report (exit status %d): %s", runner.ExitCode, or(runner.Message, runner.Reason)), true
+	return failed(report.ReasonRunnerFailed, "The runner ended without a report (exit status %d): %s", runner.ExitCode, or(runner.Message, runner.Reason)), true
 }
 
 // serverNotStarted is about a container that the runtime could not start. Once
@@ -95,7 +95,7 @@ func serverNotStarted(v view) (State, bool) {
 	if server == nil || server.Reason != "StartError" && server.Reason != "ContainerCannotRun" {
 		return State{}, false
 	}
-	return failed(v1alpha1.ReasonSandboxFailed, "The container of the server could not be started: %s", or(server.Message, server.Reason)), true
+	return failed(report.ReasonSandboxFailed, "The container of the server could not be started: %s", or(server.Message, server.Reason)), true
 }
 
 func said(waiting *corev1.ContainerStateWaiting) string {

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -75,7 +75,7 @@ func evicted(pod *corev1.Pod, how string) State {
 	if words := strings.TrimSpace(pod.Status.Reason + " " + pod.Status.Message); words != "" {
 		message += ": " + words
 	}
-	return State{Stage: Failed, Reason: v1alpha1.ReasonEvicted, Message: message}
+	return State{Stage: Failed, Reason: report.ReasonEvicted, Message: message}
 }
 
 // overLimit are the words of a kubelet that evicts a Pod for a limit of its own
@@ -91,7 +91,7 @@ func OverLimit(message string) bool {
 }
 
 func nodeLost(pod *corev1.Pod, words string) State {
-	return failed(v1alpha1.ReasonNodeLost, "The node %s was lost while it ran the audit Pod: %s", pod.Spec.NodeName, or(words, pod.Status.Reason))
+	return failed(report.ReasonNodeLost, "The node %s was lost while it ran the audit Pod: %s", pod.Spec.NodeName, or(words, pod.Status.Reason))
 }
 
 // deleted is about a Pod that somebody deleted without saying why.
@@ -102,7 +102,7 @@ func deleted(v view) (State, bool) {
 	if nodeSilent(v.pod) {
 		return nodeLost(v.pod, "it does not answer, and the Pod was deleted"), true
 	}
-	return failed(v1alpha1.ReasonPodFailed, "The audit Pod was deleted before it could report, by somebody who gave no reason"), true
+	return failed(report.ReasonPodFailed, "The audit Pod was deleted before it could report, by somebody who gave no reason"), true
 }
 
 // rejected is about a Pod that the scheduler had given to a node which then did
@@ -115,9 +115,9 @@ func rejected(v view) (State, bool) {
 	switch {
 	case strings.HasPrefix(reason, "OutOf"), reason == "NodeAffinity", reason == "NodePorts",
 		reason == "TopologyAffinityError", reason == "UnexpectedAdmissionError":
-		return failed(v1alpha1.ReasonUnschedulable, "The node %s did not take the audit Pod: %s %s", v.pod.Spec.NodeName, reason, v.pod.Status.Message), true
+		return failed(report.ReasonUnschedulable, "The node %s did not take the audit Pod: %s %s", v.pod.Spec.NodeName, reason, v.pod.Status.Message), true
 	case reason == "SysctlForbidden", reason == "AppArmor", strings.HasPrefix(reason, "PodOS"), reason == "PodFeatureUnsupported":
-		return failed(v1alpha1.ReasonSandboxFailed, "The kubelet of node %s refuses the audit Pod: %s %s", v.pod.Spec.NodeName, reason, v.pod.Status.Message), true
+		return failed(report.ReasonSandboxFailed, "The kubelet of node %s refuses the audit Pod: %s %s", v.pod.Spec.NodeName, reason, v.pod.Status.Message), true
 	}
 	return State{}, false
 }
@@ -127,7 +127,7 @@ func deadlineExceeded(v view) (State, bool) {
 	if v.pod.Status.Phase != corev1.PodFailed || v.pod.Status.Reason != reasonDeadlineExceeded {
 		return State{}, false
 	}
-	return failed(v1alpha1.ReasonTimeout, "The audit Pod was still running at its deadline of %d seconds, and was ended",
+	return failed(report.ReasonTimeout, "The audit Pod was still running at its deadline of %d seconds, and was ended",
 		ptr.Deref(v.pod.Spec.ActiveDeadlineSeconds, 0)), true
 }
 
@@ -137,9 +137,9 @@ func podFailed(v view) (State, bool) {
 		return State{}, false
 	}
 	if server := v.terminated(podspec.ContainerServer); server != nil && server.Reason == "OOMKilled" && v.pod.Status.Reason == "" {
-		return failed(v1alpha1.ReasonOOMKilled, "The server ran out of memory, and the runner ended with it"), true
+		return failed(report.ReasonOOMKilled, "The server ran out of memory, and the runner ended with it"), true
 	}
-	return failed(v1alpha1.ReasonPodFailed, "The audit Pod ended without a report: %s",
+	return failed(report.ReasonPodFailed, "The audit Pod ended without a report: %s",
 		or(v.pod.Status.Reason+" "+v.pod.Status.Message, "")), true
 }
 

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // queueLabel names the queue of Kueue that holds a Pod back.
@@ -27,7 +27,7 @@ func gated(v view) (State, bool) {
 	if queue := v.pod.Labels[queueLabel]; queue != "" {
 		message += " (queue " + queue + ")"
 	}
-	return v.waiting(v1alpha1.ReasonUnschedulable, message, v.deadlines.Queue, v.age()), true
+	return v.waiting(report.ReasonUnschedulable, message, v.deadlines.Queue, v.age()), true
 }
 
 // startDeadline is how long a Pod may take to start, and since when it has tried.

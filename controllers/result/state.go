@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -34,7 +34,7 @@ const (
 type State struct {
 	Stage Stage
 	// Reason is one of the reasons of Audited=False when Failed.
-	Reason string
+	Reason report.Reason
 	// Message says in a sentence what is going on, or what failed.
 	Message string
 	// Recheck is when time alone changes the state; 0 if only the Pod does.
@@ -123,30 +123,30 @@ func (v view) running(since time.Time) State {
 	case left > 0:
 		return State{Stage: Running, Message: "The server is being audited.", Recheck: left}
 	case silent:
-		return failed(v1alpha1.ReasonNodeLost, "The node %s did not answer any more while it ran the audit Pod, for up to %s",
+		return failed(report.ReasonNodeLost, "The node %s did not answer any more while it ran the audit Pod, for up to %s",
 			v.pod.Spec.NodeName, v.deadlines.Run)
 	}
-	return failed(v1alpha1.ReasonTimeout,
+	return failed(report.ReasonTimeout,
 		"The audit Pod was still running %s after its runner had started. Its node %s may be unreachable", v.deadlines.Run, v.pod.Spec.NodeName)
 }
 
 // starting waits for what has to come first, and says at the deadline what did not.
 func (v view) starting() State {
-	reason, message := v1alpha1.ReasonPodFailed, "The audit Pod is starting"
+	reason, message := report.ReasonPodFailed, "The audit Pod is starting"
 	scheduled := condition(v.pod, corev1.PodScheduled)
 	switch {
 	case scheduled != nil && scheduled.Status == corev1.ConditionFalse:
-		reason, message = v1alpha1.ReasonUnschedulable, "The audit Pod cannot be scheduled: "+or(scheduled.Message, scheduled.Reason)
+		reason, message = report.ReasonUnschedulable, "The audit Pod cannot be scheduled: "+or(scheduled.Message, scheduled.Reason)
 	case v.pod.Spec.NodeName == "":
-		reason, message = v1alpha1.ReasonUnschedulable, "The audit Pod waits for the scheduler, which has not looked at it yet"
+		reason, message = report.ReasonUnschedulable, "The audit Pod waits for the scheduler, which has not looked at it yet"
 	case v.pod.Status.StartTime == nil:
-		reason, message = v1alpha1.ReasonNodeLost, fmt.Sprintf("The audit Pod waits for the kubelet of its node %s", v.pod.Spec.NodeName)
+		reason, message = report.ReasonNodeLost, fmt.Sprintf("The audit Pod waits for the kubelet of its node %s", v.pod.Spec.NodeName)
 	}
 	deadline, age := v.startDeadline()
 	return v.waiting(reason, message, deadline, age)
 }
 
-func (v view) waiting(reason, message string, deadline, age time.Duration) State {
+func (v view) waiting(reason report.Reason, message string, deadline, age time.Duration) State {
 	if left := deadline - age; left > 0 {
 		return State{Stage: Starting, Message: end(message), Recheck: left}
 	}
@@ -166,7 +166,7 @@ func runnerFinished(v view) (State, bool) {
 	return State{Stage: Finished}, true
 }
 
-func failed(reason, format string, args ...any) State {
+func failed(reason report.Reason, format string, args ...any) State {
 	return State{Stage: Failed, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -188,7 +188,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := result.Read(test.pod.pod, created.Add(test.age), deadlines)
-			if got.Stage != test.stage || got.Reason != test.reason || got.Recheck != test.recheck || !strings.Contains(got.Message, test.message) {
+			if got.Stage != test.stage || string(got.Reason) != test.reason || got.Recheck != test.recheck || !strings.Contains(got.Message, test.message) {
 				t.Errorf("Read = %+v\nwant %s, reason %q, recheck %s, saying %q", got, test.stage, test.reason, test.recheck, test.message)
 			}
 		})

@@ -1,12 +1,10 @@
 package trigger_test
 
 import (
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
@@ -50,36 +48,12 @@ func TestOverLimitIsNotRetried(t *testing.T) {
 	}
 }
 
-// TestEveryReasonIsDecided takes the reasons from the API's own list of them, so
-// that none is added without a decision.
-func TestEveryReasonIsDecided(t *testing.T) {
-	decisions := map[string]bool{
-		"ImagePullFailed": true, "ImageMismatch": true, "PodFailed": true, "Unschedulable": true, "Evicted": true, "NodeLost": true,
-		"RunnerFailed": true, "SandboxFailed": true, "RunNamespaceUnusable": true, "Unreachable": true,
-		"TracerLost": true, "TracerUnavailable": true, "ReportLost": true, "Timeout": true,
-		"OOMKilled": false, "ServerExited": false, "NothingAdvertised": false, "NotExercised": false, "CodeFetched": false, "CodeLoaded": false, "NotListening": false,
-		"NotTraced": false, "ProtocolError": false, "TraceOverflow": false, "ReportTruncated": false,
-	}
-	source, err := os.ReadFile("../../api/v1alpha1/conditions.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(source), "// ConditionAudited says")
-	_, list, _ = strings.Cut(list, "to be False are:")
-	list, _, _ = strings.Cut(list, "to be Unknown are:")
-	listed := regexp.MustCompile(`\* "(\w+)"`).FindAllStringSubmatch(list, -1)
-	if len(listed) != len(decisions) {
-		t.Errorf("the API lists %d reasons, %d are decided here", len(listed), len(decisions))
-	}
-	for _, match := range listed {
-		reason := match[1]
-		want, known := decisions[reason]
-		if !known {
-			t.Errorf("the reason %s is in no table: is the server audited again for it?", reason)
-			continue
-		}
-		if _, due := trigger.Due(failed(trigger.Failure{Reason: reason, Consecutive: 1, Limit: 3})); due != want {
-			t.Errorf("%s: retried = %t", reason, due)
+// TestRetries: only what may pass by itself is audited again.
+func TestRetries(t *testing.T) {
+	for _, cause := range report.Causes {
+		_, due := trigger.Due(failed(trigger.Failure{Reason: cause.Reason, Consecutive: 1, Limit: 3}))
+		if want := cause.Retry != report.RetryNever; due != want {
+			t.Errorf("%s: retried = %t, want %t", cause.Reason, due, want)
 		}
 	}
 	if _, due := trigger.Due(failed(trigger.Failure{Reason: "Timeout", Reported: true, Consecutive: 1, Limit: 3})); due {

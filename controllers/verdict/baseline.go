@@ -32,7 +32,7 @@ func compare(in Input, manifest v1alpha1.Digest) comparison {
 		baseline, mismatch = in.Baseline.ManifestDigest, v1alpha1.ReasonBaselineMismatch
 	}
 	switch {
-	case in.Failure.Reason == v1alpha1.ReasonImageMismatch:
+	case in.Failure.Reason == report.ReasonImageMismatch:
 		return comparison{baseline: baseline, stable: conditions.Unknown(v1alpha1.ReasonManifestIncomplete,
 			"The manifest is another image's, so it was neither compared nor trusted.")}
 	case manifest == "":

@@ -34,7 +34,8 @@ func read(t *testing.T, path string) string {
 func TestRemedies(t *testing.T) {
 	long := strings.Repeat("\U0001f600<", 2000)
 	seen := map[string]report.Reason{}
-	for _, reason := range report.IncompleteReasons {
+	for _, cause := range report.Causes {
+		reason := cause.Reason
 		short := verdict.Judge(verdict.Input{Failure: report.Incomplete{Reason: reason, Message: "x"}})
 		_, advice, _ := strings.Cut(short.Audited.Message, "X. ")
 		if len(advice) < 40 || !strings.HasSuffix(advice, ".") {
@@ -53,37 +54,22 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestReasonsAreOneList: the reasons of the API, of the reports, and of the
-// documentation are the same.
+// TestReasonsAreOneList: every reason has one row, and its section in the documentation.
 func TestReasonsAreOneList(t *testing.T) {
-	want := map[string]bool{}
-	for _, reason := range report.IncompleteReasons {
-		want[string(reason)] = true
-	}
-	_, listed, _ := strings.Cut(read(t, "api/v1alpha1/conditions.go"), "ConditionAudited says")
-	_, listed, _ = strings.Cut(listed, "False are:")
-	listed, _, _ = strings.Cut(listed, "Unknown are:")
-	in := map[string]map[string]bool{
-		"api/v1alpha1 (comment)": find(`\* "(\w+)"`, listed),
-		"api/report":             {},
-		"docs":                   {},
-	}
-	constants := find(`(?m)^\tReason\w+ Reason = "(\w+)"`, read(t, "api/report/verdict.go"))
-	for _, decided := range []report.Reason{report.ReasonPassed, report.ReasonFindingsAboveThreshold, report.ReasonManifestDrifted} {
-		delete(constants, string(decided))
-	}
-	in["api/report"] = constants
-	table, _, _ := strings.Cut(read(t, "docs/troubleshooting.md"), "\n## Where each failure shows")
-	in["docs"] = find(`(?m)^### (\w+)$`, table)
-	for place, got := range in {
-		if !maps.Equal(got, want) {
-			t.Errorf("%s has %v\nwant %v", place, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	rows := map[string]bool{}
+	for _, cause := range report.Causes {
+		if rows[string(cause.Reason)] {
+			t.Errorf("%s has two rows", cause.Reason)
 		}
+		rows[string(cause.Reason)] = true
 	}
-	api := find(`(?m)^\tReason\w+ = "(\w+)"`, read(t, "api/v1alpha1/conditions.go"))
-	for reason := range want {
-		if !api[reason] {
-			t.Errorf("api/v1alpha1 has no constant for %s", reason)
+	sections, _, _ := strings.Cut(read(t, "docs/troubleshooting.md"), "\n## Where each failure shows")
+	for place, got := range map[string]map[string]bool{
+		"the constants":           find(`(?m)^\tReason\w+ +Reason = "(\w+)"`, read(t, "api/report/causes.go")),
+		"docs/troubleshooting.md": find(`(?m)^### (\w+)$`, sections),
+	} {
+		if !maps.Equal(got, rows) {
+			t.Errorf("%s: %v\nrows: %v", place, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(rows)))
 		}
 	}
 }
@@ -101,7 +87,7 @@ func TestReasonsHaveProducers(t *testing.T) {
 	used := map[string]bool{}
 	for _, folder := range []string{"controllers", "runner", "cmd/runner"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || entry.Name() == "remedy.go" {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -110,7 +96,7 @@ func TestReasonsHaveProducers(t *testing.T) {
 			}
 			ast.Inspect(file, func(node ast.Node) bool {
 				if s, ok := node.(*ast.SelectorExpr); ok {
-					if of, ok := s.X.(*ast.Ident); ok && (of.Name == "report" || of.Name == "v1alpha1") {
+					if of, ok := s.X.(*ast.Ident); ok && of.Name == "report" {
 						used[s.Sel.Name] = true
 					}
 				}
@@ -122,7 +108,8 @@ func TestReasonsHaveProducers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, reason := range report.IncompleteReasons {
+	for _, cause := range report.Causes {
+		reason := cause.Reason
 		if !used["Reason"+string(reason)] {
 			t.Errorf("nothing gives the reason %s", reason)
 		}

@@ -5,10 +5,7 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -115,8 +112,11 @@ func Threshold(failOn v1alpha1.FailOn) report.Severity {
 // version knows: a condition, and a label of a metric, are made of it.
 func (in Input) incomplete() report.Incomplete {
 	found := in.unobserved()
-	if found == nil || slices.Contains(report.IncompleteReasons, found.Reason) {
-		return ptr.Deref(found, report.Incomplete{})
+	if found == nil {
+		return report.Incomplete{}
+	}
+	if _, known := report.CauseOf(found.Reason); known {
+		return *found
 	}
 	return report.Incomplete{Reason: report.ReasonRunnerFailed,
 		Message: fmt.Sprintf("the runner gave the unknown reason %q: %s", excerpt.Line(string(found.Reason), 64), found.Message)}

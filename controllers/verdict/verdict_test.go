@@ -92,10 +92,10 @@ func TestJudge(t *testing.T) {
 
 		{"nothing at all", verdict.Input{}, "Inconclusive", "AuditInconclusive", "PodFailed", ""},
 		{"no image", verdict.Input{Failure: report.Incomplete{Reason: report.ReasonImagePullFailed, Message: "not found"}}, "Inconclusive", "ImageUnresolvable", "ImagePullFailed", "Not found."},
-		{"another image", verdict.Input{Report: passed(), Failure: report.Incomplete{Reason: v1alpha1.ReasonImageMismatch, Message: "x"}}, "Inconclusive", "AuditInconclusive", "ImageMismatch", ""},
+		{"another image", verdict.Input{Report: passed(), Failure: report.Incomplete{Reason: report.ReasonImageMismatch, Message: "x"}}, "Inconclusive", "AuditInconclusive", "ImageMismatch", ""},
 		{"out of memory explains an exit", verdict.Input{Report: passed(says(report.VerdictInconclusive, report.ReasonServerExited, "killed")), Failure: report.Incomplete{Reason: report.ReasonOOMKilled, Message: "x"}}, "Inconclusive", "AuditInconclusive", "OOMKilled", ""},
-		{"report lost, runner failed it", verdict.Input{Summary: &report.Summary{Verdict: report.VerdictFail, Message: "2 findings"}, Failure: report.Incomplete{Reason: v1alpha1.ReasonReportLost, Message: "x"}}, "Fail", "FindingsAboveThreshold", "ReportLost", "2 findings."},
-		{"report lost, runner passed it", verdict.Input{Summary: &report.Summary{Verdict: report.VerdictPass}, Failure: report.Incomplete{Reason: v1alpha1.ReasonReportLost, Message: "x"}}, "Inconclusive", "AuditInconclusive", "ReportLost", ""},
+		{"report lost, runner failed it", verdict.Input{Summary: &report.Summary{Verdict: report.VerdictFail, Message: "2 findings"}, Failure: report.Incomplete{Reason: report.ReasonReportLost, Message: "x"}}, "Fail", "FindingsAboveThreshold", "ReportLost", "2 findings."},
+		{"report lost, runner passed it", verdict.Input{Summary: &report.Summary{Verdict: report.VerdictPass}, Failure: report.Incomplete{Reason: report.ReasonReportLost, Message: "x"}}, "Inconclusive", "AuditInconclusive", "ReportLost", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.in.FailOn == "" {
@@ -139,13 +139,13 @@ func TestJudgeBaseline(t *testing.T) {
 		{"changed, with findings", verdict.Input{Known: manifestA, KnownManifest: &known, Report: passed(advertises(manifestB, "2"), finds("High"))}, "Fail", "FindingsAboveThreshold", "ManifestDrifted", manifestA, changed},
 		{"changed, and cut short", verdict.Input{Known: manifestA, KnownManifest: &known, Report: passed(advertises(manifestB, "2"), says(report.VerdictInconclusive, report.ReasonTimeout, "x"))}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, changed},
 		{"listed in part is no drift", verdict.Input{Known: manifestA, Report: passed(advertises("", ""), says(report.VerdictInconclusive, report.ReasonTimeout, "x"))}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
-		{"another image's is not trusted", verdict.Input{Report: passed(), Failure: report.Incomplete{Reason: v1alpha1.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", "", nil},
-		{"another image's is not compared", verdict.Input{Known: manifestA, Report: passed(advertises(manifestB, "2")), Failure: report.Incomplete{Reason: v1alpha1.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
+		{"another image's is not trusted", verdict.Input{Report: passed(), Failure: report.Incomplete{Reason: report.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", "", nil},
+		{"another image's is not compared", verdict.Input{Known: manifestA, Report: passed(advertises(manifestB, "2")), Failure: report.Incomplete{Reason: report.ReasonImageMismatch}}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
 		{"no report keeps the baseline", verdict.Input{Known: manifestA}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", manifestA, nil},
 		{"pinned", verdict.Input{Baseline: pinned, Known: manifestB, Report: passed()}, "Pass", "Passed", "MatchesBaseline", manifestA, nil},
 		{"pinned to another", verdict.Input{Baseline: pinned, Report: passed(advertises(manifestB, "2"))}, "Fail", "ManifestDrifted", "BaselineMismatch", manifestA, &report.Drift{}},
 		{"no baseline", verdict.Input{Baseline: none, Known: manifestB, Report: passed()}, "Pass", "Passed", "NoBaseline", "", nil},
-		{"report lost, manifest known to have changed", verdict.Input{Known: manifestA, KnownManifest: &known, Summary: &report.Summary{Verdict: report.VerdictPass, ManifestDigest: string(manifestB)}, Failure: report.Incomplete{Reason: v1alpha1.ReasonReportLost}}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, &report.Drift{}},
+		{"report lost, manifest known to have changed", verdict.Input{Known: manifestA, KnownManifest: &known, Summary: &report.Summary{Verdict: report.VerdictPass, ManifestDigest: string(manifestB)}, Failure: report.Incomplete{Reason: report.ReasonReportLost}}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, &report.Drift{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.in.FailOn == "" {

@@ -1,5 +1,6 @@
 // Command specdoc writes the fields of each kind into its page, from its CRD: their
-// meaning is what kubectl explain says, and nothing is forgotten.
+// meaning is what kubectl explain says, and nothing is forgotten. It writes the reasons of
+// Audited=False, too, from api/report.
 //
 //	go run ./hack/specdoc config/crd/bases docs/spec
 package main
@@ -13,11 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The fields stand between these lines of a page; all else there is written by hand.
-const (
-	begin = "<!-- fields of %s: generated from the comments of api/v1alpha1 by make manifests -->"
-	end   = "<!-- end of the fields -->"
-)
+// A mark is the lines of a page between which a table stands; all else there is written by
+// hand.
+type mark struct{ begin, end string }
+
+// fieldsOf marks the fields of a part of the object.
+func fieldsOf(part string) mark {
+	return mark{fmt.Sprintf("<!-- fields of %s: generated from the comments of api/v1alpha1 by make manifests -->", part), "<!-- end of the fields -->"}
+}
 
 func main() {
 	if len(os.Args) != 3 {
@@ -44,7 +48,7 @@ func run(crds, pages string) error {
 			return fmt.Errorf("%s: %w", filepath.Base(file), err)
 		}
 	}
-	return nil
+	return updateReasons(filepath.Join(pages, "mcpserveraudit.md"))
 }
 
 func update(file, pages string) error {
@@ -64,7 +68,7 @@ func update(file, pages string) error {
 	fresh := string(text)
 	for _, part := range []string{"spec", "status"} {
 		if s, ok := schema.Properties[part]; ok {
-			if fresh, err = replace(fresh, part, table(part, s)); err != nil {
+			if fresh, err = replace(fresh, fieldsOf(part), table(part, s)); err != nil {
 				return fmt.Errorf("%s: %w", page, err)
 			}
 		}
@@ -93,16 +97,15 @@ func read(data []byte) (kind string, s schema, err error) {
 	return crd.Spec.Names.Kind, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, nil
 }
 
-// replace puts a table between the two lines that are about a part of the page.
-func replace(page, part, table string) (string, error) {
-	first := fmt.Sprintf(begin, part)
-	before, rest, ok := strings.Cut(page, first+"\n")
+// replace puts a table between the lines of its mark.
+func replace(page string, m mark, table string) (string, error) {
+	before, rest, ok := strings.Cut(page, m.begin+"\n")
 	if !ok {
-		return "", fmt.Errorf("the line %q is missing: the fields have no place", first)
+		return "", fmt.Errorf("the line %q is missing: the table has no place", m.begin)
 	}
-	_, after, ok := strings.Cut(rest, end+"\n")
+	_, after, ok := strings.Cut(rest, m.end+"\n")
 	if !ok {
-		return "", fmt.Errorf("the line %q is missing behind %q", end, first)
+		return "", fmt.Errorf("the line %q is missing behind %q", m.end, m.begin)
 	}
-	return before + first + "\n\n" + table + "\n" + end + "\n" + after, nil
+	return before + m.begin + "\n\n" + table + "\n" + m.end + "\n" + after, nil
 }

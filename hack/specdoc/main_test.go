@@ -103,18 +103,18 @@ func TestTable(t *testing.T) {
 
 func TestReplaceKeepsWhatPeopleWrote(t *testing.T) {
 	page := "# Kind\n<!-- fields of spec: generated from the comments of api/v1alpha1 by make manifests -->\nold\n<!-- end of the fields -->\nby hand\n"
-	got, err := replace(page, "spec", "new\n")
+	got, err := replace(page, fieldsOf("spec"), "new\n")
 	if err != nil || strings.Contains(got, "old") || !strings.HasPrefix(got, "# Kind\n") || !strings.HasSuffix(got, "\nby hand\n") {
 		t.Errorf("%v: %s", err, got)
 	}
-	again, err := replace(got, "spec", "new\n")
+	again, err := replace(got, fieldsOf("spec"), "new\n")
 	if err != nil || again != got {
 		t.Errorf("a second run changes the page: %v\n%s", err, again)
 	}
-	if _, err := replace("# Kind\n", "spec", ""); err == nil {
+	if _, err := replace("# Kind\n", fieldsOf("spec"), ""); err == nil {
 		t.Error("a page without a place for the fields is accepted")
 	}
-	if _, err := replace(page, "status", ""); err == nil {
+	if _, err := replace(page, fieldsOf("status"), ""); err == nil {
 		t.Error("a page without a place for the status is accepted")
 	}
 }

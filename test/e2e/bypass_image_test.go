@@ -19,6 +19,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -127,7 +128,7 @@ var _ = Describe("Images made to deceive", func() {
 		Expect(json.Unmarshal(found.Manifest, &both)).To(Succeed())
 		both["manifests"] = []any{}
 		putDocument(ctx, target, document{found.MediaType, encoded(both)})
-		expectInconclusive(settled(ctx, newAudit(tag)), v1alpha1.ReasonImagePullFailed, "ambiguous")
+		expectInconclusive(settled(ctx, newAudit(tag)), report.ReasonImagePullFailed, "ambiguous")
 	})
 })
 

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -156,7 +157,7 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		pod := awaitRunning(ctx, audit)
 		Expect(k8s.Delete(ctx, &pod, client.GracePeriodSeconds(0))).To(Succeed())
 		awaitOutcome(ctx, audit)
-		expectInconclusive(audit, v1alpha1.ReasonPodFailed, "deleted")
+		expectInconclusive(audit, report.ReasonPodFailed, "deleted")
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil(), "it will be tried again")
 		Expect(audit.Status.History).To(HaveLen(1))
 		expectNothingLeft(ctx, audit)
@@ -172,7 +173,7 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		node("STOP", "kubelet")
 		DeferCleanup(node, "CONT", "kubelet")
 		awaitOutcome(ctx, audit)
-		expectInconclusive(audit, v1alpha1.ReasonNodeLost, "")
+		expectInconclusive(audit, report.ReasonNodeLost, "")
 		node("CONT", "kubelet")
 		expectNothingLeft(ctx, audit)
 		Eventually(func() (string, error) {
@@ -192,7 +193,7 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		_, err := kubectl(ctx, "", "drain", pod.Spec.NodeName, "--pod-selector="+auditUIDLabel, "--force", "--delete-emptydir-data", "--timeout=60s")
 		Expect(err).NotTo(HaveOccurred())
 		awaitOutcome(ctx, audit)
-		expectInconclusive(audit, v1alpha1.ReasonEvicted, "")
+		expectInconclusive(audit, report.ReasonEvicted, "")
 		expectNothingLeft(ctx, audit)
 
 		waiting := newAudit("honest-go:dev")

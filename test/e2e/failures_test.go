@@ -17,17 +17,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // expectInconclusive holds every failure to the same contract: no verdict by
 // accident, a reason with a name, and a message that helps.
-func expectInconclusive(audit *v1alpha1.MCPServerAudit, reason, message string) {
+func expectInconclusive(audit *v1alpha1.MCPServerAudit, reason report.Reason, message string) {
 	GinkgoHelper()
 	Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
 	audited := condition(audit, v1alpha1.ConditionAudited)
 	Expect(audited.Status).To(Equal(metav1.ConditionFalse))
-	Expect(audited.Reason).To(Equal(reason), conditions(audit))
+	Expect(audited.Reason).To(BeEquivalentTo(reason), conditions(audit))
 	Expect(audited.Message).To(ContainSubstring(message))
 	Expect(condition(audit, v1alpha1.ConditionReady).Status).To(Equal(metav1.ConditionFalse))
 	Expect(condition(audit, v1alpha1.ConditionStalled).Status).To(Equal(metav1.ConditionTrue))
@@ -36,7 +37,7 @@ func expectInconclusive(audit *v1alpha1.MCPServerAudit, reason, message string) 
 var _ = Describe("What could not be observed is Inconclusive", func() {
 	It("when the image cannot be found", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("nothing-here:dev"))
-		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "nothing-here:dev")
+		expectInconclusive(audit, report.ReasonImagePullFailed, "nothing-here:dev")
 		Expect(condition(audit, v1alpha1.ConditionReady).Reason).To(Equal(v1alpha1.ReasonImageUnresolvable))
 	})
 
@@ -44,36 +45,36 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 		audit := settled(ctx, newAudit("nothing-here:dev", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Command = []string{"/server"}
 		}))
-		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "nothing-here:dev")
+		expectInconclusive(audit, report.ReasonImagePullFailed, "nothing-here:dev")
 	})
 
 	It("when the server exits at once", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:exit"))
-		expectInconclusive(audit, v1alpha1.ReasonServerExited, "NOTES_TOKEN is not set")
+		expectInconclusive(audit, report.ReasonServerExited, "NOTES_TOKEN is not set")
 	})
 
 	It("when the server never answers", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:silent", timeout(10*time.Second)))
-		expectInconclusive(audit, v1alpha1.ReasonTimeout, "")
+		expectInconclusive(audit, report.ReasonTimeout, "")
 	})
 
 	It("when the server prints garbage on stdout", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:garbage", timeout(20*time.Second)))
-		expectInconclusive(audit, v1alpha1.ReasonProtocolError, "this is not JSON")
+		expectInconclusive(audit, report.ReasonProtocolError, "this is not JSON")
 	})
 
 	It("when the command is not in the image", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:exit", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Command = []string{"no-such-program"}
 		}))
-		expectInconclusive(audit, v1alpha1.ReasonSandboxFailed, "no-such-program")
+		expectInconclusive(audit, report.ReasonSandboxFailed, "no-such-program")
 	})
 
 	It("when the server runs out of memory", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:oom", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 		}))
-		expectInconclusive(audit, v1alpha1.ReasonOOMKilled, "")
+		expectInconclusive(audit, report.ReasonOOMKilled, "")
 	})
 
 	// Which limit is the first to be felt, and by whom, is a matter of luck.
@@ -87,7 +88,7 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 
 	It("when the report had to be truncated", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:huge"))
-		expectInconclusive(audit, v1alpha1.ReasonReportTruncated, "")
+		expectInconclusive(audit, report.ReasonReportTruncated, "")
 	})
 
 	It("when the tracer is killed", func(ctx context.Context) {
@@ -96,13 +97,13 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 		pod := awaitRunning(ctx, audit)
 		Eventually(killTracer).WithArguments(string(pod.UID)).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
 		awaitVerdict(ctx, audit)
-		expectInconclusive(audit, v1alpha1.ReasonTracerLost, "")
+		expectInconclusive(audit, report.ReasonTracerLost, "")
 	})
 
 	It("when the cluster takes the tracer's capability away", func(ctx context.Context) {
 		stripCapability(ctx)
 		audit := settled(ctx, newAudit("honest-go:dev"))
-		expectInconclusive(audit, v1alpha1.ReasonTracerUnavailable, "SYS_PTRACE")
+		expectInconclusive(audit, report.ReasonTracerUnavailable, "SYS_PTRACE")
 	})
 })
 

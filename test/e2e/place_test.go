@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -63,7 +64,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 		audit := settled(ctx, newAudit("honest-go:dev", placed(v1alpha1.PodTemplate{
 			Spec: v1alpha1.PodTemplateSpec{NodeSelector: map[string]string{"example.com/moon": "dark-side"}},
 		})))
-		expectInconclusive(audit, v1alpha1.ReasonUnschedulable, "node affinity/selector")
+		expectInconclusive(audit, report.ReasonUnschedulable, "node affinity/selector")
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil(), "it will be tried again")
 		Expect(audit.Status.ConsecutiveFailures).To(BeEquivalentTo(1))
 		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
@@ -75,7 +76,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 			// call has to go on.
 			a.Spec.Probe.CallTimeout = metav1.Duration{Duration: 150 * time.Second}
 		}))
-		expectInconclusive(audit, v1alpha1.ReasonEvicted, "")
+		expectInconclusive(audit, report.ReasonEvicted, "")
 	})
 })
 
@@ -90,7 +91,7 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 		label(ctx, "restricted")
 		DeferCleanup(label, "privileged")
 		audit := settled(ctx, newAudit("honest-go:dev"))
-		expectInconclusive(audit, v1alpha1.ReasonRunNamespaceUnusable, level+"=privileged")
+		expectInconclusive(audit, report.ReasonRunNamespaceUnusable, level+"=privileged")
 	})
 
 	It("because its quota is used up, is waited for", func(ctx context.Context) {

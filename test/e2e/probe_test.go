@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -104,12 +105,12 @@ var _ = Describe("The probe in a Pod", func() {
 
 	It("says which port a server listens on when it is another", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev", speaks(v1alpha1.TransportStreamableHTTP, 8081, "http"), timeout(time.Minute)))
-		expectInconclusive(audit, v1alpha1.ReasonNotListening, "8080")
+		expectInconclusive(audit, report.ReasonNotListening, "8080")
 	})
 
 	It("is Inconclusive when it may call nothing", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev", probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})))
-		expectInconclusive(audit, v1alpha1.ReasonNotExercised, "")
+		expectInconclusive(audit, report.ReasonNotExercised, "")
 		Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1}))
 		Expect(reportOf(ctx, audit).Spec.Probe.Calls).To(Equal("Never"))
 
@@ -121,7 +122,7 @@ var _ = Describe("The probe in a Pod", func() {
 
 	It("leaves out a tool that is to be skipped, and says so", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("tickets:dev", probed(v1alpha1.Probe{SkipTools: []string{"get_ticket", "service_status"}})))
-		expectInconclusive(audit, v1alpha1.ReasonNotExercised, "get_ticket")
+		expectInconclusive(audit, report.ReasonNotExercised, "get_ticket")
 		Expect(reportOf(ctx, audit).Spec.Exercise).To(ContainElement(MatchFields(IgnoreExtras, Fields{
 			"Name": Equal("get_ticket"), "Skipped": Equal("SkipTools"), "Calls": BeZero(),
 		})))

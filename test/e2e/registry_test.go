@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -112,7 +113,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 	It("is refused without one, and the message says so", func(ctx context.Context) {
 		image := private(ctx)
 		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = image }))
-		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
+		expectInconclusive(audit, report.ReasonImagePullFailed, "imagePullSecrets")
 	})
 
 	It("S7: is not run for an audit that may not pull it, whatever the command and the node", func(ctx context.Context) {
@@ -120,7 +121,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Image, a.Spec.Server.Command = image, []string{"/server"}
 		}))
-		expectInconclusive(audit, v1alpha1.ReasonImagePullFailed, "imagePullSecrets")
+		expectInconclusive(audit, report.ReasonImagePullFailed, "imagePullSecrets")
 		Expect(podsOf(ctx, audit)).To(BeEmpty())
 	})
 

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -71,7 +72,7 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Expect(pods[0].Spec.Containers[0].SecurityContext.Capabilities).To(HaveValue(Equal(corev1.Capabilities{Drop: []corev1.Capability{"ALL"}})))
 
 		awaitVerdict(ctx, audit)
-		expectInconclusive(audit, v1alpha1.ReasonNotTraced, "")
+		expectInconclusive(audit, report.ReasonNotTraced, "")
 		Expect(condition(audit, v1alpha1.ConditionReady).Message).To(ContainSubstring("give spec.server.image"))
 		Expect(condition(audit, v1alpha1.ConditionManifestStable).Reason).To(Equal(v1alpha1.ReasonFirstUse))
 		Expect(audit.Status.ImageDigest).To(BeEmpty())

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -107,7 +108,7 @@ func approvable(a *v1alpha1.MCPServerAudit, program string) error {
 		return fmt.Errorf("the spec of %s has changed since its last audit: wait for the next one (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
 	case reason(a) == v1alpha1.ReasonInvalidSpec, reason(a) == v1alpha1.ReasonNotAllowed:
 		return fmt.Errorf("the spec of %s cannot be followed, so that its last audit may be about another: correct it first (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
-	case audited != nil && audited.Reason == v1alpha1.ReasonImageMismatch:
+	case audited != nil && audited.Reason == string(report.ReasonImageMismatch):
 		return fmt.Errorf("the last audit of %s ran another image: there is nothing to approve: %s", place(a), audited.Message)
 	case a.Status.ManifestDigest == "" && audited != nil:
 		return fmt.Errorf("the last audit of %s could not list the manifest to its end, so that there is nothing to approve: %s: %s", place(a), audited.Reason, audited.Message)

@@ -150,7 +150,7 @@ func team(t *testing.T) *server {
 			a.Status.Verdict, a.Status.ManifestDigest, a.Status.Findings, a.Status.RiskScore = v1alpha1.VerdictInconclusive, "", nil, nil
 			a.Status.NextAuditTime, a.Status.Conditions = at(time.Minute), nil
 			set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonAuditInconclusive, "The audit could not observe everything (OOMKilled).")
-			set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, v1alpha1.ReasonOOMKilled, "The server ran out of memory"+hostile+".")
+			set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, string(report.ReasonOOMKilled), "The server ran out of memory"+hostile+".")
 			set(a, v1alpha1.ConditionManifestStable, metav1.ConditionUnknown, v1alpha1.ReasonManifestIncomplete, "The manifest could not be listed.")
 		}),
 		anAudit("elsewhere", passed, func(a *v1alpha1.MCPServerAudit) {
