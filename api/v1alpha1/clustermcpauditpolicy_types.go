@@ -296,6 +296,8 @@ const (
 	ReasonSourcesPending = "SourcesPending"
 	// ReasonAuditsPending: audits could not be written; it is tried again.
 	ReasonAuditsPending = "AuditsPending"
+	// ReasonDiscoveryDisabled: the operator's configuration turns discovery off.
+	ReasonDiscoveryDisabled = "DiscoveryDisabled"
 )
 
 // ClusterMCPAuditPolicy has the MCP servers of a cluster found and audited, each by

@@ -18,7 +18,7 @@ func ownNamespaces(opts options.Options) []string {
 // addDiscovery registers the controller that finds servers for ClusterMCPAuditPolicies.
 func addDiscovery(manager ctrl.Manager, opts options.Options) error {
 	if opts.Discovery == options.DiscoveryDisabled {
-		return nil
+		return (&discovery.Disabled{Client: manager.GetClient(), Clock: clock.RealClock{}}).SetupWithManager(manager)
 	}
 	servers := &discovery.Reconciler{
 		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: ownNamespaces(opts),

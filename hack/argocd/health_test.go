@@ -139,7 +139,7 @@ var states = map[string]map[string][][]map[string]any{
 	"ClusterMCPAuditPolicy": {
 		healthy:     {isTrue(v1alpha1.ReasonGating), isTrue(v1alpha1.ReasonRunningViolations), isTrue(v1alpha1.ReasonDiscovered), isTrue(v1alpha1.ReasonNothingToDo)},
 		progressing: {unknown(v1alpha1.ReasonSourcesPending), unknown(v1alpha1.ReasonAuditsPending), unknown(v1alpha1.ReasonOfflineGatePending)},
-		degraded:    {isFalse(v1alpha1.ReasonInvalidSpec)},
+		degraded:    {isFalse(v1alpha1.ReasonInvalidSpec), isFalse(v1alpha1.ReasonDiscoveryDisabled)},
 	},
 	"MCPAuditException": {
 		healthy:     {isTrue(v1alpha1.ReasonActive), isTrue(v1alpha1.ReasonExpired)}, // an end that was known from the start
