@@ -35,7 +35,8 @@ type body struct {
 // chunk is the least that is read at a time.
 const chunk = 32 << 10
 
-// receive reads a request. release returns its bytes to the budget.
+// receive reads a request, or the beginning of one that it returns an error for. release
+// returns its bytes to the budget.
 func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte, release func(), err error) {
 	control := http.NewResponseController(w)
 	held := &body{remote: host(r.RemoteAddr), receiving: true, interrupt: func() {
@@ -50,7 +51,7 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte
 		if len(content) == cap(content) {
 			grown := max(chunk, 2*cap(content))
 			if err := b.grow(held, grown); err != nil {
-				return nil, release, err
+				return content, release, err
 			}
 			content = slices.Grow(content, grown-len(content))
 		}
@@ -60,7 +61,7 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte
 			continue
 		}
 		if !errors.Is(err, io.EOF) {
-			return nil, release, b.reason(held, err)
+			return content, release, b.reason(held, err)
 		}
 		return content, release, b.finish(held)
 	}
@@ -75,8 +76,8 @@ func (b *bodies) grow(held *body, size int) error {
 	}
 	b.used += size - held.size
 	held.size = size
-	for b.used > b.limit {
-		largest := b.largest()
+	for b.used > b.limit || size > large && b.ofLarge() > b.limit/4*3 { // the rest is for small ones
+		largest := b.largest(size > large && b.used <= b.limit)
 		b.used -= largest.size
 		largest.size, largest.dropped = 0, true
 		if largest == held {
@@ -87,18 +88,29 @@ func (b *bodies) grow(held *body, size int) error {
 	return nil
 }
 
+// ofLarge is what large requests hold.
+func (b *bodies) ofLarge() (sum int) {
+	for _, h := range b.held {
+		if h.size > large {
+			sum += h.size
+		}
+	}
+	return sum
+}
+
 // largest is the largest request that is being received, of the address whose requests
-// are the largest together. There is one: the caller's.
-func (b *bodies) largest() *body {
+// are the largest together; with onlyLarge, of the large ones. There is one: the caller's.
+func (b *bodies) largest(onlyLarge bool) *body {
+	counts := func(h *body) bool { return h.receiving && !h.dropped && (!onlyLarge || h.size > large) }
 	sum := map[string]int{}
 	for _, h := range b.held {
-		if h.receiving {
+		if counts(h) {
 			sum[h.remote] += h.size
 		}
 	}
 	var most *body
 	for _, h := range b.held {
-		if !h.receiving || h.dropped {
+		if !counts(h) {
 			continue
 		}
 		if most == nil || sum[h.remote] > sum[most.remote] || h.remote == most.remote && h.size > most.size {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,13 +29,14 @@ const Path = "/gate"
 const maxBody = 7 << 20
 
 // A body from large bytes on takes some thirty times its size to decide: maxLarge of them
-// are decided at a time, and others wait for as long as the API server does. A request
-// takes its turn once it is received, so a slow client holds none. maxBodies bounds the
-// bytes of all requests together.
+// are decided at a time, and others wait for patience, less than the API server does. A
+// request takes its turn once it is received, so a slow client holds none. maxBodies
+// bounds the bytes of all requests together.
 const (
 	large     = 512 << 10
 	maxLarge  = 2
 	maxBodies = 32 << 20
+	patience  = 1500 * time.Millisecond
 )
 
 // Index is what decisions rest on; controllers/index has it.
@@ -81,6 +83,8 @@ func (h *Handler) wait(ctx context.Context, size int) (done func(), err error) {
 		return func() {}, nil
 	}
 	h.init()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case h.turn <- struct{}{}:
 		return func() { <-h.turn }, nil
@@ -96,6 +100,9 @@ type failure struct {
 	error
 }
 
+// malformed is the cause of what is no question.
+const malformed = "malformed"
+
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
@@ -109,7 +116,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var f failure
 		if !errors.As(err, &f) {
-			f = failure{"malformed", http.StatusBadRequest, err}
+			f = failure{malformed, http.StatusBadRequest, err}
 		}
 		h.Metrics.Failed(f.cause)
 		log.Log.Info("Did not answer a question to the gate", "cause", f.cause, "error", err.Error())
@@ -134,21 +141,50 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	h.init()
 	content, release, err := h.bodies.receive(w, r)
 	defer release()
+	if err != nil {
+		err = notReceived(err)
+	} else {
+		if h.received != nil {
+			h.received(r.Context())
+		}
+		var review *admissionv1.AdmissionReview
+		if review, err = h.decide(r.Context(), content); err == nil {
+			return review, nil
+		}
+	}
+	f, remedy := failure{}, "write it such that it can be read"
+	switch errors.As(err, &f); f.cause {
+	case "slow": // by nobody's object
+		return nil, err
+	case "too_large":
+		remedy = "make it smaller"
+	case "busy":
+		remedy = "try again"
+	}
+	if review := h.refuse(content, err, remedy); review != nil {
+		h.Metrics.Failed(cmp.Or(f.cause, malformed))
+		return review, nil
+	}
+	return nil, err
+}
+
+// notReceived is why a request was not received.
+func notReceived(err error) error {
 	tooLarge := (*http.MaxBytesError)(nil)
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, failure{"too_large", http.StatusRequestEntityTooLarge, err}
+		return failure{"too_large", http.StatusRequestEntityTooLarge, fmt.Errorf("the request for it has more than %d bytes", tooLarge.Limit)}
 	case errors.Is(err, errBudget):
-		return nil, failure{"busy", http.StatusServiceUnavailable, err}
+		return failure{"busy", http.StatusServiceUnavailable, err}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, failure{"slow", http.StatusRequestTimeout, errors.New("the request was not sent in time")}
-	case err != nil:
-		return nil, fmt.Errorf("read request: %w", err)
+		return failure{"slow", http.StatusRequestTimeout, errors.New("the request was not sent in time")}
 	}
-	if h.received != nil {
-		h.received(r.Context())
-	}
-	done, err := h.wait(r.Context(), len(content))
+	return fmt.Errorf("read request: %w", err)
+}
+
+// decide answers a question once it is its turn.
+func (h *Handler) decide(ctx context.Context, content []byte) (*admissionv1.AdmissionReview, error) {
+	done, err := h.wait(ctx, len(content))
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +207,14 @@ func (h *Handler) review(content []byte) (*admissionv1.AdmissionReview, error) {
 	if decision.Allowed && !ptr.Deref(request.DryRun, false) {
 		h.tellUses(request, decision)
 	}
+	return reviewOf(answer(request.UID, decision)), nil
+}
+
+func reviewOf(response *admissionv1.AdmissionResponse) *admissionv1.AdmissionReview {
 	return &admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Response: answer(request.UID, decision),
-	}, nil
+		Response: response,
+	}
 }
 
 func (h *Handler) count(decision gate.Decision, took time.Duration) {

@@ -32,6 +32,11 @@ const (
 	writeTimeout = 5 * time.Second
 	// maxNote is what events.k8s.io accepts of a note.
 	maxNote = 1024
+	// maxName is the most bytes that a name has. Who reaches the gate may send others.
+	maxName = 253
+	// maxTold is how many events are remembered. Beyond it no more are written, until
+	// some may be said again.
+	maxTold = 8192
 )
 
 // use is an exception that admitted an object.
@@ -62,14 +67,14 @@ func NewUses(writer client.Client, events events.EventRecorder, clock clock.Pass
 }
 
 func useOf(request *admissionv1.AdmissionRequest, opinion gate.Opinion) use {
-	name := request.Name
+	kind, name := excerpt.Line(request.Kind.Kind, maxName), excerpt.Line(request.Name, maxName)
 	if name == "" {
 		name = "with a generated name"
 	}
 	return use{
-		exception: opinion.Exception.NamespacedName, kind: request.Kind.Kind, name: name,
-		note: excerpt.Line(fmt.Sprintf("Admitted %s %s of %s, %s %s, although policy %s denies it: %s", request.Kind.Kind, name,
-			request.UserInfo.Username, opinion.Container.Role, opinion.Container.Name, opinion.Policy.Ref.Name, opinion.Sentence), maxNote),
+		exception: opinion.Exception.NamespacedName, kind: kind, name: name,
+		note: excerpt.Line(fmt.Sprintf("Admitted %s %s of %s, %s %s, although policy %s denies it: %s", kind, name,
+			excerpt.Line(request.UserInfo.Username, maxName), opinion.Container.Role, opinion.Container.Name, opinion.Policy.Ref.Name, opinion.Sentence), maxNote),
 	}
 }
 
@@ -107,6 +112,7 @@ func (u *Uses) write(ctx context.Context, used use) error {
 	defer cancel()
 	subject := use{exception: used.exception, kind: used.kind, name: used.name}
 	_, silent := u.told[subject]
+	silent = silent || len(u.told) >= maxTold
 	_, noted := u.used[used.exception]
 	if silent && noted {
 		return nil

@@ -1,0 +1,113 @@
+package admission
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
+)
+
+// padded is a Pod of a failing image that the API server writes in six times as many bytes.
+func padded(n int) string {
+	return strings.Replace(pod(failing), `"image"`, `"env":[{"name":"PAD","value":"`+strings.Repeat("<", n)+`"}],"image"`, 1)
+}
+
+// TestR1WhatCannotBeReadWholeIsDenied: an error would have failurePolicy Ignore admit it.
+func TestR1WhatCannotBeReadWholeIsDenied(t *testing.T) {
+	nested := question("CREATE", "", pod(failing))
+	nested.Request.Object.Raw = []byte(`"<nested>"`)
+	deep, err := json.Marshal(nested)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep = bytes.Replace(deep, []byte(`"\u003cnested\u003e"`), []byte(strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)), 1)
+	encoded := func(operation admissionv1.Operation) []byte {
+		body, err := json.Marshal(question(operation, "", padded(1_300_000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	for name, test := range map[string]struct {
+		body    []byte
+		mode    v1alpha1.GateMode
+		allowed bool
+		counted []string
+	}{
+		"too large":         {encoded("CREATE"), "Enforce", false, []string{"denied Unreadable Enforce", "failed too_large"}},
+		"a large update":    {encoded("UPDATE"), "Enforce", false, []string{"denied Unreadable Enforce", "failed too_large"}},
+		"nested too deeply": {deep, "Enforce", false, []string{"denied Unreadable Enforce", "failed malformed"}},
+		"under Warn":        {encoded("CREATE"), "Warn", true, []string{"warned Unreadable Warn", "failed too_large"}},
+		"deleting":          {encoded("DELETE"), "Enforce", true, []string{"unmatched None None", "failed too_large"}},
+	} {
+		h, counted := newHandler(newFacts(test.mode))
+		answer, recorder := send(t, h, test.body)
+		if recorder.Code != http.StatusOK || answer.Allowed != test.allowed || answer.UID != "1" || !slices.Equal(counted.all, test.counted) {
+			t.Errorf("%s: status %d, %+v, counted %q", name, recorder.Code, answer, counted.all)
+		}
+		if !test.allowed && !strings.Contains(answer.Result.Message, "Pod notes cannot be judged: ") {
+			t.Errorf("%s: %s", name, answer.Result.Message)
+		}
+	}
+}
+
+// TestR2LargeRequestsKeepOutNoSmallOnes: large requests that were received whole fill what
+// large ones may have, and the next one is denied; small ones are decided all the same.
+func TestR2LargeRequestsKeepOutNoSmallOnes(t *testing.T) {
+	h, counted := newHandler(newFacts("Enforce"))
+	h.init()
+	for range 6 { // as many as fit
+		h.bodies.held = append(h.bodies.held, &body{remote: "10.0.0.1", size: 4 << 20})
+		h.bodies.used += 4 << 20
+	}
+	if answer, recorder := ask(t, h, question("CREATE", "", pod(passing))); recorder.Code != http.StatusOK || !answer.Allowed {
+		t.Errorf("a small request: status %d, %+v", recorder.Code, answer)
+	}
+	counted.all = nil
+	answer, recorder := ask(t, h, question("CREATE", "", padded(large)))
+	if recorder.Code != http.StatusOK || answer.Allowed || !slices.Equal(counted.all, []string{"denied Unreadable Enforce", "failed busy"}) {
+		t.Errorf("a large request: status %d, %+v, counted %q", recorder.Code, answer, counted.all)
+	}
+}
+
+// TestR2WhoGetsNoTurnIsDenied: not admitted, however many others are decided about.
+func TestR2WhoGetsNoTurnIsDenied(t *testing.T) {
+	h, counted := newHandler(newFacts("Enforce"))
+	for range maxLarge {
+		if _, err := h.wait(t.Context(), large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer, recorder := ask(t, h, question("CREATE", "", padded(large)))
+	if recorder.Code != http.StatusOK || answer.Allowed || !slices.Equal(counted.all, []string{"denied Unreadable Enforce", "failed busy"}) {
+		t.Errorf("status %d, %+v, counted %q", recorder.Code, answer, counted.all)
+	}
+}
+
+// TestR3NamesThatAreNone: whoever reaches the gate may claim uses of exceptions, with names
+// of any length.
+func TestR3NamesThatAreNone(t *testing.T) {
+	request := question("CREATE", "", pod(failing)).Request
+	request.Name, request.Kind.Kind = strings.Repeat("x", 1<<20), strings.Repeat("y", 1<<20)
+	request.UserInfo.Username = strings.Repeat("z", 1<<20)
+	used := useOf(request, gate.Opinion{Policy: policyOf("Enforce"), Exception: &gate.Exception{}})
+	if n := len(used.name) + len(used.kind) + len(used.note); n > 2<<10 {
+		t.Errorf("a use has %d bytes", n)
+	}
+	u := NewUses(nil, nil, clock.RealClock{})
+	for i := range maxTold {
+		u.told[use{name: string(rune(i))}] = u.clock.Now()
+	}
+	u.used[used.exception] = u.clock.Now()
+	if err := u.write(t.Context(), used); err != nil || len(u.told) > maxTold {
+		t.Errorf("%d are remembered, %v", len(u.told), err)
+	}
+}
