@@ -148,6 +148,14 @@ var _ = Describe("the webhook", func() {
 		Expect(api.Patch(ctx, old, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 	})
 
+	// The API server escapes "<" in six bytes: a request that is not answered is admitted.
+	It("R1: denies what it cannot read whole", func(ctx SpecContext) {
+		w := newWorld(ctx, v1alpha1.GateEnforce)
+		pod := w.pod(leaky)
+		pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PAD", Value: strings.Repeat("<", 1_300_000)}}
+		Expect(api.Create(ctx, pod)).To(MatchError(ContainSubstring("the request for it has more than")))
+	})
+
 	It("sees ephemeral containers, Pods that somebody owns, and warns", func(ctx SpecContext) {
 		w := newWorld(ctx, v1alpha1.GateEnforce)
 		pod := w.pod(honest)

@@ -1,6 +1,7 @@
 package imageref
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -42,7 +43,7 @@ func TestS4InternalIsForWhoNamesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = guarded{nil, r, test.registry}.check(&http.Request{URL: target})
+		err = guarded{nil, &origin{rules: r, registry: test.registry}}.check(&http.Request{URL: target})
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s to %s: %v, want %q", test.registry, test.target, err, test.want)
 		}
@@ -61,7 +62,7 @@ func TestS4Permit(t *testing.T) {
 		{"registry.example:443", "[64:ff9b::5db8:d822]:443", true},
 		{"registry.example:443", "192.168.1.1:443", false},
 		{"registry.example:443", "[::ffff:192.168.1.1]:443", false},
-		{"registry.example:443", "10.20.3.4:443", true}, // a network is open to every name
+		{"registry.example:443", "10.20.3.4:443", true}, // a network is open to every registry
 		{"registry.example:443", "10.20.0.1:443", false},
 		{"harbor.corp:443", "192.168.1.1:443", true},
 		{"harbor.corp:8443", "192.168.1.1:8443", false},
@@ -72,8 +73,36 @@ func TestS4Permit(t *testing.T) {
 		{"127.0.0.1:5001", "127.0.0.1:5001", false},
 		{"harbor.corp:443", "nonsense", false},
 	} {
-		if err := permit(r, guard, test.wanted, test.to); (err == nil) != test.permitted {
+		host, port, _ := net.SplitHostPort(test.wanted)
+		asked := &origin{rules: r, registry: net.JoinHostPort(host, port)}
+		if err := permit(asked, guard, test.wanted, test.to); (err == nil) != test.permitted {
 			t.Errorf("%s at %s: %v, want permitted %t", test.wanted, test.to, err, test.permitted)
+		}
+	}
+}
+
+// TestR4NetworksAreForRegistriesInThem: an external registry leads to no address of an
+// internal network, whatever its redirects and token servers resolve to.
+func TestR4NetworksAreForRegistriesInThem(t *testing.T) {
+	r := parsed(t, Registries{Internal: []string{"harbor.corp", "10.20.0.0/16"}})
+	for _, test := range []struct {
+		registry, wanted string
+		inside           bool // the registry answered from the network
+		permitted        bool
+	}{
+		{"evil.example", "token.evil.example:443", false, false},
+		{"evil.example", "10.20.3.4:443", false, false},
+		{"evil.example", "evil.example:8443", false, false},
+		{"evil.example", "evil.example:443", false, true},
+		{"Team.corp:5000", "team.corp:5000", false, true},
+		{"team.corp:5000", "auth.corp:443", true, true},
+		{"10.20.1.2:5000", "auth.corp:443", false, true},
+		{"harbor.corp", "minio.corp:9000", false, true},
+	} {
+		asked := &origin{rules: r, registry: test.registry}
+		asked.inside.Store(test.inside)
+		if err := permit(asked, netguard.Guard{}, test.wanted, "10.20.3.4:443"); (err == nil) != test.permitted {
+			t.Errorf("%s to %s: %v, want permitted %t", test.registry, test.wanted, err, test.permitted)
 		}
 	}
 }

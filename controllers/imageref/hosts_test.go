@@ -88,7 +88,7 @@ func TestPanicGivesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolver.transport = hostile{}
+	resolver.connect = func(*origin) http.RoundTripper { return hostile{} }
 	for range 2 * MaxQuestions {
 		func() {
 			defer func() {

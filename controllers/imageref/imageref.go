@@ -58,12 +58,12 @@ const maxCause = 512
 
 // Resolver resolves images. It is safe for concurrent use.
 type Resolver struct {
-	platform  v1.Platform
-	timeout   time.Duration
-	rules     rules
-	transport http.RoundTripper
-	images    *lru.Cache // of Image by reference with digest
-	hosts     hosts
+	platform v1.Platform
+	timeout  time.Duration
+	rules    rules
+	connect  func(*origin) http.RoundTripper
+	images   *lru.Cache // of Image by reference with digest
+	hosts    hosts
 }
 
 // How many images are remembered, and the most bytes of the texts of one: enough for
@@ -98,7 +98,10 @@ func New(config Config) (*Resolver, error) {
 	}
 	return &Resolver{
 		platform: *platform, timeout: config.Timeout, rules: rules,
-		transport: newTransport(rules, netguard.Guard{APIServers: config.APIServers}), images: lru.New(cached),
+		connect: func(asked *origin) http.RoundTripper {
+			return newTransport(asked, netguard.Guard{APIServers: config.APIServers})
+		},
+		images: lru.New(cached),
 	}, nil
 }
 
@@ -158,8 +161,11 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	defer func() { r.hosts.leave(registry, time.Now(), silent) }()
 	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
+	asked := &origin{rules: r.rules, registry: registry}
+	connections := r.connect(asked)
+	defer (&http.Client{Transport: connections}).CloseIdleConnections()
 	err = ask(reference, []remote.Option{
-		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(guarded{r.transport, r.rules, registry}),
+		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(guarded{connections, asked}),
 		// The reconciler does the retries, where they can be seen.
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 	})

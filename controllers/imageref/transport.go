@@ -8,8 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,25 +43,52 @@ type refusal struct{ why string }
 
 func (r *refusal) Error() string { return r.why }
 
-// newTransport makes the transport that all questions share. It uses no proxy: one would
-// resolve names and connect where the guard cannot see it.
-func newTransport(rules rules, guard netguard.Guard) *http.Transport {
-	guard.Private = append(guard.Private, rules.private...)
+// newTransport makes the transport of one question. It uses no proxy: one would resolve
+// names and connect where the guard cannot see it. Questions share no connections: one that
+// is open is used again without asking permit.
+func newTransport(asked *origin, guard netguard.Guard) *http.Transport {
+	guard.Private = slices.Concat(guard.Private, asked.private)
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			d := net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: func(_, to string, _ syscall.RawConn) error {
-				return permit(rules, guard, address, to)
+				return permit(asked, guard, address, to)
 			}}
 			return d.DialContext(ctx, network, address)
 		},
 		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
-		MaxIdleConns: 32, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
+// origin is the registry that a question asks.
+type origin struct {
+	rules
+	// registry is its "host[:port]".
+	registry string
+	// inside: it answered from an internal network.
+	inside atomic.Bool
+}
+
+// isAt reports whether the registry itself is what a request to "host:port" asks.
+func (o *origin) isAt(address string) bool {
+	return slices.ContainsFunc(o.addresses(), func(own string) bool { return strings.EqualFold(own, address) })
+}
+
+// isListed reports whether the operator lists the registry, by its name or by its address.
+func (o *origin) isListed() bool {
+	host, err := netip.ParseAddr((&url.URL{Host: o.registry}).Hostname())
+	return slices.ContainsFunc(o.addresses(), o.isInternal) || err == nil && o.isInside(host)
+}
+
+// addresses are the "host:port" of the registry.
+func (o *origin) addresses() []string {
+	return []string{hostPort(&url.URL{Scheme: "https", Host: o.registry}), hostPort(&url.URL{Scheme: "http", Host: o.registry})}
+}
+
 // permit decides about the address that a socket is about to connect to; wanted is the
-// "host:port" of the request, whose name has been resolved by then.
-func permit(rules rules, guard netguard.Guard, wanted, to string) error {
+// "host:port" of the request, whose name has been resolved by then. An internal network is
+// for registries in it and for what these lead to.
+func permit(asked *origin, guard netguard.Guard, wanted, to string) error {
 	resolved, err := netip.ParseAddrPort(to)
 	if err != nil {
 		return &refusal{"its address cannot be read"}
@@ -67,10 +98,13 @@ func permit(rules rules, guard netguard.Guard, wanted, to string) error {
 	literal, _ := netip.ParseAddrPort(wanted)
 	switch {
 	case class == netguard.Public,
-		class == netguard.Private && (rules.isInternal(wanted) || rules.isInside(address)),
+		class == netguard.Private && asked.isInternal(wanted),
+		class == netguard.Private && asked.isInside(address) && (asked.isAt(wanted) || asked.isListed() || asked.inside.Load()),
 		// No name leads to the manager itself, unless the operator spells the address out.
-		class == netguard.Loopback && literal == resolved && rules.isInternal(wanted):
+		class == netguard.Loopback && literal == resolved && asked.isInternal(wanted):
 		return nil
+	case class == netguard.Private && asked.isInside(address):
+		return &refusal{"it leads to an internal network"}
 	case class == netguard.Private:
 		return &refusal{"it has " + what + " and is not listed in registries.internal of the operator's configuration"}
 	}
@@ -80,9 +114,7 @@ func permit(rules rules, guard netguard.Guard, wanted, to string) error {
 // guarded makes the requests of one question.
 type guarded struct {
 	http.RoundTripper
-	rules
-	// registry is the "host[:port]" that is asked.
-	registry string
+	*origin
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -90,9 +122,14 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := g.check(request); err != nil {
 		return nil, err
 	}
-	response, err := g.RoundTripper.RoundTrip(request)
+	var from net.Addr
+	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { from = got.Conn.RemoteAddr() }})
+	response, err := g.RoundTripper.RoundTrip(request.WithContext(traced))
 	if err != nil {
 		return nil, err
+	}
+	if peer, ok := from.(*net.TCPAddr); ok && g.isAt(hostPort(request.URL)) && g.isInside(peer.AddrPort().Addr().WithZone("").Unmap()) {
+		g.inside.Store(true)
 	}
 	// A HEAD of a layer may announce any length; only a body is read.
 	if request.Method != http.MethodHead && response.ContentLength > maxBody {
@@ -122,21 +159,10 @@ func (g guarded) check(request *http.Request) error {
 	case request.URL.Scheme != "https" && !(request.URL.Scheme == "http" && listed(g.plain, target)):
 		return &refusal{"it speaks no TLS and is not listed in registries.plainHTTP of the operator's configuration"}
 	// An internal registry is for whoever names it, not for where another one leads.
-	case g.isInternal(target) && !g.asksInternal():
+	case g.isInternal(target) && !g.isListed() && !g.inside.Load():
 		return &refusal{"it leads to an internal registry"}
 	}
 	return nil
-}
-
-// asksInternal reports whether the registry that is asked is an internal one.
-func (g guarded) asksInternal() bool {
-	for _, scheme := range []string{"https", "http"} {
-		if g.isInternal(hostPort(&url.URL{Scheme: scheme, Host: g.registry})) {
-			return true
-		}
-	}
-	host, err := netip.ParseAddr((&url.URL{Host: g.registry}).Hostname())
-	return err == nil && g.isInside(host)
 }
 
 // hostPort returns the "host:port" of a URL, as a transport dials it.
