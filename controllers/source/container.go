@@ -98,13 +98,18 @@ func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs
 }
 
 // Literals are the variables whose values the object itself gives, as a kubelet sets them
-// and as discovery gives them to an audit. ok is false if there are too many of them, or
-// if one refers to a value that the object does not give.
+// and as discovery gives them to an audit. ok is false if there are too many of them, if
+// one is more than an audit takes, or if one refers to a value that the object does not
+// give: then no audit had the same.
 func Literals(env []EnvVar) (values map[string]string, ok bool) {
 	if len(env) > maxVariables {
 		return nil, false
 	}
-	for _, variable := range (recipe{env: env}).variables().list {
+	of := recipe{env: env}.variables()
+	if of.hidden {
+		return nil, false
+	}
+	for _, variable := range of.list {
 		if strings.Contains(variable.Value, "$(") {
 			return nil, false
 		}

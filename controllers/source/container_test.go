@@ -111,3 +111,25 @@ func compareWithDiscovery(t *testing.T, encoded []byte, object map[string]any) {
 		}
 	}
 }
+
+// TestR5ValuesThatNoAuditHas: what an audit cannot have is not left out of a comparison, or
+// a variable would pass unseen beside those that were audited.
+func TestR5ValuesThatNoAuditHas(t *testing.T) {
+	from, audited := &ValueFrom{ConfigMapKeyRef: &Named{"a"}}, EnvVar{Name: "MODE", Value: "safe"}
+	for name, test := range map[string]struct {
+		env []EnvVar
+		ok  bool
+	}{
+		"the same":                                {[]EnvVar{audited}, true},
+		"HOME, of which an audit has its own":     {[]EnvVar{audited, {Name: "HOME", Value: "/a"}}, true},
+		"a value from elsewhere":                  {[]EnvVar{audited, {Name: "A", ValueFrom: from}}, true},
+		"a value that replaces one":               {[]EnvVar{audited, {Name: "A", ValueFrom: from}, {Name: "A", Value: "b"}}, true},
+		"a value that is longer than an audit's":  {[]EnvVar{audited, {Name: "NODE_OPTIONS", Value: "--import=data:," + strings.Repeat("x", maxEnvValue)}}, false},
+		"a name that no audit has":                {[]EnvVar{audited, {Name: "NODE OPTIONS", Value: "a"}}, false},
+		"a value under one that may not be there": {[]EnvVar{audited, {Name: "A", Value: "b"}, {Name: "A", ValueFrom: from}}, false},
+	} {
+		if values, ok := Literals(test.env); ok != test.ok || ok && values["MODE"] != "safe" {
+			t.Errorf("%s: %v, %t", name, values, ok)
+		}
+	}
+}

@@ -190,6 +190,9 @@ type variables struct {
 	list    []v1alpha1.EnvVar
 	value   map[string]string
 	leftOut []string
+	// hidden: the object gives a value that is not in list, or may not be replaced as it
+	// seems: a reference that is optional leaves what an earlier entry of its name says.
+	hidden bool
 }
 
 // variables takes what the object says word for word, and names the rest.
@@ -210,6 +213,8 @@ func (r recipe) variables() variables {
 			value = v.expand(value)
 		}
 		if why := e.leftOut(value); why != "" {
+			_, before := v.value[e.Name]
+			v.hidden = v.hidden || before || e.ValueFrom == nil && !e.isSandboxed()
 			delete(v.value, e.Name)
 			v.leftOut = append(v.leftOut, "variable "+e.Name+" ("+why+")")
 			continue
@@ -229,6 +234,11 @@ func (r recipe) variables() variables {
 	return v
 }
 
+// isSandboxed reports whether an audit sets the variable itself.
+func (e EnvVar) isSandboxed() bool {
+	return e.Name == "HOME" || strings.HasPrefix(e.Name, "MCPAUDIT_")
+}
+
 // leftOut says why a variable cannot be given to an audit.
 func (e EnvVar) leftOut(value string) string {
 	switch {
@@ -238,7 +248,7 @@ func (e EnvVar) leftOut(value string) string {
 		return "from ConfigMap " + e.ValueFrom.ConfigMapKeyRef.Name
 	case e.ValueFrom != nil:
 		return "from the Pod"
-	case e.Name == "HOME" || strings.HasPrefix(e.Name, "MCPAUDIT_"):
+	case e.isSandboxed():
 		return "the sandbox has its own"
 	case !fits(e.Name, maxEnvName) || !envNamePattern.MatchString(e.Name):
 		return "not a name that an audit takes"
