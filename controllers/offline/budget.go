@@ -87,6 +87,9 @@ func (b *budget) compile(t turn, w World) {
 		b.Problems[t.policy()] = err.Error()
 	}
 	b.Lists, b.Bindings = append(b.Lists, objects.Lists...), append(b.Bindings, objects.Bindings...)
+	for policy, note := range objects.Notes {
+		b.Notes[policy] = note
+	}
 	if !objects.Next.IsZero() {
 		b.next(objects.Next)
 	}

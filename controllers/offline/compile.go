@@ -53,6 +53,8 @@ type Objects struct {
 	Bindings []*admissionv1.ValidatingAdmissionPolicyBinding
 	// Problems say why there is nothing of a policy, whose objects are left as they are.
 	Problems map[Policy]string
+	// Notes say what of a policy the objects leave out.
+	Notes map[Policy]string
 	// Next is when time alone makes other objects of the same world; zero for never.
 	Next time.Time
 }
@@ -125,7 +127,7 @@ func compileWithin(bytes int, policies []*v1alpha1.MCPAuditPolicy, clusterPolici
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
 	})
 	rules = slices.DeleteFunc(rules, func(r *rule) bool { return !r.isGated(w.Facts) })
-	b := budget{Objects: Objects{Problems: map[Policy]string{}}, left: bytes}
+	b := budget{Objects: Objects{Problems: map[Policy]string{}, Notes: map[Policy]string{}}, left: bytes}
 	for _, r := range inTurns(rules) {
 		b.compile(r, w)
 	}
@@ -205,6 +207,13 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 		put(key, s.passed(r.read, w, excepted.ids[key]))
 		into.ageing(r, s.verdicts, w.Facts.Now)
 	}
+	short := ""
+	if policy == policyDenied {
+		short = (&subject{}).line("*", "*", lineDeny, "", "which has more verdicts than a list takes ("+header["policy"]+").")
+	}
+	if n := fit(list, short); n > 0 {
+		into.note(r, "%d images have more verdicts than a list takes, and are denied: delete audits of them", n)
+	}
 	return r.objects(policy, header, fill(list), into)
 }
 
@@ -242,22 +251,25 @@ func (r *rule) exceptions(w World, header map[string]string, into *Objects) exce
 	if r.trust.IgnoreExceptions {
 		return found
 	}
-	list := slices.Clone(w.Exceptions)
-	slices.SortFunc(list, func(a, b *v1alpha1.MCPAuditException) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	for _, e := range list {
-		read, err := gate.ReadException(e)
-		if err != nil || e.Spec.PolicyRef != (v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}) || r.namespace != "" && e.Namespace != r.namespace || !w.Facts.Now.Before(read.Expires) {
-			continue
+	var counting []*v1alpha1.MCPAuditException
+	for _, e := range w.Exceptions {
+		if r.excepts(e, w) {
+			counting = append(counting, e)
 		}
-		into.next(read.Expires)
+	}
+	slices.SortFunc(counting, byName)
+	counting, leftOut := listed(counting)
+	if leftOut > 0 {
+		into.note(r, "%d exceptions have no room in its lists, and admit nothing: shorten their selectors, or delete some", leftOut)
+	}
+	for _, e := range counting {
+		into.next(e.Spec.ExpiresAt.Time)
 		id := hash(e.Namespace + "/" + e.Name)
 		header["x"+id] = e.Namespace + "\n" + requirements(e.Spec.ObjectSelector)
-		if read.Images == nil {
+		if e.Spec.Images == nil {
 			header["except"] += "," + id + ","
 		}
-		for digest := range read.Images {
+		for _, digest := range e.Spec.Images {
 			found.ids[keyOf(r.prefix(e.Namespace), string(digest))] += "," + id + ","
 		}
 	}

@@ -90,9 +90,10 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 	return answers
 }
 
-// told tells whether the words of a verdict are known, and are those that are run.
+// told tells whether the words of a verdict are known, are those that are run, and are few
+// enough to be told.
 func told(v *gate.Verdict) bool {
-	return v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
+	return len(words(v.Command))+len(words(v.Args)) <= maxTold && v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
 		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), func(word string) bool { return strings.Contains(word, "$(") })
 }
 

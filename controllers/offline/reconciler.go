@@ -80,6 +80,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		w.problems[policy] = lasting(problem)
 	}
 	w.write(ctx, wanted)
+	for policy, note := range wanted.Notes {
+		if w.problems[policy] == nil {
+			w.problems[policy] = lasting(note)
+		}
+	}
 	err = r.remember(ctx, w.problems)
 	if !wanted.Next.IsZero() && err == nil {
 		return ctrl.Result{RequeueAfter: max(wanted.Next.Sub(r.Clock.Now()), settle)}, nil
