@@ -22,6 +22,18 @@ func placed(template v1alpha1.PodTemplate) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.PodTemplate = &template }
 }
 
+// awaitNotAllowed waits until an audit is refused with a sentence, and without a Pod.
+func awaitNotAllowed(ctx context.Context, audit *v1alpha1.MCPServerAudit, sentence string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		ready := condition(audit, v1alpha1.ConditionReady)
+		g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonNotAllowed), conditions(audit))
+		g.Expect(ready.Message).To(ContainSubstring(sentence))
+	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+	Expect(podsOf(ctx, audit)).To(BeEmpty())
+}
+
 var _ = Describe("Where an audit Pod runs", func() {
 	It("is what the template of the spec says", func(ctx context.Context) {
 		audit := newAudit("misbehave:slow", placed(v1alpha1.PodTemplate{
@@ -46,13 +58,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 	DescribeTable("S8: is not chosen by what the configuration does not allow", func(ctx context.Context, change func(*v1alpha1.MCPServerAudit), key string) {
 		audit := newAudit("honest-go:dev", change)
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
-			ready := condition(audit, v1alpha1.ConditionReady)
-			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonNotAllowed), conditions(audit))
-			g.Expect(ready.Message).To(ContainSubstring(key))
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
-		Expect(podsOf(ctx, audit)).To(BeEmpty())
+		awaitNotAllowed(ctx, audit, key)
 	},
 		Entry("the open network", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow }, "allowed.networks"),
 		Entry("a priority", placed(v1alpha1.PodTemplate{Spec: v1alpha1.PodTemplateSpec{PriorityClassName: "system-node-critical"}}), "allowed.priorityClassNames"),
