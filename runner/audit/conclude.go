@@ -318,6 +318,9 @@ func (o observation) explainExit(message string) string {
 	if said := complaint(o.stderr); said != "" {
 		message += ": " + said
 	}
+	if why := o.missed(); why != "" {
+		message += "; " + why
+	}
 	return message
 }
 

@@ -65,10 +65,12 @@ type observation struct {
 	exited, known bool
 	// starved: the kernel ended one of its processes for want of memory.
 	starved bool
-	status  syscall.WaitStatus
-	stderr  string
-	notes   []string
-	caught  caught
+	// withheld is why the launcher keeps a file from the server; nil where it keeps none.
+	withheld func(path string) string
+	status   syscall.WaitStatus
+	stderr   string
+	notes    []string
+	caught   caught
 	// shown is what was caught, for the report.
 	shown []report.Capture
 }
@@ -162,6 +164,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {
 		o.starved = limited.OutOfMemory()
+	}
+	if hiding, ok := process.(interface{ Withheld(path string) string }); ok {
+		o.withheld = hiding.Withheld
 	}
 	select {
 	case <-process.Trace().Lost():

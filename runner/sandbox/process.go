@@ -2,10 +2,15 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
@@ -48,6 +53,26 @@ func (p *process) Stop(ctx context.Context) {
 // OutOfMemory reports whether the kernel ended a process of the run because its memory
 // had run out. It is known after Stop.
 func (p *process) OutOfMemory() bool { return p.box.starved }
+
+// Withheld is why the server cannot have a file that whoever runs the audit can read, and
+// what to do about it; "" if it can, or nobody could.
+func (p *process) Withheld(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || unix.Access(path, unix.R_OK) != nil {
+		return ""
+	}
+	dir := path
+	if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	switch {
+	case p.box.view.hides(path):
+		return fmt.Sprintf("the sandbox does not show %s: run mcpaudit in %s, or name the file in the server's command", path, dir)
+	case os.Getuid() == 0 && !isPublic(path) && !p.box.view.theirs(path):
+		return fmt.Sprintf("the server has no right to read %s, which only its owner has: run mcpaudit in %s, or let everybody read it (chmod o+r)", path, dir)
+	}
+	return ""
+}
 
 // Notes are what the sandbox could not do as well as it should.
 func (p *process) Notes() []string {

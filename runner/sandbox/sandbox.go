@@ -156,7 +156,9 @@ type box struct {
 	said  *audit.Tail
 	gone  chan struct{}
 	// limits are the control groups; starved is whether memory ran out in them.
-	limits  *confinement
+	limits *confinement
+	// view is what the server sees of the machine's files, but for what is mounted there.
+	view    view
 	starved bool
 	// captures come from the outer stage; nil where it has no sinkhole. When the
 	// box is abandoned nobody takes them.
@@ -215,6 +217,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly,
 	}
+	b.view = plan.view(nil)
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
 		plan.Sockets = sockets(string(table))
 	}

@@ -36,6 +36,19 @@ type spec struct {
 	Command []string `json:"command"`
 }
 
+// view is what of the machine's files the server sees.
+func (s spec) view(mounts []mountPoint) view {
+	var canaries []string
+	for _, f := range s.Canaries.Files {
+		canaries = append(canaries, f.Path)
+	}
+	v := newView(s.Home, mounts, s.Keep, canaries)
+	for _, dir := range s.Homes {
+		v.protect(dir)
+	}
+	return v
+}
+
 // homeless is the home of a server whose user has none.
 const homeless = "/home/mcpaudit"
 

@@ -173,14 +173,7 @@ func (r *root) fromMachine(s spec) error {
 	if err != nil {
 		return err
 	}
-	var paths []string
-	for _, f := range s.Canaries.Files {
-		paths = append(paths, f.Path)
-	}
-	r.view = newView(s.Home, mounts, s.Keep, paths)
-	for _, dir := range s.Homes {
-		r.protect(dir)
-	}
+	r.view = s.view(mounts)
 	if r.owner != nil {
 		r.apart = apartFrom(s.Dir, s.Keep)
 	}

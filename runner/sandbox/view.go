@@ -177,6 +177,17 @@ func (v view) shown(path string) bool {
 	return slices.ContainsFunc(v.keep, func(kept string) bool { return kept == path || isBelow(kept, path) })
 }
 
+// hides reports whether the rules leave a path out, by itself or with a directory that it
+// is in.
+func (v view) hides(path string) bool {
+	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
+		if how := v.treat(at); how == hide || how == empty {
+			return true
+		}
+	}
+	return false
+}
+
 // partial tells whether something below path (or path itself) needs to be
 // treated by itself.
 func (v view) partial(path string) bool {

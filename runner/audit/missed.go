@@ -1,0 +1,32 @@
+package audit
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// named are the absolute paths in a text.
+var named = regexp.MustCompile("/[^\\s'\"`:,;()]+")
+
+// missed is why the server did not get a file without which it may have ended: one that it
+// was refused, or that its stderr names. The last is the most likely one.
+func (o observation) missed() string {
+	if o.withheld == nil {
+		return ""
+	}
+	var paths []string
+	for _, e := range o.profile.Effects {
+		if e.Error == "EACCES" {
+			paths = append(paths, e.Path)
+		}
+	}
+	paths = append(paths, named.FindAllString(o.stderr, -1)...)
+	for _, path := range slices.Backward(paths) {
+		if why := o.withheld(filepath.Clean(strings.TrimRight(path, "."))); why != "" {
+			return why
+		}
+	}
+	return ""
+}
