@@ -61,8 +61,11 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 }
 
 // maxOpinions is how many opinions of policies on containers are formed within the time
-// that the API server waits, and in little memory.
-const maxOpinions = 20_000
+// that the API server waits, and in little memory, and maxReads how many verdicts are read.
+const (
+	maxOpinions = 20_000
+	maxReads    = 1_000_000
+)
 
 // judgeable keeps who may write policies, but not those of the cluster, from having so
 // many asked about so many containers that the API server waits for it no longer, and
@@ -76,6 +79,9 @@ func judgeable(asked gate.Subject, facts gate.Facts) error {
 	}
 	if containers := len(asked.Containers); containers*policies > maxOpinions {
 		return fmt.Errorf("it has %d containers for %d policies to judge, which are too many", containers, policies)
+	}
+	if verdicts := gate.Cost(asked, facts); verdicts*policies > maxReads {
+		return fmt.Errorf("its images have %d audits for %d policies to read, which are too many", verdicts, policies)
 	}
 	return nil
 }

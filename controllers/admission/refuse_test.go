@@ -111,3 +111,25 @@ func TestR3NamesThatAreNone(t *testing.T) {
 		t.Errorf("%d are remembered, %v", len(u.told), err)
 	}
 }
+
+// TestR7SoManyVerdictsThatNobodyAnswersInTime: who writes policies and audits in a namespace
+// must not make the gate so slow that failurePolicy admits what another policy denies.
+func TestR7SoManyVerdictsThatNobodyAnswersInTime(t *testing.T) {
+	f := newFacts("Enforce")
+	for range 1000 {
+		f.known.Policies = append(f.known.Policies, policyOf("Audit"))
+	}
+	audits := func(n int) {
+		f.verdicts[string(digestOf(passing))] = slices.Repeat([]*gate.Verdict{verdict("honest", passing, 0)}, n)
+	}
+	h, _ := newHandler(f)
+	audits(900)
+	if answer, _ := ask(t, h, question("CREATE", "", pod(passing, passing))); !answer.Allowed {
+		t.Errorf("what can be judged is denied: %v", answer.Result)
+	}
+	audits(1000)
+	answer, _ := ask(t, h, question("CREATE", "", pod(passing)))
+	if want := "its images have 1000 audits for 1001 policies to read"; answer.Allowed || !strings.Contains(answer.Result.Message, want) {
+		t.Errorf("got %t %v, want a denial that says %s", answer.Allowed, answer.Result, want)
+	}
+}

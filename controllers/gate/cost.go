@@ -1,0 +1,28 @@
+package gate
+
+// Cost returns how many verdicts each policy reads to decide about a subject.
+func Cost(subject Subject, facts Facts) (verdicts int) {
+	if facts.Verdicts == nil {
+		return 0
+	}
+	d := decider{subject: subject, facts: facts}
+	d.read()
+	counted := map[string]bool{}
+	for i := range d.images {
+		of := &d.images[i]
+		if of.key == "" || counted[of.key] {
+			continue
+		}
+		counted[of.key] = true
+		for _, digest := range of.digests {
+			verdicts += len(facts.Verdicts.ByDigest(digest))
+		}
+		switch {
+		case of.id != "":
+			verdicts += len(facts.Verdicts.ByImageID(of.id))
+		case len(of.digests) == 0:
+			verdicts += len(facts.Verdicts.ByImage(of.full))
+		}
+	}
+	return verdicts
+}
