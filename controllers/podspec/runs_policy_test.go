@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
@@ -181,6 +182,25 @@ func refused() map[string]refusal {
 	container("another image", "runner", goldenRunner, func(c *corev1.Container) { c.Image = "registry.example/runner:v2" })
 	container("another image", "install", goldenRunner, func(c *corev1.Container) { c.Image = "registry.example/runner:v1@sha256:" + strings.Repeat("0", 64) })
 	container("a shell", "runner", "/mcpaudit-runner", func(c *corev1.Container) { c.Command = []string{"/bin/sh"} })
+	for _, of := range []string{"runner", "install"} { // R8: another program by the name of ours
+		mount := func(name string, m corev1.VolumeMount) {
+			m.Name = "shim"
+			container(name, of, "mount volumes", func(c *corev1.Container) { c.VolumeMounts = append(c.VolumeMounts, m) })
+		}
+		mount("R8 a mount over the program", corev1.VolumeMount{MountPath: "/mcpaudit-runner", SubPath: "mcpaudit-shim"})
+		mount("R8 a mount over a directory", corev1.VolumeMount{MountPath: "/usr/bin"})
+		mount("R8 a mount by another way", corev1.VolumeMount{MountPath: "/mcpaudit/../usr/bin"})
+		mount("R8 a part of a volume", corev1.VolumeMount{MountPath: "/mcpaudit/x", SubPath: "x"})
+		container("R8 a library", of, "MCPAUDIT_PLAN", func(c *corev1.Container) {
+			c.Env = append(c.Env, corev1.EnvVar{Name: "LD_PRELOAD", Value: "/tmp/x.so"})
+		})
+	}
+	container("R8 a hook", "runner", "hooks", func(c *corev1.Container) {
+		c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"/tmp/x"}}}}
+	})
+	container("R8 a probe of another host", "server", "probes", func(c *corev1.Container) {
+		c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Host: "169.254.169.254", Port: intstr.FromInt32(80)}}}
+	})
 	container("its entrypoint", "install", "/mcpaudit-runner", func(c *corev1.Container) { c.Command = nil })
 	return all
 }
