@@ -28,16 +28,16 @@ const Path = "/gate"
 // server takes at most, and for the rest of the request.
 const maxBody = 7 << 20
 
-// A body from large bytes on takes some thirty times its size to decide: maxLarge of them
-// are decided at a time, maxSmall of the others, and who has no turn waits for patience,
-// less than the API server does. A request takes its turn once it is received, so a slow
+// A body from large bytes on takes some thirty times its size to decide, and up to a
+// second: maxLarge of them are decided at a time, maxSmall of the others, and who has no
+// turn waits for patience. With the decision that is less than the API server waits. A request takes its turn once it is received, so a slow
 // client holds none. maxBodies bounds the bytes of all requests together.
 const (
 	large     = 512 << 10
-	maxLarge  = 2
+	maxLarge  = 1
 	maxSmall  = 8
 	maxBodies = 32 << 20
-	patience  = 1500 * time.Millisecond
+	patience  = time.Second
 )
 
 // An object of JSON that has no fields takes hundreds of bytes once it is decoded: it
