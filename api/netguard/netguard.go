@@ -49,6 +49,7 @@ var special = []struct {
 	{netip.MustParsePrefix("255.255.255.255/32"), Forbidden, "broadcast"},
 	// Addresses that lead to an IPv4 address which cannot be told for sure.
 	{netip.MustParsePrefix("64:ff9b:1::/48"), Forbidden, "a local NAT64 address"},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), Forbidden, "an IPv4-translated address"},
 	{netip.MustParsePrefix("2002::/16"), Forbidden, "a 6to4 address"},
 	{netip.MustParsePrefix("2001::/32"), Forbidden, "a Teredo address"},
 	{netip.MustParsePrefix("10.0.0.0/8"), Private, "a private address"},

@@ -54,6 +54,7 @@ func TestS4Addresses(t *testing.T) {
 		"2001:0:4136:e378:8000::1":  netguard.Forbidden,
 		"fe80::1%eth0":              netguard.Forbidden,
 		"fe80::a9fe:a9fe":           netguard.Forbidden,
+		"::ffff:0:a9fe:a9fe":        netguard.Forbidden, // R11
 		"fd00:ec2::254":             netguard.Forbidden,
 		"fd00:ec2::23":              netguard.Forbidden,
 		"fd20:ce::254":              netguard.Forbidden,

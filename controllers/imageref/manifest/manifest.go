@@ -97,26 +97,36 @@ func checkImage(config, layers json.RawMessage) error {
 	return nil
 }
 
-// CheckConfig refuses an image config in which a field is there twice.
+// CheckConfig refuses an image config in which a field is there twice, or one that says
+// what is run is written in another case, and what is not one JSON object and no more.
 func CheckConfig(body []byte) error {
-	return checkKeys(body, nil)
+	if !json.Valid(body) {
+		return ambiguous("its config is not JSON")
+	}
+	return checkKeys(body, configKeys)
 }
 
 func ambiguous(why string) error { return fmt.Errorf("%w: %s", ErrAmbiguous, why) }
 
-// knownKeys are the fields of manifests and indexes by their lower case. Decoders that
-// ignore case take "Manifests" for "manifests", others do not.
-var knownKeys = func() map[string]string {
-	keys := map[string]string{}
-	for _, key := range []string{
+// knownKeys are the fields of manifests and indexes by their lower case, configKeys those
+// of configs that say what is run. Decoders that ignore case take "Manifests" for
+// "manifests", others do not.
+var (
+	knownKeys = byLowerCase(
 		"schemaVersion", "mediaType", "artifactType", "config", "layers", "manifests", "subject", "fsLayers",
 		"digest", "size", "urls", "data", "annotations", "platform",
 		"architecture", "os", "os.version", "os.features", "variant", "features",
-	} {
+	)
+	configKeys = byLowerCase("config", "Entrypoint", "Cmd", "Env", "WorkingDir", "User", "rootfs", "diff_ids")
+)
+
+func byLowerCase(names ...string) map[string]string {
+	keys := map[string]string{}
+	for _, key := range names {
 		keys[strings.ToLower(key)] = key
 	}
 	return keys
-}()
+}
 
 // maps are the fields whose keys are data, in which case counts.
 var maps = []string{"annotations", "Labels", "ExposedPorts", "Volumes"}

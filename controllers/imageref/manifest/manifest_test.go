@@ -119,6 +119,9 @@ func TestCheckConfig(t *testing.T) {
 		`{"os":"linux","config":{"Entrypoint":["/a"],"Entrypoint":["/b"]}}`:        false,
 		`{"os":"linux","config":{"Entrypoint":["/a"],"entrypoint":["/b"]}}`:        false,
 		`{"config":{"Labels":{"a":"1","a":"2"}}}`:                                  false,
+		`{"config":{"entrypoint":["/a"],"Cmd":["/b"]}}`:                            false, // R12
+		`{"config":{"Labels":{"entrypoint":"a"}}}`:                                 true,
+		`{"config":{"Cmd":["/a"]}}{}`:                                              false,
 	} {
 		if err := manifest.CheckConfig([]byte(body)); (err == nil) != ok {
 			t.Errorf("%s: %v", body, err)
