@@ -1,5 +1,10 @@
 package v1alpha1
 
+import (
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
 // Server says which MCP server is audited: one that is run from its image, or one
 // that runs elsewhere and is reached by its URL.
 //
@@ -143,13 +148,8 @@ func (s Server) Speaks() Transport {
 // Endpoint is the path of the endpoint, its default included; empty where there
 // is none, or where it is part of the URL.
 func (s Server) Endpoint() string {
-	switch {
-	case s.Path != "" || s.URL != "":
+	if s.Path != "" || s.URL != "" {
 		return s.Path
-	case s.Speaks() == TransportStreamableHTTP:
-		return "/mcp"
-	case s.Speaks() == TransportSSE:
-		return "/sse"
 	}
-	return ""
+	return plan.ByName(report.Transport(s.Speaks())).Path
 }

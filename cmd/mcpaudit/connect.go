@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
@@ -44,8 +44,8 @@ func (o *connection) parse(args []string) (p audit.Plan, to audit.Remote, err er
 	if o.help {
 		return p, to, nil
 	}
-	ok := false
-	if p.Transport, ok = transportOf(o.transport); !ok || p.Transport == report.TransportStdio {
+	transport, ok := plan.ByFlag(o.transport)
+	if p.Transport = transport.Name; !ok || !transport.Listens {
 		return p, to, fmt.Errorf("--transport %q: it is http or sse", o.transport)
 	}
 	if f.NArg() != 1 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
@@ -37,14 +38,14 @@ func runAudit(ctx context.Context, args []string) (int, error) {
 	if err := f.Parse(args); err != nil {
 		return 1, err
 	}
-	p, err := readPlan(os.Getenv(planVariable))
+	p, err := plan.Read(os.Getenv(plan.Variable))
 	if err != nil {
 		return 1, err
 	}
 	if err := holdTracing(); err != nil {
 		return 1, err
 	}
-	r, err := watch(ctx, flags, p.audit, p.tracer)
+	r, err := watch(ctx, flags, audit.From(p), trace.Backend(p.Tracer))
 	if err != nil {
 		return 1, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/emit"
 )
@@ -19,14 +20,14 @@ func runConnect(ctx context.Context, args []string) (int, error) {
 	if err := f.Parse(args); err != nil {
 		return 1, err
 	}
-	p, err := readPlan(os.Getenv(planVariable))
+	p, err := plan.Read(os.Getenv(plan.Variable))
 	if err != nil {
 		return 1, err
 	}
-	if p.url == "" {
+	if p.URL == "" {
 		return 1, errors.New("connect: the plan has no url")
 	}
-	dial, err := dialer(p.url, newGuard(p.apiServers))
+	dial, err := dialer(p.URL, newGuard(p.APIServers))
 	if err != nil {
 		return 1, err
 	}
@@ -34,8 +35,9 @@ func runConnect(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	p.audit.Progress = progress
-	r, err := audit.Connect(ctx, p.audit, audit.Remote{URL: p.url, Dial: dial})
+	asked := audit.From(p)
+	asked.Progress = progress
+	r, err := audit.Connect(ctx, asked, audit.Remote{URL: p.URL, Dial: dial})
 	if err != nil {
 		return 1, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -22,7 +23,7 @@ func TestConnectRefusesItsOwnPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "connect", "--termination-log", termination)
-	cmd.Env = []string{roleVar + "=runner", planVariable + `={"timeout":"30s","transport":"StreamableHTTP","url":"` + server.URL + `/mcp"}`}
+	cmd.Env = []string{roleVar + "=runner", plan.Variable + `={"timeout":"30s","transport":"StreamableHTTP","url":"` + server.URL + `/mcp"}`}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -40,7 +41,7 @@ func TestConnectRefusesItsOwnPod(t *testing.T) {
 }
 
 func TestConnectNeedsAURL(t *testing.T) {
-	t.Setenv(planVariable, `{"timeout":"1m"}`)
+	t.Setenv(plan.Variable, `{"timeout":"1m"}`)
 	if code, err := runConnect(t.Context(), nil); code == 0 || err == nil {
 		t.Errorf("connected to nothing: %d, %v", code, err)
 	}

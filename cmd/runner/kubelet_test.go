@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -181,7 +182,7 @@ func kubelet() error {
 }
 
 func (p pod) run(dir string) error {
-	plan, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer, "transport": p.Transport, "port": p.Port})
+	asked, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer, "transport": p.Transport, "port": p.Port})
 	if err != nil {
 		return err
 	}
@@ -198,7 +199,7 @@ func (p pod) run(dir string) error {
 		uid: p.ServerUID, env: []string{"HOME=" + dir + "/home"},
 	}
 	runner := container{
-		name: "/proc/self/exe", caps: p.RunnerCaps, env: []string{planVariable + "=" + string(plan)},
+		name: "/proc/self/exe", caps: p.RunnerCaps, env: []string{plan.Variable + "=" + string(asked)},
 		args: []string{"audit", "--socket", socket, "--home", dir + "/home", "--trace", dir + "/trace", "--termination-log", termination},
 	}
 	if err := server.start(); err != nil {

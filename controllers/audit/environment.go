@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -73,12 +74,6 @@ func unmatched(server v1alpha1.Server) *v1alpha1.AuditedEnvironment {
 	return of
 }
 
-// Defaults of spec.probe, as the CRD has them.
-const (
-	defaultRounds          = 3
-	defaultMaxCallsPerTool = 24
-)
-
 // exercise is how a spec has its server exercised.
 func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	probe := spec.Probe
@@ -86,7 +81,7 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	sum := sha256.Sum256(encoded)
 	return &v1alpha1.AuditedExercise{
 		Digest: v1alpha1.Digest("sha256:" + hex.EncodeToString(sum[:])), Network: cmp.Or(spec.Sandbox.Network, v1alpha1.NetworkSinkhole), Calls: probe.Calls,
-		Rounds: cmp.Or(probe.Rounds, defaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, defaultMaxCallsPerTool),
+		Rounds: cmp.Or(probe.Rounds, plan.DefaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, plan.DefaultMaxCallsPerTool),
 		Inputs: int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), //nolint:gosec // bounded by the CRD
 	}
 }

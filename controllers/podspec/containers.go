@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -21,7 +22,6 @@ const (
 	homeDir      = "/mcpaudit/home"
 	accountDir   = "/mcpaudit/serviceaccount"
 	traceDir     = "/mcpaudit/trace"
-	planVariable = "MCPAUDIT_PLAN"
 )
 
 // volume is an emptyDir. Its size limit evicts the Pod rather than filling the
@@ -121,7 +121,7 @@ func runnerContainer(in Input, encoded string) corev1.Container {
 	return corev1.Container{
 		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--service-account", accountDir, "--trace", traceDir},
-		Env:     []corev1.EnvVar{{Name: planVariable, Value: verbatim(encoded)}},
+		Env:     []corev1.EnvVar{{Name: plan.Variable, Value: verbatim(encoded)}},
 		// SETUID and SETGID only to become 61713, a uid that no server has; a
 		// file capability would be void under no_new_privs.
 		SecurityContext: runnerSecurity("SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"),

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -20,60 +19,30 @@ var ErrTooLarge = errors.New("the spec is too large for the Pod")
 // maxPlan leaves room for the name of the variable.
 const maxPlan = 127 << 10
 
-// plan is what the runner is told; cmd/runner reads it.
-type plan struct {
-	Timeout string `json:"timeout"`
-	// FailOn is empty when no finding fails the audit.
-	FailOn  string   `json:"failOn,omitempty"`
-	Command []string `json:"command,omitempty"`
-	// Network and Tracer are those of the spec.
-	Network v1alpha1.NetworkMode `json:"network,omitempty"`
-	Tracer  v1alpha1.Tracer      `json:"tracer,omitempty"`
-	// Transport, and where the server listens: at Port and Path, or at URL.
-	Transport v1alpha1.Transport `json:"transport"`
-	Port      int32              `json:"port,omitempty"`
-	Path      string             `json:"path,omitempty"`
-	URL       string             `json:"url,omitempty"`
-	// APIServers are addresses that URL must not lead to.
-	APIServers []netip.Addr `json:"apiServers,omitempty"`
-	// Scope is what the server may do; a list that is there and empty allows nothing.
-	Scope        *v1alpha1.DeclaredScope `json:"declaredScope,omitempty"`
-	Suppressions []v1alpha1.Suppression  `json:"suppressions,omitempty"`
-	Probe        probe                   `json:"probe,omitzero"`
-}
-
-// probe is spec.probe; what is not set has the runner's default.
-type probe struct {
-	Calls           v1alpha1.ProbeCalls        `json:"calls,omitempty"`
-	Rounds          int32                      `json:"rounds,omitempty"`
-	MaxCallsPerTool int32                      `json:"maxCallsPerTool,omitempty"`
-	CallTimeout     string                     `json:"callTimeout,omitempty"`
-	Inputs          map[string]json.RawMessage `json:"inputs,omitempty"`
-	SkipTools       []string                   `json:"skipTools,omitempty"`
-	Seed            int64                      `json:"seed,omitempty"`
-}
-
-// encodePlan is the JSON for the runner.
+// encodePlan returns the plan of an audit as JSON.
 func encodePlan(in Input) (string, error) {
 	spec := in.Audit.Spec
-	p := plan{
-		Timeout:   spec.Timeout.Duration.String(),
-		Transport: spec.Server.Speaks(), Port: spec.Server.Port, Path: spec.Server.Endpoint(), URL: spec.Server.URL,
-		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions,
+	p := plan.Plan{
+		Timeout:   plan.Duration(spec.Timeout),
+		Transport: report.Transport(spec.Server.Speaks()), Port: uint16(spec.Server.Port), Path: spec.Server.Endpoint(), URL: spec.Server.URL, //nolint:gosec // the CRD bounds ports
+		Scope: (*report.DeclaredScope)(spec.DeclaredScope),
+	}
+	for _, s := range spec.Suppressions {
+		p.Suppressions = append(p.Suppressions, report.Suppression{Rule: s.Rule, Match: s.Match, Reason: s.Reason, Until: s.Until.Time})
 	}
 	if spec.FailOn != v1alpha1.FailOnNever {
-		p.FailOn = string(spec.FailOn)
+		p.FailOn = report.Severity(spec.FailOn)
 	}
 	if spec.Server.URL == "" {
 		p.Command = in.Command
-		p.Network, p.Tracer = network(in.Audit), cmp.Or(spec.Sandbox.Tracer, v1alpha1.TracerAuto)
+		p.Network, p.Tracer = report.Network(network(in.Audit)), cmp.Or(plan.Tracer(spec.Sandbox.Tracer), plan.TracerAuto)
 	}
 	var err error
 	if p.Probe, err = probeOf(spec.Probe); err != nil {
 		return "", err
 	}
 	if spec.Server.URL != "" {
-		p.Probe.Calls = cmp.Or(p.Probe.Calls, v1alpha1.ProbeCallsReadOnlyHinted)
+		p.Probe.Calls = cmp.Or(p.Probe.Calls, report.CallsReadOnlyHinted)
 		p.APIServers = in.APIServers
 	}
 	if size := size(spec.DeclaredScope); size > v1alpha1.MaxScopeBytes {
@@ -89,10 +58,10 @@ func encodePlan(in Input) (string, error) {
 	return string(encoded), nil
 }
 
-func probeOf(spec v1alpha1.Probe) (probe, error) {
-	p := probe{
-		Calls: spec.Calls, Rounds: spec.Rounds, MaxCallsPerTool: spec.MaxCallsPerTool,
-		SkipTools: spec.SkipTools, Seed: spec.Seed, CallTimeout: duration(spec.CallTimeout),
+func probeOf(spec v1alpha1.Probe) (plan.Probe, error) {
+	p := plan.Probe{
+		Calls: report.Calls(spec.Calls), Rounds: int(spec.Rounds), MaxCallsPerTool: int(spec.MaxCallsPerTool),
+		SkipTools: spec.SkipTools, Seed: spec.Seed, CallTimeout: plan.Duration(spec.CallTimeout),
 	}
 	size := 0
 	for _, input := range spec.Inputs {
@@ -103,7 +72,7 @@ func probeOf(spec v1alpha1.Probe) (probe, error) {
 		size += len(input.Arguments.Raw)
 	}
 	if size > v1alpha1.MaxInputBytes {
-		return probe{}, tooLarge("spec.probe.inputs", size, v1alpha1.MaxInputBytes)
+		return plan.Probe{}, tooLarge("spec.probe.inputs", size, v1alpha1.MaxInputBytes)
 	}
 	return p, nil
 }
@@ -122,12 +91,4 @@ func size(scope *v1alpha1.DeclaredScope) int {
 		n += len(entry)
 	}
 	return n
-}
-
-// duration is empty for none.
-func duration(d metav1.Duration) string {
-	if d.Duration == 0 {
-		return ""
-	}
-	return d.Duration.String()
 }

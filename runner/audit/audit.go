@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
-	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -43,7 +43,7 @@ type Plan struct {
 	Port      uint16
 	Path      string
 	// Probe says how it is exercised.
-	Probe ProbePlan
+	Probe plan.Probe
 	// Timeout bounds the whole audit; what is running then is Inconclusive.
 	Timeout time.Duration
 	// Baseline is an earlier report whose manifest must not have changed.
@@ -63,25 +63,21 @@ type Plan struct {
 	resolvers resolving
 }
 
-// listens tells whether the server is talked to over HTTP.
-func (p Plan) listens() bool { return p.Transport != report.TransportStdio }
-
-// ProbePlan is what of the probe's options an operator chooses; the zero value
-// is a good choice. See probe.Options.
-type ProbePlan struct {
-	Calls           report.Calls
-	Rounds          int
-	MaxCallsPerTool int
-	CallTimeout     time.Duration
-	Inputs          map[string]json.RawMessage
-	SkipTools       []string
-	Seed            int64
+// From returns what the manager asks for. Everything else of a Plan is the runner's own.
+func From(p plan.Plan) Plan {
+	return Plan{
+		Command: p.Command, FailOn: p.FailOn, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
+		Probe: p.Probe, Timeout: p.Timeout.Duration, Scope: p.Scope, Suppressions: p.Suppressions,
+	}
 }
 
-// enter says in a report how the server was exercised; the defaults are those of
-// probe.Options.
-func (p ProbePlan) enter(r *report.Probe) {
-	r.Seed, r.Rounds, r.Calls = p.Seed, cmp.Or(p.Rounds, probe.DefaultRounds), cmp.Or(p.Calls, report.CallsAll)
+// listens reports whether the server is talked to over HTTP.
+func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
+
+// enter says in a report how the server was exercised.
+func enter(r *report.Probe, p plan.Probe) {
+	p = p.WithDefaults()
+	r.Seed, r.Rounds, r.Calls = p.Seed, p.Rounds, p.Calls
 }
 
 // Start is how the server is started.

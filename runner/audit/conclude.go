@@ -56,7 +56,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
-	plan.Probe.enter(&r.Probe)
+	enter(&r.Probe, plan.Probe)
 	r.Probe.Launches = launches(runs)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
@@ -177,7 +178,7 @@ func TestBaseline(t *testing.T) {
 // TestBehaviorBaseline: what a server does that it had not done is found, where it
 // was exercised in the same way.
 func TestBehaviorBaseline(t *testing.T) {
-	plan := Plan{FailOn: report.SeverityMedium, Transport: report.TransportStdio, Probe: ProbePlan{Rounds: 2}}
+	plan := Plan{FailOn: report.SeverityMedium, Transport: report.TransportStdio, Probe: plan.Probe{Rounds: 2}}
 	before := conclude(plan, []observation{watched()}, time.Now())
 	plan.Baseline = &before
 	runs := []observation{watched(func(o *observation) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -173,17 +175,8 @@ func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
 	}
 }
 
-// path is where the server's endpoint is: what its SDKs have for the transport
-// unless the plan says.
-func (p Plan) path() string {
-	switch {
-	case p.Path != "":
-		return p.Path
-	case p.Transport == report.TransportSSE:
-		return "/sse"
-	}
-	return "/mcp"
-}
+// path returns the path of the server's endpoint.
+func (p Plan) path() string { return cmp.Or(p.Path, plan.ByName(p.Transport).Path) }
 
 // dial connects to the first of the addresses that can be had, and makes the
 // connection part of the conversation.

@@ -229,7 +229,7 @@ func (p Plan) options(how launch) probe.Options {
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
-		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout, Seed: p.Probe.Seed,
+		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, 1, onceTimeout

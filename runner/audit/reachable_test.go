@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -16,7 +17,7 @@ import (
 // not to be connected to is not.
 func TestConnectWaits(t *testing.T) {
 	url := elsewhere(t, "a-long-key")
-	plan := Plan{Timeout: time.Minute, Probe: ProbePlan{Rounds: 1, Calls: report.CallsNever}}
+	plan := Plan{Timeout: time.Minute, Probe: plan.Probe{Rounds: 1, Calls: report.CallsNever}}
 	tries := 0
 	r, err := Connect(t.Context(), plan, Remote{URL: url, Dial: func(ctx context.Context) (net.Conn, error) {
 		if tries++; tries < 3 {

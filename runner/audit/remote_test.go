@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -40,7 +41,7 @@ func elsewhere(t *testing.T, key string) (url string) {
 func TestConnect(t *testing.T) {
 	const key = "open-sesame"
 	url := elsewhere(t, key)
-	plan := Plan{FailOn: report.SeverityHigh, Timeout: time.Minute, Probe: ProbePlan{Rounds: 1}}
+	plan := Plan{FailOn: report.SeverityHigh, Timeout: time.Minute, Probe: plan.Probe{Rounds: 1}}
 	r, err := Connect(t.Context(), plan, Remote{URL: url, Header: http.Header{"Authorization": {"Bearer " + key}}})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func TestConnect(t *testing.T) {
 // TestConnectBaseline: a manifest that is not the one of before fails.
 func TestConnectBaseline(t *testing.T) {
 	header := http.Header{"Authorization": {"Bearer one-of-two"}}
-	plan := Plan{FailOn: report.SeverityHigh, Timeout: time.Minute, Probe: ProbePlan{Rounds: 1, Calls: report.CallsNever}}
+	plan := Plan{FailOn: report.SeverityHigh, Timeout: time.Minute, Probe: plan.Probe{Rounds: 1, Calls: report.CallsNever}}
 	before, err := Connect(t.Context(), plan, Remote{URL: elsewhere(t, "one-of-two"), Header: header})
 	if err != nil {
 		t.Fatal(err)

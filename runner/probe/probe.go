@@ -25,6 +25,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -123,16 +124,13 @@ type Options struct {
 	Progress func(method string, phase report.Phase, capability report.Capability)
 }
 
-// DefaultRounds is how often everything is exercised unless Options says.
-const DefaultRounds = 3
-
 func (o Options) withDefaults() Options {
 	if o.Inputs.Dir == "" {
 		o.Inputs.Dir = "/tmp"
 	}
-	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, DefaultRounds), 1), max(cmp.Or(o.MaxCalls, 24), 1)
+	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, plan.DefaultRounds), 1), max(cmp.Or(o.MaxCalls, plan.DefaultMaxCallsPerTool), 1)
 	for duration, value := range map[*time.Duration]time.Duration{
-		&o.Handshake: 60 * time.Second, &o.CallTimeout: 30 * time.Second,
+		&o.Handshake: 60 * time.Second, &o.CallTimeout: plan.DefaultCallTimeout,
 		&o.Settle: 50 * time.Millisecond, &o.SettleMost: 500 * time.Millisecond, &o.SettleBudget: 20 * time.Second,
 		&o.Idle: 500 * time.Millisecond, &o.Grace: 2 * time.Second,
 	} {

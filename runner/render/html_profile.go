@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -79,11 +80,8 @@ func manner(how, failure string, times int) string {
 	return how
 }
 
-// choices and transports are the values of the flags --calls and --transport.
-var (
-	choices    = map[report.Calls]string{report.CallsReadOnlyHinted: "read-only-hinted", report.CallsNever: "never", report.CallsAll: "all"}
-	transports = map[report.Transport]string{report.TransportStreamableHTTP: "http", report.TransportSSE: "sse"}
-)
+// choices are the values of the flag --calls.
+var choices = map[report.Calls]string{report.CallsReadOnlyHinted: "read-only-hinted", report.CallsNever: "never", report.CallsAll: "all"}
 
 // repeat is the command that makes the same audit again, as far as the report knows.
 func repeat(r report.Report) string {
@@ -101,7 +99,9 @@ func repeat(r report.Report) string {
 		flag("rounds", strconv.Itoa(r.Probe.Rounds))
 	}
 	flag("calls", choices[r.Probe.Calls])
-	flag("transport", transports[r.Server.Transport])
+	if t := plan.ByName(r.Server.Transport); t.Listens {
+		flag("transport", t.Flag)
+	}
 	flag("fail-on", strings.ToLower(string(r.FailOn)))
 	if r.Server.URL != "" {
 		return strings.Join(append(words, quoteShell(r.Server.URL)), " ")

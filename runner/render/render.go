@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -97,7 +98,7 @@ func (p *page) header(r report.Report) {
 	if r.Tracer.Name == "" {
 		with[0] = "not traced"
 	}
-	if t := r.Server.Transport; t != "" && t != report.TransportStdio {
+	if t := r.Server.Transport; plan.ByName(t).Listens {
 		with = append([]string{string(t)}, with...)
 	}
 	if v := r.Server.ProtocolVersion; v != "" {

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"path"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -68,7 +69,7 @@ func findListeners(in Input) []draft {
 // audited is the port by which the audit talks to the server; 0 where it is none. Where
 // no port was named, it is the first that the server listens on where the audit reaches it.
 func (in Input) audited() int {
-	if in.Transport != report.TransportStreamableHTTP && in.Transport != report.TransportSSE {
+	if !plan.ByName(in.Transport).Listens {
 		return 0
 	}
 	if in.Port != 0 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
@@ -92,7 +93,7 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, stage strin
 	}
 	plan := audit.Plan{
 		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Canaries: canaries,
-		Probe: audit.ProbePlan{Rounds: 1}, // what is done twice is there, and EEXIST
+		Probe: plan.Probe{Rounds: 1}, // what is done twice is there, and EEXIST
 	}
 	r, err := audit.Run(ctx, plan, s)
 	if err != nil || s.process == nil {

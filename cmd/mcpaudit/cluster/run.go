@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -141,10 +142,12 @@ func (r *running) audit(s *session, command []string) (*v1alpha1.MCPServerAudit,
 	if r.name == "" {
 		audit.GenerateName = nameOf(r.image)
 	}
-	var err error
-	if audit.Spec.Server.Transport, err = choice("transport", r.transport, transports, "stdio, http or sse"); err != nil {
-		return nil, err
+	transport, known := plan.ByFlag(r.transport)
+	if !known {
+		return nil, fmt.Errorf("--transport %q: it is stdio, http or sse", r.transport)
 	}
+	audit.Spec.Server.Transport = v1alpha1.Transport(transport.Name)
+	var err error
 	if audit.Spec.FailOn, err = choice("fail-on", r.failOn, thresholds, "never, info, low, medium, high or critical"); err != nil {
 		return nil, err
 	}
@@ -162,7 +165,8 @@ func (r *running) audit(s *session, command []string) (*v1alpha1.MCPServerAudit,
 }
 
 func (r *running) check(s *session) error {
-	listens := r.transport != "stdio"
+	transport, _ := plan.ByFlag(r.transport)
+	listens := transport.Listens
 	switch {
 	case r.image == "":
 		return fmt.Errorf("which image? %s run --image IMAGE; for a server on this machine: mcpaudit run -- COMMAND", s.Name)
@@ -178,10 +182,6 @@ func (r *running) check(s *session) error {
 		return fmt.Errorf("--port %d: with --transport %s it is from 1 to 65535, where the server listens", r.port, r.transport)
 	}
 	return oneOf(r.output, "table", "wide", "json", "yaml")
-}
-
-var transports = map[string]v1alpha1.Transport{
-	"stdio": v1alpha1.TransportStdio, "http": v1alpha1.TransportStreamableHTTP, "sse": v1alpha1.TransportSSE,
 }
 
 var thresholds = map[string]v1alpha1.FailOn{

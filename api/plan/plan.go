@@ -1,0 +1,117 @@
+// Package plan has what an audit is asked to do, in one struct: the manager writes it into
+// the audit Pod, the runner reads it there, the engine works by it, and the flags of the
+// command line fill it in. Defaults and ranges are here once; tests hold the CRD to them.
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Variable is the environment variable of the runner that holds the plan, as JSON.
+const Variable = "MCPAUDIT_PLAN"
+
+// Plan says what to audit, and what the verdict is measured by. What is not given has its
+// default.
+type Plan struct {
+	// Timeout bounds the whole audit; what is running then is Inconclusive.
+	Timeout Duration `json:"timeout"`
+	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	FailOn report.Severity `json:"failOn,omitempty"`
+	// Command of the server; the launcher runs it.
+	Command []string `json:"command,omitempty"`
+	// Network is what the sandbox does with connections; Sinkhole if empty.
+	Network report.Network `json:"network,omitempty"`
+	Tracer  Tracer         `json:"tracer,omitempty"`
+	// Transport is Stdio if empty. The others have a Port (1 to 65535) and Path ("/mcp"), or
+	// a URL.
+	Transport report.Transport `json:"transport"`
+	Port      uint16           `json:"port,omitempty"`
+	Path      string           `json:"path,omitempty"`
+	URL       string           `json:"url,omitempty"`
+	// APIServers are addresses of the cluster's API server, which URL must not lead to.
+	APIServers []netip.Addr `json:"apiServers,omitempty"`
+	// Scope is what the operator allows; nil: what the manifest declares.
+	Scope *report.DeclaredScope `json:"declaredScope,omitempty"`
+	// Suppressions are findings that are known and accepted.
+	Suppressions []report.Suppression `json:"suppressions,omitempty"`
+	// Probe says how the server is exercised.
+	Probe Probe `json:"probe,omitzero"`
+}
+
+// Tracer chooses the program that traces.
+type Tracer string
+
+// The tracers.
+const (
+	// TracerAuto is the better one of those that the machine has.
+	TracerAuto Tracer = "Auto"
+	// TracerStrace is the machine's strace, 6.1 or newer.
+	TracerStrace Tracer = "Strace"
+	// TracerPtrace is our own.
+	TracerPtrace Tracer = "Ptrace"
+)
+
+// Tracers lists all tracers, the default first.
+var Tracers = []Tracer{TracerAuto, TracerStrace, TracerPtrace}
+
+// Read reads a plan and checks it: a manager of another version must not have another audit
+// made than it says.
+func Read(text string) (Plan, error) {
+	var p Plan
+	err := json.Unmarshal([]byte(text), &p)
+	if err == nil {
+		err = p.check()
+	}
+	if err != nil {
+		return Plan{}, fmt.Errorf("read %s: %w", Variable, err)
+	}
+	p.Network, p.Transport = cmp.Or(p.Network, report.NetworkSinkhole), cmp.Or(p.Transport, report.TransportStdio)
+	return p, nil
+}
+
+func (p Plan) check() error {
+	listens := ByName(p.Transport).Listens
+	return errors.Join(
+		demand(p.Timeout.Duration > 0, "timeout: invalid value %q (want more than 0s)", p.Timeout),
+		known("failOn", p.FailOn, report.Severities),
+		known("tracer", p.Tracer, Tracers),
+		known("network", p.Network, report.Networks),
+		known("transport", p.Transport, report.Transports),
+		known("probe.calls", p.Probe.Calls, report.CallsChoices),
+		demand(p.Probe.CallTimeout.Duration >= 0, "probe.callTimeout: invalid value %q (want more than 0s)", p.Probe.CallTimeout),
+		demand(p.URL == "" || listens, "url needs a transport over HTTP"),
+		demand(p.URL != "" || listens == (p.Port != 0), "a port goes with a transport over HTTP"),
+	)
+}
+
+// known accepts an empty word: it stands for the default.
+func known[T ~string](field string, word T, words []T) error {
+	return demand(word == "" || slices.Contains(words, word), "%s: invalid value %q (want one of %q)", field, word, words)
+}
+
+func demand(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// Duration is a time.Duration that JSON has as text: "1m30s".
+type Duration struct{ time.Duration }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	d.Duration, err = time.ParseDuration(string(text))
+	return err
+}

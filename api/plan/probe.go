@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// What a server is exercised with unless somebody says otherwise.
+const (
+	DefaultCalls           = report.CallsAll
+	DefaultRounds          = 3
+	DefaultMaxCallsPerTool = 24
+	DefaultCallTimeout     = 30 * time.Second
+)
+
+// The ranges of Probe.
+const (
+	MaxRounds          = 10
+	MaxMaxCallsPerTool = 1000
+	MinCallTimeout     = time.Second
+	MaxCallTimeout     = 10 * time.Minute
+)
+
+// Probe says how a server is exercised; the zero value stands for the defaults.
+type Probe struct {
+	// Calls says which tools may be called.
+	Calls report.Calls `json:"calls,omitempty"`
+	// Rounds is how often everything is exercised, 1 to 10.
+	Rounds int `json:"rounds,omitempty"`
+	// MaxCallsPerTool bounds the calls of one tool over all rounds, 1 to 1000.
+	MaxCallsPerTool int `json:"maxCallsPerTool,omitempty"`
+	// CallTimeout bounds one call, 1s to 10m.
+	CallTimeout Duration `json:"callTimeout,omitzero"`
+	// Inputs are arguments for tools by name, each a JSON object.
+	Inputs map[string]json.RawMessage `json:"inputs,omitempty"`
+	// SkipTools are the names of tools that are not called.
+	SkipTools []string `json:"skipTools,omitempty"`
+	// Seed makes the arguments: the same seed gives the same ones again.
+	Seed int64 `json:"seed,omitempty"`
+}
+
+// WithDefaults returns the probe with its defaults filled in.
+func (p Probe) WithDefaults() Probe {
+	p.Calls, p.Rounds = cmp.Or(p.Calls, DefaultCalls), cmp.Or(p.Rounds, DefaultRounds)
+	p.MaxCallsPerTool = cmp.Or(p.MaxCallsPerTool, DefaultMaxCallsPerTool)
+	p.CallTimeout.Duration = cmp.Or(p.CallTimeout.Duration, DefaultCallTimeout)
+	return p
+}
+
+// A RangeError is a value of a field of Probe that is out of its range.
+type RangeError struct {
+	// Field is its name in JSON, such as "maxCallsPerTool".
+	Field           string
+	Value, Min, Max any
+}
+
+func (e RangeError) Error() string {
+	return fmt.Sprintf("%s: invalid value %v (want %v to %v)", e.Field, e.Value, e.Min, e.Max)
+}
+
+// Check returns a RangeError for each field that is out of its range.
+func (p Probe) Check() error {
+	return errors.Join(
+		within("rounds", p.Rounds, 1, MaxRounds),
+		within("maxCallsPerTool", p.MaxCallsPerTool, 1, MaxMaxCallsPerTool),
+		within("callTimeout", p.CallTimeout.Duration, MinCallTimeout, MaxCallTimeout),
+	)
+}
+
+func within[T cmp.Ordered](field string, value, least, most T) error {
+	if least <= value && value <= most {
+		return nil
+	}
+	return RangeError{field, value, least, most}
+}
