@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -233,6 +234,20 @@ func install(ctx context.Context, text string) *unstructured.Unstructured {
 	eventually(ctx, func(g Gomega) {
 		g.Expect(api.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
 		g.Expect(fmt.Sprint(crd.Object["status"])).To(MatchRegexp(`status:True type:Established`))
+	})
+	// Established comes before the API server's discovery and its handler have the kind.
+	eventually(ctx, func(g Gomega) {
+		group, _, err := unstructured.NestedString(crd.Object, "spec", "group")
+		g.Expect(err).NotTo(HaveOccurred())
+		kind, _, err := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		g.Expect(err).NotTo(HaveOccurred())
+		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, v := range versions {
+			var list unstructured.UnstructuredList
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: v.(map[string]any)["name"].(string), Kind: kind + "List"})
+			g.Expect(api.List(ctx, &list)).To(Succeed())
+		}
 	})
 	return crd
 }
