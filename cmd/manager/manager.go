@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -40,6 +41,10 @@ const minLease = 5 * time.Second
 // is in progress ends, and the lease is given back, before the kubelet kills.
 const shutdownTimeout = 20 * time.Second
 
+// cacheSyncTimeout is long enough to list as many large audits as a tenant may have on an
+// API server that is busy: a manager that gave up would start from the beginning for ever.
+const cacheSyncTimeout = 15 * time.Minute
+
 func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -61,6 +66,7 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 		// A leader rides out an API server that is away for two thirds of the time.
 		LeaseDuration: ptr.To(settings.lease), RenewDeadline: ptr.To(settings.lease * 2 / 3), RetryPeriod: ptr.To(settings.lease * 2 / 15),
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+		Controller:              ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
