@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 # snapshot prints what a cluster could leave behind.
 snapshot() {
 	echo "# processes"
-	pgrep -af "$CACHE/bin/|$STATE/|containerd|node\.sh|unshare --mount" | cut -d' ' -f2- | sort || true
+	pgrep -af "$STATE/|containerd|node\.sh|unshare --mount" | cut -d' ' -f2- | sort || true
 	echo "# mounts"
 	sort /proc/mounts
 	echo "# namespaces that processes hold"
