@@ -112,5 +112,6 @@ func addGate(manager ctrl.Manager, s settings) error {
 		manager.Add(&admission.Server{Handler: answers, Address: s.address, Certificate: serving.Certificate, ClientCA: s.clientCA}),
 		manager.AddHealthzCheck("ping", healthz.Ping),
 		manager.AddReadyzCheck("gate", facts.Check), manager.AddReadyzCheck("gate-certificate", serving.Check),
+		manager.AddReadyzCheck("environment-key", key.Check),
 	)
 }

@@ -6,13 +6,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -30,8 +30,12 @@ const (
 	keyBytes   = 32
 )
 
-// every is how often the Secret is read again: one that was replaced takes effect.
-const every = 30 * time.Second
+// every is how often the Secret is read again: one that was replaced takes effect. soon is
+// when it is tried again that it was not read even once.
+const (
+	every = 30 * time.Second
+	soon  = 2 * time.Second
+)
 
 // Keeper reads the key, and makes it if it has a Writer. It is safe for concurrent use.
 type Keeper struct {
@@ -40,6 +44,8 @@ type Keeper struct {
 	Namespace string
 
 	key atomic.Pointer[[]byte]
+	// read: the Secret was read, or there is none.
+	read atomic.Bool
 }
 
 // Key is the key that was read last; nil before that. Without it no environment is equal
@@ -54,13 +60,32 @@ func (k *Keeper) Key() []byte {
 // NeedLeaderElection has every replica read the key.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
+// Check is a healthz.Checker: it fails until the Secret was read, or is known not to be
+// there. Before that no failure of an audit counts for the environment that it was found in.
+func (k *Keeper) Check(*http.Request) error {
+	if !k.read.Load() {
+		return fmt.Errorf("secret %s has not been read yet", SecretName)
+	}
+	return nil
+}
+
 // Start reads the key until ctx ends.
 func (k *Keeper) Start(ctx context.Context) error {
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
+	for ctx.Err() == nil {
 		if err := k.Load(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Info("Could not read the key of environments", "problem", err.Error())
 		}
-	}, every)
+		pause := every
+		if !k.read.Load() {
+			pause = soon
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
 	return nil
 }
 
@@ -75,6 +100,9 @@ func (k *Keeper) Load(ctx context.Context) error {
 		if err = k.Writer.Create(ctx, &secret); apierrors.IsAlreadyExists(err) {
 			err = k.Live.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: SecretName}, &secret)
 		}
+	}
+	if err == nil || apierrors.IsNotFound(err) {
+		k.read.Store(true)
 	}
 	if err != nil {
 		return fmt.Errorf("secret %s: %w", SecretName, err)

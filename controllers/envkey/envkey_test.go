@@ -2,11 +2,15 @@ package envkey_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/mcpaudit/mcpaudit/controllers/envkey"
 )
@@ -34,5 +38,21 @@ func TestShortKey(t *testing.T) {
 	k := &envkey.Keeper{Live: fake.NewClientBuilder().WithObjects(secret).Build(), Namespace: "system"}
 	if err := k.Load(t.Context()); err == nil || k.Key() != nil {
 		t.Errorf("a key of 5 bytes was taken: %v", err)
+	}
+}
+
+// TestR13NotReadyWithoutTheKey: a gate that could not read the key answers nothing, or an
+// audit that failed with the environment of a container would not count.
+func TestR13NotReadyWithoutTheKey(t *testing.T) {
+	away := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		return apierrors.NewServiceUnavailable("away")
+	}}
+	k := &envkey.Keeper{Live: fake.NewClientBuilder().WithInterceptorFuncs(away).Build(), Namespace: "system"}
+	if err := k.Load(t.Context()); err == nil || k.Check(nil) == nil {
+		t.Errorf("ready without an answer: %v", err)
+	}
+	k.Live = fake.NewClientBuilder().Build()
+	if err := k.Load(t.Context()); err == nil || k.Check(nil) != nil {
+		t.Errorf("not ready though there is no key: %v, %v", err, k.Check(nil))
 	}
 }
