@@ -19,9 +19,11 @@ const (
 	// line that is told: the rest is known by its digest only.
 	maxBucket = maxShard / 4
 	maxTold   = 2 << 10
-	// maxExceptions is the most bytes of all exceptions of a policy, maxException of one.
-	maxExceptions = maxShard / 2
-	maxException  = 8 << 10
+	// maxExceptions is the most bytes of all exceptions of a policy, maxException of one;
+	// maxOfNamespace of one namespace have room, for each is named beside its images.
+	maxExceptions  = maxShard / 2
+	maxException   = 8 << 10
+	maxOfNamespace = 64
 )
 
 // fit replaces what is said about the images with the longest lines by a short line, or by
@@ -70,7 +72,7 @@ func listed(all []*v1alpha1.MCPAuditException) (some []*v1alpha1.MCPAuditExcepti
 	room := maxExceptions
 	for _, t := range turns {
 		size := len(hash("")) + len(t.Namespace) + len(requirements(t.Spec.ObjectSelector)) + 64
-		if size > maxException || size > room {
+		if t.place > maxOfNamespace || size > maxException || size > room {
 			leftOut++
 			continue
 		}

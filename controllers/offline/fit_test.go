@@ -78,7 +78,15 @@ func TestR6ExceptionsOfOneNamespaceLeaveRoom(t *testing.T) {
 		if len(objects.Notes) != 1 {
 			t.Errorf("noted %v", objects.Notes)
 		}
-		header := objects.Lists[0].Data
+		header, of := objects.Lists[0].Data, 0
+		for _, text := range header {
+			if strings.HasPrefix(text, "hostile\n") {
+				of++
+			}
+		}
+		if of > maxOfNamespace {
+			t.Errorf("%d exceptions of one namespace are listed", of)
+		}
 		if _, there := header["x"+hash("team/honest")]; !there {
 			t.Errorf("with %d values, the exception of another namespace is left out", values)
 		}
