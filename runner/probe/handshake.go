@@ -18,16 +18,24 @@ const (
 	methodInitialize = "initialize"
 	methodDiscover   = "server/discover"
 	methodCancelled  = "notifications/cancelled"
-
-	// batching is the revision that has batches; newest the last with the initialize
-	// handshake; stateless is the one that did away with it.
-	batching  = "2025-03-26"
-	newest    = "2025-11-25"
-	stateless = "2026-07-28"
 )
 
-// revisions are those with the initialize handshake.
-var revisions = []string{"2024-11-05", batching, "2025-06-18", newest}
+// revisions lists those with the initialize handshake, the newest last; stateless names the
+// one that did away with it.
+var revisions, stateless = handshakes()
+
+// newest names the revision that is asked for first.
+var newest = revisions[len(revisions)-1]
+
+func handshakes() (dates []string, stateless string) {
+	for _, r := range transport.Revisions {
+		if r.Stateless {
+			return dates, r.Date
+		}
+		dates = append(dates, r.Date)
+	}
+	return dates, ""
+}
 
 // The keys of `_meta` that every request of the stateless revision carries
 // (specification 2026-07-28, basic/index, "_meta").

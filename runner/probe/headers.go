@@ -32,7 +32,7 @@ var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
 // learn keeps the mirrors of the tools in the result of a list. It is called with
 // the lock held.
 func (w *wire) learn(result json.RawMessage) {
-	if w.conn.HTTP == nil || w.version != stateless {
+	if w.conn.HTTP == nil || !transport.RevisionOf(w.version).Stateless {
 		return
 	}
 	tools, _ := array(manifest.Object(result)["tools"])

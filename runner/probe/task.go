@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 // taskLife is for how long a server is asked to keep a task.
 const taskLife = 10 * time.Minute
 
-// hasTasks tells whether tools that can only be called as tasks can be called:
+// hasTasks reports whether tools that can only be called as tasks can be called:
 // with the one revision that has tasks of this kind, from a server that takes them.
 func (s *session) hasTasks() bool {
 	requests := manifest.Object(manifest.Object(s.advertised["tasks"])["requests"])
-	return s.result.ProtocolVersion == newest && manifest.Object(requests["tools"])["call"] != nil
+	return transport.RevisionOf(s.result.ProtocolVersion).Tasks && manifest.Object(requests["tools"])["call"] != nil
 }
 
 // awaitTask has the result of the task that a call was answered with (specification

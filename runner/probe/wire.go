@@ -105,7 +105,7 @@ func (w *wire) send(v any) (start, end int64, err error) {
 func (w *wire) stateless() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.version == stateless
+	return transport.RevisionOf(w.version).Stateless
 }
 
 // close takes leave of the server once everything queued is sent.
@@ -189,12 +189,11 @@ func (w *wire) See(l transport.Line) {
 	}
 }
 
-// batch takes a batch apart, which only one revision has (2025-03-26, basic/index,
-// "batching").
+// batch takes a batch apart, where the revision has them.
 func (w *wire) batch(l transport.Line) ([]json.RawMessage, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.version != batching || l.TooLong || l.Text[0] != '[' {
+	if !transport.RevisionOf(w.version).Batches || l.TooLong || l.Text[0] != '[' {
 		return nil, false
 	}
 	messages, ok := array(l.Text)

@@ -151,7 +151,7 @@ func (s *sse) Send(m Message) (start, end int64, err error) {
 		return 0, 0, errClosed
 	}
 	header := http.Header{"Accept": {mediaJSON + ", " + mediaEvents}}
-	if version >= first {
+	if RevisionOf(version).Header {
 		header.Set("Mcp-Protocol-Version", version)
 	}
 	return s.enqueue(&outgoing{

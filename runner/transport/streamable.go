@@ -9,12 +9,6 @@ import (
 )
 
 const (
-	// first is the first revision whose requests name it in a header, resumable the
-	// last whose streams can be taken up again (and the last with sessions), and
-	// stateless the first without.
-	first     = "2025-06-18"
-	stateless = "2026-07-28"
-
 	// again is how long to wait before a stream is taken up again, when the server
 	// has not said; maxAgain is how often that is done.
 	again    = time.Second
@@ -56,13 +50,13 @@ func (s *streamable) headers(m Message) http.Header {
 	h := http.Header{"Accept": {mediaJSON + ", " + mediaEvents}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.version >= first {
+	if RevisionOf(s.version).Header {
 		h.Set("Mcp-Protocol-Version", s.version)
 	}
 	if s.session != "" && m.Method != methodInitialize {
 		h.Set("Mcp-Session-Id", s.session)
 	}
-	if s.version < stateless {
+	if !RevisionOf(s.version).Stateless {
 		return h
 	}
 	for name, values := range m.Header {
@@ -181,7 +175,7 @@ func (s *streamable) follow(st *stream, c *conn, body io.Reader) {
 	case st.standing:
 		s.resume(st, maxListen)
 	case st.id == "":
-	case st.last == "" || s.revision() >= stateless:
+	case st.last == "" || RevisionOf(s.revision()).Stateless:
 		s.fail(st.id, &Error{Text: "the server ended the stream of events before its answer", Broken: true})
 	default:
 		s.resume(st, maxAgain)
@@ -285,7 +279,7 @@ func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 }
 
 func (s *streamable) Listen(ctx context.Context) {
-	if s.revision() >= stateless {
+	if RevisionOf(s.revision()).Stateless {
 		return
 	}
 	s.catchUp() // with what says that the handshake is over
@@ -303,7 +297,7 @@ func (s *streamable) Listen(ctx context.Context) {
 // Close ends the session, where there is one.
 func (s *streamable) Close() {
 	s.mu.Lock()
-	has := s.session != "" && s.version < stateless
+	has := s.session != "" && !RevisionOf(s.version).Stateless
 	s.mu.Unlock()
 	if has {
 		o := &outgoing{method: http.MethodDelete, text: s.compose(http.MethodDelete, s.url, s.headers(Message{}), nil)}
