@@ -46,7 +46,8 @@ type Plan struct {
 	Probe Probe `json:"probe,omitzero"`
 }
 
-// Tracer chooses the program that traces.
+// Tracer chooses the program that traces. All write the same language, and their events
+// are the same.
 type Tracer string
 
 // The tracers.
@@ -55,7 +56,8 @@ const (
 	TracerAuto Tracer = "Auto"
 	// TracerStrace is the machine's strace, 6.1 or newer.
 	TracerStrace Tracer = "Strace"
-	// TracerPtrace is our own.
+	// TracerPtrace is our own (runner/ptrace). A process to attach it to has to install
+	// ptrace.Install's filter before its exec, and is killed with it.
 	TracerPtrace Tracer = "Ptrace"
 )
 

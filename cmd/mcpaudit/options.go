@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The range of --timeout, which is that of the operator's spec.
@@ -134,7 +134,7 @@ func (o *options) flags() *pflag.FlagSet {
 }
 
 // parse reads the flags and the command behind them.
-func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err error) {
+func (o *options) parse(args []string) (p audit.Plan, tracer plan.Tracer, err error) {
 	f := o.flags()
 	f.SetInterspersed(false) // the command's own flags are not ours
 	if err := f.Parse(args); err != nil {
@@ -147,7 +147,7 @@ func (o *options) parse(args []string) (p audit.Plan, tracer trace.Backend, err 
 	if p.Network, ok = named(report.Networks, o.network); !ok {
 		return p, "", fmt.Errorf("--network %q: it is sinkhole, deny or allow", o.network)
 	}
-	if tracer, ok = named(trace.Backends, o.tracer); !ok {
+	if tracer, ok = named(plan.Tracers, o.tracer); !ok {
 		return p, "", fmt.Errorf("--tracer %q: it is auto, strace or ptrace", o.tracer)
 	}
 	if p.Command = f.Args(); len(p.Command) == 0 {

@@ -16,7 +16,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // auditFlags are the places that both sides of the Pod agree on.
@@ -45,7 +44,7 @@ func runAudit(ctx context.Context, args []string) (int, error) {
 	if err := holdTracing(); err != nil {
 		return 1, err
 	}
-	r, err := watch(ctx, flags, audit.From(p), trace.Backend(p.Tracer))
+	r, err := watch(ctx, flags, audit.From(p), p.Tracer)
 	if err != nil {
 		return 1, err
 	}
@@ -79,7 +78,7 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 func progress(step string) { fmt.Fprintln(os.Stderr, "mcpaudit-runner:", render.Escape(step)) }
 
 // watch plants the canaries and audits the server that the shim offers.
-func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer trace.Backend) (report.Report, error) {
+func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Tracer) (report.Report, error) {
 	canaries, err := canary.New(flags.home, false)
 	if err != nil {
 		return report.Report{}, err

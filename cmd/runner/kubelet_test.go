@@ -18,7 +18,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The test binary plays all parts of an audit Pod, by the variable roleVar.
@@ -84,7 +83,7 @@ type pod struct {
 	RunnerCaps []uintptr
 	Timeout    string
 	// Tracer, Transport and Port are those of the plan.
-	Tracer    trace.Backend
+	Tracer    plan.Tracer
 	Transport report.Transport
 	Port      int
 	// KillRunner, and the signal for the tracer: when the server has read its

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 var runnerCaps = []uintptr{unix.CAP_SYS_PTRACE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SETUID, unix.CAP_SETGID}
@@ -54,13 +54,13 @@ func (e ended) decode(t *testing.T) report.Report {
 // images use.
 func TestPodSeesALeak(t *testing.T) {
 	for _, tc := range []struct {
-		tracer trace.Backend
+		tracer plan.Tracer
 		uid    int
 		// users: the Pod has a user namespace of its own (hostUsers: false).
 		users bool
 	}{
-		{trace.Strace, 0, false}, {trace.Strace, 1000, false}, {trace.Strace, 65532, false}, {trace.Ptrace, 0, false}, {trace.Ptrace, 1000, false},
-		{trace.Strace, 1000, true}, {trace.Ptrace, 0, true},
+		{plan.TracerStrace, 0, false}, {plan.TracerStrace, 1000, false}, {plan.TracerStrace, 65532, false}, {plan.TracerPtrace, 0, false}, {plan.TracerPtrace, 1000, false},
+		{plan.TracerStrace, 1000, true}, {plan.TracerPtrace, 0, true},
 	} {
 		t.Run(fmt.Sprint(tc.tracer, tc.uid, tc.users), func(t *testing.T) {
 			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: "50s"})
@@ -111,9 +111,9 @@ func TestPodTalksToAServerThatListens(t *testing.T) {
 	for _, tc := range []struct {
 		transport report.Transport
 		argument  string
-		tracer    trace.Backend
+		tracer    plan.Tracer
 	}{
-		{report.TransportStreamableHTTP, "http", trace.Strace}, {report.TransportSSE, "sse", trace.Strace}, {report.TransportStreamableHTTP, "http", trace.Ptrace},
+		{report.TransportStreamableHTTP, "http", plan.TracerStrace}, {report.TransportSSE, "sse", plan.TracerStrace}, {report.TransportStreamableHTTP, "http", plan.TracerPtrace},
 	} {
 		t.Run(fmt.Sprint(tc.transport, tc.tracer), func(t *testing.T) {
 			r := start(t, pod{
@@ -142,7 +142,7 @@ func TestPodIsInconclusive(t *testing.T) {
 		{"listens elsewhere", pod{Command: []string{filepath.Join(built, "honest"), "http"}, Transport: report.TransportStreamableHTTP, Port: 8081, RunnerCaps: runnerCaps},
 			report.ReasonNotListening, "spec.server.port"},
 		{"no SYS_PTRACE", pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
-		{"no SYS_PTRACE for our own", pod{Command: []string{filepath.Join(built, "honest")}, Tracer: trace.Ptrace, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
+		{"no SYS_PTRACE for our own", pod{Command: []string{filepath.Join(built, "honest")}, Tracer: plan.TracerPtrace, RunnerCaps: runnerCaps[1:]}, report.ReasonTracerUnavailable, "CAP_SYS_PTRACE"},
 		{"our own uid", pod{Command: []string{filepath.Join(built, "honest")}, ServerUID: runnerID, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "runAsUser"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestPodIsInconclusive(t *testing.T) {
 // TestPodNoticesTheLossOfItsTracer: nothing that the server does from then on is
 // seen, and so it must not go on, nor pass.
 func TestPodNoticesTheLossOfItsTracer(t *testing.T) {
-	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 			t.Run(fmt.Sprint(tracer, " ", signal), func(t *testing.T) {
 				r := start(t, pod{

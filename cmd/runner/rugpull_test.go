@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/faketime"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // TestPodStartsAServerAgain: by the same shim, with the files that it has left, and
@@ -33,9 +33,9 @@ func TestPodStartsAServerAgain(t *testing.T) {
 		gap  bool // of the clock
 	}{
 		"with its files":                 {pod{Command: []string{filepath.Join(built, "rugpull"), "restart"}, ServerUID: 1000}, "MCPA-MANIFEST-003", true},
-		"with its files, by our tracer":  {pod{Command: []string{filepath.Join(built, "rugpull"), "restart"}, Tracer: trace.Ptrace}, "MCPA-MANIFEST-003", true},
-		"at a later date":                {pod{Command: []string{node, later, due}, Tracer: trace.Strace}, "MCPA-MANIFEST-005", false},
-		"at a later date, by our tracer": {pod{Command: []string{node, later, due}, Tracer: trace.Ptrace}, "MCPA-MANIFEST-005", false},
+		"with its files, by our tracer":  {pod{Command: []string{filepath.Join(built, "rugpull"), "restart"}, Tracer: plan.TracerPtrace}, "MCPA-MANIFEST-003", true},
+		"at a later date":                {pod{Command: []string{node, later, due}, Tracer: plan.TracerStrace}, "MCPA-MANIFEST-005", false},
+		"at a later date, by our tracer": {pod{Command: []string{node, later, due}, Tracer: plan.TracerPtrace}, "MCPA-MANIFEST-005", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.pod.RunnerCaps, tc.pod.Timeout = runnerCaps, "100s"

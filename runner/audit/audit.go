@@ -137,9 +137,9 @@ type Process interface {
 func component(ctx context.Context, runs []observation) report.Component {
 	for _, o := range slices.Backward(runs) {
 		switch o.tracer {
-		case trace.Ptrace:
+		case plan.TracerPtrace:
 			return report.Component{Name: "ptrace", Version: Build()}
-		case trace.Strace:
+		case plan.TracerStrace:
 			version, _ := trace.Version(ctx) // it has worked: whoever removed it meanwhile
 			return report.Component{Name: "strace", Version: version}
 		}

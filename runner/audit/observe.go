@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -43,7 +44,7 @@ type observation struct {
 	programs []string
 	loaded   bool
 	// tracer is the backend that was used.
-	tracer  trace.Backend
+	tracer  plan.Tracer
 	result  probe.Result
 	profile profile.Profile
 	needs   profile.Needs

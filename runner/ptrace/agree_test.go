@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -52,7 +53,7 @@ type seen struct {
 }
 
 // watch runs a role under a tracer.
-func watch(t *testing.T, b trace.Backend, role string) seen {
+func watch(t *testing.T, b plan.Tracer, role string) seen {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -131,7 +132,7 @@ func TestBackendsAgree(t *testing.T) {
 	}
 	for role := range roles {
 		t.Run(role, func(t *testing.T) {
-			theirs, ours := watch(t, trace.Strace, role), watch(t, trace.Ptrace, role)
+			theirs, ours := watch(t, plan.TracerStrace, role), watch(t, plan.TracerPtrace, role)
 			for _, s := range []trace.Stats{theirs.stats, ours.stats} {
 				if s.Unparsed+s.Cut+s.Dropped+s.Blinded+s.Alive > 0 || !s.Begun || s.Events == 0 {
 					t.Errorf("stats %+v", s)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -50,7 +51,7 @@ cat `+state+`/user-data; echo x > `+state+`/new; ls `+state+`; mkdir -p /etc/cro
 // TestS13NoNamespaceOfItsOwn: the server makes no user namespace, in which it would have
 // every capability, and the attempt is in the trace.
 func TestS13NoNamespaceOfItsOwn(t *testing.T) {
-	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		for _, command := range [][]string{
 			{"unshare", "-U", "echo", "made"},
 			{"python3", "-c", cloneUser},

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -46,12 +47,12 @@ func TestDialReachesTheServer(t *testing.T) {
 	}
 	defer func() { _ = ours.Close() }() // nobody connects to it
 	at := netip.MustParseAddrPort(ours.Addr().String())
-	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		t.Run(string(tracer), func(t *testing.T) { reach(t, tracer, at) })
 	}
 }
 
-func reach(t *testing.T, tracer trace.Backend, at netip.AddrPort) {
+func reach(t *testing.T, tracer plan.Tracer, at netip.AddrPort) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	server := filepath.Join(t.TempDir(), "server") // the trace takes our own name for a stage of the sandbox

@@ -35,6 +35,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
@@ -62,7 +63,7 @@ type Launcher struct {
 	// Network is what becomes of connections: Sinkhole unless it is set.
 	Network report.Network
 	// Tracer is the backend to use; Auto and "" are chosen from.
-	Tracer trace.Backend
+	Tracer plan.Tracer
 	// Env is set in the server's environment ("NAME=value").
 	Env []string
 	// Keep says that the traces are wanted, whole, when the audit is over.
@@ -120,7 +121,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 		name = fmt.Sprintf("trace-%d.txt", l.runs)
 	}
 	tracer := trace.Choose(ctx, l.Tracer)
-	if tracer == trace.Strace {
+	if tracer == plan.TracerStrace {
 		if _, err := trace.Version(ctx); err != nil {
 			return nil, err
 		}

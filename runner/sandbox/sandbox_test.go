@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
@@ -84,15 +85,15 @@ type outcome struct {
 
 func run(t *testing.T, command ...string) outcome {
 	t.Helper()
-	return runUnder(t, trace.Auto, report.NetworkSinkhole, command...)
+	return runUnder(t, plan.TracerAuto, report.NetworkSinkhole, command...)
 }
 
 func runIn(t *testing.T, network report.Network, command ...string) outcome {
 	t.Helper()
-	return runUnder(t, trace.Auto, network, command...)
+	return runUnder(t, plan.TracerAuto, network, command...)
 }
 
-func runUnder(t *testing.T, tracer trace.Backend, network report.Network, command ...string) outcome {
+func runUnder(t *testing.T, tracer plan.Tracer, network report.Network, command ...string) outcome {
 	t.Helper()
 	launcher, err := sandbox.New(command, t.TempDir())
 	if err != nil {

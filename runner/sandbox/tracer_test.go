@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
@@ -21,14 +22,14 @@ import (
 // TestLossOfTheTracer: without it the server must not go on, and what was seen
 // of it counts as a part.
 func TestLossOfTheTracer(t *testing.T) {
-	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 			t.Run(fmt.Sprint(tracer, " ", signal), func(t *testing.T) { lose(t, tracer, signal) })
 		}
 	}
 }
 
-func lose(t *testing.T, tracer trace.Backend, signal syscall.Signal) {
+func lose(t *testing.T, tracer plan.Tracer, signal syscall.Signal) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir := t.TempDir()
@@ -98,7 +99,7 @@ func tracerOf(t *testing.T, file string) int {
 // TestOwnProcessesMaySignalEachOther: a server's pids are not the tracer's, and
 // it is no evasion when it ends what it has started.
 func TestOwnProcessesMaySignalEachOther(t *testing.T) {
-	for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		t.Run(string(tracer), func(t *testing.T) {
 			o := runUnder(t, tracer, report.NetworkDeny, "sh", "-c", "sleep 100 & kill $!; wait; kill -TERM 1; kill -KILL $$")
 			var evaded []string

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -35,7 +36,7 @@ type Launcher struct {
 	// have; TraceDir a directory that only the runner has.
 	Socket, TraceDir string
 	// Tracer is the backend to use; Auto and "" are chosen from.
-	Tracer trace.Backend
+	Tracer plan.Tracer
 	// Env is added to the server's environment, where a name is not set.
 	Env []string
 
@@ -96,7 +97,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		session.Stop()
 		return nil, err
 	}
-	if err := l.link.Go(ctx, tracer == trace.Ptrace); err != nil {
+	if err := l.link.Go(ctx, tracer == plan.TracerPtrace); err != nil {
 		run.Close()
 		session.Stop()
 		_ = watch.End()
@@ -105,7 +106,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	return &process{Run: run, link: l.link, session: session, watch: watch}, nil
 }
 
-func (l *Launcher) attach(ctx context.Context, tracer trace.Backend, run *Run, how audit.Start) (*trace.Session, error) {
+func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how audit.Start) (*trace.Session, error) {
 	if err := l.link.vouch(run.PID); err != nil {
 		return nil, err
 	}

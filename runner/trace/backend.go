@@ -4,42 +4,25 @@ import (
 	"context"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
 )
 
-// Backend is the program that traces. All write the same language, and their
-// events are the same.
-type Backend string
-
-// The backends.
-const (
-	// Auto is not one: it stands for the better one of those that the machine
-	// has, see Choose.
-	Auto Backend = "Auto"
-	// Strace is the machine's strace, 6.1 or newer.
-	Strace Backend = "Strace"
-	// Ptrace is our own tracer, package ptrace. A process to Attach it to has to
-	// install ptrace.Install's filter before its exec, and is killed with it.
-	Ptrace Backend = "Ptrace"
-)
-
-// Backends are the values that people may give.
-var Backends = []Backend{Auto, Strace, Ptrace}
-
-// PtraceStage is the name under which a program that uses the backend Ptrace
+// PtraceStage is the name under which a program that uses plan.TracerPtrace
 // runs itself as the tracer: the main function calls ptrace.Stage.
 const PtraceStage = "ptrace-tracer"
 
-// Choose decides for Auto, or "": strace if a usable one is installed, else our
+// Choose decides for TracerAuto, or "": strace if a usable one is installed, else our
 // own tracer, which needs nothing.
-func Choose(ctx context.Context, b Backend) Backend {
-	if b != Auto && b != "" {
+func Choose(ctx context.Context, b plan.Tracer) plan.Tracer {
+	if b != plan.TracerAuto && b != "" {
 		return b
 	}
 	version, err := Version(ctx)
 	if err != nil || !usable(version) {
-		return Ptrace
+		return plan.TracerPtrace
 	}
-	return Strace
+	return plan.TracerStrace
 }
 
 // usable tells whether a version of strace has what is asked of it: 6.1 writes
@@ -63,7 +46,7 @@ func Wrap(cfg Config, command []string) []string {
 
 // tracer is the command line of the tracer up to what it traces.
 func (c Config) tracer() []string {
-	if c.Backend == Ptrace {
+	if c.Backend == plan.TracerPtrace {
 		return []string{ownProgram, PtraceStage, "--output", c.File}
 	}
 	return append([]string{program}, straceFlags(c.File)...)
@@ -73,7 +56,7 @@ func (c Config) tracer() []string {
 const ownProgram = "/proc/self/exe"
 
 func (c Config) wrapping() []string {
-	if c.Backend == Ptrace {
+	if c.Backend == plan.TracerPtrace {
 		return []string{"--"}
 	}
 	return []string{"--seccomp-bpf", "--"}
@@ -81,7 +64,7 @@ func (c Config) wrapping() []string {
 
 func (c Config) attaching(pid int) []string {
 	flag := "-p"
-	if c.Backend == Ptrace {
+	if c.Backend == plan.TracerPtrace {
 		flag = "--attach"
 	}
 	return append(c.tracer(), flag, strconv.Itoa(pid))

@@ -16,12 +16,14 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
 )
 
 // Config says what to trace.
 type Config struct {
 	// Backend is the tracer, one that Choose has chosen.
-	Backend Backend
+	Backend plan.Tracer
 	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
 	// Stdin and Stdout are the inodes of the pipes that carry the conversation, 0 for
@@ -111,7 +113,7 @@ func (s *Session) publish(d *decoder, t *tail) {
 }
 
 // Backend is the tracer that writes the trace.
-func (s *Session) Backend() Backend { return s.cfg.Backend }
+func (s *Session) Backend() plan.Tracer { return s.cfg.Backend }
 
 // Stats may be called at any time; the numbers are final when Run has returned.
 func (s *Session) Stats() Stats {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -53,9 +54,9 @@ func becomeShell(script string) error {
 }
 
 // each runs a test with both backends.
-func each(t *testing.T, test func(t *testing.T, b trace.Backend)) {
+func each(t *testing.T, test func(t *testing.T, b plan.Tracer)) {
 	t.Helper()
-	for _, b := range []trace.Backend{trace.Strace, trace.Ptrace} {
+	for _, b := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		t.Run(string(b), func(t *testing.T) { test(t, b) })
 	}
 }
@@ -76,7 +77,7 @@ type target struct {
 }
 
 // prepare makes the pipes; the caller starts the command.
-func prepare(t *testing.T, b trace.Backend, argv ...string) *target {
+func prepare(t *testing.T, b plan.Tracer, argv ...string) *target {
 	t.Helper()
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
@@ -207,7 +208,7 @@ func secretFile(t *testing.T) string {
 
 func TestWrap(t *testing.T) { each(t, testWrap) }
 
-func testWrap(t *testing.T, b trace.Backend) {
+func testWrap(t *testing.T, b plan.Tracer) {
 	p := prepare(t, b, "placeholder")
 	argv := trace.Wrap(p.cfg, []string{"/bin/sh", "-c", script})
 	var err error
@@ -236,9 +237,9 @@ func testWrap(t *testing.T, b trace.Backend) {
 const waiting = `read -r go <&3; exec /bin/sh -c "$0"`
 
 // waiter is a process that becomes the server when it is told to.
-func waiter(t *testing.T, b trace.Backend) *target {
+func waiter(t *testing.T, b plan.Tracer) *target {
 	t.Helper()
-	if b == trace.Ptrace {
+	if b == plan.TracerPtrace {
 		return prepare(t, b, "/proc/self/exe", gateArg, script)
 	}
 	return prepare(t, b, "/bin/sh", "-c", waiting, script)
@@ -267,7 +268,7 @@ func attach(t *testing.T, p *target) (s *trace.Session, release func()) {
 
 func TestAttach(t *testing.T) { each(t, testAttach) }
 
-func testAttach(t *testing.T, b trace.Backend) {
+func testAttach(t *testing.T, b plan.Tracer) {
 	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
@@ -287,14 +288,14 @@ func testAttach(t *testing.T, b trace.Backend) {
 }
 
 func TestAttachTracerKilled(t *testing.T) {
-	each(t, func(t *testing.T, b trace.Backend) { loseTracer(t, b, syscall.SIGKILL) })
+	each(t, func(t *testing.T, b plan.Tracer) { loseTracer(t, b, syscall.SIGKILL) })
 }
 
 func TestAttachTracerHalted(t *testing.T) {
-	each(t, func(t *testing.T, b trace.Backend) { loseTracer(t, b, syscall.SIGSTOP) })
+	each(t, func(t *testing.T, b plan.Tracer) { loseTracer(t, b, syscall.SIGSTOP) })
 }
 
-func loseTracer(t *testing.T, b trace.Backend, signal syscall.Signal) {
+func loseTracer(t *testing.T, b plan.Tracer, signal syscall.Signal) {
 	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
@@ -309,7 +310,7 @@ func loseTracer(t *testing.T, b trace.Backend, signal syscall.Signal) {
 		t.Error("nobody noticed that the tracer is gone")
 	}
 	wait()
-	if b == trace.Strace {
+	if b == plan.TracerStrace {
 		return // it leaves the server alone, which the shim then ends
 	}
 	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -319,7 +320,7 @@ func loseTracer(t *testing.T, b trace.Backend, signal syscall.Signal) {
 
 func TestAttachStopped(t *testing.T) { each(t, testAttachStopped) }
 
-func testAttachStopped(t *testing.T, b trace.Backend) {
+func testAttachStopped(t *testing.T, b plan.Tracer) {
 	p := waiter(t, b)
 	s, release := attach(t, p)
 	wait := run(t, s)
@@ -334,7 +335,7 @@ func testAttachStopped(t *testing.T, b trace.Backend) {
 		t.Error("a trace that was stopped counts as lost")
 	default:
 	}
-	if b == trace.Strace {
+	if b == plan.TracerStrace {
 		p.ask(t, "/nonexistent") // the server lives on
 	}
 }
@@ -357,7 +358,7 @@ func tracerOf(t *testing.T, pid int) (tracer int) {
 func TestAttachRefused(t *testing.T) {
 	cfg := trace.Config{File: filepath.Join(t.TempDir(), "trace")}
 	// A process has only one tracer.
-	p := waiter(t, trace.Strace)
+	p := waiter(t, plan.TracerStrace)
 	_, _ = attach(t, p)
 	if _, err := trace.Attach(t.Context(), p.cmd.Process.Pid, cfg); !errors.Is(err, trace.ErrUnavailable) {
 		t.Errorf("second tracer: %v, want ErrUnavailable", err)

@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The reference servers, at one version, with their arguments.
@@ -44,7 +44,7 @@ func audits(ctx context.Context, w io.Writer, dir string) error {
 		}
 		var r report.Report
 		var took []time.Duration
-		for _, tracer := range []trace.Backend{trace.Strace, trace.Ptrace} {
+		for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 			if r, err = whole(ctx, command, dir, tracer); err != nil {
 				return fmt.Errorf("%s, %s: %w", server[0], tracer, err)
 			}
@@ -57,7 +57,7 @@ func audits(ctx context.Context, w io.Writer, dir string) error {
 }
 
 // whole audits one server.
-func whole(ctx context.Context, command []string, dir string, tracer trace.Backend) (report.Report, error) {
+func whole(ctx context.Context, command []string, dir string, tracer plan.Tracer) (report.Report, error) {
 	launcher, err := sandbox.New(command, dir)
 	if err != nil {
 		return report.Report{}, err

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -60,12 +61,12 @@ func become(args []string) error {
 	if _, err := os.NewFile(doorFD, "door").Read(make([]byte, 1)); err != nil {
 		return err
 	}
-	backend, command := trace.Backend(args[0]), args[1:]
+	backend, command := plan.Tracer(args[0]), args[1:]
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
 	}
-	if backend == trace.Ptrace {
+	if backend == plan.TracerPtrace {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}

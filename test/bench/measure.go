@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -23,7 +24,7 @@ const startTimeout = 2 * time.Minute
 type side struct {
 	name string
 	// tracer is "" for a side that is not traced.
-	tracer   trace.Backend
+	tracer   plan.Tracer
 	attached bool
 }
 
@@ -31,10 +32,10 @@ type side struct {
 var sides = []side{
 	{name: "untraced"},
 	{name: "control"},
-	{"strace wrapped", trace.Strace, false},
-	{"strace attached", trace.Strace, true},
-	{"ptrace wrapped", trace.Ptrace, false},
-	{"ptrace attached", trace.Ptrace, true},
+	{"strace wrapped", plan.TracerStrace, false},
+	{"strace attached", plan.TracerStrace, true},
+	{"ptrace wrapped", plan.TracerPtrace, false},
+	{"ptrace attached", plan.TracerPtrace, true},
 }
 
 // server is one of those that are measured, with its best times by side.
@@ -164,7 +165,7 @@ type follower struct {
 	drained chan error
 }
 
-func follow(ctx context.Context, tracer trace.Backend, pipes *stdio, file string) (*follower, error) {
+func follow(ctx context.Context, tracer plan.Tracer, pipes *stdio, file string) (*follower, error) {
 	if err := os.RemoveAll(file); err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 
 // pod is what the Pod has to run.
 type pod struct {
-	Backend trace.Backend
+	Backend plan.Tracer
 	Program string
 	Attack  string
 }

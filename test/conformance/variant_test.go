@@ -28,12 +28,12 @@ const patience = 2 * time.Minute
 
 // variant is a way to trace.
 type variant struct {
-	backend trace.Backend
+	backend plan.Tracer
 	mode    string
 }
 
 var variants = []variant{
-	{trace.Strace, "wrapped"}, {trace.Strace, "attached"}, {trace.Ptrace, "wrapped"}, {trace.Ptrace, "attached"},
+	{plan.TracerStrace, "wrapped"}, {plan.TracerStrace, "attached"}, {plan.TracerPtrace, "wrapped"}, {plan.TracerPtrace, "attached"},
 }
 
 func (v variant) String() string { return strings.ToLower(string(v.backend)) + "-" + v.mode }

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -39,8 +40,8 @@ func (s suite) servers(ctx context.Context) error {
 		start func(context.Context) (running, error)
 	}{
 		{"untraced", s.plain},
-		{"strace", func(ctx context.Context) (running, error) { return s.traced(ctx, trace.Strace) }},
-		{"ptrace", func(ctx context.Context) (running, error) { return s.traced(ctx, trace.Ptrace) }},
+		{"strace", func(ctx context.Context) (running, error) { return s.traced(ctx, plan.TracerStrace) }},
+		{"ptrace", func(ctx context.Context) (running, error) { return s.traced(ctx, plan.TracerPtrace) }},
 	}
 	all := make([]map[string]result, len(sides))
 	for i, side := range sides {
@@ -135,7 +136,7 @@ func await(ctx context.Context, dial func(context.Context) (net.Conn, error)) er
 
 // traced starts the server as an audit does, with a listener of ours before it
 // whose connections are made where the server is.
-func (s suite) traced(ctx context.Context, tracer trace.Backend) (running, error) {
+func (s suite) traced(ctx context.Context, tracer plan.Tracer) (running, error) {
 	dir, err := os.MkdirTemp("", "mcp-conformance-")
 	if err != nil {
 		return running{}, err

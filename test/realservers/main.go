@@ -24,6 +24,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
@@ -45,15 +46,15 @@ func main() {
 	}
 	reference := flag.Bool("reference", false, "audit the reference servers only, and hold them to their coverage")
 	only := flag.String("only", "", "audit the servers whose name contains this")
-	tracer := flag.String("tracer", string(trace.Auto), "Auto, Strace or Ptrace")
+	tracer := flag.String("tracer", string(plan.TracerAuto), "Auto, Strace or Ptrace")
 	flag.Parse()
-	if err := run(*only, *reference, trace.Backend(*tracer)); err != nil {
+	if err := run(*only, *reference, plan.Tracer(*tracer)); err != nil {
 		fmt.Fprintln(os.Stderr, "realservers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, reference bool, tracer trace.Backend) error {
+func run(only string, reference bool, tracer plan.Tracer) error {
 	dir, err := cache()
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func count(findings []report.Finding) string {
 }
 
 // audit runs one server in the sandbox of the command line.
-func (s server) audit(command []string, tracer trace.Backend) (report.Report, trace.Stats, error) {
+func (s server) audit(command []string, tracer plan.Tracer) (report.Report, trace.Stats, error) {
 	dir, err := os.MkdirTemp("", "realservers-")
 	if err != nil {
 		return report.Report{}, trace.Stats{}, err
