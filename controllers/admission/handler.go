@@ -28,15 +28,25 @@ const Path = "/gate"
 // server takes at most, and for the rest of the request.
 const maxBody = 7 << 20
 
-// A body from large bytes on takes some thirty times its size to decide: maxLarge of them
-// are decided at a time, and others wait for patience, less than the API server does. A
-// request takes its turn once it is received, so a slow client holds none. maxBodies
-// bounds the bytes of all requests together.
+// A body from large bytes on takes some thirty times its size to decide, and up to a
+// second: maxLarge of them are decided at a time, maxSmall of the others, and who has no
+// turn waits for patience. With the decision that is less than the API server waits. A request takes its turn once it is received, so a slow
+// client holds none. maxBodies bounds the bytes of all requests together.
 const (
 	large     = 512 << 10
-	maxLarge  = 2
+	maxLarge  = 1
+	maxSmall  = 8
 	maxBodies = 32 << 20
-	patience  = 1500 * time.Millisecond
+	patience  = time.Second
+)
+
+// An object of JSON that has no fields takes hundreds of bytes once it is decoded: it
+// weighs objectBytes. More than maxObjects, or maxValues in all, are in no request of the
+// API server about what somebody would run.
+const (
+	objectBytes = 64
+	maxObjects  = 150_000
+	maxValues   = 600_000
 )
 
 // Index is what decisions rest on; controllers/index has it.
@@ -62,7 +72,7 @@ type Handler struct {
 	Clock clock.PassiveClock
 
 	once   sync.Once
-	turn   chan struct{}
+	turns  map[bool]chan struct{} // by whether they are for large requests
 	bodies bodies
 	// received is told of each request that was received whole; nil outside of a Server.
 	received func(context.Context)
@@ -70,27 +80,47 @@ type Handler struct {
 
 func (h *Handler) init() {
 	h.once.Do(func() {
-		h.turn = make(chan struct{}, maxLarge)
+		h.turns = map[bool]chan struct{}{true: make(chan struct{}, maxLarge), false: make(chan struct{}, maxSmall)}
 		if h.bodies.limit == 0 {
 			h.bodies.limit = maxBodies
 		}
 	})
 }
 
-// wait takes a turn to decide about a body of size bytes.
+// wait takes a turn to decide about a body that weighs as much as one of size bytes.
 func (h *Handler) wait(ctx context.Context, size int) (done func(), err error) {
-	if size < large {
-		return func() {}, nil
-	}
 	h.init()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	turn := h.turns[size >= large]
 	select {
-	case h.turn <- struct{}{}:
-		return func() { <-h.turn }, nil
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
 	case <-ctx.Done():
-		return nil, failure{"busy", http.StatusServiceUnavailable, errors.New("the gate decides about other large objects")}
+		return nil, failure{"busy", http.StatusServiceUnavailable, errors.New("the gate decides about other objects")}
 	}
+}
+
+// weightOf is the size of a body, or what its objects weigh if that is more.
+func weightOf(body []byte) (int, error) {
+	objects, values, inText := 0, 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{':
+			objects++
+		case c == '[', c == ',':
+			values++
+		}
+	}
+	if objects > maxObjects || values > maxValues {
+		return 0, failure{"too_large", http.StatusRequestEntityTooLarge, fmt.Errorf("the request for it has %d objects and %d values of JSON, which are too many", objects, values)}
+	}
+	return max(len(body), objects*objectBytes), nil
 }
 
 // failure is why a request is not answered.
@@ -184,7 +214,11 @@ func notReceived(err error) error {
 
 // decide answers a question once it is its turn.
 func (h *Handler) decide(ctx context.Context, content []byte) (*admissionv1.AdmissionReview, error) {
-	done, err := h.wait(ctx, len(content))
+	weight, err := weightOf(content)
+	if err != nil {
+		return nil, err
+	}
+	done, err := h.wait(ctx, weight)
 	if err != nil {
 		return nil, err
 	}

@@ -316,7 +316,7 @@ func TestLargeQuestionsTakeTurns(t *testing.T) {
 		t.Errorf("%d, counted %q", recorder.Code, counted.all)
 	}
 	if answer, _ := ask(t, h, question("CREATE", "", pod(passing))); !answer.Allowed {
-		t.Error("a small question waits")
+		t.Error("a small question waits for large ones")
 	}
 }
 

@@ -133,3 +133,28 @@ func TestR7SoManyVerdictsThatNobodyAnswersInTime(t *testing.T) {
 		t.Errorf("got %t %v, want a denial that says %s", answer.Allowed, answer.Result, want)
 	}
 }
+
+// TestR9ManySmallObjects: what is small on the wire may be large in memory.
+func TestR9ManySmallObjects(t *testing.T) {
+	of := func(n int, one string) []byte {
+		body, err := json.Marshal(question("CREATE", "", strings.Replace(pod(failing), `"containers":[`, `"containers":[`+strings.Repeat(one, n), 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	for name, body := range map[string][]byte{"objects": of(maxObjects, `{},`), "values": of(1, `{"args":[`+strings.Repeat(`"",`, maxValues)+`""]},`)} {
+		h, counted := newHandler(newFacts("Enforce"))
+		answer, _ := send(t, h, body)
+		if answer.Allowed || !slices.Equal(counted.all, []string{"denied Unreadable Enforce", "failed too_large"}) || !strings.Contains(answer.Result.Message, "values of JSON, which are too many") {
+			t.Errorf("%s: %+v, counted %q", name, answer, counted.all)
+		}
+	}
+	body := of(large/objectBytes, `{},`)
+	if weight, err := weightOf(body); err != nil || len(body) >= large || weight < large {
+		t.Errorf("%d bytes weigh %d: %v", len(body), weight, err)
+	}
+	if weight, err := weightOf([]byte(`{"a":"\"{{{{,,,,","b":"{"}`)); err != nil || weight != objectBytes {
+		t.Errorf("texts weigh %d: %v", weight, err)
+	}
+}

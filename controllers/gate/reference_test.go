@@ -34,6 +34,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	for _, image := range []string{
+		strings.Repeat("a/", 700_000) + "a", // R10: to read it takes a second
 		"", " ", "Notes", "notes:", "notes@sha256:12", "a b", "https://registry.example/notes", hex,
 		"sha256:" + hex[:12], "sha256:" + strings.ToUpper(hex), "sha256:", "-x/y", "x//y", "x/y\n",
 	} {
