@@ -6,14 +6,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
-	"github.com/mcpaudit/mcpaudit/controllers/process"
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
-
-// ownNamespaces are those of the operator.
-func ownNamespaces(opts options.Options) []string {
-	return []string{opts.RunNamespace, process.Namespace()}
-}
 
 // addDiscovery registers the controller that finds servers for ClusterMCPAuditPolicies.
 func addDiscovery(manager ctrl.Manager, opts options.Options) error {
@@ -21,7 +15,7 @@ func addDiscovery(manager ctrl.Manager, opts options.Options) error {
 		return (&discovery.Disabled{Client: manager.GetClient(), Clock: clock.RealClock{}}).SetupWithManager(manager)
 	}
 	servers := &discovery.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: ownNamespaces(opts),
+		Client: manager.GetClient(), Live: manager.GetAPIReader(),
 		Events: recorder.New(manager.GetClient(), clock.RealClock{}), Clock: clock.RealClock{},
 	}
 	return servers.SetupWithManager(manager)

@@ -15,13 +15,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	auditmetrics "github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
-	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
 
 // addDrift registers the controllers that have the API server enforce policies by
 // itself, that say what is in force, and what runs in spite of it. Pods are read in protobuf: of all that the manager reads they change most.
-func addDrift(manager ctrl.Manager, opts options.Options, store *index.Store) error {
+func addDrift(manager ctrl.Manager, store *index.Store) error {
 	config := rest.CopyConfig(manager.GetConfig())
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
 	clients, err := kubernetes.NewForConfigAndClient(config, manager.GetHTTPClient())
@@ -32,7 +31,7 @@ func addDrift(manager ctrl.Manager, opts options.Options, store *index.Store) er
 	enforced := &offline.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Index: store, Clock: clock.RealClock{}}
 	running := &drift.Reconciler{
 		Client: manager.GetClient(), Pods: clients.CoreV1().RESTClient(), Index: store, Offline: enforced.Problem,
-		Events: events, Own: ownNamespaces(opts), Clock: clock.RealClock{},
+		Events: events, Clock: clock.RealClock{},
 	}
 	if err := metrics.Registry.Register(&auditmetrics.Running{Containers: running.Containers}); err != nil {
 		return fmt.Errorf("register metrics: %w", err)

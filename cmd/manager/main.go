@@ -53,7 +53,7 @@ func run(args []string) error {
 	key := &envkey.Keeper{Live: manager.GetAPIReader(), Writer: manager.GetClient(), Namespace: process.Namespace()}
 	store := index.New()
 	store.EnvironmentKey = key.Key
-	if err := errors.Join(addAudits(manager, opts, key), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, opts, store),
+	if err := errors.Join(addAudits(manager, opts, key), addDiscovery(manager, opts), store.SetupWithManager(manager), addDrift(manager, store),
 		manager.AddReadyzCheck("index", store.Check), addCertificate(manager, opts), addPolicyReports(manager, opts)); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
@@ -33,8 +34,6 @@ type Reconciler struct {
 	// Live reads audits from the API server, before one is made.
 	Live   client.Reader
 	Events events.EventRecorder
-	// Own are the namespaces of the operator, in which nothing is discovered.
-	Own []string
 	// Clock is the real one, but in tests.
 	Clock clock.PassiveClock
 
@@ -65,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, fmt.Errorf("list audits: %w", err)
 	}
 	plan := NewPlan(Input{
-		Policies: policies.Items, Namespaces: known, Own: r.Own,
+		Policies: policies.Items, Namespaces: known, Own: options.OwnNamespaces(),
 		Sources: sources, Candidates: r.watches.candidates(), Audits: audits.Items,
 	})
 	made := r.apply(ctx, plan)

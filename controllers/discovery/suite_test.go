@@ -97,7 +97,7 @@ func startManager(ctx context.Context) (stop func()) {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	reconciler := &discovery.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: []string{runNamespace, systemNamespace},
+		Client: manager.GetClient(), Live: manager.GetAPIReader(),
 		Events: manager.GetEventRecorder("mcpaudit"), Clock: clock.RealClock{},
 	}
 	Expect(reconciler.SetupWithManager(manager)).To(Succeed())

@@ -25,6 +25,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // glance is how often the policies are looked at when nothing happens: what the API
@@ -56,8 +57,6 @@ type Reconciler struct {
 	// Offline says why what the API server enforces of a policy by itself could not be
 	// written; empty if it was. Nil for never.
 	Offline func(v1alpha1.PolicyReference, string) string
-	// Own are the namespaces of the operator, which the gate leaves out.
-	Own []string
 	// Clock is the real one, but in tests.
 	Clock clock.PassiveClock
 
@@ -150,19 +149,16 @@ func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated
 	return errors.Join(problems...)
 }
 
-// exempt are the namespaces that the webhook never asks about, besides the operator's.
-var exempt = []string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
-
 // namespaces are those of the gate.
 func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list namespaces: %w", err)
 	}
-	gated := map[string]bool{}
+	gated, ungated := map[string]bool{}, options.UngatedNamespaces()
 	for i := range list.Items {
 		name := list.Items[i].Name
-		if list.Items[i].Labels[v1alpha1.GateLabel] == v1alpha1.GateEnabled && !slices.Contains(exempt, name) && !slices.Contains(r.Own, name) {
+		if list.Items[i].Labels[v1alpha1.GateLabel] == v1alpha1.GateEnabled && !slices.Contains(ungated, name) {
 			gated[name] = true
 		}
 	}

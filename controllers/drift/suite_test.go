@@ -101,7 +101,7 @@ func startManager(ctx context.Context, changes ...func(*drift.Reconciler)) (runn
 	store, events := index.New(), recorder.New(manager.GetClient(), clock.RealClock{})
 	running = &drift.Reconciler{
 		Client: manager.GetClient(), Pods: clients.CoreV1().RESTClient(), Index: store, Events: events,
-		Own: []string{runNamespace, systemNamespace}, Clock: clock.RealClock{},
+		Clock: clock.RealClock{},
 	}
 	for _, change := range changes {
 		change(running)
@@ -109,7 +109,7 @@ func startManager(ctx context.Context, changes ...func(*drift.Reconciler)) (runn
 	for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{
 		store, running,
 		&exception.Reconciler{Client: manager.GetClient(), Events: events, Clock: clock.RealClock{}},
-		&discovery.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Own: running.Own, Events: events, Clock: clock.RealClock{}},
+		&discovery.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: events, Clock: clock.RealClock{}},
 	} {
 		Expect(controller.SetupWithManager(manager)).To(Succeed())
 	}

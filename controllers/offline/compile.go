@@ -18,10 +18,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
-
-// SystemNamespace is where the lists are: that of the operator, as in config/manager.
-const SystemNamespace = "mcpaudit-system"
 
 // The static policies, by which lists are told apart.
 const (
@@ -36,9 +34,6 @@ const (
 	labelPolicy    = "mcpaudit.dev/policy"
 	labelNamespace = "mcpaudit.dev/policy-namespace"
 )
-
-// systemNamespaces are never in the gate, whatever their labels.
-var systemNamespaces = []string{"kube-system", "kube-public", "kube-node-lease", SystemNamespace, "mcpaudit-runs"}
 
 // World is what lists are compiled from, besides the policies.
 type World struct {
@@ -320,7 +315,7 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 	}
 	for _, data := range split(header, list, room) {
 		into.Lists = append(into.Lists, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name + "." + hash(data["from"]), Labels: labels}, Data: data,
+			ObjectMeta: metav1.ObjectMeta{Namespace: options.SystemNamespace, Name: name + "." + hash(data["from"]), Labels: labels}, Data: data,
 		})
 	}
 	into.Bindings = append(into.Bindings, &admissionv1.ValidatingAdmissionPolicyBinding{
@@ -328,7 +323,7 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: policy, ValidationActions: actions(r.gate.Mode),
 			ParamRef: &admissionv1.ParamRef{
-				Namespace: SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(missing(policy)),
+				Namespace: options.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(missing(policy)),
 			},
 			MatchResources: &admissionv1.MatchResources{
 				NamespaceSelector: r.namespaces(), ObjectSelector: &metav1.LabelSelector{}, MatchPolicy: ptr.To(admissionv1.Equivalent),

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // namespaces are those of a policy that are in the gate.
@@ -19,7 +20,7 @@ func (r *rule) namespaces() *metav1.LabelSelector {
 	}
 	selector.MatchExpressions = append(selector.MatchExpressions,
 		metav1.LabelSelectorRequirement{Key: v1alpha1.GateLabel, Operator: metav1.LabelSelectorOpIn, Values: []string{v1alpha1.GateEnabled}},
-		metav1.LabelSelectorRequirement{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: systemNamespaces})
+		metav1.LabelSelectorRequirement{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: options.UngatedNamespaces()})
 	if r.namespace != "" {
 		selector.MatchExpressions = append(selector.MatchExpressions,
 			metav1.LabelSelectorRequirement{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{r.namespace}})

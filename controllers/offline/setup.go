@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // What the controller does with the API, for the roles in config/rbac.
@@ -56,7 +57,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	kept, err := cache.New(manager.GetConfig(), cache.Options{
 		HTTPClient: manager.GetHTTPClient(), Scheme: manager.GetScheme(), Mapper: manager.GetRESTMapper(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}:                             {Namespaces: map[string]cache.Config{SystemNamespace: {LabelSelector: selector}}},
+			&corev1.ConfigMap{}:                             {Namespaces: map[string]cache.Config{options.SystemNamespace: {LabelSelector: selector}}},
 			&admissionv1.ValidatingAdmissionPolicyBinding{}: {Label: selector},
 		},
 	})

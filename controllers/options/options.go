@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// File is where the configuration is read from; empty for the defaults.
 	File string
-	// RunNamespace is where the audit Pods run. It is used for nothing else.
+	// RunNamespace is where the audit Pods run: the constant of that name, but in tests.
 	RunNamespace string
 	// RunnerImage is the image of the runner and of the shim.
 	RunnerImage string
@@ -138,7 +138,7 @@ const (
 // default: it has to be of the manager's own version.
 func Default() Options {
 	return Options{
-		RunNamespace: "mcpaudit-runs", Platform: defaultPlatform,
+		RunNamespace: RunNamespace, Platform: defaultPlatform,
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
 		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
@@ -152,7 +152,6 @@ func Default() Options {
 // AddFlags binds what is about the process, and not about audits, to flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.File, "config", o.File, "file with the configuration (docs/configuration.md); the defaults without it")
-	flags.StringVar(&o.RunNamespace, "run-namespace", o.RunNamespace, "namespace in which audit Pods run")
 	flags.StringVar(&o.RunnerImage, "runner-image", o.RunnerImage, "image of the runner (required)")
 }
 

@@ -56,7 +56,6 @@ func (o *Options) Validate() error {
 		}
 	}
 	demand(o.RunnerImage != "", "--runner-image is required")
-	demand(len(validation.IsDNS1123Label(o.RunNamespace)) == 0, "--run-namespace %q is no name of a namespace", o.RunNamespace)
 	demand(o.Slots >= 1 && o.Slots <= maxSlots, "slots.total: %d is not from 1 to %d", o.Slots, maxSlots)
 	demand(o.NamespaceSlots >= 1 && o.NamespaceSlots <= o.Slots, "slots.perNamespace: %d is not from 1 to slots.total, which is %d", o.NamespaceSlots, o.Slots)
 	demand(o.Concurrency >= 1 && o.Concurrency <= maxWorkers, "workers: %d is not from 1 to %d", o.Concurrency, maxWorkers)

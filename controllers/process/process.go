@@ -16,6 +16,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // Settings are set by flags.
@@ -63,7 +64,7 @@ const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 func Namespace() string {
 	name, err := os.ReadFile(ownNamespace)
 	if err != nil {
-		return "mcpaudit-system"
+		return options.SystemNamespace
 	}
 	return strings.TrimSpace(string(name))
 }

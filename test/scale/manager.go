@@ -80,7 +80,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+systemNamespace,
 		"--config="+filepath.Join(dir, configFile),
 		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
-		"--run-namespace="+runNamespace, "--runner-image=registry.example/runner:v1",
+		"--runner-image=registry.example/runner:v1",
 	)
 	m.command.Env = append(os.Environ(), "GOMEMLIMIT=230MiB") // as in config/manager
 	m.command.Stderr = log

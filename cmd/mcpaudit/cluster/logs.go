@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -26,7 +27,6 @@ var logsCommand = command{
 	setUp: func(f *pflag.FlagSet) action {
 		var l logging
 		f.BoolVarP(&l.follow, "follow", "f", false, "wait for the audit Pod, and follow it to its end")
-		f.StringVar(&l.runs, "run-namespace", "mcpaudit-runs", "where the operator runs audits")
 		return l.run
 	},
 }
@@ -34,7 +34,6 @@ var logsCommand = command{
 // logging are the flags of logs.
 type logging struct {
 	follow bool
-	runs   string
 }
 
 func (l *logging) run(ctx context.Context, s *session, args []string) (int, error) {
@@ -63,7 +62,7 @@ func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*c
 		if err != nil {
 			return nil, err
 		}
-		pod, err := a.pod(ctx, l.runs, audit)
+		pod, err := a.pod(ctx, options.RunNamespace, audit)
 		if pod != nil || err != nil {
 			return pod, err
 		}
