@@ -145,7 +145,7 @@ func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opin
 	if opinion.Exception != nil {
 		opinion.Reason, opinion.Action = v1alpha1.GateExcepted, v1alpha1.ActionAllow
 	}
-	opinion.Sentence = d.sentence(opinion, read, maxSentence)
+	opinion.Sentence, opinion.Finding = d.sentence(opinion, read, maxSentence)
 	return opinion
 }
 

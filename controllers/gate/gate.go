@@ -170,6 +170,7 @@ type Opinion struct {
 	Verdict *Verdict
 	// Exception that admits it; nil if none was needed, or none does.
 	Exception *Exception
-	// Sentence says what was found, and what to do about it.
-	Sentence string
+	// Sentence says what was found, and what to do about it. Finding is the part of it
+	// after the image: whoever has another name for that puts it in front.
+	Sentence, Finding string
 }

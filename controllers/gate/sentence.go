@@ -24,25 +24,28 @@ const (
 var caps = []int{320, 160, 80, 40}
 
 // sentence says what a policy found about a container, and what to do about it. What to
-// do is left out where there is no room for it.
-func (d *decider) sentence(o Opinion, read *image, limit int) string {
+// do is left out where there is no room for it. finding is what follows the image.
+func (d *decider) sentence(o Opinion, read *image, limit int) (text, finding string) {
+	head := ""
 	for _, cut := range caps {
 		for _, remedied := range []bool{true, false} {
 			if !remedied && cut != caps[len(caps)-1] {
 				continue
 			}
-			text := d.compose(o, read, cut, remedied)
+			head, finding = d.compose(o, read, cut, remedied)
+			text = head + ", " + finding
 			if excerpt.Line(text, limit) == text {
-				return text
+				return text, finding
 			}
 		}
 	}
-	return excerpt.Line(d.compose(o, read, caps[len(caps)-1], false), limit)
+	return excerpt.Line(text, limit), excerpt.Line(finding, limit)
 }
 
-// compose is a sentence with its parts cut.
-func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) string {
-	text := fmt.Sprintf("%s: %s %s, %s", d.object(cut), containerText(o.Container, cut), imageText(o.Container.Image, read, cut), d.found(o, read, cut))
+// compose returns the two parts of a sentence, with what they name cut.
+func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) (head, finding string) {
+	head = fmt.Sprintf("%s: %s %s", d.object(cut), containerText(o.Container, cut), imageText(o.Container.Image, read, cut))
+	text := d.found(o, read, cut)
 	if fix := d.remedy(o, read); remedied && fix != "" {
 		text += ": " + fix
 	}
@@ -50,7 +53,7 @@ func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) string
 	if o.Policy.Namespace == "" {
 		kind = "cluster policy"
 	}
-	return text + fmt.Sprintf(" (%s %s).", kind, excerpt.Line(o.Policy.Ref.Name, cut))
+	return head, text + fmt.Sprintf(" (%s %s).", kind, excerpt.Line(o.Policy.Ref.Name, cut))
 }
 
 func (d *decider) object(cut int) string {
@@ -214,5 +217,6 @@ func (d *decider) shortened(o *Opinion, limit int) string {
 	}
 	read := &image{}
 	read.name, read.err = parse(o.Container.Image)
-	return d.sentence(*o, read, limit)
+	text, _ := d.sentence(*o, read, limit)
+	return text
 }

@@ -12,6 +12,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
+// TestH6Finding: the offline gate takes the finding as it is, whatever the image and the
+// words of the finding are.
+func TestH6Finding(t *testing.T) {
+	for want, container := range map[string]gate.Container{
+		"which names no image: name one (policy default).":                                            runs(`x", which passed`),
+		"with $(...) in its command or args, which the audit team/notes cannot be compared with: see": runs(tag, "$(X)"),
+		"which was audited with another command or other args, by team/notes: have it audited, as by": runs(tag, "sh"),
+	} {
+		o := gate.Decide(containers(container), factsOf(policyOf(), verdictOf("notes"))).Opinions[0]
+		if !strings.HasPrefix(o.Finding, want) || !strings.HasSuffix(o.Sentence, ", "+o.Finding) {
+			t.Errorf("finding %q of %q, want %q", o.Finding, o.Sentence, want)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	elsewhere := policyOf(trusting(v1alpha1.Trust{AuditNamespaces: "Selected", NamespaceSelector: auditsSelector}))
 	for _, test := range []struct {
@@ -109,7 +124,7 @@ func TestSentencesAreBounded(t *testing.T) {
 		d := gate.Decide(subject, facts)
 		texts := map[string]int{d.Message: 1024}
 		for _, o := range d.Opinions {
-			texts[o.Sentence] = 1024
+			texts[o.Sentence], texts[o.Finding] = 1024, 1024
 		}
 		for _, w := range d.Warnings {
 			texts[w] = 256

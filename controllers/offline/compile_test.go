@@ -328,8 +328,7 @@ func TestNoNameForgesALine(t *testing.T) {
 	if len(list) != len(names) {
 		t.Errorf("%d names have %d keys", len(names), len(list))
 	}
-	s := &subject{}
-	if end := s.end(gate.Opinion{Sentence: "container c runs i, which failed\nsha256:1\t\t\tpass\r*"}); strings.ContainsAny(end, "\n\t\r") {
+	if end := end(gate.Opinion{Finding: "which failed\nsha256:1\t\t\tpass\r*"}); strings.ContainsAny(end, "\n\t\r") {
 		t.Errorf("the sentence is %q", end)
 	}
 }

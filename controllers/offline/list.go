@@ -112,24 +112,24 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 		return nil
 	}
 	answers := s.opinions(p, w, "")
-	any, end := denies(answers[another]), s.end(answers[another])
+	any, of := denies(answers[another]), end(answers[another])
 	// A whole command line may be one that passed: only its digest is known.
 	all := any && !slices.ContainsFunc(s.verdicts, func(v *gate.Verdict) bool { return v.ArgvDigest != "" && !against(v) })
 	var lines []string
 	for _, v := range s.distinct(answers) {
 		switch o := answers[v.CommandDigest]; {
-		case denies(o) && s.end(o) == end && (all || any && len(v.Command) == 0): // as below
+		case denies(o) && end(o) == of && (all || any && len(v.Command) == 0): // as below
 		case denies(o):
-			lines = append(lines, s.line(words(v.Command), words(v.Args), lineDeny, exceptions, s.end(o)))
+			lines = append(lines, s.line(words(v.Command), words(v.Args), lineDeny, exceptions, end(o)))
 		case any:
 			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
 		}
 	}
 	switch {
 	case all:
-		lines = append(lines, s.line("*", "*", lineDeny, exceptions, end))
+		lines = append(lines, s.line("*", "*", lineDeny, exceptions, of))
 	case any:
-		lines = append(lines, s.line("", "*", lineDeny, exceptions, end))
+		lines = append(lines, s.line("", "*", lineDeny, exceptions, of))
 	}
 	return lines
 }
@@ -163,7 +163,7 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 		case passes[v.CommandDigest] && !passes[another]:
 			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
 		case !passes[v.CommandDigest]: // said as the gate says it
-			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, s.end(o)))
+			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, end(o)))
 		}
 	}
 	switch {
@@ -189,8 +189,5 @@ func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Ver
 	return list
 }
 
-// end is the sentence of an opinion after the image, which is said as the object names it.
-func (s *subject) end(o gate.Opinion) string {
-	_, end, _ := strings.Cut(o.Sentence, ", wh") // of which or whose; no image has a comma
-	return "wh" + sentences.Replace(end)
-}
+// end is what an opinion says after the image, which is said as the object names it.
+func end(o gate.Opinion) string { return sentences.Replace(o.Finding) }
