@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,62 +14,204 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// codeHosts serve packages and modules besides the registries of the launchers.
-var codeHosts = append(sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent,
-	"deno.land", "esm.sh", "unpkg.com", "jsdelivr.net", "rubygems.org", "crates.io", "proxy.golang.org", "repo.maven.apache.org",
+// registries answer package managers, and whoever asks them for the newest version.
+var registries = append(sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent,
+	"rubygems.org", "crates.io", "proxy.golang.org", "repo.maven.apache.org",
 )
 
+// codeHosts serve nothing but packages and modules.
+var codeHosts = []string{"deno.land", "esm.sh", "unpkg.com", "jsdelivr.net", "files.pythonhosted.org"}
+
 // fetched is why a Pass would be about code that came over the network when the server
-// started: the same command may run other code the next time. It goes by what the server
-// did, and by its command only where the trace has no name for whom it talked to.
+// started: the same command may run other code the next time. It goes by what brings code:
+// a package manager, a program or module that was written once the network had been
+// reached, and an interpreter that was given its program by a pipe or as an argument.
 func fetched(plan Plan, runs []observation) report.Incomplete {
 	if plan.Network != report.NetworkAllow {
 		return report.Incomplete{} // nothing came
 	}
-	launcher := len(sinkhole.RegistriesOf(plan.Command).Absent) > 0
+	f := fetching{command: plan.Command, written: map[string]bool{}}
 	for _, o := range runs {
-		if from := o.fetchedFrom(launcher); from != "" {
+		if from, how := f.run(o.profile.Effects); how != "" {
 			return report.Incomplete{Reason: report.ReasonCodeFetched,
-				Message: fmt.Sprintf("the server fetched code at its start, from %s: what runs the next time may be other code", from)}
+				Message: fmt.Sprintf("the server fetched code at its start, from %s (%s): what runs the next time may be other code", from, how)}
 		}
 	}
 	return report.Incomplete{}
 }
 
-// fetchedFrom is where code came from at the start of a run; "" if none did.
-func (o observation) fetchedFrom(launcher bool) string {
-	written, executed, reached := map[string]bool{}, map[string]bool{}, ""
-	for _, e := range o.profile.Effects {
+// fetching is what the launches of a server show of code that came over the network.
+type fetching struct {
+	command []string
+	// written are the files that were written when the network had been reached, in any
+	// launch: the next one may load them. late has when, as a number of effects, those of
+	// this launch were written first.
+	written map[string]bool
+	late    map[string]int
+	// hosts are those, or else the addresses, that were reached so far; effects are those
+	// of one launch.
+	hosts   []string
+	effects []profile.Effect
+}
+
+// run returns where code came from in a launch and how; how is "" if none did.
+func (f *fetching) run(effects []profile.Effect) (from, how string) {
+	f.effects, f.late = nil, map[string]int{}
+	for _, e := range effects {
 		if e.Phase != report.PhaseStartup || e.Error != "" {
 			continue
 		}
-		switch e.Kind {
-		case profile.KindWrite:
-			written[e.Path] = true
-		case profile.KindExec:
-			executed[e.Path] = true
-		case profile.KindConnect, profile.KindSend:
-			if isCodeHost(e.Host) {
-				return e.Host
+		f.effects = append(f.effects, e)
+		switch {
+		case e.Kind == profile.KindConnect || e.Kind == profile.KindSend:
+			f.hosts = append(f.hosts, reached(e)...)
+		case changes(e) && (len(f.hosts) > 0 || e.Count > 1):
+			// What was done more than once may have been done later, too.
+			if !f.written[e.Path] {
+				f.late[e.Path] = len(f.effects)
 			}
-			if address, err := netip.ParseAddr(e.Address); err == nil && !address.IsLoopback() && e.Protocol == "tcp" {
-				reached = e.Address
-			}
+			f.written[e.Path] = true
 		}
 	}
-	for path := range written {
-		launcher = launcher || executed[path]
+	for _, host := range f.hosts {
+		if isOf(host, codeHosts) {
+			return host, "it serves code"
+		}
 	}
-	if !launcher {
-		return ""
+	for i, e := range f.effects {
+		if how := f.brings(i, e); how != "" && len(f.hosts) > 0 {
+			return cmp.Or(f.registry(), f.hosts[0]), how
+		}
 	}
-	return reached
+	return "", ""
 }
 
-// isCodeHost reports whether a host serves packages or modules.
-func isCodeHost(host string) bool {
+// brings says how an effect makes code of what came; "" if it does not.
+func (f *fetching) brings(i int, e profile.Effect) string {
+	switch e.Kind {
+	case profile.KindExec:
+		return f.executes(i, e)
+	case profile.KindRead:
+		if f.written[e.Path] && code.MatchString(e.Path) {
+			return fmt.Sprintf("it loaded %s, which it had written", e.Path)
+		}
+	case profile.KindWrite, profile.KindStore:
+		if f.written[e.Path] && (loaded.MatchString(e.Path) || modules.MatchString(e.Path)) {
+			return "it wrote " + e.Path
+		}
+	case profile.KindSend:
+		if found := request.FindString(e.Detail); found != "" {
+			return "it asked for " + strings.TrimSpace(found)
+		}
+	}
+	return ""
+}
+
+// executes says how a program that was started makes code of what came.
+func (f *fetching) executes(i int, e profile.Effect) string {
+	p := parseProgram(e)
+	switch {
+	case f.written[e.Path]:
+		return fmt.Sprintf("it executed %s, which it had written", e.Path)
+	case p.installs, p.resolves && f.registry() != "":
+		return p.name + " fetches packages"
+	case p.downloads:
+		return p.name + " prints what it fetches"
+	case p.interprets:
+		return f.interprets(p, i, e)
+	}
+	return ""
+}
+
+// interprets says how an interpreter got what came as its program.
+func (f *fetching) interprets(p program, i int, e profile.Effect) string {
+	switch {
+	case p.remote:
+		return p.name + " runs what is at a URL"
+	case p.stdin:
+		return p.name + " was given its program by a pipe"
+	case p.inline != "" && (!p.shell || strings.Contains(p.inline, "\n")) && f.follows(i) && !f.given(p.inline): // of one line are commands
+		return p.name + " was given its program as an argument"
+	}
+	if address := codeURL.FindString(strings.Join(e.Argv, " ")); address != "" {
+		return p.name + " was given " + address
+	}
+	for file := range f.written {
+		if at, late := f.late[file]; late && at > i && e.Count <= 1 {
+			continue
+		}
+		if slices.ContainsFunc(e.Argv, func(arg string) bool { return names(arg, file) }) {
+			return fmt.Sprintf("%s executed %s, which had been written", p.name, file)
+		}
+	}
+	return ""
+}
+
+// follows reports whether an effect came after the network had been reached.
+func (f *fetching) follows(i int) bool {
+	return slices.ContainsFunc(f.effects[:i], func(e profile.Effect) bool { return len(reached(e)) > 0 })
+}
+
+// given reports whether the command of the server has a text.
+func (f *fetching) given(text string) bool {
+	return slices.ContainsFunc(f.command, func(arg string) bool { return strings.Contains(arg, text) })
+}
+
+// registry is the registry that was reached; "" if none was.
+func (f *fetching) registry() string {
+	i := slices.IndexFunc(f.hosts, func(host string) bool { return isOf(host, registries) })
+	if i < 0 {
+		return ""
+	}
+	return f.hosts[i]
+}
+
+// reached is the host, or else the address, that code may come from.
+func reached(e profile.Effect) []string {
+	if e.Kind != profile.KindConnect && e.Kind != profile.KindSend {
+		return nil
+	}
+	address, err := netip.ParseAddr(e.Address)
+	switch {
+	case err != nil || address.IsLoopback():
+		return nil
+	case e.Protocol == "tcp", e.Protocol == "udp" && e.Port == portTLS: // QUIC
+		return []string{cmp.Or(e.Host, e.Address)}
+	}
+	return nil
+}
+
+// changes reports whether an effect may have changed what a file holds.
+func changes(e profile.Effect) bool {
+	if e.Kind != profile.KindWrite {
+		return e.Kind == profile.KindStore
+	}
+	return slices.ContainsFunc([]string{"open", "creat", "rename", "link", "symlink", "mmap"},
+		func(call string) bool { return strings.HasPrefix(e.Operation, call) })
+}
+
+// names reports whether an argument is the name of a file, from any directory above it.
+func names(arg, file string) bool {
+	arg = path.Clean(arg)
+	return arg == file || arg != "." && strings.HasSuffix(file, "/"+strings.TrimPrefix(arg, "/")) && !path.IsAbs(arg)
+}
+
+// isOf reports whether a host is of one of some domains.
+func isOf(host string, domains []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return slices.ContainsFunc(codeHosts, func(domain string) bool {
+	return slices.ContainsFunc(domains, func(domain string) bool {
 		return host == domain || strings.HasSuffix(host, "."+domain)
 	})
 }
+
+// What code is, by its name: source that an interpreter reads; what a loader maps, whose
+// reads are no effects; and directories from which modules are loaded.
+var (
+	code    = regexp.MustCompile(`\.(?:[cm]?[jt]sx?|py[cwz]?|pth|rb|p[lm]|php|lua|sh|bash|ps1|wasm|clj|groovy|exs?)$`)
+	loaded  = regexp.MustCompile(`\.(?:so(?:\.[\d.]+)?|node|wasm|dll|jar|class|whl|egg)$`)
+	modules = regexp.MustCompile(`/(?:node_modules|site-packages|dist-packages|gems)/(?:[^.].*\.(?:[cm]?js|py|pth|rb))$`)
+
+	codePath = `\.(?:[cm]?[jt]sx?|py[cz]?|rb|p[lm]|php|lua|sh|bash|ps1|wasm|jar|whl|tgz)`
+	codeURL  = regexp.MustCompile(`https?://[^\s'"<>)]+` + codePath + `\b`)
+	request  = regexp.MustCompile(`(?:GET|POST) /[^\s'"]*` + codePath + `(?:\?[^\s'"]*)? `)
+)
