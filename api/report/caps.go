@@ -37,6 +37,8 @@ const (
 	MaxBehavior      = 512
 	MaxRiskParts     = 24
 	MaxDefinition    = 8192
+	MaxCodePaths     = 64
+	MaxCodePathBytes = 256
 	MaxChangeBytes   = 1024
 	MaxNameBytes     = 256
 	MaxMessageBytes  = 1024
@@ -162,6 +164,9 @@ func (t *trimmer) report(r *Report, to limits) {
 	fit(&r.Manifest.Definition, MaxDefinition)
 	t.record(r, to)
 	t.privileges(r.Privileges, to)
+	if odd := func(path string) bool { return len(path) > MaxCodePathBytes || !utf8.ValidString(path) }; t.tight || len(r.CodePaths) > MaxCodePaths || slices.ContainsFunc(r.CodePaths, odd) {
+		r.CodePaths = nil // half of them are as good as none
+	}
 	r.Profile.Capabilities = cut(t, "profile.capabilities", r.Profile.Capabilities, to.capabilities)
 	for i := range r.Profile.Capabilities {
 		t.profile(&r.Profile.Capabilities[i], to.effects)

@@ -63,8 +63,11 @@ type Report struct {
 	Profile  Profile        `json:"profile"`
 	// Privileges is what it needed of the machine; nil where nothing was traced.
 	Privileges *Privileges `json:"privileges,omitempty"`
-	Manifest   Manifest    `json:"manifest"`
-	Coverage   Coverage    `json:"coverage"`
+	// CodePaths are the directories and files from which programs were started and code was
+	// loaded, or looked for: see package codepath. Absent where not all of them are known.
+	CodePaths []string `json:"codePaths,omitempty"`
+	Manifest  Manifest `json:"manifest"`
+	Coverage  Coverage `json:"coverage"`
 	// Exercise has a row for each capability, in the order of the manifest.
 	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
 

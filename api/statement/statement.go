@@ -100,6 +100,8 @@ type Server struct {
 	Command []string `json:"command"`
 	// Environment is what the audit set besides; nil if nothing.
 	Environment *report.Environment `json:"environment,omitempty"`
+	// CodePaths are where its code came from, as in a report; absent where that is not known.
+	CodePaths []string `json:"codePaths,omitempty"`
 }
 
 // Audit names the MCPServerAudit that was made. Its author chose the scope, the
@@ -158,7 +160,7 @@ func New(r report.Report, of Image) (Statement, error) {
 		Incomplete: r.Incomplete, FailOn: r.FailOn, Findings: report.Count(r.Findings), Image: of.Audited,
 		Server: Server{
 			Name: r.Server.Name, Version: r.Server.Version, ProtocolVersion: r.Server.ProtocolVersion,
-			Transport: r.Server.Transport, Command: r.Server.Command, Environment: r.Server.Environment,
+			Transport: r.Server.Transport, Command: r.Server.Command, Environment: r.Server.Environment, CodePaths: r.CodePaths,
 		},
 		Audit: of.Audit, Probe: r.Probe, DeclaredScope: scopeDigest(r.DeclaredScope), Suppressed: suppressed(r.Findings),
 		ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest, RulesetDigest: r.RulesetDigest,

@@ -49,6 +49,21 @@ type AuditedServer struct {
 	// +optional
 	Environment *AuditedEnvironment `json:"environment,omitempty"`
 
+	// workingDir is the working directory of the command, whether the spec or the image
+	// says so; empty if it is not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	WorkingDir string `json:"workingDir,omitempty"`
+
+	// codePaths are the directories and files from which programs were started and code was
+	// loaded, or looked for, besides the directories that every image has for that. Absent if not all of them
+	// are known.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	CodePaths []string `json:"codePaths,omitempty"`
+
 	// exercise is how the server was exercised.
 	// +optional
 	Exercise *AuditedExercise `json:"exercise,omitempty"`

@@ -80,6 +80,14 @@ type Gate struct {
 	// +kubebuilder:default=Deny
 	OnOtherCommand GateAction `json:"onOtherCommand,omitempty"`
 
+	// onAltered is for a container that is started as its image was audited, and yet can
+	// run other code: by variables that load code, a mount over code that the audit saw, another
+	// working directory, or hooks and probes that execute commands. Also for a pass that
+	// was earned by less exercise than the default. Deny is the strict mode of the gate.
+	// +optional
+	// +kubebuilder:default=Allow
+	OnAltered GateAction `json:"onAltered,omitempty"`
+
 	// onInconclusive is for an audit that could not observe everything.
 	// +optional
 	// +kubebuilder:default=Deny
@@ -253,7 +261,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in a word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -273,6 +281,10 @@ const (
 	// GateOtherEnvironment: the image was audited with another environment or working
 	// directory.
 	GateOtherEnvironment GateReason = "OtherEnvironment"
+	// GateAltered: the container can run code that the audit did not see.
+	GateAltered GateReason = "Altered"
+	// GateLittleExercised: the audit passed by less exercise than the default.
+	GateLittleExercised GateReason = "LittleExercised"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image

@@ -107,6 +107,12 @@ type AuditResult struct {
 	// privileges is what it needed of the machine.
 	// +optional
 	Privileges *Privileges `json:"privileges,omitempty"`
+	// codePaths are where the server's code came from, as in status.audited of an MCPServerAudit.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	CodePaths []string `json:"codePaths,omitempty"`
 	// manifest is what the server advertises.
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.

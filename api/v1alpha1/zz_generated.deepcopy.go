@@ -71,6 +71,11 @@ func (in *AuditResult) DeepCopyInto(out *AuditResult) {
 		*out = new(Privileges)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.CodePaths != nil {
+		in, out := &in.CodePaths, &out.CodePaths
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	in.Manifest.DeepCopyInto(&out.Manifest)
 	out.Coverage = in.Coverage
 	if in.Exercise != nil {
@@ -228,6 +233,11 @@ func (in *AuditedServer) DeepCopyInto(out *AuditedServer) {
 		in, out := &in.Environment, &out.Environment
 		*out = new(AuditedEnvironment)
 		(*in).DeepCopyInto(*out)
+	}
+	if in.CodePaths != nil {
+		in, out := &in.CodePaths, &out.CodePaths
+		*out = make([]string, len(*in))
+		copy(*out, *in)
 	}
 	if in.Exercise != nil {
 		in, out := &in.Exercise, &out.Exercise

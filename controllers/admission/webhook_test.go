@@ -73,6 +73,8 @@ func (w world) audit(ctx context.Context, name, image string, high int32) {
 		ObservedGeneration: audit.Generation, Verdict: v1alpha1.VerdictPass, ImageDigest: digest, LastAuditTime: &now, Findings: counts,
 		Audited: &v1alpha1.AuditedServer{
 			Image: image, Digests: []v1alpha1.Digest{digest}, CommandDigest: v1alpha1.CommandDigest(nil, nil), Unsuppressed: counts,
+			WorkingDir: "/app", CodePaths: []string{"/app"},
+			Exercise: &v1alpha1.AuditedExercise{Digest: digest, Network: v1alpha1.NetworkSinkhole, Rounds: 3, MaxCallsPerTool: 24},
 		},
 	}
 	condition := func(kind, reason string, holds bool) {

@@ -45,9 +45,10 @@ func (s *session) audited() *v1alpha1.AuditedServer {
 		// was when it could.
 		ran.Digests, ran.AmbiguousDigest, ran.ImageID = before.Digests, before.AmbiguousDigest, before.ImageID
 		ran.Platform, ran.ArgvDigest = before.Platform, before.ArgvDigest
-		ran.Environment = before.Environment
+		ran.Environment, ran.WorkingDir, ran.CodePaths = before.Environment, before.WorkingDir, before.CodePaths
 	}
 	if s.report != nil {
+		ran.CodePaths = s.codePaths()
 		ran.Unsuppressed = counts(report.Count(report.Counting(s.report.Findings)))
 	}
 	return &ran

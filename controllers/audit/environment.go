@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -57,6 +58,22 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 	return nil
 }
 
+// place records where the image has the command run, and what its variables add to the
+// code paths.
+func (s *session) place(imageEnv []string, imageDir string) {
+	s.run.Audited.WorkingDir = cmp.Or(s.audit.Spec.Server.WorkingDir, imageDir, "/")
+	s.run.SearchPaths = environ.SearchPaths(imageEnv)
+}
+
+// codePaths are those of the report with those of the image's variables: a directory that
+// is not there leaves no trace.
+func (s *session) codePaths() []string {
+	if s.report == nil || len(s.report.CodePaths) == 0 {
+		return nil
+	}
+	return codepath.Reduce(slices.Concat(s.report.CodePaths, s.run.SearchPaths))
+}
+
 // keyPause is when to look again for the key, which the manager makes when it starts.
 const keyPause = 2 * time.Second
 
@@ -98,7 +115,7 @@ func reported(of *v1alpha1.AuditedEnvironment) *report.Environment {
 // What was seen stays seen: findings fail it all the same.
 func (s *session) misled() {
 	if s.report != nil {
-		s.report.Server.Environment = reported(s.run.Audited.Environment)
+		s.report.Server.Environment, s.report.CodePaths = reported(s.run.Audited.Environment), s.codePaths()
 	}
 	if !s.failed() && s.run.CodeLoaded != "" {
 		s.fail(report.ReasonCodeLoaded, "%s", s.run.CodeLoaded)

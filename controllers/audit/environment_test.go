@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,25 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 				t.Errorf("without a key: %v", err)
 			}
 		})
+	}
+}
+
+// TestS16CodePathsOfTheStatus: those of the report with those of the image's variables, or
+// none if the report has none.
+func TestS16CodePathsOfTheStatus(t *testing.T) {
+	s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "r/notes"}}}}
+	s.run.Audited = asked(s.audit.Spec)
+	s.place([]string{"PATH=/opt/bin:/usr/bin", "PYTHONPATH=/plugins", "LANG=/x", "PYTHONUNBUFFERED=/y"}, "")
+	if s.report = (&report.Report{}); s.audited().CodePaths != nil {
+		t.Errorf("not known, and yet %q", s.audited().CodePaths)
+	}
+	s.report.CodePaths = []string{"/app"}
+	if got := s.audited(); !slices.Equal(got.CodePaths, []string{"/app", "/opt/bin", "/plugins"}) || got.WorkingDir != "/" {
+		t.Errorf("got %q in %q", got.CodePaths, got.WorkingDir)
+	}
+	s.audit.Spec.Server.WorkingDir = "/srv"
+	if s.place(nil, "/app"); s.audited().WorkingDir != "/srv" {
+		t.Errorf("in %q", s.audited().WorkingDir)
 	}
 }
 

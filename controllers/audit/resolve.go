@@ -72,6 +72,7 @@ func (r *Reconciler) accept(s *session, image imageref.Image) error {
 	if err := r.surroundings(s, image.Env, image.WorkingDir); err != nil {
 		return err
 	}
+	s.place(image.Env, image.WorkingDir)
 	return s.found(image)
 }
 

@@ -369,6 +369,8 @@ func TestGated(t *testing.T) {
 		want  string
 	}{
 		{"all is well", fine, state{}, "True Gating: Containers that run: 3; none of them would be denied."},
+		{"S9: audits of all namespaces", fine, state{trustsAll: true}, "True Gating: Containers that run: 3; none of them would be denied. " +
+			"Audits of every namespace count (trust.auditNamespaces: All): who may write an MCPServerAudit anywhere can have an image pass or fail."},
 		{"something runs", violated, state{}, "True RunningViolations: Containers that run: 3; would be denied by now: 2, see status.gate.running. They are left alone."},
 		{"an invalid spec, first of all", violated, state{invalid: "spec.match: no", offline: "x", unread: "team", off: true},
 			"False InvalidSpec: The spec cannot be followed, so all that the policy could be about is denied. Correct it: spec.match: no"},

@@ -77,8 +77,8 @@ const (
 
 // reasons from good to bad, as in the API.
 var reasons = []v1alpha1.GateReason{
-	v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateStale, v1alpha1.GateInconclusive, v1alpha1.GateOtherPlatform,
-	v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateDrifted, v1alpha1.GateFailed,
+	v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateLittleExercised, v1alpha1.GateStale, v1alpha1.GateInconclusive, v1alpha1.GateOtherPlatform,
+	v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateDrifted, v1alpha1.GateFailed,
 }
 
 func rank(r v1alpha1.GateReason) int { return slices.Index(reasons, r) }
@@ -104,6 +104,8 @@ type state struct {
 	off bool
 	// offline says why what the API server enforces by itself could not be written.
 	offline string
+	// trustsAll: an audit of any namespace counts.
+	trustsAll bool
 	// unread is a namespace that the policy may be about, whose Pods are not known.
 	unread string
 }
@@ -117,6 +119,9 @@ func (t *tally) gated(s state) conditions.Condition {
 	runs := fmt.Sprintf("Containers that run: %d; none of them would be denied.", t.containers)
 	if t.violating > 0 {
 		runs = fmt.Sprintf("Containers that run: %d; would be denied by now: %d, see status.gate.running. They are left alone.", t.containers, t.violating)
+	}
+	if s.trustsAll {
+		runs += " Audits of every namespace count (trust.auditNamespaces: All): who may write an MCPServerAudit anywhere can have an image pass or fail."
 	}
 	switch {
 	case s.invalid != "":

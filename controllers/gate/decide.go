@@ -132,13 +132,21 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opinion {
 	container, read := d.subject.Containers[i], &d.images[i]
 	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}
+	var altered *Alteration
 	if policy.Invalid == "" {
 		found = known.concludeIn(policy, a)
+		found, altered = policy.strict(found, a, container)
 		if read.digest == "" { // what a tag will name is not known, whatever it named
 			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, policy.Gate.OnMissing})
+			if found.reason == v1alpha1.GatePassed { // by its last verdict, with a warning
+				found.reason = v1alpha1.GateNoDigest
+			}
 		}
 	}
 	opinion := Opinion{Policy: policy, Container: container, Reason: found.reason, Action: found.action, Verdict: found.verdict}
+	if found.reason == v1alpha1.GateAltered {
+		opinion.Alteration = altered
+	}
 	if found.action == v1alpha1.ActionDeny && !policy.Trust.IgnoreExceptions {
 		opinion.Exception = d.exception(policy, container, read.name)
 	}
@@ -188,7 +196,8 @@ func inOrder(a, b Opinion) int {
 		strings.Compare(a.Container.Name, b.Container.Name), strings.Compare(a.Container.Image, b.Container.Image),
 		strings.Compare(string(a.Container.Role), string(b.Container.Role)),
 		slices.Compare(a.Container.Command, b.Container.Command), slices.Compare(a.Container.Args, b.Container.Args),
-		slices.Compare(a.Container.Digests, b.Container.Digests), compareEnvironments(a.Container.Environment, b.Container.Environment), strings.Compare(a.Container.Unclear, b.Container.Unclear),
+		slices.Compare(a.Container.Digests, b.Container.Digests), compareEnvironments(a.Container.Environment, b.Container.Environment),
+		compareAdditions(a.Container.Additions, b.Container.Additions), strings.Compare(a.Container.Unclear, b.Container.Unclear),
 	)
 }
 

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -16,7 +17,14 @@ type Environment struct {
 	// Unclear: a value refers to one that the object does not have.
 	Unclear    bool
 	WorkingDir string
+	// Unread are the names of the other variables, sorted: those whose values come from
+	// elsewhere, and those that no audit takes. From: there may be more, of which not even
+	// the names are known.
+	Unread []string
+	From   bool
 }
+
+func sortedNames(variables map[string]string) []string { return slices.Sorted(maps.Keys(variables)) }
 
 // fingerprint is the same for environments that are equal; nil for one that is equal to
 // no audit's.
@@ -48,11 +56,11 @@ func fingerprintOf(of *v1alpha1.AuditedEnvironment) (f fingerprint, comparable b
 // compareEnvironments orders them, so that the same is decided in whatever order they come.
 func compareEnvironments(a, b Environment) int {
 	pairs := func(e Environment) []string {
-		all := []string{e.WorkingDir}
-		for _, name := range slices.Sorted(maps.Keys(e.Variables)) {
+		all := []string{e.WorkingDir, fmt.Sprint(e.From)}
+		for _, name := range sortedNames(e.Variables) {
 			all = append(all, name, e.Variables[name])
 		}
-		return all
+		return append(append(all, ""), e.Unread...)
 	}
 	return slices.Compare(pairs(a), pairs(b))
 }

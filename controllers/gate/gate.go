@@ -51,6 +51,7 @@ type Container struct {
 	ImageID       v1alpha1.Digest
 	Command, Args []string
 	Environment   Environment
+	Additions     Additions
 	// Unclear says in a sentence what of the container cannot be compared with an
 	// audit; empty if all can.
 	Unclear string
@@ -73,6 +74,11 @@ type Verdict struct {
 	// Environment is what the audit set besides; nil if nothing. Then the verdict is about
 	// the image with any environment.
 	Environment *v1alpha1.AuditedEnvironment
+	// WorkingDir of the command, and CodePaths as in AuditedServer; empty if not known.
+	WorkingDir string
+	CodePaths  []string
+	// Exercise is how the server was exercised; nil if that is not known.
+	Exercise *v1alpha1.AuditedExercise
 	// Command and Args are those of CommandDigest; nil as well if the spec has others by now.
 	Command, Args []string
 	// Complete: everything was observed. Drifted: the manifest is not the baseline's.
@@ -170,6 +176,8 @@ type Opinion struct {
 	Verdict *Verdict
 	// Exception that admits it; nil if none was needed, or none does.
 	Exception *Exception
+	// Alteration is what GateAltered is about; else nil.
+	Alteration *Alteration
 	// Sentence says what was found, and what to do about it. Finding is the part of it
 	// after the image: whoever has another name for that puts it in front.
 	Sentence, Finding string

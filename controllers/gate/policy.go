@@ -119,6 +119,7 @@ func withDefaults(gate v1alpha1.Gate) v1alpha1.Gate {
 	gate.FailOn = cmp.Or(gate.FailOn, "High")
 	gate.OnMissing = cmp.Or(gate.OnMissing, v1alpha1.ActionDeny)
 	gate.OnOtherCommand = cmp.Or(gate.OnOtherCommand, v1alpha1.ActionDeny)
+	gate.OnAltered = cmp.Or(gate.OnAltered, v1alpha1.ActionAllow)
 	gate.OnInconclusive = cmp.Or(gate.OnInconclusive, v1alpha1.InconclusiveAction(v1alpha1.ActionDeny))
 	gate.OnDrift = cmp.Or(gate.OnDrift, v1alpha1.ActionDeny)
 	gate.OnStale = cmp.Or(gate.OnStale, v1alpha1.ActionDeny)
@@ -145,7 +146,7 @@ func (p *Policy) checkGate() error {
 		check("failOn", string(p.Gate.FailOn), "Critical", "High", "Medium", "Low", "Info")
 	}
 	for _, action := range []struct{ field, word string }{
-		{"onMissing", string(p.Gate.OnMissing)}, {"onOtherCommand", string(p.Gate.OnOtherCommand)},
+		{"onMissing", string(p.Gate.OnMissing)}, {"onOtherCommand", string(p.Gate.OnOtherCommand)}, {"onAltered", string(p.Gate.OnAltered)},
 		{"onDrift", string(p.Gate.OnDrift)}, {"onStale", string(p.Gate.OnStale)},
 	} {
 		check(action.field, action.word, "Deny", "Warn", "Allow")

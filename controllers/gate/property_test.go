@@ -47,6 +47,10 @@ func randomVerdict(r *rand.Rand, name string) *gate.Verdict {
 	if len(v.Digests) < 2 {
 		v.Ambiguous = pick(r, index, "")
 	}
+	if often(r) {
+		traced(v)
+		v.Exercise.Rounds = pick(r, int32(3), 3, 1)
+	}
 	for _, change := range []func(*gate.Verdict){failed, drifted, incomplete, halted, lastPassed} {
 		if r.IntN(5) == 0 {
 			change(v)
@@ -62,7 +66,7 @@ func randomPolicy(r *rand.Rand, name string) *gate.Policy {
 	action := func() v1alpha1.GateAction { return pick(r, deny, deny, warn, allow) }
 	g := v1alpha1.Gate{
 		Mode: pick(r, v1alpha1.GateEnforce, v1alpha1.GateEnforce, v1alpha1.GateWarn, v1alpha1.GateAudit), FailOn: pick[v1alpha1.FailOn](r, "High", "Low", "Critical", "Never"),
-		OnMissing: action(), OnOtherCommand: action(), OnDrift: action(), OnStale: action(),
+		OnMissing: action(), OnOtherCommand: action(), OnDrift: action(), OnStale: action(), OnAltered: pick(r, allow, allow, warn, deny),
 		OnInconclusive: pick(r, v1alpha1.InconclusiveAction(action()), v1alpha1.ActionLastVerdict),
 	}
 	if !often(r) {
@@ -115,6 +119,9 @@ func randomWorld(r *rand.Rand) world {
 		}
 		if r.IntN(6) == 0 {
 			c.Digests, c.ImageID = pick(r, nil, []v1alpha1.Digest{platform}, []v1alpha1.Digest{config}), pick(r, "", "", config)
+		}
+		if r.IntN(4) == 0 {
+			c.Additions.Mounts = []string{pick(r, "/app", "/data")}
 		}
 		if r.IntN(8) == 0 {
 			c.Unclear = "It is odd."

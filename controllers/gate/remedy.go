@@ -37,6 +37,10 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(o.Verdict.Architecture, 32))
 	case v1alpha1.GateNoDigest:
 		return pin(o)
+	case v1alpha1.GateAltered:
+		return o.Alteration.Fix
+	case v1alpha1.GateLittleExercised:
+		return "have it audited with the defaults of spec.probe and spec.sandbox"
 	case v1alpha1.GateOtherEnvironment:
 		return show(o.Verdict) + ", and give the container the same env and workingDir, or have it audited without"
 	case v1alpha1.GateOtherCommand:

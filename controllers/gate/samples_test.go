@@ -22,7 +22,7 @@ func TestS19HardenedSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	sample, own := gate.ReadClusterPolicy(policy), verdictOf("own")
-	reviewed := verdictOf("reviewed", func(v *gate.Verdict) { v.Audit.Namespace = "mcp-reviews" })
+	reviewed := verdictOf("reviewed", traced, func(v *gate.Verdict) { v.Audit.Namespace = "mcp-reviews" })
 	for _, name := range []string{"registry.example/mcp/notes", "docker.io/notes", "registry-1.docker.io/library/notes", "10.0.0.1:5000/notes", "notes"} {
 		image := name + "@" + string(index)
 		if got := gate.Decide(containers(runs(image)), factsOf(sample, own)); got.Allowed {
@@ -30,6 +30,11 @@ func TestS19HardenedSample(t *testing.T) {
 		}
 		if got := gate.Decide(containers(runs(image)), factsOf(sample, own, reviewed)); !got.Allowed {
 			t.Errorf("%s is denied, though it was reviewed: %s", image, got.Message)
+		}
+		altered := runs(image)
+		mounting("/app")(&altered)
+		if got := gate.Decide(containers(altered), factsOf(sample, own, reviewed)); got.Allowed {
+			t.Errorf("S16: %s is admitted with a volume over its code", image)
 		}
 	}
 }

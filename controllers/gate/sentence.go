@@ -122,8 +122,18 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 		return d.otherCommand(o, audit, cut)
 	case v1alpha1.GateNoDigest:
 		return noDigest(read)
+	case v1alpha1.GateAltered, v1alpha1.GateLittleExercised:
+		return o.strict(audit, cut)
 	}
 	return notAudited(o.Container, read, cut)
+}
+
+// strict says what a policy found that is strict.
+func (o Opinion) strict(audit string, cut int) string {
+	if o.Alteration != nil {
+		return fmt.Sprintf("which was audited by %s, %s", audit, excerpt.Line(o.Alteration.What, cut))
+	}
+	return fmt.Sprintf("whose audit %s exercised it less than by default: %s", audit, excerpt.Line(littleExercised(o.Verdict.Exercise), cut))
 }
 
 // noDigest says why no verdict is about the image that will run.

@@ -17,8 +17,8 @@ type standing struct {
 var (
 	actions = []v1alpha1.GateAction{v1alpha1.ActionAllow, v1alpha1.ActionWarn, v1alpha1.ActionDeny}
 	reasons = []v1alpha1.GateReason{
-		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateStale, v1alpha1.GateInconclusive,
-		v1alpha1.GateOtherPlatform, v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand,
+		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateLittleExercised, v1alpha1.GateStale, v1alpha1.GateInconclusive,
+		v1alpha1.GateOtherPlatform, v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered,
 		v1alpha1.GateNotAudited, v1alpha1.GateDrifted, v1alpha1.GateFailed,
 	}
 )
@@ -49,7 +49,7 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 }
 
 // Standing is what a policy holds a verdict for by itself: Passed, Failed, Drifted,
-// Inconclusive or Stale. Of several it is the one that the policy wants most done about.
+// Inconclusive, Stale or LittleExercised. Of several it is the one that the policy wants most done about.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
 }
@@ -59,6 +59,9 @@ func (p *Policy) standing(v *Verdict, now time.Time) standing {
 		return standing{v1alpha1.GateFailed, v1alpha1.ActionDeny}
 	}
 	worst := standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
+	if p.Gate.OnAltered != v1alpha1.ActionAllow && littleExercised(v.Exercise) != "" {
+		worst = worse(worst, standing{v1alpha1.GateLittleExercised, p.Gate.OnAltered})
+	}
 	if v.Halted || p.older(v.Time, now) {
 		worst = worse(worst, standing{v1alpha1.GateStale, p.Gate.OnStale})
 	}

@@ -77,6 +77,7 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 	}
 	v.CommandDigest, v.ArgvDigest = audited.CommandDigest, audited.ArgvDigest
 	v.Environment = audited.Environment
+	v.WorkingDir, v.CodePaths, v.Exercise = audited.WorkingDir, audited.CodePaths, audited.Exercise
 	if audited.Exercise == nil && (len(server.Env) > 0 || server.WorkingDir != "") {
 		v.Environment = &v1alpha1.AuditedEnvironment{Names: []string{""}} // by an operator that did not record it: equal to none
 	}

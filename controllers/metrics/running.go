@@ -19,7 +19,8 @@ type RunningContainer struct {
 // gateReasons are those of a decision of the gate.
 var gateReasons = words{
 	string(v1alpha1.GatePassed), string(v1alpha1.GateExcepted), string(v1alpha1.GateStale), string(v1alpha1.GateInconclusive),
-	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherEnvironment), string(v1alpha1.GateOtherCommand), string(v1alpha1.GateNotAudited),
+	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherEnvironment), string(v1alpha1.GateOtherCommand),
+	string(v1alpha1.GateAltered), string(v1alpha1.GateLittleExercised), string(v1alpha1.GateNotAudited),
 	string(v1alpha1.GateNoDigest), string(v1alpha1.GateDrifted), string(v1alpha1.GateFailed),
 }
 

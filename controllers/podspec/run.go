@@ -68,6 +68,8 @@ type Run struct {
 	// CodeLoaded says which variable of the spec makes the server load code that its image
 	// does not have it load; empty if none does.
 	CodeLoaded string `json:"codeLoaded,omitempty"`
+	// SearchPaths are where programs look for code by the image's variables.
+	SearchPaths []string `json:"searchPaths,omitempty"`
 	// Audited is what is run, for the status: the image and the command of the spec, the
 	// platform, digests and command line that the registry's answer makes of them. It has
 	// no findings, and nothing in a record of an older manager.

@@ -15,6 +15,8 @@ type Container struct {
 	Command, Args []string
 	Env           []EnvVar
 	WorkingDir    string
+	// Additions are those that the object itself names: its operator may make others.
+	Additions Additions
 	// Unclear is the sentence that says why no audit can be of it; empty if one can.
 	Unclear string
 }
@@ -41,7 +43,7 @@ func Server(kind schema.GroupKind, object []byte) *Container {
 	if r.elsewhere {
 		return nil
 	}
-	c := &Container{Image: r.image, Command: r.command, Args: r.args, Env: r.env, WorkingDir: r.workingDir}
+	c := &Container{Image: r.image, Command: r.command, Args: r.args, Env: r.env, WorkingDir: r.workingDir, Additions: r.additions}
 	if !r.verbatim {
 		c.Command, c.Args = Expand(r.env, r.command, r.args)
 	}

@@ -59,9 +59,12 @@ func (server *kmcp) recipe() recipe {
 	for _, secret := range names(deployment.SecretRefs) {
 		r.envFrom = append(r.envFrom, envFrom{SecretRef: &Named{secret}})
 	}
+	r.additions.VolumeMounts = slices.Clone(deployment.VolumeMounts)
 	for _, config := range names(deployment.ConfigMapRefs) {
+		r.additions.VolumeMounts = append(r.additions.VolumeMounts, mount{MountPath: "/configmaps/" + config})
 		r.leftOut = append(r.leftOut, "the files at /configmaps/"+config)
 	}
+	r.additions.EnvFrom = r.envFrom
 	switch {
 	case server.Spec.TransportType == "stdio" && deployment.Cmd == "":
 		r.problem = unfit("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")

@@ -53,7 +53,9 @@ func (server *lifecycle) recipe() recipe {
 		args: config.Arguments, env: config.Env, envFrom: config.EnvFrom,
 		transport: v1alpha1.TransportStreamableHTTP, port: config.Port, path: config.Path,
 	}
+	r.additions.EnvFrom = config.EnvFrom
 	for _, storage := range config.Storage {
+		r.additions.VolumeMounts = append(r.additions.VolumeMounts, mount{MountPath: storage.Path})
 		if storage.Source.Type != "EmptyDir" {
 			r.leftOut = append(r.leftOut, "the files at "+storage.Path)
 		}

@@ -49,10 +49,12 @@ type recipe struct {
 	workingDir    string
 	env           []EnvVar
 	envFrom       []envFrom
-	pullSecrets   []string
-	transport     v1alpha1.Transport
-	port          int64
-	path          string
+	// additions are for a comparison only: no audit has any.
+	additions   Additions
+	pullSecrets []string
+	transport   v1alpha1.Transport
+	port        int64
+	path        string
 	// verbatim: command and args do not pass through a kubelet, so that $(NAME)
 	// means nothing in them.
 	verbatim bool

@@ -69,7 +69,7 @@ func (server *toolHive) recipe() recipe {
 	if mcp >= 0 {
 		c := spec.PodTemplateSpec.Spec.Containers[mcp]
 		r.command, r.args, r.workingDir = c.Command, slices.Concat(c.Args, spec.Args), c.WorkingDir
-		r.env, r.envFrom = c.Env, c.EnvFrom
+		r.env, r.envFrom, r.additions = c.Env, c.EnvFrom, c.Additions
 		r.leftOut = append(r.leftOut, mounts(c.VolumeMounts, spec.PodTemplateSpec.Spec.Volumes)...)
 	}
 	r.env = append(append(r.env, spec.Env...), toolHiveEnv(spec.Transport, r.port)...)
@@ -81,6 +81,7 @@ func (server *toolHive) recipe() recipe {
 		r.env = append(r.env, EnvVar{Name: name, ValueFrom: &ValueFrom{SecretKeyRef: &Named{s.Name}}})
 	}
 	r.leftOut = append(r.leftOut, mounts(spec.Volumes, nil)...)
+	r.additions.VolumeMounts = slices.Concat(r.additions.VolumeMounts, spec.Volumes)
 	r.pullSecrets = append(names(spec.PodTemplateSpec.Spec.ImagePullSecrets), names(spec.ResourceOverrides.ProxyDeployment.ImagePullSecrets)...)
 	return r
 }

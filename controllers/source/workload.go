@@ -39,15 +39,14 @@ type podTemplate struct {
 }
 
 type container struct {
-	Name         string    `json:"name"`
-	Image        string    `json:"image"`
-	Command      []string  `json:"command"`
-	Args         []string  `json:"args"`
-	WorkingDir   string    `json:"workingDir"`
-	Env          []EnvVar  `json:"env"`
-	EnvFrom      []envFrom `json:"envFrom"`
-	VolumeMounts []mount   `json:"volumeMounts"`
-	Ports        []struct {
+	Additions
+	Name       string   `json:"name"`
+	Image      string   `json:"image"`
+	Command    []string `json:"command"`
+	Args       []string `json:"args"`
+	WorkingDir string   `json:"workingDir"`
+	Env        []EnvVar `json:"env"`
+	Ports      []struct {
 		Name          string `json:"name"`
 		ContainerPort int64  `json:"containerPort"`
 		Protocol      string `json:"protocol"`

@@ -39,10 +39,10 @@ type run struct {
 	image   string
 	mounted bool
 	command v1alpha1.Digest
-	// environment is the text of what the container sets, in which fmt sorts the variables.
-	environment string
+	// added is the text of what the container sets and adds, in which fmt sorts the variables.
+	added string
 }
 
 func runOf(c gate.Container) run {
-	return run{c.Image, c.Role == gate.RoleImageVolume, v1alpha1.CommandDigest(c.Command, c.Args), fmt.Sprintf("%q %t %q", c.Environment.Variables, c.Environment.Unclear, c.Environment.WorkingDir)}
+	return run{c.Image, c.Role == gate.RoleImageVolume, v1alpha1.CommandDigest(c.Command, c.Args), fmt.Sprintf("%#v %#v", c.Environment, c.Additions)}
 }

@@ -39,6 +39,7 @@ type podOS struct {
 }
 
 type container struct {
+	source.Additions
 	Name    string          `json:"name"`
 	Image   string          `json:"image"`
 	Command []string        `json:"command"`
@@ -95,16 +96,23 @@ func (s *podSpec) images() []gate.Container {
 		for _, c := range of.list {
 			read := gate.Container{Name: c.Name, Role: of.role, Image: c.Image}
 			read.Command, read.Args = source.Expand(c.Env, c.Command, c.Args)
-			read.Environment = environmentOf(c.Env, c.WorkingDir)
+			read.Environment, read.Additions = environmentOf(c.Env, c.WorkingDir, c.Additions), additionsOf(c.Additions)
 			all = append(all, clear(read))
 		}
 	}
 	return all
 }
 
-func environmentOf(env []source.EnvVar, workingDir string) gate.Environment {
+func environmentOf(env []source.EnvVar, workingDir string, additions source.Additions) gate.Environment {
 	variables, ok := source.Literals(env)
-	return gate.Environment{Variables: variables, Unclear: !ok, WorkingDir: workingDir}
+	return gate.Environment{
+		Variables: variables, Unclear: !ok, WorkingDir: workingDir,
+		Unread: source.Unread(env, variables), From: len(additions.EnvFrom) > 0,
+	}
+}
+
+func additionsOf(of source.Additions) gate.Additions {
+	return gate.Additions{Mounts: of.Mounts(), Commands: of.Commands()}
 }
 
 func clear(c gate.Container) gate.Container {

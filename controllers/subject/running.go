@@ -11,7 +11,7 @@ import (
 
 // FromPod reads a Pod that is there, with the digests by which its status names the
 // images. Of its spec the images, the command lines, the variables that have a value,
-// the node selector, the node affinity and the OS are looked at, of its status the image IDs.
+// what additions there are, the node selector, the node affinity and the OS are looked at, of its status the image IDs.
 func FromPod(from *corev1.Pod) gate.Subject {
 	p := pod{
 		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
@@ -50,7 +50,7 @@ func FromPod(from *corev1.Pod) gate.Subject {
 }
 
 func containerOf(c corev1.Container) container {
-	narrow := container{Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, WorkingDir: c.WorkingDir}
+	narrow := container{Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, WorkingDir: c.WorkingDir, Additions: source.AdditionsOf(c)}
 	for _, e := range c.Env {
 		variable := source.EnvVar{Name: e.Name, Value: e.Value}
 		if e.ValueFrom != nil {

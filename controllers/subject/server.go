@@ -36,7 +36,7 @@ func server(group string, object []byte, besides func() (*pod, error)) (gate.Sub
 	if c := source.Server(schema.GroupKind{Group: group, Kind: mcp}, object); c != nil {
 		subject.Containers = []gate.Container{{
 			Name: nameServer, Role: gate.RoleServer, Image: c.Image, Command: c.Command, Args: c.Args, Unclear: c.Unclear,
-			Environment: environmentOf(c.Env, c.WorkingDir),
+			Environment: environmentOf(c.Env, c.WorkingDir, c.Additions), Additions: additionsOf(c.Additions),
 		}}
 	}
 	template, err := besides()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/faketime"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -45,6 +46,20 @@ func (p *programs) event(e trace.Event) (ours bool) {
 		return faketime.Owns(e.Path)
 	}
 	return false
+}
+
+// interpreters adds those of scripts to the code paths: the kernel starts them without a
+// call that the trace could show.
+func (p *programs) interpreters(launcher Launcher, code *profile.Code) {
+	files, ok := launcher.(Clock)
+	if !ok {
+		return
+	}
+	for _, program := range p.paths {
+		for _, interpreter := range faketime.Interpreters(files, program) {
+			code.Add(trace.Event{Op: trace.OpExec, Path: interpreter})
+		}
+	}
 }
 
 var errNoClock = errors.New("the clock cannot be set where the server runs")

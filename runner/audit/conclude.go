@@ -42,6 +42,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Network:    plan.Network,
 		Profile:    seen.Report(),
 		Privileges: privileges(plan, runs, seen),
+		CodePaths:  codePaths(runs),
 		Manifest:   manifest,
 		Coverage:   first.result.Coverage,
 		Exercise:   first.result.Exercise,

@@ -48,6 +48,7 @@ type observation struct {
 	result  probe.Result
 	profile profile.Profile
 	needs   profile.Needs
+	code    profile.Code
 	made    trace.Made
 	uid     int
 	gid     int
@@ -114,10 +115,12 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	secrets, listens := leak.New(plan.Canaries), newListening()
 	made := programs{library: how.library}
 	var needs profile.Needs
+	var code profile.Code
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			if !made.event(e) {
 				builder.Add(e)
+				code.Add(e)
 			}
 			needs.Add(e)
 			secrets.Event(e)
@@ -160,7 +163,8 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
 	o.opened, o.programs, o.loaded = process.Opened(), made.paths, made.loaded
-	o.needs, o.made = needs, process.Trace().Made()
+	made.interpreters(launcher, &code)
+	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {

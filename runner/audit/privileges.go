@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -53,6 +54,23 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 		*list = slices.Compact(*list)
 	}
 	return p
+}
+
+// codePaths are where the code of the server came from in all runs that were traced; nil
+// where not all of that is known.
+func codePaths(runs []observation) []string {
+	var all []string
+	for _, o := range runs {
+		if o.launched != nil || o.untraced || !o.stats.Begun {
+			continue
+		}
+		paths, ok := o.code.Paths(o.result.Ledger)
+		if !ok {
+			return nil
+		}
+		all = append(all, paths...)
+	}
+	return codepath.Reduce(all)
 }
 
 // peerOf is the end point of a connection that leaves the machine, or that comes from

@@ -31,6 +31,12 @@ func redact(r *report.Report, without func(string) string) {
 	}
 	redactDrifts(r, hide)
 	redactPrivileges(r.Privileges, hide)
+	for _, path := range r.CodePaths {
+		if without(path) != path {
+			r.CodePaths = nil // a path that is shortened is another one
+			break
+		}
+	}
 	for i := range r.Outputs {
 		o := &r.Outputs[i]
 		hide(&o.Text)

@@ -93,6 +93,25 @@ func Unaffected(files Files, program string) string {
 	return "is a script of scripts"
 }
 
+// Interpreters are the programs that run a script, by the first lines of the script and of
+// interpreters that are scripts themselves; none of what is no script.
+func Interpreters(files Files, program string) []string {
+	var all []string
+	for range maxScripts {
+		file, err := files.Open(program)
+		if err != nil {
+			return all
+		}
+		interpreter, _ := look(file)
+		_ = file.Close() // only read
+		if interpreter == "" {
+			return all
+		}
+		all, program = append(all, interpreter), interpreter
+	}
+	return all
+}
+
 // look says why the library does not work on an ELF program, or names the
 // interpreter of a script.
 func look(file io.ReaderAt) (interpreter, why string) {

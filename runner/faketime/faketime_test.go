@@ -82,3 +82,12 @@ func FuzzUnaffected(f *testing.F) {
 	f.Add("\x7fELF\x02\x01\x01")
 	f.Fuzz(func(_ *testing.T, content string) { faketime.Unaffected(disk{"/p": content}, "/p") })
 }
+
+func TestS16Interpreters(t *testing.T) {
+	files := disk{"/app/run": "#!/opt/bin/wrap -x\n", "/opt/bin/wrap": "#! /bin/sh\n", "/loop": "#!/loop\n", "/text": "hello"}
+	for program, want := range map[string]string{"/app/run": "/opt/bin/wrap /bin/sh", "/text": "", "/nowhere/at/all": "", "/loop": "/loop /loop /loop /loop"} {
+		if got := strings.Join(faketime.Interpreters(files, program), " "); got != want {
+			t.Errorf("%s: %q, want %q", program, got, want)
+		}
+	}
+}

@@ -130,9 +130,13 @@ type Event struct {
 	// A file of memfd_create is "/memfd:NAME"; a program that was run by the number
 	// of a descriptor, by a process that has such files, is "/memfd:? /proc/...".
 	//
-	// Target is that of OpRename and OpLink.
+	// Target is that of OpRename and OpLink. Asked is the name by which OpRead and OpWrite
+	// asked for Path, where that was another: a symbolic link led there.
 	Path   string
 	Target string
+	Asked  string
+	// Dir is the working directory of OpExec and OpRead, where it is known.
+	Dir string
 	// From is the file that the bytes of OpSend and OpStore came from, where no
 	// buffer was between (sendfile, splice, copy_file_range): there is no Data.
 	From string

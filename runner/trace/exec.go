@@ -37,7 +37,7 @@ func (d *decoder) exec(c *call) {
 	}
 	argv, cut := words(c.arg(first+1), nil)
 	env, _ := words(c.arg(first+2), d.started)
-	d.emit(c, Event{Op: OpExec, Path: path, Argv: argv, Cut: cut, Env: env})
+	d.emit(c, Event{Op: OpExec, Path: path, Argv: argv, Cut: cut, Env: env, Dir: c.task.fs.cwd})
 	if worked {
 		c.task.process.launched(path, c.at, d.tasks.root)
 	}

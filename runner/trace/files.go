@@ -61,7 +61,11 @@ func (o openShape) open(d *decoder, c *call) {
 		d.evade(c)
 		return
 	}
-	d.emit(c, Event{Op: op, Path: found, Flags: names})
+	e := Event{Op: op, Path: found, Flags: names, Dir: c.task.fs.cwd}
+	if asked != found {
+		e.Asked = asked
+	}
+	d.emit(c, e)
 }
 
 // mapped makes the event of a shared, writable mapping of a file.

@@ -1,0 +1,192 @@
+// Package codepath knows from where a container's code comes: how an audit's list of code
+// paths is bounded, and whether a mount of a workload changes what the audit saw. The
+// runner, the manager and the gate share it.
+//
+// A code path is absolute and clean. A directory stands for all that is below it, a file
+// for itself. What every image has in the directories of System is in no list.
+package codepath
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of a list: paths, bytes of each, and bytes of all. The CRDs state the first two.
+const (
+	MaxPaths = 64
+	MaxBytes = 256
+	maxTotal = 4 << 10
+)
+
+// Root is the code path of programs that look for modules in "/". It stands for what is
+// there besides the directories of the Filesystem Hierarchy Standard: all else is below it.
+const Root = "/"
+
+// token is where the kubelet mounts the token of the service account.
+const token = "/run/secrets/kubernetes.io/serviceaccount"
+
+// System are the directories of the distribution's programs and libraries, and the files
+// that steer the dynamic loader (ld.so(8), ld-musl). A mount there always alters the code.
+var System = []string{
+	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32",
+	"/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/lib64", "/etc/alternatives",
+	"/etc/ld.so.preload", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path", "/etc/ld-musl-aarch64.path",
+}
+
+// trees are directories that programs look for by their names wherever they are: in every
+// directory above a module, and in the home.
+var trees = []string{"node_modules", ".node_modules", ".node_libraries", "site-packages", "dist-packages", "__pycache__"}
+
+// standard are the directories of "/" by the Filesystem Hierarchy Standard 3.0, and /data,
+// by which nobody calls a module that a program needs.
+var standard = []string{"bin", "boot", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
+
+// Clean is a mount path as the kubelet understands it, with /var/run for what it is in
+// nearly every image: a link to /run.
+func Clean(name string) string {
+	name = path.Clean("/" + name)
+	if rest, ok := strings.CutPrefix(name, "/var/run"); ok && (rest == "" || rest[0] == '/') {
+		return "/run" + rest
+	}
+	return name
+}
+
+// Below reports whether a clean path is dir or in it.
+func Below(name, dir string) bool {
+	return dir == "/" || strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
+}
+
+// InSystem reports whether a clean path is one of System or in one of them.
+func InSystem(name string) bool {
+	return slices.ContainsFunc(System, func(dir string) bool { return Below(name, dir) })
+}
+
+// Tree is the uppermost directory of a clean path that programs look for by its name;
+// empty if there is none.
+func Tree(name string) string {
+	for at := 1; at < len(name); {
+		end := len(name)
+		if slash := strings.IndexByte(name[at:], '/'); slash >= 0 {
+			end = at + slash
+		}
+		if slices.Contains(trees, name[at:end]) {
+			return name[:end]
+		}
+		at = end + 1
+	}
+	return ""
+}
+
+// Altered is the code path that a mount covers, or lies in; empty if there is none. It is
+// the mount itself where the paths are not known: then every mount but that of the
+// service account's token alters the code.
+func Altered(mount string, paths []string) string {
+	mount = Clean(mount)
+	if tree := Tree(mount); tree != "" {
+		return tree
+	}
+	for _, list := range [][]string{System, paths} {
+		for _, code := range list {
+			if overlaps(mount, code) {
+				return code
+			}
+		}
+	}
+	if len(paths) == 0 && !Below(mount, token) {
+		return mount
+	}
+	return ""
+}
+
+func overlaps(mount, code string) bool {
+	if code == Root && mount != "/" {
+		first, _, _ := strings.Cut(mount[1:], "/")
+		return !slices.Contains(standard, first)
+	}
+	return Below(mount, code) || Below(code, mount)
+}
+
+// Reduce makes a list of code paths of what was seen: sorted, none below another, within
+// the bounds. Where there are too many the deepest give way to the directories that they
+// are in. It is nil if even that is more than fits: then the code paths are not known.
+// What is in System is left out, but for one path of a list that has no other.
+func Reduce(seen []string) []string {
+	var all, system []string
+	for _, name := range seen {
+		for len(name) > MaxBytes {
+			name = path.Dir(name)
+		}
+		switch {
+		case !path.IsAbs(name) || !utf8.ValidString(name):
+			return nil
+		case InSystem(name):
+			system = append(system, name)
+		default:
+			all = append(all, Clean(name))
+		}
+	}
+	if len(all) == 0 && len(system) > 0 {
+		return []string{slices.Min(system)}
+	}
+	all = distinct(all)
+	for len(all) > MaxPaths || total(all) > maxTotal {
+		dirs := deepest(all)
+		if dirs == nil {
+			return nil
+		}
+		all = distinct(append(all, dirs...))
+	}
+	return all
+}
+
+// deepest are directories that can stand for what lies deepest: the one with the most of
+// it, or all of them where they are many. It is nil for what lies in "/".
+func deepest(all []string) []string {
+	most, within := 2, map[string]int{}
+	for _, name := range all {
+		if depth(name) > most {
+			most = depth(name)
+			clear(within)
+		}
+		if depth(name) == most {
+			within[path.Dir(name)]++
+		}
+	}
+	dirs := slices.Sorted(maps.Keys(within))
+	if len(dirs) == 0 || len(dirs) > MaxPaths {
+		return dirs
+	}
+	return []string{slices.MaxFunc(dirs, func(a, b string) int { return within[a] - within[b] })}
+}
+
+// depth is in how many directories a clean path lies.
+func depth(name string) int { return strings.Count(name, "/") }
+
+// distinct sorts a list and takes out what lies in another of it. Root stands beside all.
+func distinct(all []string) []string {
+	slices.Sort(all)
+	all = slices.Compact(all)
+	known := make(map[string]bool, len(all))
+	for _, name := range all {
+		known[name] = true
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		for dir := name; dir != "/"; {
+			if dir = path.Dir(dir); dir != "/" && known[dir] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func total(all []string) int {
+	n := 0
+	for _, name := range all {
+		n += len(name)
+	}
+	return n
+}

@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/codepath"
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// Additions are what a container adds to its image besides what Container compares: by
+// any of it, it could run code that the audit did not see.
+type Additions struct {
+	// Mounts are the paths at which volumes and devices are mounted, sorted.
+	Mounts []string
+	// Commands are the fields by which the kubelet executes commands in the container,
+	// such as "livenessProbe.exec", sorted.
+	Commands []string
+}
+
+// Alteration says how a container can run code that the audit did not see.
+type Alteration struct {
+	// What it does, as in "but mounts a volume at /app", and Fix, how to mend it.
+	What, Fix string
+}
+
+// Defaults of spec.probe: a pass by less is no evidence for a policy with onAltered.
+const (
+	leastRounds = 3
+	leastCalls  = 24
+)
+
+// littleExercised says what of the default exercise an audit left out; empty if nothing.
+// With network Deny the server was told that there is no network, so that what it would
+// have sent, and what it does then, was not seen.
+func littleExercised(e *v1alpha1.AuditedExercise) string {
+	switch {
+	case e == nil:
+		return "it does not record how the server was exercised"
+	case e.Calls != "" && e.Calls != v1alpha1.ProbeCallsAll:
+		return "its probe.calls was " + string(e.Calls)
+	case e.SkippedTools > 0:
+		return fmt.Sprintf("its probe.skipTools left out %d tools", e.SkippedTools)
+	case e.Rounds < leastRounds:
+		return fmt.Sprintf("its probe.rounds was %d, not %d", e.Rounds, leastRounds)
+	case e.MaxCallsPerTool < leastCalls:
+		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, leastCalls)
+	case e.Network == v1alpha1.NetworkDeny:
+		return "its sandbox.network was Deny"
+	}
+	return ""
+}
+
+// alteration finds the first by which a container could run code that the audit of a
+// verdict did not see; nil if there is none. same: the audit had the container's environment.
+func (c Container) alteration(v *Verdict, same bool) *Alteration {
+	if c.Role == RoleImageVolume { // which runs nothing
+		return nil
+	}
+	for _, find := range []func(*Verdict, bool) *Alteration{c.byVariable, c.byDirectory, c.byMount, c.byCommand} {
+		if found := find(v, same); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (c Container) byVariable(_ *Verdict, same bool) *Alteration {
+	env := c.Environment
+	set := func(name, loads string) *Alteration {
+		return &Alteration{fmt.Sprintf("but sets %s, and %s", name, loads), "remove the variable, or set it in the image"}
+	}
+	if !same {
+		for _, name := range sortedNames(env.Variables) {
+			if loads := environ.Loads(name, env.Variables[name]); loads != "" {
+				return set(name, loads)
+			}
+		}
+	}
+	for _, name := range env.Unread {
+		if loads := environ.LoadsUnknown(name); loads != "" {
+			return set(name, loads)
+		}
+	}
+	if env.From {
+		return &Alteration{"but has an envFrom, which may set variables by which programs load code", "name each variable in env, with valueFrom"}
+	}
+	return nil
+}
+
+func (c Container) byDirectory(v *Verdict, _ bool) *Alteration {
+	dir := c.Environment.WorkingDir
+	if dir == "" || v.WorkingDir != "" && path.Clean(dir) == path.Clean(v.WorkingDir) {
+		return nil
+	}
+	return &Alteration{fmt.Sprintf("but is run in the working directory %s", dir), "remove workingDir, or have it audited with it"}
+}
+
+func (c Container) byMount(v *Verdict, _ bool) *Alteration {
+	for _, mount := range c.Additions.Mounts {
+		code := codepath.Altered(mount, v.CodePaths)
+		switch {
+		case code == "":
+		case len(v.CodePaths) == 0 && code == codepath.Clean(mount):
+			return &Alteration{fmt.Sprintf("but mounts a volume at %s, and it is not known where its code is", mount), "have it audited again"}
+		default:
+			return &Alteration{fmt.Sprintf("but mounts a volume at %s, and has code at %s", mount, code), "mount it elsewhere, or build it into the image"}
+		}
+	}
+	return nil
+}
+
+func (c Container) byCommand(*Verdict, bool) *Alteration {
+	if len(c.Additions.Commands) == 0 {
+		return nil
+	}
+	fix := "remove it"
+	if strings.Contains(c.Additions.Commands[0], "Probe") {
+		fix = "probe it by httpGet, tcpSocket or grpc"
+	}
+	return &Alteration{"but has a " + c.Additions.Commands[0], fix}
+}
+
+// strict holds what a policy found against what a container adds to its image.
+func (p *Policy) strict(found held, w wanted, container Container) (held, *Alteration) {
+	if found.verdict == nil || weight(p.Gate.OnAltered) <= weight(found.action) {
+		return found, nil
+	}
+	v, same := found.verdict, false
+	if w.own != nil && w.own.best.verdict != nil && w.own.best.standing == found.standing {
+		v, same = w.own.best.verdict, true
+	}
+	alteration := container.alteration(v, same)
+	if alteration == nil {
+		return found, nil
+	}
+	return held{standing: standing{v1alpha1.GateAltered, p.Gate.OnAltered}, verdict: v}, alteration
+}
+
+func compareAdditions(a, b Additions) int {
+	if c := slices.Compare(a.Mounts, b.Mounts); c != 0 {
+		return c
+	}
+	return slices.Compare(a.Commands, b.Commands)
+}
