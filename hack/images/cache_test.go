@@ -1,19 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
-// TestMain makes the test binary a build that waits for its standard input to end and
-// then installs into the cache that its argument names.
+// builds is how many find the cache empty at the same time.
+const builds = 8
+
+// TestMain makes the test binary a build that installs into the cache that its argument
+// names.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "install" {
-		_, _ = io.Copy(io.Discard, os.Stdin) // until all are there
 		if err := installOnce(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -23,10 +26,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// installOnce installs, and notes beside the cache that it did.
+// installOnce installs once all builds are there, and notes beside the cache that it did.
 func installOnce(cache string) error {
 	shop := workshop{cache: cache}
+	if err := os.WriteFile(fmt.Sprintf("%s.there-%d", cache, os.Getpid()), nil, 0o600); err != nil {
+		return err
+	}
 	dir, err := shop.installed("debian", "1", func(dir string) error {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if there, err := filepath.Glob(cache + ".there-*"); err != nil || len(there) == builds {
+				break
+			}
+			if time.Now().After(end) {
+				return errors.New("waited in vain for the other builds")
+			}
+		}
 		if err := os.WriteFile(filepath.Join(dir, "strace"), nil, 0o600); err != nil {
 			return err
 		}
@@ -42,21 +56,16 @@ func installOnce(cache string) error {
 // Two builds that find the cache empty at the same time ended with "rename: file exists".
 func TestOneBuildInstallsWhatManyWant(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "images")
-	ready, start, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var builds []*exec.Cmd
-	for range 8 {
+	var started []*exec.Cmd
+	for range builds {
 		build := exec.Command(os.Args[0], "install", cache)
-		build.Stdin, build.Stderr = ready, os.Stderr
+		build.Stderr = os.Stderr
 		if err := build.Start(); err != nil {
 			t.Fatal(err)
 		}
-		builds = append(builds, build)
+		started = append(started, build)
 	}
-	_, _ = ready.Close(), start.Close() // the builds have it, and go on now
-	for _, build := range builds {
+	for _, build := range started {
 		if err := build.Wait(); err != nil {
 			t.Error(err)
 		}
