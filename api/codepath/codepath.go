@@ -25,6 +25,14 @@ const (
 // there besides the directories of the Filesystem Hierarchy Standard: all else is below it.
 const Root = "/"
 
+// Home is the code path of interpreters that load code from below the home of their user.
+// It stands for every home: which one it is says the image, and the audit has its own.
+const Home = "/~"
+
+// homes are what such interpreters look for in a home (site.py, RubyGems, Bun, Julia, R),
+// besides the trees.
+var homes = []string{".local", ".config", ".gem", ".bun", ".bunfig.toml", ".julia", ".Rprofile"}
+
 // token is where the kubelet mounts the token of the service account.
 const token = "/run/secrets/kubernetes.io/serviceaccount"
 
@@ -88,6 +96,9 @@ func Altered(mount string, paths []string) string {
 	if tree := Tree(mount); tree != "" {
 		return tree
 	}
+	if slices.Contains(paths, Home) && inHome(mount) {
+		return mount
+	}
 	for _, list := range [][]string{System, paths} {
 		for _, code := range list {
 			if overlaps(mount, code) {
@@ -99,6 +110,18 @@ func Altered(mount string, paths []string) string {
 		return mount
 	}
 	return ""
+}
+
+// inHome reports whether a clean mount covers a home, or what interpreters look for in one.
+func inHome(mount string) bool {
+	parts := strings.Split(mount[1:], "/")
+	switch parts[0] {
+	case "root":
+		parts = parts[1:]
+	case "home":
+		parts = parts[min(len(parts), 2):]
+	}
+	return len(parts) == 0 || slices.Contains(homes, parts[0])
 }
 
 func overlaps(mount, code string) bool {

@@ -50,6 +50,24 @@ func TestS16MountsThatAlter(t *testing.T) {
 	}
 }
 
+// TestR14Homes: the user site of Python and its like are code of who runs an interpreter.
+func TestR14Homes(t *testing.T) {
+	for mount, alters := range map[string]bool{
+		"/root": true, "/home": true, "/home/u": true, "/root/.local/lib": true, "/home/u/.local": true, "/.local": true, "/home/u/.config/x": true,
+		"/root/.cache": false, "/home/u/data": false, "/homes/u": false, "/data": false,
+	} {
+		if code := codepath.Altered(mount, []string{"/app", codepath.Home}); (code != "") != alters {
+			t.Errorf("%s: %q", mount, code)
+		}
+		if code := codepath.Altered(mount, []string{"/app"}); code != "" {
+			t.Errorf("%s alters %s of what is no interpreter", mount, code)
+		}
+	}
+	if reduced := codepath.Reduce([]string{codepath.Home, "/usr/bin/python3"}); len(reduced) != 1 || reduced[0] != codepath.Home {
+		t.Errorf("got %q", reduced)
+	}
+}
+
 // Honest workloads mount their settings, secrets and data beside the code.
 func TestMountsThatDoNotAlter(t *testing.T) {
 	for _, paths := range [][]string{node, python, golang} {

@@ -68,7 +68,7 @@ func (c Container) alteration(v *Verdict, same bool) *Alteration {
 	return nil
 }
 
-func (c Container) byVariable(_ *Verdict, same bool) *Alteration {
+func (c Container) byVariable(v *Verdict, same bool) *Alteration {
 	env := c.Environment
 	set := func(name, loads string) *Alteration {
 		return &Alteration{fmt.Sprintf("but sets %s, and %s", name, loads), "remove the variable, or set it in the image"}
@@ -81,6 +81,9 @@ func (c Container) byVariable(_ *Verdict, same bool) *Alteration {
 		}
 	}
 	for _, name := range env.Unread {
+		if name == "HOME" && slices.Contains(v.CodePaths, codepath.Home) {
+			return set(name, "its interpreter loads code from below it")
+		}
 		if loads := environ.LoadsUnknown(name); loads != "" {
 			return set(name, loads)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -37,12 +38,14 @@ func TestS16Altered(t *testing.T) {
 		verdict  func(*gate.Verdict)
 		sentence string // empty: it is not altered
 	}{
-		"nothing":                         {func(*gate.Container) {}, nil, ""},
-		"a variable that loads code":      {setting("NODE_OPTIONS", "--require /x"), nil, "but sets NODE_OPTIONS, and Node.js loads the modules it names: remove the variable"},
-		"one that tunes":                  {setting("NODE_OPTIONS", "--max-old-space-size=512"), nil, ""},
-		"any other variable":              {setting("LOG_LEVEL", "debug"), nil, ""},
-		"one from a Secret":               {func(c *gate.Container) { c.Environment.Unread = []string{"API_KEY", "LD_PRELOAD"} }, nil, "but sets LD_PRELOAD"},
-		"a key from a Secret":             {func(c *gate.Container) { c.Environment.Unread = []string{"API_KEY", "HOME"} }, nil, ""},
+		"nothing":                    {func(*gate.Container) {}, nil, ""},
+		"a variable that loads code": {setting("NODE_OPTIONS", "--require /x"), nil, "but sets NODE_OPTIONS, and Node.js loads the modules it names: remove the variable"},
+		"one that tunes":             {setting("NODE_OPTIONS", "--max-old-space-size=512"), nil, ""},
+		"any other variable":         {setting("LOG_LEVEL", "debug"), nil, ""},
+		"one from a Secret":          {func(c *gate.Container) { c.Environment.Unread = []string{"API_KEY", "LD_PRELOAD"} }, nil, "but sets LD_PRELOAD"},
+		"a key from a Secret":        {func(c *gate.Container) { c.Environment.Unread = []string{"API_KEY", "HOME"} }, nil, ""},
+		"R14 the home of an interpreter": {func(c *gate.Container) { c.Environment.Unread = []string{"HOME"} }, func(v *gate.Verdict) { v.CodePaths = append(v.CodePaths, codepath.Home) },
+			"but sets HOME, and its interpreter loads code from below it"},
 		"envFrom":                         {func(c *gate.Container) { c.Environment.From = true }, nil, "but has an envFrom"},
 		"a mount over the code":           {mounting("/app"), nil, "but mounts a volume at /app, and has code at /app: mount it elsewhere"},
 		"a mount in it":                   {mounting("/data", "/app/plugins"), nil, "but mounts a volume at /app/plugins"},

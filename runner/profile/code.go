@@ -99,6 +99,9 @@ func (c *Code) add(e trace.Event, name string) {
 // started learns which files are code because an interpreter was started with them.
 func (c *Code) started(e trace.Event) {
 	program := interpreter(e.Path)
+	if slices.Contains(homed, program) {
+		c.add(e, codepath.Home)
+	}
 	if program == "" || len(e.Argv) == 0 {
 		return
 	}
@@ -129,6 +132,10 @@ var interpreters = []string{
 	"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia", "awk", "gawk", "mawk",
 	"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox",
 }
+
+// homed are those that load code from below the home, without a word in the trace where
+// stat(2) found nothing there.
+var homed = []string{"python", "pypy", "node", "nodejs", "bun", "ruby", "Rscript", "julia"}
 
 // interpreter is the name of an interpreter without its version; empty for another program.
 func interpreter(program string) string {
