@@ -177,8 +177,8 @@ func (c *Code) places(name string, failed bool) []string {
 	switch {
 	case !path.IsAbs(name):
 		return nil
-	case base == "pyvenv.cfg" && !failed:
-		return []string{dir} // the programs of the virtual environment are beside it
+	case base == "pyvenv.cfg" && !failed, base == "php.ini", base == "php-cli.ini":
+		return []string{dir} // the virtual environment's programs are beside it, and in conf.d more of PHP's settings
 	case slices.Contains(settings, base), strings.HasSuffix(base, "._pth"):
 		return []string{name}
 	case !isScript && !isCode(base):
@@ -209,7 +209,7 @@ func (c *Code) script(name string) (python, ok bool) {
 // settings are files that name code, and that programs look for one by one.
 var settings = []string{
 	"package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json", ".npmrc", "node.config.json", "pyvenv.cfg",
-	"Gemfile", "php.ini", "openssl.cnf", "krb5.conf", "odbcinst.ini", "profile", ".profile", "bashrc", ".bashrc", "bash.bashrc", ".bash_profile", "zshenv", ".zshenv",
+	"Gemfile", "gitconfig", ".gitconfig", "ssh_config", "openssl.cnf", "krb5.conf", "odbcinst.ini", "profile", ".profile", "bashrc", ".bashrc", "bash.bashrc", ".bash_profile", "zshenv", ".zshenv",
 }
 
 // shared are directories of many things: a lookup that failed there is about its own name.

@@ -49,6 +49,7 @@ func TestS16CodePaths(t *testing.T) {
 		"a module of Python":              {[]trace.Event{started("/srv", "/usr/bin/python3", "-X", "utf8", "-um", "notes")}, []string{"/srv", "/~"}},
 		"a module, the directory later":   {[]trace.Event{started("", "/usr/bin/python3", "-m", "notes"), listed("/usr/lib/python3", "/srv")}, []string{"/srv", "/~"}},
 		"a module of an isolated one":     {[]trace.Event{started("/srv", "/usr/bin/python3", "-Im", "notes")}, []string{"/~"}},
+		"settings that name code":         {[]trace.Event{missing("/usr/local/etc/php/php-cli.ini"), missing("/etc/gitconfig"), opened("/etc/ssh/ssh_config")}, []string{"/etc/gitconfig", "/etc/ssh/ssh_config", "/usr/local/etc/php"}},
 		"a module, warnings as errors":    {[]trace.Event{started("/srv", "/usr/bin/python3", "-Walways::ImportWarning", "-m", "notes")}, []string{"/srv", "/~"}},
 		"a script in the root":            {[]trace.Event{started("/", "/usr/bin/python3", "/server.py"), opened("/server.py")}, []string{"/", "/server.py", "/~"}},
 		"a script of Node.js in the root": {[]trace.Event{started("/", "/usr/bin/node", "/server.js"), opened("/server.js")}, []string{"/server.js", "/~"}},
