@@ -34,16 +34,16 @@ func TestScopeConformant(t *testing.T) {
 		verdict          string
 		ready, readySays string
 	}{
-		"no scope":                {verdict.Input{Report: passed()}, "NoScopeDeclared", "Pass", "Passed", ""},
-		"within":                  {verdict.Input{Scoped: true, Report: passed()}, "WithinScope", "Pass", "Passed", ""},
+		"no scope":                {verdict.Input{Report: passed()}, "NoScopeDeclared", "Pass", "Passed", "The audit was complete: no findings."},
+		"within":                  {verdict.Input{Scoped: true, Report: passed()}, "WithinScope", "Pass", "Passed", "The audit was complete: no findings."},
 		"exceeded":                {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"))}, "ScopeExceeded", "Fail", "ScopeExceeded", "b.example:443"},
-		"exceeded and more":       {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), finds("High"))}, "ScopeExceeded", "Fail", "FindingsAboveThreshold", ""},
-		"below the threshold":     {verdict.Input{Scoped: true, FailOn: "Critical", Report: passed(exceeds("High"))}, "ScopeExceeded", "Pass", "Passed", ""},
-		"other findings":          {verdict.Input{Scoped: true, Report: passed(failed, finds("High"))}, "WithinScope", "Fail", "FindingsAboveThreshold", ""},
-		"cut short":               {verdict.Input{Scoped: true, Report: passed(timeout)}, "AuditIncomplete", "Inconclusive", "AuditInconclusive", ""},
-		"exceeded, and cut short": {verdict.Input{Scoped: true, Report: passed(timeout, exceeds("High"))}, "ScopeExceeded", "Fail", "ScopeExceeded", ""},
+		"exceeded and more":       {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), finds("High"))}, "ScopeExceeded", "Fail", "FindingsAboveThreshold", "2 findings at or above High."},
+		"below the threshold":     {verdict.Input{Scoped: true, FailOn: "Critical", Report: passed(exceeds("High"))}, "ScopeExceeded", "Pass", "Passed", "none at or above the threshold: 1 High."},
+		"other findings":          {verdict.Input{Scoped: true, Report: passed(failed, finds("High"))}, "WithinScope", "Fail", "FindingsAboveThreshold", "1 finding at or above High."},
+		"cut short":               {verdict.Input{Scoped: true, Report: passed(timeout)}, "AuditIncomplete", "Inconclusive", "AuditInconclusive", "(Timeout), so it says neither yes nor no."},
+		"exceeded, and cut short": {verdict.Input{Scoped: true, Report: passed(timeout, exceeds("High"))}, "ScopeExceeded", "Fail", "ScopeExceeded", "1 finding at or above High."},
 		"accepted":                {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), suppressed(false))}, "WithinScope", "Pass", "Passed", "suppressed: 1 High"},
-		"no longer accepted":      {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), suppressed(true))}, "ScopeExceeded", "Fail", "ScopeExceeded", ""},
+		"no longer accepted":      {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), suppressed(true))}, "ScopeExceeded", "Fail", "ScopeExceeded", "suppressed no more: 1 finding."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.in.FailOn = cmp.Or(test.in.FailOn, "High")

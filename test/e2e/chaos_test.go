@@ -173,7 +173,7 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		node("STOP", "kubelet")
 		DeferCleanup(node, "CONT", "kubelet")
 		awaitOutcome(ctx, audit)
-		expectInconclusive(audit, report.ReasonNodeLost, "")
+		expectInconclusive(audit, report.ReasonNodeLost, "The node ")
 		node("CONT", "kubelet")
 		expectNothingLeft(ctx, audit)
 		Eventually(func() (string, error) {
@@ -193,7 +193,7 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		_, err := kubectl(ctx, "", "drain", pod.Spec.NodeName, "--pod-selector="+auditUIDLabel, "--force", "--delete-emptydir-data", "--timeout=60s")
 		Expect(err).NotTo(HaveOccurred())
 		awaitOutcome(ctx, audit)
-		expectInconclusive(audit, report.ReasonEvicted, "")
+		expectInconclusive(audit, report.ReasonEvicted, "by the eviction API")
 		expectNothingLeft(ctx, audit)
 
 		waiting := newAudit("honest-go:dev")

@@ -29,6 +29,7 @@ func expectInconclusive(audit *v1alpha1.MCPServerAudit, reason report.Reason, me
 	audited := condition(audit, v1alpha1.ConditionAudited)
 	Expect(audited.Status).To(Equal(metav1.ConditionFalse))
 	Expect(audited.Reason).To(BeEquivalentTo(reason), conditions(audit))
+	Expect(message).NotTo(BeEmpty(), "every message contains it")
 	Expect(audited.Message).To(ContainSubstring(message))
 	Expect(condition(audit, v1alpha1.ConditionReady).Status).To(Equal(metav1.ConditionFalse))
 	Expect(condition(audit, v1alpha1.ConditionStalled).Status).To(Equal(metav1.ConditionTrue))
@@ -55,7 +56,7 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 
 	It("when the server never answers", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:silent", timeout(10*time.Second)))
-		expectInconclusive(audit, report.ReasonTimeout, "")
+		expectInconclusive(audit, report.ReasonTimeout, "initialize")
 	})
 
 	It("when the server prints garbage on stdout", func(ctx context.Context) {
@@ -74,7 +75,7 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 		audit := settled(ctx, newAudit("misbehave:oom", func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 		}))
-		expectInconclusive(audit, report.ReasonOOMKilled, "")
+		expectInconclusive(audit, report.ReasonOOMKilled, "memory")
 	})
 
 	// Which limit is the first to be felt, and by whom, is a matter of luck.
@@ -88,7 +89,7 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 
 	It("when the report had to be truncated", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("misbehave:huge"))
-		expectInconclusive(audit, report.ReasonReportTruncated, "")
+		expectInconclusive(audit, report.ReasonReportTruncated, "report had to leave")
 	})
 
 	It("when the tracer is killed", func(ctx context.Context) {
@@ -97,7 +98,7 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 		pod := awaitRunning(ctx, audit)
 		Eventually(killTracer).WithArguments(string(pod.UID)).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
 		awaitVerdict(ctx, audit)
-		expectInconclusive(audit, report.ReasonTracerLost, "")
+		expectInconclusive(audit, report.ReasonTracerLost, "tracer")
 	})
 
 	It("when the cluster takes the tracer's capability away", func(ctx context.Context) {

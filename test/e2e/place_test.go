@@ -82,7 +82,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 			// call has to go on.
 			a.Spec.Probe.CallTimeout = metav1.Duration{Duration: 150 * time.Second}
 		}))
-		expectInconclusive(audit, report.ReasonEvicted, "")
+		expectInconclusive(audit, report.ReasonEvicted, "evicted from node ")
 	})
 })
 

@@ -72,7 +72,7 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Expect(pods[0].Spec.Containers[0].SecurityContext.Capabilities).To(HaveValue(Equal(corev1.Capabilities{Drop: []corev1.Capability{"ALL"}})))
 
 		awaitVerdict(ctx, audit)
-		expectInconclusive(audit, report.ReasonNotTraced, "")
+		expectInconclusive(audit, report.ReasonNotTraced, "the server runs elsewhere")
 		Expect(condition(audit, v1alpha1.ConditionReady).Message).To(ContainSubstring("give spec.server.image"))
 		Expect(condition(audit, v1alpha1.ConditionManifestStable).Reason).To(Equal(v1alpha1.ReasonFirstUse))
 		Expect(audit.Status.ImageDigest).To(BeEmpty())
