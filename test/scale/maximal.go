@@ -29,7 +29,7 @@ type maximal struct {
 }
 
 // maximalPatience bounds how long a manager may take to look at all of them.
-const maximalPatience = 10 * time.Minute
+const maximalPatience = 40 * time.Minute
 
 // hoarder is the namespace of that tenant.
 const hoarder = "hoarder"
