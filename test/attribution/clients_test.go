@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -95,8 +96,10 @@ const port = 8080
 func alone(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread() // for good: the thread ends with the test's goroutine
-	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		t.Skipf("a network namespace: %v", err)
+	if err := unix.Unshare(unix.CLONE_NEWNET); errors.Is(err, unix.EPERM) {
+		t.Skip("only root can make a network namespace")
+	} else if err != nil {
+		t.Fatalf("make a network namespace: %v", err)
 	}
 	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 		t.Fatalf("bring the loopback up: %v: %s", err, out)
