@@ -220,7 +220,7 @@ func (s story) problems(w *world, after []call) (problems []string) {
 	}
 	audited := v1alpha1.AuditedServer{
 		Image: "registry.example/notes:v1", Digests: []v1alpha1.Digest{v1alpha1.Digest("sha256:" + strings.Repeat("a", 64))}, Platform: "linux/amd64",
-		CommandDigest: v1alpha1.CommandDigest(nil, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/notes"}, nil),
+		CommandDigest: v1alpha1.CommandDigest(nil, nil), ArgvDigest: v1alpha1.CommandDigest([]string{"/notes"}, nil), WorkingDir: "/",
 	}
 	if want.reports == s.reports {
 		audited.Unsuppressed = &v1alpha1.FindingCounts{High: int32(len(s.outcome.Findings))}
