@@ -44,6 +44,9 @@ func (s *sweeper) sweep(ctx context.Context) error {
 		}
 		found = append(found, list.Items...)
 	}
+	if len(found) == 0 {
+		return errors.Join(problems...)
+	}
 	// The audits are listed last: whatever was found belonged to one before.
 	alive, err := s.alive(ctx)
 	if err != nil {
@@ -64,16 +67,23 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// alive are the UIDs of the audits that exist, past the cache, which may lag.
+// alivePage is how many audits are listed at a time: the metadata of one may have 300 KiB.
+const alivePage = 50
+
+// alive returns the UIDs of the audits that exist, past the cache, which may lag.
 func (s *sweeper) alive(ctx context.Context) (map[types.UID]bool, error) {
-	var audits metav1.PartialObjectMetadataList
-	audits.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPServerAuditList"))
-	if err := s.Live.List(ctx, &audits); err != nil {
-		return nil, fmt.Errorf("list audits: %w", err)
-	}
 	alive := map[types.UID]bool{}
-	for _, audit := range audits.Items {
-		alive[audit.UID] = true
+	for page := client.Continue(""); ; {
+		var audits metav1.PartialObjectMetadataList
+		audits.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPServerAuditList"))
+		if err := s.Live.List(ctx, &audits, client.Limit(alivePage), page); err != nil {
+			return nil, fmt.Errorf("list audits: %w", err)
+		}
+		for _, audit := range audits.Items {
+			alive[audit.UID] = true
+		}
+		if page = client.Continue(audits.Continue); page == "" {
+			return alive, nil
+		}
 	}
-	return alive, nil
 }

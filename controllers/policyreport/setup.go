@@ -54,7 +54,7 @@ func (r *Reconciler) start(ctx context.Context, queue workqueue.TypedRateLimitin
 	r.watches.changed = func(audit types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: audit}) }
 	r.watches.wake = func() {
 		var list v1alpha1.MCPServerAuditList
-		if err := r.Client.List(ctx, &list); err != nil {
+		if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Could not list the audits for their policy reports")
 			return
 		}
