@@ -39,7 +39,7 @@ type BehaviorDrift struct {
 	Removed []string `json:"removed,omitempty"`
 }
 
-// Empty tells whether nothing differs.
+// Empty reports whether nothing differs.
 func (d BehaviorDrift) Empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
 // BaselineDrift is how an audit differs from the one that it was compared with.
@@ -72,14 +72,14 @@ func lacking(entries, others []string) []string {
 	return all
 }
 
-// alike tells whether two audits exercised a server in the same way: only then does
+// alike reports whether two audits exercised a server in the same way: only then does
 // what one of them did not show say something.
 func alike(a, b Report) bool {
 	return a.Probe.Seed == b.Probe.Seed && a.Probe.Rounds == b.Probe.Rounds && a.Probe.Calls == b.Probe.Calls &&
 		a.Network == b.Network && a.Server.Transport == b.Server.Transport
 }
 
-// grave tells whether an entry is more than reading what belongs to the system or to
+// grave reports whether an entry is more than reading what belongs to the system or to
 // the server itself.
 func grave(entry string) bool {
 	place, read := strings.CutPrefix(entry, "read ")

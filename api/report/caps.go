@@ -355,7 +355,7 @@ func (t *trimmer) profile(c *CapabilityProfile, effects int) {
 	c.Dropped += before - c.effects()
 }
 
-// effects is how many effects are listed.
+// effects returns how many effects are listed.
 func (c *CapabilityProfile) effects() int {
 	return len(c.Reads) + len(c.Writes) + len(c.Deletes) + len(c.Attempts) + len(c.Execs) + len(c.Connects) + len(c.Listens)
 }

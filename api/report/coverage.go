@@ -20,7 +20,7 @@ type Coverage struct {
 	Branches Share `json:"branches"`
 }
 
-// Nothing tells whether the server advertises nothing that could be exercised.
+// Nothing reports whether the server advertises nothing that could be exercised.
 func (c Coverage) Nothing() bool {
 	return c.Tools.Listed+c.Resources.Listed+c.ResourceTemplates.Listed+c.Prompts.Listed == 0
 }

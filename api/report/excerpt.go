@@ -42,7 +42,7 @@ func excerpts(before, after string) (from, to string) {
 	return before, after
 }
 
-// shared is how many bytes two texts begin with that are the same.
+// shared returns how many bytes two texts begin with that are the same.
 func shared(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -154,7 +154,7 @@ func subsequence(a, b []string) []hunk {
 	return all
 }
 
-// begin tells whether two texts begin with the same word.
+// begin reports whether two texts begin with the same word.
 func begin(a, b []string) bool { return len(a) > 0 && len(b) > 0 && a[0] == b[0] }
 
 // inCommon counts how many words a[i:] and b[j:] have in common, in order, at [i][j].

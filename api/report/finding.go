@@ -32,7 +32,7 @@ func (s Severity) Rank() int {
 	return -1
 }
 
-// AtLeast tells whether s reaches the threshold. Nothing reaches an empty or
+// AtLeast reports whether s reaches the threshold. Nothing reaches an empty or
 // unknown threshold.
 func (s Severity) AtLeast(threshold Severity) bool {
 	return threshold.Rank() >= 0 && s.Rank() >= threshold.Rank()

@@ -70,7 +70,7 @@ type Change struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Empty tells whether nothing changed.
+// Empty reports whether nothing changed.
 func (d Drift) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Renamed) == 0 }
 
 // String says the drift in one line: "changed: tool a; added: tool b, prompt c".

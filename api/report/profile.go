@@ -72,7 +72,7 @@ type Connection struct {
 	BytesOut int64 `json:"bytesOut,omitempty"`
 }
 
-// Loopback tells whether the end point is the server's own machine.
+// Loopback reports whether the end point is the server's own machine.
 func (c Connection) Loopback() bool {
 	return c.Protocol == "unix" || isLoopback(c.Address)
 }

@@ -117,7 +117,7 @@ func Suppress(findings []Finding, by []Suppression, now time.Time) (marked []Fin
 // anything is the match of every finding.
 const anything = "*"
 
-// matches tells whether a suppression is about a finding.
+// matches reports whether a suppression is about a finding.
 func (s Suppression) matches(f Finding) bool {
 	switch {
 	case s.Rule != f.Rule || s.Rule == RuleManifestChanged || s.Match == "":
@@ -152,7 +152,7 @@ func (f Finding) deed() string {
 	return text
 }
 
-// mentions tells whether a text has a word, a host or a path as a whole: whoever
+// mentions reports whether a text has a word, a host or a path as a whole: whoever
 // has accepted api.example.com has not accepted api.example.com.evil.test, nor with
 // ~/.ssh/config what else is in ~/.ssh.
 func mentions(text, word string) bool {
@@ -174,7 +174,7 @@ func mentions(text, word string) bool {
 	}
 }
 
-// continues tells whether what is beside the edge of a word, the nearest rune
+// continues reports whether what is beside the edge of a word, the nearest rune
 // first, goes on with its name. A full stop does where more of a name is behind it.
 func continues(edge rune, beside []rune) bool {
 	if !ofName(edge) && edge != '.' && edge != '/' {
@@ -186,7 +186,7 @@ func continues(edge rune, beside []rune) bool {
 	return len(beside) > 0 && ofName(beside[0])
 }
 
-// ofName tells whether a rune is one that words, hosts and names of files are made of.
+// ofName reports whether a rune is one that words, hosts and names of files are made of.
 func ofName(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 }
@@ -203,5 +203,5 @@ func Counting(findings []Finding) []Finding {
 	return all
 }
 
-// held tells whether a finding is suppressed at present.
+// held reports whether a finding is suppressed at present.
 func (f Finding) held() bool { return f.Suppressed != nil && !f.Suppressed.Expired }

@@ -234,7 +234,7 @@ func (p Predicate) check() error {
 	return checkCommand(p.Server.Command)
 }
 
-// checkCommand tells whether a command line is there, and there whole.
+// checkCommand reports whether a command line is there, and there whole.
 func checkCommand(command []string) error {
 	switch {
 	case len(command) == 0:
@@ -252,14 +252,14 @@ func checkCommand(command []string) error {
 	return nil
 }
 
-// cut tells whether the report has no more than the beginning of a word
+// cut reports whether the report has no more than the beginning of a word
 // (report.MaxPathBytes), and cannot tell two such words apart.
 func cut(word string) bool {
 	const mark = "…"
 	return len(word) > report.MaxPathBytes-len(mark)-utf8.UTFMax && strings.HasSuffix(word, mark)
 }
 
-// About tells whether the statement is about an image with this digest.
+// About reports whether the statement is about an image with this digest.
 func (s Statement) About(digest string) bool {
 	return slices.ContainsFunc(s.Subject, func(subject Subject) bool { return "sha256:"+subject.Digest["sha256"] == digest })
 }

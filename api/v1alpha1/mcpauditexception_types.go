@@ -77,7 +77,7 @@ type MCPAuditExceptionStatus struct {
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }
 
-// ConditionActive tells whether an MCPAuditException admits what it says. Ready is
+// ConditionActive reports whether an MCPAuditException admits what it says. Ready is
 // another question: an exception that has expired did all that it was for, and a
 // deployment that waits for what it applied must not fail from that day on.
 const ConditionActive = "Active"

@@ -74,7 +74,7 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-// cached is what the parts of the manager want their caches to hold.
+// cached returns what the parts of the manager want their caches to hold.
 func cached(opts options.Options) map[client.Object]cache.ByObject {
 	all := audit.CacheOptions(opts.RunNamespace)
 	maps.Copy(all, index.CacheOptions())

@@ -108,7 +108,7 @@ var roots = []string{"package.json", "pyproject.toml", "go.mod", "Cargo.toml"}
 // maxUp is how many directories a script lies below its package at most.
 const maxUp = 4
 
-// beside is where the server.json of a command would be: in the directory of its
+// beside returns where the server.json of a command would be: in the directory of its
 // script, or in one above, up to the package's own. The working directory is not
 // asked: it may be that of another project. Empty: nowhere.
 func beside(command []string) string {

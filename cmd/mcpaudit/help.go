@@ -100,7 +100,7 @@ func explainCommand(w io.Writer, name string) error {
 	return err
 }
 
-// misused is what a command says of flags that it cannot read.
+// misused returns what a command says of flags that it cannot read.
 func misused(f *pflag.FlagSet, err error) error {
 	return fmt.Errorf("%w: see mcpaudit %s --help", err, f.Name())
 }

@@ -186,7 +186,7 @@ func (p *parcel) address(text string) error {
 	return nil
 }
 
-// local tells whether a URL is of this machine.
+// local reports whether a URL is of this machine.
 func local(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -84,13 +84,13 @@ func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
 	}
 }
 
-// nothingSeen tells whether the server was not even started: there is nothing
+// nothingSeen reports whether the server was not even started: there is nothing
 // to put into a table.
 func nothingSeen(reason report.Reason) bool {
 	return reason == report.ReasonTracerUnavailable || reason == report.ReasonSandboxFailed
 }
 
-// traceDir is where the trace is written: the user's directory, which keeps it,
+// traceDir returns where the trace is written: the user's directory, which keeps it,
 // or one of our own that goes with us.
 func (o *judging) traceDir() (string, func(), error) {
 	if o.outDir != "" {

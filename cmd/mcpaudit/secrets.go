@@ -46,7 +46,7 @@ func secretHeaders(entries []string) (http.Header, []string, error) {
 }
 
 // resolve puts in the place of the last word of a value what it stands for: $NAME for
-// a variable of the environment, @FILE for the content of a file. secret tells whether
+// a variable of the environment, @FILE for the content of a file. secret reports whether
 // it stands for something.
 func resolve(value string) (resolved string, secret bool, err error) {
 	at := strings.LastIndexByte(value, ' ') + 1

@@ -88,7 +88,7 @@ func (b *bodies) grow(held *body, size int) error {
 	return nil
 }
 
-// ofLarge is what large requests hold.
+// ofLarge returns what large requests hold.
 func (b *bodies) ofLarge() (sum int) {
 	for _, h := range b.held {
 		if h.size > large {
@@ -130,7 +130,7 @@ func (b *bodies) finish(held *body) error {
 	return nil
 }
 
-// reason is why a request could not be read.
+// reason returns why a request could not be read.
 func (b *bodies) reason(held *body, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

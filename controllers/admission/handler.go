@@ -198,7 +198,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	return nil, err
 }
 
-// notReceived is why a request was not received.
+// notReceived returns why a request was not received.
 func notReceived(err error) error {
 	tooLarge := (*http.MaxBytesError)(nil)
 	switch {

@@ -95,7 +95,7 @@ func beingDeleted(object []byte) bool {
 	return json.Unmarshal(object, &metadata) == nil && !metadata.Metadata.DeletionTimestamp.IsZero()
 }
 
-// sameSpec tells whether two objects, as the API server wrote both, differ in nothing
+// sameSpec reports whether two objects, as the API server wrote both, differ in nothing
 // but their metadata and status.
 func sameSpec(a, b []byte) bool {
 	strip := func(object []byte) ([]byte, error) {

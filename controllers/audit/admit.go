@@ -120,7 +120,7 @@ func (r *Reconciler) leave(key client.ObjectKey) {
 	r.Slots.Withdraw(r.Clock.Now(), key)
 }
 
-// leavesLine tells whether a condition says that the audit waits for a slot, and
+// leavesLine reports whether a condition says that the audit waits for a slot, and
 // the message that replaces it does not.
 func leavesLine(auditing *metav1.Condition, message string) bool {
 	return strings.HasPrefix(auditing.Message, waitsForSlot) && !strings.HasPrefix(message, waitsForSlot)

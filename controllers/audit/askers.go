@@ -17,7 +17,7 @@ type askers struct {
 	byNamespace map[string]int
 }
 
-// enter tells whether an audit of the namespace may ask. Whoever entered leaves.
+// enter reports whether an audit of the namespace may ask. Whoever entered leaves.
 func (a *askers) enter(namespace string) bool {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

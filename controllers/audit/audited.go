@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// asked is what a spec asks to be run. It is empty of a server that runs elsewhere:
+// asked returns what a spec asks to be run. It is empty of a server that runs elsewhere:
 // there is no image that could be compared with that of a workload.
 func asked(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 	server := spec.Server
@@ -21,7 +21,7 @@ func asked(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 	}
 }
 
-// audited is what the run was of, for the status; nil of a server that runs elsewhere.
+// audited returns what the run was of, for the status; nil of a server that runs elsewhere.
 func (s *session) audited() *v1alpha1.AuditedServer {
 	ran := s.run.Audited
 	if ran.Image == "" { // the record of an older manager, which is about this spec all the same

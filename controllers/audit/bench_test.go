@@ -346,7 +346,7 @@ func message(a *v1alpha1.MCPServerAudit, conditionType string) string {
 	return ""
 }
 
-// kstatus is what Flux and others make of an object.
+// kstatus returns what Flux and others make of an object.
 func kstatus(a *v1alpha1.MCPServerAudit) status.Status {
 	GinkgoHelper()
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)

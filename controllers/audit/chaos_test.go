@@ -178,7 +178,7 @@ func (s story) play(t *testing.T, fault fault, at int) []call {
 	return made
 }
 
-// refusedForGood tells whether a fault is one that the manager has to believe: a
+// refusedForGood reports whether a fault is one that the manager has to believe: a
 // Pod that is invalid will not be accepted later.
 func refusedForGood(w *world) bool {
 	if w.fault.name != "is invalid (422)" || w.at > len(w.calls) {
@@ -188,7 +188,7 @@ func refusedForGood(w *world) bool {
 	return hit == call{"create", "Pod"} || hit == call{"create", "Secret"}
 }
 
-// problems are how the end of the story differs from the true one.
+// problems returns how the end of the story differs from the true one.
 func (s story) problems(w *world, after []call) (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	want := s

@@ -289,7 +289,7 @@ func (w *world) audited(requested string) []call {
 	return nil
 }
 
-// watched is what the manager does beside its reconciliations: it sees Pods come
+// watched returns what the manager does beside its reconciliations: it sees Pods come
 // and go, and looks after the slots.
 func (w *world) watched() {
 	w.t.Helper()

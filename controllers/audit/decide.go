@@ -53,19 +53,19 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 	return nil
 }
 
-// isAudited tells whether a run is about the spec as it is. Of the same generation
+// isAudited reports whether a run is about the spec as it is. Of the same generation
 // it is, even if this operator reads more out of it than the one that began the run.
 func (s *session) isAudited(run podspec.Run) bool {
 	return run.SpecDigest == s.specDigest || run.Generation == s.audit.Generation
 }
 
-// isCurrent tells whether a run follows on the one in the status, and is not on
+// isCurrent reports whether a run follows on the one in the status, and is not on
 // its way out for a spec that was replaced and has come back since.
 func isCurrent(audit *v1alpha1.MCPServerAudit, pod *corev1.Pod, run podspec.Run) bool {
 	return run.Previous == podspec.Previous(audit) && (pod.DeletionTimestamp.IsZero() || run.Generation == audit.Generation)
 }
 
-// decide tells whether an audit is due. One that is in progress is finished
+// decide reports whether an audit is due. One that is in progress is finished
 // first: a request in the middle of it is answered by the next one.
 func (r *Reconciler) decide(ctx context.Context, s *session) error {
 	if s.pod != nil {
@@ -110,7 +110,7 @@ func (r *Reconciler) due(ctx context.Context, s *session) (trigger.Trigger, bool
 	return trigger.Due(in)
 }
 
-// triggers is what package trigger decides on.
+// triggers returns what package trigger decides on.
 func (r *Reconciler) triggers(s *session) trigger.Input {
 	spec, status := s.audit.Spec, s.audit.Status
 	return trigger.Input{

@@ -65,7 +65,7 @@ func (s *session) place(imageEnv []string, imageDir string) {
 	s.run.SearchPaths = environ.SearchPaths(imageEnv)
 }
 
-// codePaths are those of the report with those of the image's variables: a directory that
+// codePaths returns the code paths of the report with those of the image's variables: a directory that
 // is not there leaves no trace.
 func (s *session) codePaths() []string {
 	if s.report == nil || len(s.report.CodePaths) == 0 {
@@ -91,7 +91,7 @@ func unmatched(server v1alpha1.Server) *v1alpha1.AuditedEnvironment {
 	return of
 }
 
-// exercise is how a spec has its server exercised.
+// exercise returns how a spec has its server exercised.
 func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	probe := spec.Probe
 	encoded, _ := json.Marshal(probe) // what came from the API server is JSON

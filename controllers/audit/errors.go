@@ -28,7 +28,7 @@ type waiting struct {
 
 func (waiting) Error() string { return "waiting" }
 
-// isRefusal tells whether the API server said no, rather than not now or nothing
+// isRefusal reports whether the API server said no, rather than not now or nothing
 // at all. The code decides: an admission webhook may refuse without a reason.
 func isRefusal(err error) bool {
 	var answer apierrors.APIStatus

@@ -80,7 +80,7 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 		"The audit Pod is refused in the run namespace %s; if it is by a policy, exempt the namespace from it", namespace)}
 }
 
-// isQuota tells whether a resource quota has no room. It has no reason of its
+// isQuota reports whether a resource quota has no room. It has no reason of its
 // own: the text is that of the ResourceQuota admission plugin.
 func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
@@ -217,7 +217,7 @@ func (r *Reconciler) announce(ctx context.Context, s *session) error {
 	return nil
 }
 
-// decision is how a verdict is announced: the event, by its class where the audit is
+// decision returns how a verdict is announced: the event, by its class where the audit is
 // inconclusive, because that is what events are selected by, and because two of
 // one reason that come soon after each other are counted as one; and the reason.
 func decision(verdict v1alpha1.Verdict, ready, audited string) (kind, event, reason string) {

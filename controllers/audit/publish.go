@@ -111,7 +111,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	return nil
 }
 
-// same tells whether the report that exists is the one to store. Another one
+// same reports whether the report that exists is the one to store. Another one
 // can only be there if the status was reset by hand; it gives way, at the next try.
 func (r *Reconciler) same(ctx context.Context, want *v1alpha1.MCPAuditReport) error {
 	var there v1alpha1.MCPAuditReport

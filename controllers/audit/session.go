@@ -83,7 +83,7 @@ func (s *session) fail(reason report.Reason, format string, args ...any) {
 	s.failure = report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// failed tells whether the remaining steps have nothing to run or to collect.
+// failed reports whether the remaining steps have nothing to run or to collect.
 func (s *session) failed() bool { return s.failure.Reason != "" }
 
 // conclude turns the end of the steps into what the work queue does next.
@@ -144,7 +144,7 @@ func (s *session) collecting(message string) time.Duration {
 	return s.age(s.since().Time)
 }
 
-// hadPod tells whether the status knows of a Pod of the audit in progress.
+// hadPod reports whether the status knows of a Pod of the audit in progress.
 func (s *session) hadPod() bool {
 	began, reason := s.since(), conditions.Reason(s.audit, v1alpha1.ConditionAuditing)
 	return !began.IsZero() && (reason == v1alpha1.ReasonRunning || reason == v1alpha1.ReasonCollecting)
@@ -158,7 +158,7 @@ func (s *session) hold() {
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
 }
 
-// hidden tells whether Ready speaks of something else than the verdict: of what held
+// hidden reports whether Ready speaks of something else than the verdict: of what held
 // an audit back, and since then of the one that is to bring a verdict again.
 func (s *session) hidden() bool {
 	switch conditions.Reason(s.audit, v1alpha1.ConditionReady) {
@@ -189,10 +189,10 @@ func (s *session) set(conditionType string, c conditions.Condition) {
 	conditions.Set(s.audit, conditionType, c, s.now)
 }
 
-// age is how long ago something began, at least 0.
+// age returns how long ago something began, at least 0.
 func (s *session) age(since time.Time) time.Duration { return max(s.now.Sub(since), 0) }
 
-// since is when the audit in progress began; zero if it has not.
+// since returns when the audit in progress began; zero if it has not.
 func (s *session) since() metav1.Time {
 	c := conditions.Find(s.audit, v1alpha1.ConditionAuditing)
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != s.audit.Generation {

@@ -50,7 +50,7 @@ type answer struct {
 	run    string
 }
 
-// digest is what the tag of an audit names now, as far as is known.
+// digest returns what the tag of an audit names now, as far as is known.
 func (t *tags) digest(audit *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -69,7 +69,7 @@ func (t *tags) last(audit *v1alpha1.MCPServerAudit) (int64, bool) {
 	return a.turn, known && a.uid == audit.UID
 }
 
-// take notes the turn of an audit, and tells whether its registry may be asked. If
+// take notes the turn of an audit, and reports whether its registry may be asked. If
 // another one is being asked, it is not noted.
 func (t *tags) take(audit *v1alpha1.MCPServerAudit, turn int64, ask bool) bool {
 	t.mutex.Lock()
@@ -166,7 +166,7 @@ func (r *Reconciler) turn(s *session) (int64, time.Time) {
 	return turn, time.Unix((turn+1)*interval-phase, 0)
 }
 
-// nextTagCheck is when the tag has its next turn; zero for never.
+// nextTagCheck returns when the tag has its next turn; zero for never.
 func (r *Reconciler) nextTagCheck(s *session) time.Time {
 	if !r.checksTag(s.audit) {
 		return time.Time{}

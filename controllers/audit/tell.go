@@ -29,7 +29,7 @@ func (r *Reconciler) tell(ctx context.Context, before *v1alpha1.MCPServerAudit, 
 	s.log(log.FromContext(ctx), before)
 }
 
-// waited is how long the audit was due when its Pod was created.
+// waited returns how long the audit was due when its Pod was created.
 func (s *session) waited() time.Duration {
 	if began := s.since(); !began.IsZero() {
 		return s.age(began.Time)
@@ -37,7 +37,7 @@ func (s *session) waited() time.Duration {
 	return 0
 }
 
-// took is how long the audit Pod lived; 0 if there was none.
+// took returns how long the audit Pod lived; 0 if there was none.
 func (s *session) took() time.Duration {
 	if s.pod == nil {
 		return 0
@@ -69,7 +69,7 @@ func (s *session) log(logger logr.Logger, before *v1alpha1.MCPServerAudit) {
 	}
 }
 
-// held tells whether spec.suspend has just begun to hold back an audit.
+// held reports whether spec.suspend has just begun to hold back an audit.
 func (s *session) held(before *v1alpha1.MCPServerAudit) bool {
 	return conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended &&
 		conditions.Reason(before, v1alpha1.ConditionReady) != v1alpha1.ReasonSuspended

@@ -120,7 +120,7 @@ func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: again}, k.inject(ctx, configuration, bundle)
 }
 
-// configuration is that of the webhook; nil if it is not installed.
+// configuration returns the configuration of the webhook; nil if it is not installed.
 func (k *Keeper) configuration(ctx context.Context) (*admissionregistrationv1.ValidatingWebhookConfiguration, error) {
 	var found admissionregistrationv1.ValidatingWebhookConfiguration
 	err := k.Client.Get(ctx, client.ObjectKey{Name: ConfigurationName}, &found)

@@ -119,7 +119,7 @@ func anew(now time.Time, data map[string][]byte, names []string, reason string) 
 // maxAuthorities are trusted at a time.
 const maxAuthorities = 4
 
-// settled tells whether a certificate may be made by an authority. The one that made
+// settled reports whether a certificate may be made by an authority. The one that made
 // the present certificate is known to be trusted, if anything is.
 func settled(now time.Time, authority, serving *x509.Certificate, trusted []byte) bool {
 	if serving.CheckSignatureFrom(authority) == nil || trusted == nil {
@@ -131,12 +131,12 @@ func settled(now time.Time, authority, serving *x509.Certificate, trusted []byte
 	return slices.ContainsFunc(parseAll(trusted), authority.Equal)
 }
 
-// renewal is when two thirds of a certificate's life are over.
+// renewal returns when two thirds of a certificate's life are over.
 func renewal(c *x509.Certificate) time.Time {
 	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
 }
 
-// next is when something is due. What is due already waits for something else.
+// next returns when something is due. What is due already waits for something else.
 func next(now time.Time, h held) time.Time {
 	due := renewal(h.authorities[0])
 	if at := renewal(h.serving.Leaf); at.Before(due) {
@@ -184,7 +184,7 @@ func (h held) check(now time.Time, names []string) error {
 	return verify(now, h.serving.Leaf, h.authorities, names)
 }
 
-// verify tells whether the API server would accept a certificate.
+// verify reports whether the API server would accept a certificate.
 func verify(now time.Time, leaf *x509.Certificate, authorities []*x509.Certificate, names []string) error {
 	roots := x509.NewCertPool()
 	for _, c := range authorities {

@@ -14,7 +14,7 @@ import (
 
 var names = Names("mcpaudit-system")
 
-// accepts tells whether an API server that trusts a bundle takes what is served.
+// accepts reports whether an API server that trusts a bundle takes what is served.
 func accepts(t *testing.T, now time.Time, bundle []byte, served map[string][]byte) error {
 	t.Helper()
 	pair, err := tls.X509KeyPair(served[corev1.TLSCertKey], served[corev1.TLSPrivateKeyKey])

@@ -74,7 +74,7 @@ func (s *Serving) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, errors.New("the gate has no certificate yet")
 }
 
-// Expires is when the certificate ends; zero without one.
+// Expires returns when the certificate ends; zero without one.
 func (s *Serving) Expires() time.Time {
 	if pair := s.current.Load(); pair != nil {
 		return pair.Leaf.NotAfter

@@ -65,7 +65,7 @@ func Report(policy *v1alpha1.ClusterMCPAuditPolicy, part string, c Condition, no
 	policy.Status.ObservedGeneration = policy.Generation
 }
 
-// worse is what two parts come to: of two that are well the first gives the reason.
+// worse returns what two parts come to: of two that are well the first gives the reason.
 func worse(first *Condition, second Condition) *Condition {
 	rank := map[metav1.ConditionStatus]int{metav1.ConditionTrue: 0, metav1.ConditionUnknown: 1, metav1.ConditionFalse: 2}
 	switch {

@@ -37,5 +37,5 @@ func candidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource,
 	}
 }
 
-// kindName is how a status and a label write a kind: "Deployment.apps".
+// kindName returns how a status and a label write a kind: "Deployment.apps".
 func (c *Candidate) kindName() string { return c.GVK.GroupKind().String() }

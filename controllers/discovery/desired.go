@@ -16,7 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// desired is what is applied: the fields that the policy and the source decide, and
+// desired returns what is applied: the fields that the policy and the source decide, and
 // no other. Fields that are absent are free for others to set.
 func desired(w Wanted) (*unstructured.Unstructured, error) {
 	spec, err := fields(w.Outcome.Policy.Spec.Discovery.Template)
@@ -74,7 +74,7 @@ func digest(object *unstructured.Unstructured) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// applied tells whether an audit is as it was applied, and as it is to be: nothing
+// applied reports whether an audit is as it was applied, and as it is to be: nothing
 // of it was changed since, and nothing is to go.
 func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (bool, error) {
 	if audit == nil || audit.Annotations[AnnotationDigest] != want.GetAnnotations()[AnnotationDigest] {
@@ -98,7 +98,7 @@ func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (b
 	return true, nil
 }
 
-// contains tells whether all that is wanted is there. Of a list whose items others
+// contains reports whether all that is wanted is there. Of a list whose items others
 // may add to, by their names or UIDs, every wanted item has to be there; others are
 // wanted as they are.
 func contains(have, want any) bool {

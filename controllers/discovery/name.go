@@ -24,7 +24,7 @@ func auditName(r resource, source string) string {
 	return strings.TrimRight(name[:maxName-digits-1], "-.") + "-" + hex.EncodeToString(digest[:])[:digits]
 }
 
-// ours tells whether discovery made the audit: a copy that somebody made of one has
+// ours reports whether discovery made the audit: a copy that somebody made of one has
 // the labels, and another name.
 func ours(audit *v1alpha1.MCPServerAudit) bool {
 	if audit.Labels[LabelDiscoveredBy] == "" {

@@ -189,7 +189,7 @@ func (p *planner) unread(policy string) int {
 	return count
 }
 
-// pending tells whether it is not known if the source of an audit exists.
+// pending reports whether it is not known if the source of an audit exists.
 func (p *planner) pending(audit *v1alpha1.MCPServerAudit) bool {
 	r, known := resourceOf(audit.Labels[LabelSourceKind])
 	source := p.Sources[r.source]
@@ -224,7 +224,7 @@ func (o *Outcome) skip(c *Candidate, reason v1alpha1.SkipReason, message string)
 	})
 }
 
-// unwanted tells whether an audit is to be deleted.
+// unwanted reports whether an audit is to be deleted.
 func (p *planner) unwanted(audit *v1alpha1.MCPServerAudit) bool {
 	return ours(audit) && audit.DeletionTimestamp.IsZero() && !p.wanted[keyOf(audit)] &&
 		!p.kept[audit.Labels[LabelDiscoveredBy]] && !p.pending(audit)

@@ -105,7 +105,7 @@ func factsOf(w Wanted) facts {
 	}
 }
 
-// wantedSources are those that any policy wants.
+// wantedSources returns those that any policy wants.
 func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.DiscoverySource {
 	var wanted []v1alpha1.DiscoverySource
 	for i := range policies {
@@ -232,7 +232,7 @@ func (r *Reconciler) delete(ctx context.Context, audits []*v1alpha1.MCPServerAud
 	return deleted, errors.Join(problems...)
 }
 
-// isRefusal tells whether the API server said no to the audit itself, such as by a
+// isRefusal reports whether the API server said no to the audit itself, such as by a
 // quota or an admission policy, rather than not now.
 func isRefusal(err error) bool {
 	var answer apierrors.APIStatus

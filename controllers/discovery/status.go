@@ -32,7 +32,7 @@ func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha
 	return nil
 }
 
-// reading tells whether a source of the policy is being read for the first time, and
+// reading reports whether a source of the policy is being read for the first time, and
 // nothing is wrong with it.
 func reading(o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) bool {
 	return o.Policy.Spec.Discovery != nil && slices.ContainsFunc(sourcesOf(o.Policy.Spec.Discovery), func(s v1alpha1.DiscoverySource) bool {

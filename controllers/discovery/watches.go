@@ -133,7 +133,7 @@ func (w *watches) watchResource(ctx context.Context, r resource, gvr schema.Grou
 	return w.run(ctx, gvr, informer, func(object any) (any, error) { return keepCandidate(object, r), nil }, candidateChanged)
 }
 
-// run starts an informer. changed tells whether an event, with one of the two
+// run starts an informer. changed reports whether an event, with one of the two
 // objects absent if it is an addition or a deletion, matters.
 func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, informer cache.SharedIndexInformer,
 	keep cache.TransformFunc, changed func(before, after any) bool) error {
@@ -176,7 +176,7 @@ func wakeIf(changed bool, wake func()) {
 	}
 }
 
-// failed notes an error, and tells whether it is news of a source that was not read yet.
+// failed notes an error, and reports whether it is news of a source that was not read yet.
 func (w *watch) failed(err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -253,7 +253,7 @@ func (w *watches) namespaceLabels() (map[string]labels.Set, bool) {
 	return known, true
 }
 
-// candidates are those of all watches that are read.
+// candidates returns the candidates of all watches that are read.
 func (w *watches) candidates() []*Candidate {
 	w.mu.Lock()
 	defer w.mu.Unlock()

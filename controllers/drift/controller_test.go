@@ -34,7 +34,7 @@ func policyIn(ctx context.Context, namespace string) *v1alpha1.MCPAuditPolicy {
 	return policy
 }
 
-// columns are what kubectl shows of an object, by the name of the column.
+// columns returns what kubectl shows of an object, by the name of the column.
 func columns(ctx context.Context, resource, namespace, name string) map[string]any {
 	GinkgoHelper()
 	clients, err := kubernetes.NewForConfig(config)

@@ -93,7 +93,7 @@ func policyOf(namespace, name string, generation int64, changes ...func(*v1alpha
 	return p
 }
 
-// sumOf is what a pass says of one policy.
+// sumOf returns what a pass says of one policy.
 func sumOf(sums map[*policy]*tally, name string) string {
 	for p, sum := range sums {
 		if p.object.GetName() != name {

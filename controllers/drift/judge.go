@@ -99,7 +99,7 @@ func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
 	return j
 }
 
-// violates tells whether a policy would deny, in whichever mode it is.
+// violates reports whether a policy would deny, in whichever mode it is.
 func violates(o gate.Opinion) bool {
 	return o.Action == v1alpha1.ActionDeny && o.Exception == nil
 }
@@ -138,7 +138,7 @@ type news struct {
 	facts      map[fact]bool
 }
 
-// concerns tells whether a group has to be judged again.
+// concerns reports whether a group has to be judged again.
 func (n *news) concerns(g *group, now time.Time) bool {
 	return n.all || !g.judged || n.namespaces[g.Subject.Namespace] || !g.due.IsZero() && !now.Before(g.due) ||
 		len(n.facts) > 0 && slices.ContainsFunc(g.rests, func(f fact) bool { return n.facts[f] })

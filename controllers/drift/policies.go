@@ -86,9 +86,9 @@ func (n *news) concern(namespace string) {
 	}
 }
 
-// ofWorkloads tells whether a policy looks at workloads and not at Pods: it is about what
+// ofWorkloads reports whether a policy looks at workloads and not at Pods: it is about what
 // the Pods of workloads run all the same. One that looks at MCPServer objects alone is
-// not, for a Pod does not tell whether it is of one.
+// not, for a Pod does not report whether it is of one.
 func ofWorkloads(targets []v1alpha1.GateTarget) bool {
 	return slices.Contains(targets, v1alpha1.TargetWorkloads) && !slices.Contains(targets, v1alpha1.TargetPods)
 }

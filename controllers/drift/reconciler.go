@@ -72,7 +72,7 @@ type Reconciler struct {
 	context context.Context
 }
 
-// Containers are those that run and that a policy is about. It is nil until this
+// Containers returns those that run and that a policy is about. It is nil until this
 // replica has led and counted.
 func (r *Reconciler) Containers() map[metrics.RunningContainer]int {
 	if counted := r.containers.Load(); counted != nil {
@@ -149,7 +149,7 @@ func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated
 	return errors.Join(problems...)
 }
 
-// namespaces are those of the gate.
+// namespaces returns the namespaces of the gate.
 func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {

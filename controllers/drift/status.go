@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// stateOf is what a policy says besides what runs. gated are the namespaces of the gate,
+// stateOf returns what a policy says besides what runs. gated are the namespaces of the gate,
 // unread those of them whose Pods have not been listed.
 func (r *Reconciler) stateOf(p *policy, gated, unread map[string]bool) state {
 	s := state{invalid: p.gate.Invalid, trustsAll: p.gate.Trust.AuditNamespaces == v1alpha1.AuditsAll, off: p.gate.Namespace != "" && !gated[p.gate.Namespace]}

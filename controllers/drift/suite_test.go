@@ -194,7 +194,7 @@ func decided(ctx context.Context, namespace, name string, image int, high int32)
 	Expect(api.Status().Update(ctx, a)).To(Succeed())
 }
 
-// statusOf is what kstatus makes of an object as the API server has it.
+// statusOf returns what kstatus makes of an object as the API server has it.
 func statusOf(ctx context.Context, object client.Object) status.Status {
 	GinkgoHelper()
 	gvk, err := api.GroupVersionKindFor(object)

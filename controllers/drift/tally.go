@@ -83,7 +83,7 @@ var reasons = []v1alpha1.GateReason{
 
 func rank(r v1alpha1.GateReason) int { return slices.Index(reasons, r) }
 
-// status is what the policy's status says of the gate.
+// status returns what the policy's status says of the gate.
 func (t *tally) status() *v1alpha1.GateStatus {
 	first := slices.SortedFunc(maps.Keys(t.running), func(a, b v1alpha1.RunningViolation) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Container, b.Container),

@@ -59,7 +59,7 @@ func (t *told) resume(before *v1alpha1.GateStatus, places map[place]*group) {
 	}
 }
 
-// next is what is to be told by now. It counts as told.
+// next returns what is to be told by now. It counts as told.
 func (t *told) next(places map[place]*group, now time.Time) story {
 	var s story
 	for at := range places {

@@ -128,7 +128,7 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	}
 }
 
-// opinion is what a policy thinks of a container.
+// opinion returns what a policy thinks of a container.
 func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opinion {
 	container, read := d.subject.Containers[i], &d.images[i]
 	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}

@@ -48,7 +48,7 @@ type fingerprint struct {
 	workingDir string
 }
 
-// fingerprintOf is that of an audit. One with names and without a digest is equal to none.
+// fingerprintOf returns the fingerprint of of an audit. One with names and without a digest is equal to none.
 func fingerprintOf(of *v1alpha1.AuditedEnvironment) (f fingerprint, comparable bool) {
 	return fingerprint{of.Digest, of.WorkingDir}, of.Digest != "" || len(of.Names) == 0 && of.WorkingDir != ""
 }

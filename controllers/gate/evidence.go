@@ -116,7 +116,7 @@ func (e *evidence) want(container Container) *answer {
 	return wanted
 }
 
-// isComparable tells whether a container is run by the words that it has. The kubelet
+// isComparable reports whether a container is run by the words that it has. The kubelet
 // replaces "$(NAME)", an audit does not.
 func isComparable(container Container) bool {
 	if container.Unclear != "" {
@@ -179,7 +179,7 @@ func placeAmong(audited string, subject Subject, facts Facts) place {
 // linux is what audits are run on.
 const linux = "linux"
 
-// mayRunOn tells whether an object may come to nodes of an architecture of Facts.
+// mayRunOn reports whether an object may come to nodes of an architecture of Facts.
 func (s Subject) mayRunOn(architecture string) bool {
 	os, bare, other := strings.Cut(architecture, "/")
 	if !other {
@@ -233,7 +233,7 @@ func (a *answer) add(h held, applies bool, admitting int) {
 	}
 }
 
-// conclude is what a policy holds of a container's image. Where nothing was audited as the
+// conclude returns what a policy holds of a container's image. Where nothing was audited as the
 // container runs it, the worst of what is known instead counts: what is said against
 // something else never admits.
 func (e *evidence) conclude(p *Policy, a *answer) held {

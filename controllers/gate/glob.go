@@ -54,7 +54,7 @@ func compile(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A(?:` + expression.String() + `)\z`)
 }
 
-// matches tells whether an image is meant. Where a digest says which image it is, the tag
+// matches reports whether an image is meant. Where a digest says which image it is, the tag
 // says nothing, and a name that has none could have any; so that no pattern is left by
 // naming the digest. The id of an image, and what cannot be read, say nothing about the
 // name: it could be any.

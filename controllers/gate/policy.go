@@ -177,7 +177,7 @@ func (p *Policy) checkTrust() error {
 	return fmt.Errorf("spec.trust.auditNamespaces: %q is not known", p.Trust.AuditNamespaces)
 }
 
-// Selects tells whether a policy is about a namespace, if that is in the gate at all. A
+// Selects reports whether a policy is about a namespace, if that is in the gate at all. A
 // namespace that is not known could be any: then it is.
 func (p *Policy) Selects(namespace string, facts Facts) bool {
 	if p.Namespace != "" {
@@ -190,7 +190,7 @@ func (p *Policy) Selects(namespace string, facts Facts) bool {
 	return !known || p.match.namespaces.Matches(set)
 }
 
-// selectsObject tells whether a policy is about an object of a namespace that it selects.
+// selectsObject reports whether a policy is about an object of a namespace that it selects.
 func (p *Policy) selectsObject(subject Subject) bool {
 	if len(p.Gate.Targets) > 0 && !slices.Contains(p.Gate.Targets, subject.Target) {
 		return false
@@ -198,14 +198,14 @@ func (p *Policy) selectsObject(subject Subject) bool {
 	return matchesObject(p.match.objects, subject)
 }
 
-// matchesObject tells whether a selector selects an object, by its labels or by those of
+// matchesObject reports whether a selector selects an object, by its labels or by those of
 // its Pods.
 func matchesObject(selector labels.Selector, subject Subject) bool {
 	return selector == nil || selector.Matches(labels.Set(subject.Labels)) ||
 		subject.TemplateLabels != nil && selector.Matches(labels.Set(subject.TemplateLabels))
 }
 
-// selectsContainer tells whether a policy is about a container of an object that it selects.
+// selectsContainer reports whether a policy is about a container of an object that it selects.
 func (p *Policy) selectsContainer(container Container, image name) bool {
 	if p.match.containers != nil && container.Role != RoleServer && !p.match.containers[container.Name] {
 		return false
@@ -213,7 +213,7 @@ func (p *Policy) selectsContainer(container Container, image name) bool {
 	return p.match.images == nil || slices.ContainsFunc(p.match.images, func(g glob) bool { return g.matches(image) })
 }
 
-// Trusts tells whether a verdict counts for what runs in a namespace. It says nothing
+// Trusts reports whether a verdict counts for what runs in a namespace. It says nothing
 // about a namespace whose labels are not known: then it does not.
 func (p *Policy) Trusts(verdict *Verdict, subjectNamespace string, facts Facts) bool {
 	switch p.Trust.AuditNamespaces {
@@ -235,7 +235,7 @@ func namespaceLabels(namespace string, facts Facts) (labels.Set, bool) {
 	return facts.NamespaceLabels(namespace)
 }
 
-// older tells whether a time is longer ago than maxAge.
+// older reports whether a time is longer ago than maxAge.
 func (p *Policy) older(when, now time.Time) bool {
 	return p.Gate.MaxAge != nil && now.Sub(when) > p.Gate.MaxAge.Duration
 }

@@ -89,7 +89,7 @@ func (n name) String() string {
 // config and not of a manifest.
 func (n name) isID() bool { return n.repository == "" && n.digest != "" }
 
-// isHex tells whether a text is the hex of a SHA-256.
+// isHex reports whether a text is the hex of a SHA-256.
 func isHex(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }

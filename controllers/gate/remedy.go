@@ -66,12 +66,12 @@ func pin(o Opinion) string {
 	return fmt.Sprintf("pin it: image: %s@%s", name, o.Verdict.Digests[0])
 }
 
-// show is how an audit is looked at.
+// show returns how an audit is looked at.
 func show(v *Verdict) string {
 	return fmt.Sprintf("see \"kubectl mcpaudit show %s -n %s\"", v.Audit.Name, v.Audit.Namespace)
 }
 
-// audit is how a container is audited where its verdict counts.
+// audit returns how a container is audited where its verdict counts.
 func (d *decider) audit(o Opinion) string {
 	command, where := "kubectl mcpaudit run --image "+o.Container.Image, ", in a namespace that the policy trusts"
 	own := &Verdict{Audit: types.NamespacedName{Namespace: d.subject.Namespace}}

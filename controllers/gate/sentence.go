@@ -63,7 +63,7 @@ func (d *decider) object(cut int) string {
 	return excerpt.Line(d.subject.Kind, cut) + " " + excerpt.Line(d.subject.Name, cut)
 }
 
-// containerText is what has an image, and how: "container server runs".
+// containerText returns what has an image, and how: "container server runs".
 func containerText(c Container, cut int) string {
 	text := string(c.Role)
 	if c.Name != text {

@@ -48,7 +48,7 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 	return a
 }
 
-// Standing is what a policy holds a verdict for by itself: Passed, Failed, Drifted,
+// Standing returns what a policy holds a verdict for by itself: Passed, Failed, Drifted,
 // Inconclusive, Stale or LittleExercised. Of several it is the one that the policy wants most done about.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
@@ -86,13 +86,13 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionWarn}
 }
 
-// passes tells whether what once passed by the audit's own measure did so by that of the
+// passes reports whether what once passed by the audit's own measure did so by that of the
 // policy, which may be stricter.
 func (p *Policy) passes(v *Verdict) bool {
 	return p.counting <= slices.Index(severities, v.PassedFailOn)+1 && (p.Trust.AllowSuppressions || !v.PassedSuppressing)
 }
 
-// counted is how many findings count: those that reach the policy's failOn.
+// counted returns how many findings count: those that reach the policy's failOn.
 func (p *Policy) counted(v *Verdict) int {
 	n, counts := 0, p.counts(v)
 	for _, count := range counts[:p.counting] {
@@ -101,7 +101,7 @@ func (p *Policy) counted(v *Verdict) int {
 	return n
 }
 
-// counts are those of the findings that a policy looks at, in the order of severities.
+// counts returns the counts of the findings that a policy looks at, in the order of severities.
 func (p *Policy) counts(v *Verdict) [5]int32 {
 	c := &v.Findings
 	if p.Trust.AllowSuppressions {

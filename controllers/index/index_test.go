@@ -50,7 +50,7 @@ func metadataOf(kind, name string, set map[string]string) *metav1.PartialObjectM
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: set}}
 }
 
-// handlers are those of the sources of a Store, by the kind as Go names it.
+// handlers returns the handlers of the sources of a Store, by the kind as Go names it.
 func handlers(s *Store) map[string]toolscache.ResourceEventHandler {
 	all := map[string]toolscache.ResourceEventHandler{}
 	for _, source := range s.sources() {

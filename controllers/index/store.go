@@ -85,7 +85,7 @@ func New() *Store {
 	return s
 }
 
-// Facts are what a decision at a time rests on. They cost nothing to make. Policies
+// Facts returns what a decision at a time rests on. They cost nothing to make. Policies
 // and exceptions are those of this moment; verdicts and labels are looked up when
 // they are asked for, each in one go, so that no decision holds up an update.
 func (s *Store) Facts(now time.Time) gate.Facts {
@@ -136,14 +136,14 @@ func (s *Store) All() iter.Seq[*gate.Verdict] {
 	return slices.Values(slices.Collect(maps.Values(s.audits)))
 }
 
-// Len is how many verdicts there are.
+// Len returns how many verdicts there are.
 func (s *Store) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.audits)
 }
 
-// Synced tells whether everything that existed when the replica started is known.
+// Synced reports whether everything that existed when the replica started is known.
 func (s *Store) Synced() bool { return s.synced.Load() }
 
 // Subscribe has a function called after each change, and when the Store is Synced. It

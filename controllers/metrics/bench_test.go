@@ -93,7 +93,7 @@ func (c copying) List(ctx context.Context, list client.ObjectList, _ ...client.L
 	return c.Reader.List(ctx, list)
 }
 
-// BenchmarkScrape is what a scrape costs with 5,000 audits; "copied" is what it
+// BenchmarkScrape returns what a scrape costs with 5,000 audits; "copied" is what it
 // would, if the cache copied them.
 func BenchmarkScrape(b *testing.B) {
 	var audits []v1alpha1.MCPServerAudit

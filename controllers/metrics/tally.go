@@ -149,7 +149,7 @@ func (t *tally) addTimes(audit *v1alpha1.MCPServerAudit) {
 	}
 }
 
-// isRunning tells whether an audit is beyond waiting.
+// isRunning reports whether an audit is beyond waiting.
 func isRunning(status *v1alpha1.MCPServerAuditStatus) bool {
 	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAuditing)
 	return c != nil && (c.Reason == v1alpha1.ReasonRunning || c.Reason == v1alpha1.ReasonCollecting)

@@ -89,7 +89,7 @@ func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) 
 // Unknown stands for the architecture of a node that is gone or may not be read.
 const Unknown = "linux/unknown"
 
-// Platform is that of a node, such as "linux/amd64", or Unknown. It lists the one node:
+// Platform returns the platform of a node, such as "linux/amd64", or Unknown. It lists the one node:
 // that takes no right besides the one that UserNamespaces needs.
 func Platform(ctx context.Context, reader client.Reader, name string) (string, error) {
 	var found corev1.NodeList

@@ -157,7 +157,7 @@ func (r *rule) policy() Policy {
 	return Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}
 }
 
-// requires tells whether there is an allow list. Where what is not audited is admitted,
+// requires reports whether there is an allow list. Where what is not audited is admitted,
 // there is nothing that it could keep out.
 func (r *rule) requires() bool {
 	return r.gate.Offline == v1alpha1.OfflineRequirePassed && r.gate.OnMissing == v1alpha1.ActionDeny
@@ -212,7 +212,7 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	return r.objects(policy, header, fill(list), into)
 }
 
-// header is what all shards of a list say besides.
+// header returns what all shards of a list say besides.
 func (r *rule) header() map[string]string {
 	kind := "policy "
 	if r.namespace == "" {
@@ -334,7 +334,7 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 	return nil
 }
 
-// missing is what comes of a list that somebody deleted: a deny list is empty then, and
+// missing returns what comes of a list that somebody deleted: a deny list is empty then, and
 // of an allow list nothing has passed.
 func missing(policy string) admissionv1.ParameterNotFoundActionType {
 	if policy == policyPassed {

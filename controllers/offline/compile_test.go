@@ -105,7 +105,7 @@ func compiled(t *testing.T, policy string, p *v1alpha1.ClusterMCPAuditPolicy, w 
 
 func key(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 
-// says is what is said about a key, a line each without its sentence.
+// says returns what is said about a key, a line each without its sentence.
 func says(list map[string]string, key string) string {
 	text, ok := list[key]
 	if !ok {

@@ -24,7 +24,7 @@ var sentences = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 // manifest may have been made to have the same one.
 const idPrefix = "id:"
 
-// keyOf is how the line about an image begins: its digest, idPrefix and its ID, or its
+// keyOf returns how the line about an image begins: its digest, idPrefix and its ID, or its
 // name in full, which has a slash. No two images have one. prefix is the namespace and a
 // dot where each namespace has lists of its own.
 func keyOf(prefix, image string) string { return prefix + spaces.Replace(image) }

@@ -90,7 +90,7 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 	return answers
 }
 
-// told tells whether the words of a verdict are known, are those that are run, and are few
+// told reports whether the words of a verdict are known, are those that are run, and are few
 // enough to be told.
 func told(v *gate.Verdict) bool {
 	return len(words(v.Command))+len(words(v.Args)) <= maxTold && v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
@@ -134,12 +134,12 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	return lines
 }
 
-// observed tells whether a reason is something that an audit saw.
+// observed reports whether a reason is something that an audit saw.
 func observed(reason v1alpha1.GateReason) bool {
 	return reason == v1alpha1.GateFailed || reason == v1alpha1.GateDrifted
 }
 
-// denies tells whether an image is denied for what an audit saw.
+// denies reports whether an image is denied for what an audit saw.
 func denies(o gate.Opinion) bool { return o.Action == v1alpha1.ActionDeny && observed(o.Reason) }
 
 // passed are the lines of the allow list: for what is admitted. Platforms are left to
@@ -189,5 +189,5 @@ func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Ver
 	return list
 }
 
-// end is what an opinion says after the image, which is said as the object names it.
+// end returns what an opinion says after the image, which is said as the object names it.
 func end(o gate.Opinion) string { return sentences.Replace(o.Finding) }

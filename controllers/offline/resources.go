@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
-// namespaces are those of a policy that are in the gate.
+// namespaces returns the namespaces of a policy that are in the gate.
 func (r *rule) namespaces() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	if r.match.NamespaceSelector != nil {
@@ -28,7 +28,7 @@ func (r *rule) namespaces() *metav1.LabelSelector {
 	return selector
 }
 
-// resources are those of targets; none for all that the static policy is about.
+// resources returns the resources of targets; none for all that the static policy is about.
 func resources(targets []v1alpha1.GateTarget) []admissionv1.NamedRuleWithOperations {
 	var rules []admissionv1.NamedRuleWithOperations
 	add := func(groups, versions []string, resources ...string) {

@@ -62,7 +62,7 @@ func shards(list map[string]string, room int) []shard {
 	return parts
 }
 
-// split is what each shard of a list has, with the header.
+// split returns what each shard of a list has, with the header.
 func split(header, list map[string]string, room int) []map[string]string {
 	parts := shards(list, room)
 	all := make([]map[string]string, len(parts))

@@ -20,7 +20,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// keys are those of a struct, with dots between the levels. Below a template there
+// keys returns the keys of a struct, with dots between the levels. Below a template there
 // are those of a Pod.
 func keys(of reflect.Type, prefix string) []string {
 	var all []string

@@ -130,7 +130,7 @@ func (o *Options) validateAllowed() error {
 	return errors.Join(problems...)
 }
 
-// choice tells whether a word is one of those that there are.
+// choice reports whether a word is one of those that there are.
 func choice[T ~string](key string, word T, words ...T) error {
 	if slices.Contains(words, word) {
 		return nil
@@ -138,7 +138,7 @@ func choice[T ~string](key string, word T, words ...T) error {
 	return fmt.Errorf("%s: %q is none of %q", key, word, words)
 }
 
-// optional tells whether a name is one of an object, or empty.
+// optional reports whether a name is one of an object, or empty.
 func optional(name string) bool {
 	return name == "" || len(validation.IsDNS1123Subdomain(name)) == 0
 }

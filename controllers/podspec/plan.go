@@ -81,7 +81,7 @@ func tooLarge(field string, bytes, most int) error {
 	return fmt.Errorf("%w: %s has %d bytes, and at most %d are possible", ErrTooLarge, field, bytes, most)
 }
 
-// size is that of all entries of a scope, in bytes.
+// size returns the size of all entries of a scope, in bytes.
 func size(scope *v1alpha1.DeclaredScope) int {
 	if scope == nil {
 		return 0

@@ -25,7 +25,7 @@ func remote(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.Containers = []corev1.Container{runner}
 }
 
-// HasServer tells whether the Pod runs the server, so that there is a container
+// HasServer reports whether the Pod runs the server, so that there is a container
 // and an image of it.
 func HasServer(pod *corev1.Pod) bool {
 	for _, c := range pod.Spec.Containers {

@@ -108,7 +108,7 @@ func ReadRun(pod *corev1.Pod) (Run, error) {
 	return run, nil
 }
 
-// Labels are those of everything that belongs to an audit.
+// Labels returns the labels of everything that belongs to an audit.
 func Labels(audit *v1alpha1.MCPServerAudit) map[string]string {
 	return map[string]string{
 		LabelManagedBy: ManagedBy,

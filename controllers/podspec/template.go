@@ -123,7 +123,7 @@ func CheckTemplate(template *v1alpha1.PodTemplate, allowed []string) error {
 // AllKeys as an entry of allowed lets every key in that is not the operator's own.
 const AllKeys = "*"
 
-// KeyAllowed tells whether a label or annotation is in a list, whose entries are keys,
+// KeyAllowed reports whether a label or annotation is in a list, whose entries are keys,
 // or prefixes as "kueue.x-k8s.io/*". A key without a prefix always is: by the
 // conventions of Kubernetes it is private to its user, and no program's.
 func KeyAllowed(key string, allowed []string) bool {

@@ -28,7 +28,7 @@ var kinds = []kind{
 // crd is the name of the kind's definition.
 func (k kind) crd() string { return k.resource.GroupResource().String() }
 
-// serves tells whether a definition is served in the version that is written, for
+// serves reports whether a definition is served in the version that is written, for
 // namespaces, by now.
 func (k kind) serves(crd *unstructured.Unstructured) bool {
 	if scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope"); scope != "Namespaced" || crd.GetDeletionTimestamp() != nil {

@@ -66,7 +66,7 @@ type summary struct {
 	Skip  int `json:"skip"`
 }
 
-// results are what the last audit says: its verdict, and then the worst findings.
+// results returns what the last audit says: its verdict, and then the worst findings.
 func results(audit *v1alpha1.MCPServerAudit) []result {
 	all := []result{verdictOf(audit)}
 	for _, finding := range audit.Status.TopFindings {
@@ -144,7 +144,7 @@ func worst(counts *v1alpha1.FindingCounts) string {
 	return "high"
 }
 
-// respecified tells whether the verdict is about another spec.
+// respecified reports whether the verdict is about another spec.
 func respecified(audit *v1alpha1.MCPServerAudit) bool {
 	digest, err := trigger.DigestOf(audit)
 	return err != nil || audit.Status.Trigger == nil || audit.Status.Trigger.SpecDigest != digest

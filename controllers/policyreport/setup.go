@@ -79,7 +79,7 @@ func (r *Reconciler) said() predicate.Predicate {
 	}
 }
 
-// same tells whether two states of an audit make the same report.
+// same reports whether two states of an audit make the same report.
 func same(before, after *v1alpha1.MCPServerAudit) bool {
 	was, err := kinds[0].build(before)
 	is, failed := kinds[0].build(after)

@@ -141,7 +141,7 @@ func (w *watches) tell(object any) {
 	}
 }
 
-// any tells whether there is something to write to.
+// any reports whether there is something to write to.
 func (w *watches) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

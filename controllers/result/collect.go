@@ -88,7 +88,7 @@ func checkDigests(manifest string, tools []report.Item) error {
 	return nil
 }
 
-// isDigest tells whether a text is a v1alpha1.Digest.
+// isDigest reports whether a text is a v1alpha1.Digest.
 func isDigest(s string) bool {
 	hex, ok := strings.CutPrefix(s, "sha256:")
 	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
@@ -103,7 +103,7 @@ func read(ctx context.Context, logs Logs, pod *corev1.Pod) ([]byte, error) {
 	return report.ReadFrame(io.LimitReader(log, maxLog))
 }
 
-// ServerOutOfMemory tells whether the server was killed for its memory, which
+// ServerOutOfMemory reports whether the server was killed for its memory, which
 // the runner only sees as a kill.
 func ServerOutOfMemory(pod *corev1.Pod) bool {
 	server := view{pod: pod}.terminated(podspec.ContainerServer)

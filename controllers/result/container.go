@@ -38,7 +38,7 @@ func containerWaits(v view) (State, bool) {
 	return State{}, false
 }
 
-// retried is what the kubelet tries again, until the deadline.
+// retried returns what the kubelet tries again, until the deadline.
 func (v view) retried(format string, args ...any) State {
 	return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second), Message: end(fmt.Sprintf(format, args...))}
 }

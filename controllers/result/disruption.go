@@ -84,7 +84,7 @@ var overLimit = []string{
 	"exceeds the limit", "exceeded its local ephemeral storage limit", "exceeds the total limit of containers",
 }
 
-// OverLimit tells whether the message of an eviction says that the Pod wrote more than
+// OverLimit reports whether the message of an eviction says that the Pod wrote more than
 // it may: what happens again with the server, and not what the node has come to.
 func OverLimit(message string) bool {
 	return slices.ContainsFunc(overLimit, func(words string) bool { return strings.Contains(message, words) })
@@ -143,7 +143,7 @@ func podFailed(v view) (State, bool) {
 		or(v.pod.Status.Reason+" "+v.pod.Status.Message, "")), true
 }
 
-// nodeSilent tells whether the node controller has given the node up: it alone
+// nodeSilent reports whether the node controller has given the node up: it alone
 // takes Ready from a Pod whose containers are ready, since its kubelet would
 // have named those that are not.
 func nodeSilent(pod *corev1.Pod) bool {

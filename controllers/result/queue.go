@@ -30,7 +30,7 @@ func gated(v view) (State, bool) {
 	return v.waiting(report.ReasonUnschedulable, message, v.deadlines.Queue, v.age()), true
 }
 
-// startDeadline is how long a Pod may take to start, and since when it has tried.
+// startDeadline returns how long a Pod may take to start, and since when it has tried.
 // A Pod of a queue is not late for what it waited there: it counts from when it was
 // scheduled, and one that could not be yet has the time of the queue. Since when it
 // has no gates no status says.

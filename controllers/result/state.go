@@ -103,7 +103,7 @@ func (v view) terminated(name string) *corev1.ContainerStateTerminated {
 
 func (v view) age() time.Duration { return v.now.Sub(v.pod.CreationTimestamp.Time) }
 
-// taken is how long ago a kubelet took the Pod on.
+// taken returns how long ago a kubelet took the Pod on.
 func (v view) taken() time.Duration {
 	if start := v.pod.Status.StartTime; start != nil {
 		return v.now.Sub(start.Time)

@@ -98,7 +98,7 @@ func (b podBuilder) disrupted(reason, message string) podBuilder {
 	return b.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
 }
 
-// silent is what the node controller writes when the node does not answer.
+// silent returns what the node controller writes when the node does not answer.
 func (b podBuilder) silent() podBuilder {
 	b = b.phase(corev1.PodRunning, "", "").runs("server").runs("runner")
 	for i := range b.pod.Status.ContainerStatuses {

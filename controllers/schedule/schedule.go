@@ -119,7 +119,7 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
 }
 
-// Next is when the audit after the one that was decided at last is due; zero if
+// Next returns when the audit after the one that was decided at last is due; zero if
 // that is beyond what the API can hold. It is always after last.
 func (s Schedule) Next(last time.Time, uid types.UID) time.Time {
 	last = last.UTC().Truncate(time.Second)
@@ -184,12 +184,12 @@ func next(wall *cron.SpecSchedule, after time.Time) time.Time {
 	return wall.Next(time.Date(after.Year()+searched, 12, 31, 23, 59, 59, 0, time.UTC))
 }
 
-// onWall is what the clock of an instant's zone shows, as a time in UTC.
+// onWall returns what the clock of an instant's zone shows, as a time in UTC.
 func onWall(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// instant is when a clock shows a time first, or is put forward beyond it.
+// instant returns when a clock shows a time first, or is put forward beyond it.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	guess := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := guess.ZoneBounds()

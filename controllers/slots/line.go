@@ -120,7 +120,7 @@ func (l *line) put(new Claim) {
 	l.rank(t)
 }
 
-// drop removes a claim, and tells whether there was one.
+// drop removes a claim, and reports whether there was one.
 func (l *line) drop(key types.NamespacedName) bool {
 	c := l.claims[key]
 	if c == nil {

@@ -72,7 +72,7 @@ func (q *Queue) Notify(wake func(types.NamespacedName)) {
 	q.wake = wake
 }
 
-// Admit tells whether the Pod of a claim may be created now. If so, the slot is
+// Admit reports whether the Pod of a claim may be created now. If so, the slot is
 // taken until the Pod is gone, or Release says that there is none. If not, the
 // claim waits until it is woken or withdrawn. Asking again is no second claim.
 func (q *Queue) Admit(now time.Time, claim Claim, pod string, snapshot Snapshot) (bool, error) {
@@ -195,7 +195,7 @@ func (q *Queue) Tend(now time.Time, snapshot Snapshot) error {
 	return nil
 }
 
-// Unseen tells whether a Pod has been missing in the cache for so long that it
+// Unseen reports whether a Pod has been missing in the cache for so long that it
 // should be looked for by a Census.
 func (q *Queue) Unseen(now time.Time) bool {
 	q.mu.Lock()
@@ -240,7 +240,7 @@ func (q *Queue) Census(asked time.Time, live []Holder) {
 	q.fill(asked, types.NamespacedName{})
 }
 
-// Waiting is how many audits wait, by class.
+// Waiting returns how many audits wait, by class.
 func (q *Queue) Waiting() map[string]int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -251,7 +251,7 @@ func (q *Queue) Waiting() map[string]int {
 	return count
 }
 
-// Active is how many slots are taken. It is above Limit where the limit was
+// Active returns how many slots are taken. It is above Limit where the limit was
 // lowered while Pods were running.
 func (q *Queue) Active() int {
 	q.mu.Lock()
@@ -259,7 +259,7 @@ func (q *Queue) Active() int {
 	return q.line.active
 }
 
-// Limit is how many slots there are.
+// Limit returns how many slots there are.
 func (q *Queue) Limit() int { return q.line.limits.Total }
 
 // sync takes over what the cache shows.

@@ -33,7 +33,7 @@ type handler struct {
 	Exec *struct{} `json:"exec"`
 }
 
-// AdditionsOf are those of a container that is there.
+// AdditionsOf returns the additions of of a container that is there.
 func AdditionsOf(c corev1.Container) Additions {
 	a := Additions{EnvFrom: make([]envFrom, len(c.EnvFrom))} // how many, and not which
 	for _, m := range c.VolumeMounts {

@@ -123,7 +123,7 @@ func Literals(env []EnvVar) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// expands tells whether a kubelet would change any of the words.
+// expands reports whether a kubelet would change any of the words.
 func expands(words []string) bool {
 	for _, word := range words {
 		if strings.Contains(word, "$(") || strings.Contains(word, "$$") {

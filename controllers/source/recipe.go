@@ -90,7 +90,7 @@ type Named struct {
 	Name string `json:"name"`
 }
 
-// names are those of references; an empty one means nothing, as in a Pod.
+// names returns the names of references; an empty one means nothing, as in a Pod.
 func names(references []Named) []string {
 	var list []string
 	for _, r := range references {

@@ -83,7 +83,7 @@ type place struct {
 	name   string
 }
 
-// imageIDs are those that the kubelet reports.
+// imageIDs returns those that the kubelet reports.
 func imageIDs(status corev1.PodStatus) map[place]string {
 	reported := map[place]string{}
 	for _, list := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses, status.EphemeralContainerStatuses} {

@@ -61,7 +61,7 @@ func Read(object []byte, kind schema.GroupVersionKind, subresource string) (gate
 	return subject, nil
 }
 
-// subject is what is common to all kinds.
+// subject returns what is common to all kinds.
 func (m metadata) subject(target v1alpha1.GateTarget) gate.Subject {
 	return gate.Subject{Namespace: m.Namespace, Name: cmp.Or(m.Name, m.GenerateName), Labels: m.Labels, Target: target}
 }

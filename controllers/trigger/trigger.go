@@ -116,7 +116,7 @@ type link struct {
 	voids  bool
 }
 
-// Due tells whether an audit is due, and why.
+// Due reports whether an audit is due, and why.
 func Due(in Input) (Trigger, bool) {
 	for _, l := range in.chain() {
 		if at, message := l.when(in); !at.IsZero() && !at.After(in.Now) {
@@ -126,7 +126,7 @@ func Due(in Input) (Trigger, bool) {
 	return Trigger{}, false
 }
 
-// Next is when an audit will be due by itself; zero if none will, or if one is due
+// Next returns when an audit will be due by itself; zero if none will, or if one is due
 // already.
 func Next(in Input) time.Time {
 	var next time.Time

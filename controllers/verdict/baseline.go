@@ -49,7 +49,7 @@ func compare(in Input, manifest v1alpha1.Digest) comparison {
 	return comparison{baseline: baseline, drift: &drift, stable: conditions.False(mismatch, in.driftMessage(manifest, baseline, drift))}
 }
 
-// drift is what changed, item by item; empty if the baseline's own manifest is
+// drift returns what changed, item by item; empty if the baseline's own manifest is
 // not kept, or if the difference is in what the caps cut off.
 func (in Input) drift(baseline v1alpha1.Digest) report.Drift {
 	if in.Report == nil || in.KnownManifest == nil || in.KnownManifest.Digest != "" && in.KnownManifest.Digest != string(baseline) {

@@ -50,7 +50,7 @@ func worst(r report.Report, threshold report.Severity) []string {
 	return told
 }
 
-// ranks tells whether a finding belongs to a severity; "" stands for those that
+// ranks reports whether a finding belongs to a severity; "" stands for those that
 // this version does not know, which come first, as report.Count has them.
 func ranks(of, severity report.Severity) bool {
 	if severity == "" {

@@ -25,7 +25,7 @@ func remedy(reason report.Reason) string {
 	return cause.Remedy
 }
 
-// told is what happened and what to do about it.
+// told returns what happened and what to do about it.
 func told(incomplete report.Incomplete) string {
 	return fmt.Sprintf("%s %s", sentence(capital(excerpt.Line(incomplete.Message, maxCause))), remedy(incomplete.Reason))
 }

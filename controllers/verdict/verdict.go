@@ -108,7 +108,7 @@ func Threshold(failOn v1alpha1.FailOn) report.Severity {
 	return report.Severity(failOn)
 }
 
-// incomplete is why the audit did not see everything, by a reason that this
+// incomplete returns why the audit did not see everything, by a reason that this
 // version knows: a condition, and a label of a metric, are made of it.
 func (in Input) incomplete() report.Incomplete {
 	found := in.unobserved()

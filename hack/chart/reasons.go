@@ -81,12 +81,12 @@ func explainRole(content string, markers []marker) (string, error) {
 	return text.String(), nil
 }
 
-// markersFor are those that give rights to the role.
+// markersFor returns those that give rights to the role.
 func markersFor(role string, all []marker) []marker {
 	return slices.DeleteFunc(slices.Clone(all), func(m marker) bool { return m.role != role })
 }
 
-// reasonsOf are those of all markers that gave something to the rule.
+// reasonsOf returns the reasons of of all markers that gave something to the rule.
 func reasonsOf(r rule, namespace string, markers []marker) ([]string, error) {
 	var reasons []string
 	given := map[string]bool{}
@@ -120,7 +120,7 @@ func meet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// readMarkers are those of all Go files below a folder.
+// readMarkers returns the read markers of all Go files below a folder.
 func readMarkers(folder string) ([]marker, error) {
 	var all []marker
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -90,7 +90,7 @@ func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 	return t, nil
 }
 
-// nodeModules is what the lock file of a folder of the tests' servers asks for.
+// nodeModules returns what the lock file of a folder of the tests' servers asks for.
 func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, error) {
 	sources := filepath.Join(w.root, "test/servers", folder)
 	key, err := digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))

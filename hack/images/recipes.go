@@ -58,7 +58,7 @@ var recipes = []recipe{
 		"NOTES_DESCRIPTION=Formats a markdown note, with its title in capital letters.")},
 }
 
-// base is what every image has: users, a home, a folder for temporary files.
+// base returns what every image has: users, a home, a folder for temporary files.
 func base() *oci.Tree {
 	t := oci.NewTree()
 	t.Write("/etc/passwd", 0o644, "root:x:0:0:root:/root:/sbin/nologin\n"+

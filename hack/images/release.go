@@ -105,7 +105,7 @@ func (w *workshop) describe(title string) map[string]string {
 	}
 }
 
-// sourceDate is when the sources are of: SOURCE_DATE_EPOCH
+// sourceDate returns when the sources are of: SOURCE_DATE_EPOCH
 // (reproducible-builds.org), or the time of the commit.
 func sourceDate(ctx context.Context, root string) (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")

@@ -32,7 +32,7 @@ type programs struct {
 	loaded  bool
 }
 
-// event takes in an event of the trace. It tells whether the event is the doing of
+// event takes in an event of the trace. It reports whether the event is the doing of
 // the library, and not of the server.
 func (p *programs) event(e trace.Event) (ours bool) {
 	switch {
@@ -92,7 +92,7 @@ func shift(how launch, clock Clock, runs []observation) launch {
 	return how
 }
 
-// clock is why it was not seen what the server does at a later date.
+// clock returns why it was not seen what the server does at a later date.
 func (c *collection) clock(o observation) {
 	if o.how.moment != report.MomentClock {
 		return

@@ -168,7 +168,7 @@ func (o observation) refused(tools report.Exercised) string {
 	return message
 }
 
-// dispensable tells whether it is no more than a gap that a run did not come to be:
+// dispensable reports whether it is no more than a gap that a run did not come to be:
 // the clock of many servers cannot be set.
 func (o observation) dispensable() bool {
 	return o.launched != nil && o.how.moment == report.MomentClock
@@ -191,7 +191,7 @@ func (o observation) during(reason report.Incomplete) report.Incomplete {
 // supervisor in every audit.
 var supervisorKilled = report.Incomplete{Reason: report.ReasonServerExited, Message: ErrSupervisorKilled.Error()}
 
-// unwatched is why a run was not watched from its beginning to its end.
+// unwatched returns why a run was not watched from its beginning to its end.
 func (o observation) unwatched() report.Incomplete {
 	switch {
 	case errors.Is(o.launched, trace.ErrUnavailable):
@@ -222,14 +222,14 @@ func (o observation) unwatched() report.Incomplete {
 	}
 }
 
-// unheard tells whether the server has answered by a way that the trace does not
+// unheard reports whether the server has answered by a way that the trace does not
 // show, such as a program that listened in its place.
 func (o observation) unheard() bool {
 	answered := slices.ContainsFunc(o.result.Ledger, func(e ledger.Exchange) bool { return e.Received > 0 })
 	return answered && o.stats.At.Out == 0
 }
 
-// unanswered is why the session did not show everything.
+// unanswered returns why the session did not show everything.
 func (o observation) unanswered() report.Incomplete {
 	reason, bad := o.result.Incomplete, o.result.Pollution
 	switch {
@@ -243,7 +243,7 @@ func (o observation) unanswered() report.Incomplete {
 	return reason
 }
 
-// overflow is why something may have been done that the judgement has not seen.
+// overflow returns why something may have been done that the judgement has not seen.
 func (o observation) overflow() report.Incomplete {
 	var what string
 	switch {
@@ -351,7 +351,7 @@ var (
 	troubled = regexp.MustCompile(`(?i)error|exception|fatal|panic|cannot|not set|required`)
 )
 
-// problems are what the reader of the report should know besides the findings.
+// problems returns what the reader of the report should know besides the findings.
 func (o observation) problems() []string {
 	var all []string
 	all = append(all, o.notes...)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// drifts are how the manifest differed within the audit, in the order of the
+// drifts returns how the manifest differed within the audit, in the order of the
 // moments, each moment that was compared at most once.
 //
 // What is accused differs from all that was advertised otherwise: on restart, from
@@ -50,7 +50,7 @@ func drifts(runs []observation) []rules.Drift {
 	return some(all)
 }
 
-// inSession is how the lists differed after the calls. It has no resources.
+// inSession returns how the lists differed after the calls. It has no resources.
 func inSession(r probe.Result) rules.Drift {
 	d := rules.Drift{Moment: report.MomentSession, Drift: r.Drift, Announced: r.Announced}
 	if r.Relisted && !d.Empty() {
@@ -76,7 +76,7 @@ func show(m manifest.Manifest) *shown {
 	}
 }
 
-// same tells whether two manifests are the same, byte by byte.
+// same reports whether two manifests are the same, byte by byte.
 func (s *shown) same(as *shown) bool {
 	texts := func(m manifest.Manifest) [][]json.RawMessage {
 		return [][]json.RawMessage{{m.ServerName, m.Instructions, m.Capabilities}, m.Tools, m.Resources, m.ResourceTemplates, m.Prompts}
@@ -86,7 +86,7 @@ func (s *shown) same(as *shown) bool {
 	})
 }
 
-// differs is how a manifest differs from each of others. Which resources there are
+// differs returns how a manifest differs from each of others. Which resources there are
 // is left out, for they are a server's data.
 func differs(moment report.Moment, others []*shown, is *shown) rules.Drift {
 	var d rules.Drift
@@ -121,7 +121,7 @@ func common(items, other []report.Item) []report.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(item report.Item) bool { return !names[item.Name] })
 }
 
-// suspects tells whether something differed for another client or at another time,
+// suspects reports whether something differed for another client or at another time,
 // in words, and not at every start.
 func suspects(runs []observation) bool {
 	return slices.ContainsFunc(drifts(runs), func(d rules.Drift) bool {

@@ -27,7 +27,7 @@ func environmentOf(env []string) *report.Environment {
 	return &report.Environment{Names: slices.Sorted(maps.Keys(set(env)))}
 }
 
-// misled is why an audit says nothing of the server that was named: its environment had
+// misled returns why an audit says nothing of the server that was named: its environment had
 // it load other code.
 func misled(env []string) report.Incomplete {
 	all := set(env)

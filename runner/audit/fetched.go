@@ -22,7 +22,7 @@ var registries = append(sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent,
 // codeHosts serve nothing but packages and modules.
 var codeHosts = []string{"deno.land", "esm.sh", "unpkg.com", "jsdelivr.net", "files.pythonhosted.org"}
 
-// fetched is why a Pass would be about code that came over the network when the server
+// fetched returns why a Pass would be about code that came over the network when the server
 // started: the same command may run other code the next time. It goes by what brings code:
 // a package manager, a program or module that was written once the network had been
 // reached, and an interpreter that was given its program by a pipe or as an argument.

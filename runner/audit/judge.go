@@ -32,7 +32,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 	return rules.Judge(in)
 }
 
-// complete tells whether every launch was watched to its end, and each capability
+// complete reports whether every launch was watched to its end, and each capability
 // accepted a call.
 func complete(runs []observation) bool {
 	for _, row := range exercised(runs).result.Exercise {
@@ -75,7 +75,7 @@ func arguments(runs []observation) map[report.Capability][]rules.Argument {
 	return all
 }
 
-// pollution is that of the run in which the server was exercised, or else of the
+// pollution returns the pollution of the run in which the server was exercised, or else of the
 // first that has any.
 func pollution(runs []observation) probe.Pollution {
 	bad := exercised(runs).result.Pollution

@@ -53,7 +53,7 @@ func (l *listening) event(e trace.Event) {
 	l.more = make(chan struct{})
 }
 
-// seen is where the server listens so far; more is closed when that changes.
+// seen returns where the server listens so far; more is closed when that changes.
 func (l *listening) seen() (at []netip.AddrPort, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func on(at []netip.AddrPort, port uint16) []netip.AddrPort {
 	return found
 }
 
-// reachable tells whether a socket that is bound to an address can be talked to from
+// reachable reports whether a socket that is bound to an address can be talked to from
 // within: not so one of an interface's, for there the sinkhole answers.
 func reachable(a netip.AddrPort) bool { return a.Addr().IsLoopback() || a.Addr().IsUnspecified() }
 
@@ -145,7 +145,7 @@ func (p Plan) notListening(at []netip.AddrPort) string {
 		strings.Join(far, ", "))
 }
 
-// ports are those that can be reached, each once.
+// ports returns those that can be reached, each once.
 func ports(at []netip.AddrPort) (all []string) {
 	for _, a := range at {
 		if port := strconv.Itoa(int(a.Port())); reachable(a) && !slices.Contains(all, port) {

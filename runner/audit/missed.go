@@ -10,7 +10,7 @@ import (
 // named are the absolute paths in a text.
 var named = regexp.MustCompile("/[^\\s'\"`:,;()]+")
 
-// missed is why the server did not get a file without which it may have ended: one that it
+// missed returns why the server did not get a file without which it may have ended: one that it
 // was refused, or that its stderr names. The last is the most likely one.
 func (o observation) missed() string {
 	if o.withheld == nil {

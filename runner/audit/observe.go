@@ -181,7 +181,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	return o
 }
 
-// sensitive tells whether a path is planted, or one that the rules know.
+// sensitive reports whether a path is planted, or one that the rules know.
 func (p Plan) sensitive(path string) bool {
 	return rules.Sensitive(path) ||
 		slices.ContainsFunc(p.Canaries.Files, func(f canary.File) bool { return f.Path == path })
@@ -228,7 +228,7 @@ func talk(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Pha
 	return result
 }
 
-// options are those of the session of one launch.
+// options returns the options of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,

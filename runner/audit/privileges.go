@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// privileges is what the server needed in all runs that were traced; nil where none was.
+// privileges returns what the server needed in all runs that were traced; nil where none was.
 func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Privileges {
 	var needs profile.Needs
 	var made trace.Made
@@ -56,7 +56,7 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	return p
 }
 
-// codePaths are where the code of the server came from in all runs that were traced; nil
+// codePaths returns where the code of the server came from in all runs that were traced; nil
 // where not all of that is known.
 func codePaths(runs []observation) []string {
 	var all []string

@@ -19,7 +19,7 @@ const (
 	reachPause    = 200 * time.Millisecond
 )
 
-// reachable is why a server that runs elsewhere cannot be connected to.
+// reachable returns why a server that runs elsewhere cannot be connected to.
 func (to Remote) reachable(ctx context.Context) report.Incomplete {
 	ctx, cancel := context.WithTimeout(ctx, reachDeadline)
 	defer cancel()

@@ -32,7 +32,7 @@ const (
 	onceTimeout = 2 * time.Second
 )
 
-// reserved is what of the time of an audit the exercise does not get.
+// reserved returns what of the time of an audit the exercise does not get.
 func reserved(timeout time.Duration) time.Duration { return min(timeout/4, mostReserved) }
 
 // launchAll starts the server as often as it takes, the next time when the time
@@ -120,7 +120,7 @@ func at(runs []observation, moment report.Moment) (run observation, done bool) {
 	return observation{}, false
 }
 
-// compared tells whether a run has shown what the server advertises. Calls that come
+// compared reports whether a run has shown what the server advertises. Calls that come
 // to nothing after that take nothing away.
 func (o observation) compared() bool {
 	return o.launched == nil && o.result.Listed && (o.how.once || o.unanswered().Reason == "")

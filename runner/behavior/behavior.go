@@ -50,7 +50,7 @@ func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	return report.BehaviorOf(c.entries, incomplete)
 }
 
-// started tells whether an effect is no more than the start of the server: a program
+// started reports whether an effect is no more than the start of the server: a program
 // that its command names.
 func (s Server) started(e profile.Effect) bool {
 	return e.Kind == profile.KindExec && e.Phase == report.PhaseStartup && slices.ContainsFunc(s.Command, func(arg string) bool {

@@ -13,7 +13,7 @@ import (
 // set by the linker (-X)
 var version, commit string
 
-// Version is that of this program, such as "v0.1.0"; "devel" for a build from a
+// Version returns the version of this program, such as "v0.1.0"; "devel" for a build from a
 // working copy.
 func Version() string {
 	if version != "" {
@@ -34,7 +34,7 @@ func Describe(program, ruleset string) string {
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, ruleset)
 }
 
-// setting is what the go command wrote into the program (runtime/debug.BuildSetting).
+// setting returns what the go command wrote into the program (runtime/debug.BuildSetting).
 func setting(key string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -170,7 +170,7 @@ func (s Set) Replant(dir string, access Access) error {
 	return nil
 }
 
-// intact tells whether a file stands as it was planted, and no link leads there.
+// intact reports whether a file stands as it was planted, and no link leads there.
 func (f File) intact(root *os.Root, name string, access Access) bool {
 	for _, above := range parents(name) {
 		if info, err := root.Lstat(above); err != nil || info.Mode() != access.dir|fs.ModeDir {

@@ -61,7 +61,7 @@ func letters(data []byte, at int) (from, to int) {
 	return len(data), len(data)
 }
 
-// groups are where in a run the groups of four may begin, each alignment once:
+// groups returns where in a run the groups of four may begin, each alignment once:
 // at its beginning, or, where it begins with a path ("/data/H4sI...") or a line of
 // text, behind that; and where gzip begins.
 func groups(run []byte) []int {
@@ -167,7 +167,7 @@ func nibble(c byte) int {
 	return -1
 }
 
-// escaped tells whether a percent sign begins an encoded byte.
+// escaped reports whether a percent sign begins an encoded byte.
 func escaped(data []byte) bool {
 	return len(data) > 2 && data[0] == '%' && nibble(data[1]) >= 0 && nibble(data[2]) >= 0
 }

@@ -205,7 +205,7 @@ func (h *hunt) escapes(data []byte, l layer) {
 	}
 }
 
-// indexFrom is where a byte next stands, or the end of the data.
+// indexFrom returns where a byte next stands, or the end of the data.
 func indexFrom(data []byte, at int, c byte) int {
 	if i := bytes.IndexByte(data[at:], c); i >= 0 {
 		return at + i

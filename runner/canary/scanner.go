@@ -45,7 +45,7 @@ func (s *Scanner) Write(p []byte) []Match {
 	return all
 }
 
-// Held is how many bytes are held back.
+// Held returns how many bytes are held back.
 func (s *Scanner) Held() int { return cap(s.held) }
 
 // Flush searches what is held back. What is written next does not follow on

@@ -40,7 +40,7 @@ func Find() (string, error) {
 	return "", ErrMissing
 }
 
-// Env is what sets the clock of a program forward, and of those that it starts.
+// Env returns what sets the clock of a program forward, and of those that it starts.
 // Timers go on as they are, and so do the times of files.
 func Env(library string) []string {
 	return []string{
@@ -53,7 +53,7 @@ func Env(library string) []string {
 // processes (shm_overview(7), sem_overview(7)).
 var own = regexp.MustCompile(`^/dev/shm/(faketime_shm_[0-9]+|sem\.faketime_sem_[0-9]+|sem\.[A-Za-z0-9]{6})$`)
 
-// Owns tells whether a file is the library's.
+// Owns reports whether a file is the library's.
 func Owns(path string) bool { return own.MatchString(path) }
 
 // Files are those of a server.

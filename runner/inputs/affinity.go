@@ -56,7 +56,7 @@ func affinity(w want, e entry) int {
 	return score
 }
 
-// holds tells whether a value is of the sort that a place is for: paths within the
+// holds reports whether a value is of the sort that a place is for: paths within the
 // directory where a path is asked for, and only there; and so with URIs. Those that
 // lead to the network would all become the same one. What is to be run has to be
 // proposed by the tool itself.
@@ -81,7 +81,7 @@ func (w want) holdsPath(e entry) bool {
 	return inside && !(w.directory && path.Ext(e.value) != "") && !(w.takes && w.options.keeps(path.Clean(e.value)))
 }
 
-// offerAffinity is that of a value that an error offers: to the tool whose error it
+// offerAffinity returns the offer affinity of a value that an error offers: to the tool whose error it
 // was, and to the argument that it speaks of.
 func offerAffinity(w want, e entry) int {
 	own := w.own(e)
@@ -99,7 +99,7 @@ func offerAffinity(w want, e entry) int {
 	return 0
 }
 
-// own tells whether a value is from the tool that asks for one.
+// own reports whether a value is from the tool that asks for one.
 func (w want) own(e entry) bool { return strings.HasSuffix(e.from, " "+w.tool) && w.tool != "" }
 
 // nameAffinity compares the name of a place with what a value stood under.
@@ -124,7 +124,7 @@ func nameAffinity(w want, e entry) int {
 	return 0
 }
 
-// looseAffinity is that of a value from running text.
+// looseAffinity returns the loose affinity of a value from running text.
 func looseAffinity(w want, e entry) int {
 	switch {
 	case (e.kind == id || e.kind == uuid) && idWords[w.words[len(w.words)-1]]:

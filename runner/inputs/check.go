@@ -17,7 +17,7 @@ const (
 	yes
 )
 
-// checker tells whether values fit schemas: as much of JSON Schema as arguments
+// checker reports whether values fit schemas: as much of JSON Schema as arguments
 // are made by. What it does not know, and whatever comes after the budget is
 // spent, is maybe.
 type checker struct {
@@ -27,7 +27,7 @@ type checker struct {
 	short verdict
 }
 
-// fits tells whether the arguments fit the schema, or could with other texts and
+// fits reports whether the arguments fit the schema, or could with other texts and
 // numbers in the same places.
 func fits(root, value any, short verdict) (found verdict, cost int) {
 	c := checker{resolver: resolver{root: root, budget: 2 * budget}, short: short}

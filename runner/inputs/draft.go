@@ -51,7 +51,7 @@ func (d *draft) fresh(s set) int {
 	return s.and(d.form.reachable).without(d.form.sent).without(d.taken).len()
 }
 
-// aims tells whether the branch that it has to take is in the set.
+// aims reports whether the branch that it has to take is in the set.
 func (d *draft) aims(s set) bool { return d.aim >= 0 && !d.taken.has(d.aim) && s.has(d.aim) }
 
 func (d *draft) value(n *node, depth int) any {
@@ -203,7 +203,7 @@ func (d *draft) property(f field, depth int) any {
 	return d.value(f.node, depth+1)
 }
 
-// include tells whether a property is given.
+// include reports whether a property is given.
 func (d *draft) include(n *node, f field, depth int) bool {
 	if f.required {
 		return true
@@ -223,7 +223,7 @@ func (d *draft) include(n *node, f field, depth int) bool {
 	return d.wants(n, f, here)
 }
 
-// wants tells whether the shape is one that an optional property is given for; here
+// wants reports whether the shape is one that an optional property is given for; here
 // are the branches that it takes.
 func (d *draft) wants(n *node, f field, here set) bool {
 	switch d.shape {
@@ -325,7 +325,7 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 	}
 }
 
-// hasEntry tells whether a map that has some entries gets one more.
+// hasEntry reports whether a map that has some entries gets one more.
 func (d *draft) hasEntry(n *node, entries int) bool {
 	filled := only(n.filled)
 	if n.extra != nil {

@@ -13,7 +13,7 @@ var (
 	example = regexp.MustCompile(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip)\b`)
 )
 
-// extension is how the names of files end that a tool wants: an error of its said
+// extension returns how the names of files end that a tool wants: an error of its said
 // so, or the description; else it is a text.
 func (d *draft) extension(n *node) string {
 	description, _ := n.s["description"].(string)
@@ -29,7 +29,7 @@ func (d *draft) extension(n *node) string {
 	return "txt"
 }
 
-// extension is what an error of a tool said of how the names of its files end; "" for
+// extension returns what an error of a tool said of how the names of its files end; "" for
 // nothing.
 func (p *Pool) extension(tool string) string {
 	if p == nil {
@@ -38,7 +38,7 @@ func (p *Pool) extension(tool string) string {
 	return p.extensions["tool "+tool]
 }
 
-// isBare tells whether a place asks for the name of a file, which may have to stand
+// isBare reports whether a place asks for the name of a file, which may have to stand
 // without a directory.
 func isBare(n *node) bool {
 	words := split(n.name)

@@ -21,10 +21,10 @@ const (
 	ShapeOutside   Shape = "Outside"   // paths that lead out of where the tool is to stay
 )
 
-// Proper tells whether arguments are such as a server should accept.
+// Proper reports whether arguments are such as a server should accept.
 func (s Shape) Proper() bool { return s != ShapeInvalid && s.Feeds() }
 
-// Feeds tells whether other tools may be called with what comes of arguments.
+// Feeds reports whether other tools may be called with what comes of arguments.
 func (s Shape) Feeds() bool { return s != ShapeInjection && s != ShapeOutside }
 
 // Origin says where a value came from that was not made up.
@@ -298,7 +298,7 @@ func (f *Form) send(d *draft) Case {
 	return c
 }
 
-// novel tells whether a candidate stands in the arguments that nothing has tried.
+// novel reports whether a candidate stands in the arguments that nothing has tried.
 func (d *draft) novel() bool {
 	for _, t := range d.trials {
 		if !d.form.leaves[t.at].tried[canonical(t.candidate.value)] {
@@ -323,7 +323,7 @@ func (f *Form) Answered(c Case, accepted bool) {
 	}
 }
 
-// Branches are those that the schema has and those that an answered call took. A
+// Branches returns those that the schema has and those that an answered call took. A
 // schema that is too large to be walked whole has one more, which is never done.
 func (f *Form) Branches() (total, done int) {
 	total, done = f.reachable.len(), f.done.and(f.reachable).len()

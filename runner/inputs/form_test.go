@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// schemas are those that the reference servers advertise, by server and tool.
+// schemas returns those that the reference servers advertise, by server and tool.
 func schemas(t testing.TB) map[string]map[string]json.RawMessage {
 	t.Helper()
 	files, err := filepath.Glob("testdata/schemas/*.json")

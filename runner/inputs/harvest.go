@@ -86,7 +86,7 @@ func (h *harvest) add(value string, key, about []string) {
 	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})
 }
 
-// echo tells whether a value is nothing but what was handed in.
+// echo reports whether a value is nothing but what was handed in.
 func echo(value string) bool { return echoed.MatchString(value) }
 
 var echoed = regexp.MustCompile(`(?i)^mcpaudit-c\d+$|^\S*\bc\d+\.mcpaudit-probe\.example\S*$`)

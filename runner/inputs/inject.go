@@ -20,10 +20,10 @@ func (m Mark) Injection(value string) string {
 // injections finds the program in a path.
 var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c\d{1,9}$`)
 
-// Injected tells whether a program is that of an Injection.
+// Injected reports whether a program is that of an Injection.
 func Injected(program string) bool { return injections.MatchString(program) }
 
-// HoldsInjection tells whether a text, such as the arguments of a call, has an
+// HoldsInjection reports whether a text, such as the arguments of a call, has an
 // Injection in it.
 func HoldsInjection(text string) bool { return strings.Contains(text, "mcpaudit-injected-c") }
 
@@ -72,7 +72,7 @@ func (d *draft) load(n *node) (string, bool) {
 	return value, true
 }
 
-// textual tells whether there is a place for a text at a node, or below.
+// textual reports whether there is a place for a text at a node, or below.
 func (n *node) textual() bool {
 	return n.isLeaf() && (n.kind == "string" || n.kind == "") || slices.ContainsFunc(n.parts(), (*node).textual)
 }

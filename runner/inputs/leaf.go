@@ -155,7 +155,7 @@ func (n *node) isLeaf() bool {
 	return len(n.ways) == 0
 }
 
-// leaf is what is known of a place, with what the pool has for it by now.
+// leaf returns what is known of a place, with what the pool has for it by now.
 func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {

@@ -68,7 +68,7 @@ func Marked(text string) (call int, ok bool) {
 	return int(n), err == nil
 }
 
-// Named tells whether a host, in lower case, is one that arguments hold: Host, that
+// Named reports whether a host, in lower case, is one that arguments hold: Host, that
 // of a mark, or one below that. Any other name below Host was not made here.
 func Named(host string) bool { return host == Host || marked.MatchString(host) }
 

@@ -16,7 +16,7 @@ const OutsideDir = "/var/tmp/mcpaudit-outside"
 // paths below OutsideDir.
 var OutsideFiles = []File{{"note.txt", []byte("Nobody needs this note.\n")}}
 
-// Outside tells whether a path is that directory, or in it.
+// Outside reports whether a path is that directory, or in it.
 func Outside(name string) bool {
 	return name == OutsideDir || strings.HasPrefix(name, OutsideDir+"/")
 }
@@ -66,7 +66,7 @@ func (d *draft) escape(n *node) (string, bool) {
 	return d.outside + name, true
 }
 
-// hasPath tells whether a place, or one within it, asks for a path.
+// hasPath reports whether a place, or one within it, asks for a path.
 func (f *Form) hasPath(n *node) bool {
 	return n != nil && (n.isLeaf() && f.isPath(n) && !isProgram(n) || slices.ContainsFunc(n.parts(), f.hasPath))
 }

@@ -123,7 +123,7 @@ func (p *Pool) Offer(source, argument string, values []string) {
 	}
 }
 
-// Size is how many values it has. It grows when something new was learned, and
+// Size returns how many values it has. It grows when something new was learned, and
 // ends at 2048.
 func (p *Pool) Size() int {
 	if p == nil {

@@ -13,10 +13,10 @@ import (
 
 var programWords = []string{"command", "commands", "cmd", "code", "script", "shell", "program", "argv", "args", "stdin", "exec"}
 
-// isProgram tells whether what is handed in at a place is run.
+// isProgram reports whether what is handed in at a place is run.
 func isProgram(n *node) bool { return has(split(n.name), programWords) }
 
-// Commands tells whether a field of arguments ("cmd", "options.args[0]") asks for what
+// Commands reports whether a field of arguments ("cmd", "options.args[0]") asks for what
 // is run.
 func Commands(field string) bool {
 	name := field[strings.LastIndexByte(field, '.')+1:]
@@ -24,7 +24,7 @@ func Commands(field string) bool {
 	return has(split(name), programWords)
 }
 
-// isPID tells whether a place asks for a process by its number, ends whether it is
+// isPID reports whether a place asks for a process by its number, ends whether it is
 // one to be ended.
 func isPID(n *node) bool { return has(split(n.name), []string{"pid", "pids"}) }
 
@@ -41,7 +41,7 @@ var bare = words("env printenv environ getenv export declare compgen set history
 	"passwd shadow gshadow chpasswd chage su sudo doas login useradd usermod groupadd visudo vipw " +
 	"ssh scp sftp gpg gh aws az gcloud kubectl helm docker podman crontab systemctl mount mkfs shutdown reboot halt poweroff")
 
-// baring tells whether a command, or code, is of that sort.
+// baring reports whether a command, or code, is of that sort.
 func baring(text string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }),
 		func(word string) bool { return bare[word] })

@@ -113,7 +113,7 @@ func (d destination) host(token, wanted string) string {
 
 var hostname = regexp.MustCompile(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+([a-z][a-z0-9-]{1,62})\.?$`)
 
-// hostLike tells whether a text is a host name. sure: it is one if it can be;
+// hostLike reports whether a text is a host name. sure: it is one if it can be;
 // otherwise only if it ends as those of the internet mostly do, and no file does.
 func hostLike(text string, sure bool) bool {
 	found := hostname.FindStringSubmatch(text)
@@ -133,7 +133,7 @@ func words(text string) map[string]bool {
 	return known
 }
 
-// network tells whether the URLs of a scheme name a host. "git+ssh" is both of its
+// network reports whether the URLs of a scheme name a host. "git+ssh" is both of its
 // parts.
 func network(scheme string) bool {
 	for _, part := range strings.FieldsFunc(scheme, func(r rune) bool { return r == '+' || r == '.' }) {

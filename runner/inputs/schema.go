@@ -30,7 +30,7 @@ type resolver struct {
 	budget int
 }
 
-// spend takes from the budget and tells whether there was enough.
+// spend takes from the budget and reports whether there was enough.
 func (r *resolver) spend(n int) bool {
 	r.budget -= n
 	return r.budget >= 0

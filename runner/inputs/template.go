@@ -97,7 +97,7 @@ func (t *template) offers(pool *Pool, name string) (values []candidate) {
 	return values
 }
 
-// arguments are those of resources/read.
+// arguments returns the arguments of resources/read.
 func (t *template) arguments(values map[string]any) json.RawMessage {
 	given := uritemplate.Values{}
 	for name, value := range values {

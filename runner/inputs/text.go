@@ -138,7 +138,7 @@ func (d *draft) plausible(n *node) string {
 	return d.mark.Text()
 }
 
-// isPath tells whether a place asks for a path, isDirectory whether for one of a
+// isPath reports whether a place asks for a path, isDirectory whether for one of a
 // directory. Where a parameter does not say, the name of the tool often does.
 func (f *Form) isPath(n *node) bool {
 	words := split(n.name)
@@ -157,12 +157,12 @@ func (f *Form) isDirectory(n *node) bool {
 		(strings.Contains(description, "director") || strings.Contains(description, "repositor") || has(f.about, directoryWords) || has(f.about, walkWords))
 }
 
-// isRepository tells whether a place asks for the directory of a git repository.
+// isRepository reports whether a place asks for the directory of a git repository.
 func (f *Form) isRepository(n *node) bool {
 	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords))
 }
 
-// creates tells whether a path is that of something new.
+// creates reports whether a path is that of something new.
 func (f *Form) creates(n *node) bool {
 	words := split(n.name)
 	if f.isRepository(n) {
@@ -171,13 +171,13 @@ func (f *Form) creates(n *node) bool {
 	return f.isPath(n) && (has(words, targetWords) || has(f.about, createWords) && !has(words, sourceWords))
 }
 
-// names tells whether a text is the name of something new.
+// names reports whether a text is the name of something new.
 func (f *Form) names(n *node) bool {
 	words := split(n.name)
 	return len(words) == 1 && (words[0] == "name" || words[0] == "title") && has(f.about, createWords)
 }
 
-// isProse tells whether a text is one that people write, and no name of anything.
+// isProse reports whether a text is one that people write, and no name of anything.
 func isProse(n *node) bool {
 	words := split(n.name)
 	return len(words) > 0 && content[words[len(words)-1]]
@@ -207,12 +207,12 @@ func (f *Form) paths(n *node) []candidate {
 	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && f.options.keeps(c.value) })
 }
 
-// takesAway tells whether what is at a path is not there any more after a call.
+// takesAway reports whether what is at a path is not there any more after a call.
 func (f *Form) takesAway(n *node) bool {
 	return !f.isRepository(n) && has(f.about, []string{"delete", "remove", "rm", "rmdir", "move", "rename", "unlink"})
 }
 
-// keeps tells whether a path is one that other calls want.
+// keeps reports whether a path is one that other calls want.
 func (o Options) keeps(value any) bool {
 	for i := range len(ordinary) - 1 {
 		if value == o.file(i) {

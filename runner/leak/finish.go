@@ -106,7 +106,7 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 	return out
 }
 
-// home tells whether the other end is a service that the secret is for: the
+// home reports whether the other end is a service that the secret is for: the
 // sinkhole has handed out the address for its name. What the server says of the
 // other end, or was told by a name server of its own, counts for nothing.
 func (c *Collector) home(s *sighting, f *flow) bool {
@@ -172,7 +172,7 @@ func (c *Collector) during(asked int) ledger.Where {
 	return c.asked[asked-1].where
 }
 
-// askedBefore is how many requests had been sent by a time.
+// askedBefore returns how many requests had been sent by a time.
 func (c *Collector) askedBefore(t time.Time) int {
 	n := 0
 	for n < len(c.asked) && c.asked[n].time.Before(t) {

@@ -39,7 +39,7 @@ const (
 	File Channel = "file"
 )
 
-// Network tells whether the channel leads to another machine, or to what answers
+// Network reports whether the channel leads to another machine, or to what answers
 // on this one at a network address.
 func (c Channel) Network() bool {
 	switch c {

@@ -71,7 +71,7 @@ func sent(call int, data string) trace.Event {
 	}
 }
 
-// brief is what the tests compare.
+// brief returns what the tests compare.
 func brief(leaks []leak.Leak) string {
 	var lines []string
 	for _, l := range leaks {
@@ -269,7 +269,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// capture is what the sinkhole has of sent.
+// capture returns what the sinkhole has of sent.
 func capture(protocol, host string, destination netip.AddrPort, data string) sinkhole.Capture {
 	return sinkhole.Capture{
 		Time: start, Flow: 1, Source: local, Destination: destination, Host: host, Protocol: protocol,

@@ -163,7 +163,7 @@ func (d *datagrams) caught(part sinkhole.Capture) {
 	}
 }
 
-// missed tells whether the end of one was not searched.
+// missed reports whether the end of one was not searched.
 func (d *datagrams) missed() bool { return d.cut && d.received < d.all }
 
 // destination names an end point by its name, if it has one.
@@ -177,7 +177,7 @@ func destination(host string, at netip.AddrPort) string {
 	return strings.ToLower(host) + ":" + strconv.Itoa(int(at.Port()))
 }
 
-// request tells whether data begin as an HTTP request does (RFC 9112, 3).
+// request reports whether data begin as an HTTP request does (RFC 9112, 3).
 func request(data []byte) bool {
 	line, _, _ := bytes.Cut(data, []byte("\r\n"))
 	return bytes.Contains(line, []byte(" HTTP/1."))
@@ -301,7 +301,7 @@ func (all flows) add(part sinkhole.Capture) {
 // channel is the protocol that was spoken.
 func (f *flow) channel() Channel { return Channel(strings.ToUpper(f.protocol)) }
 
-// encrypted tells whether the server sent more than the sinkhole shows.
+// encrypted reports whether the server sent more than the sinkhole shows.
 func encrypted(protocol string) bool {
 	return protocol == "https" || protocol == "tls" || protocol == "dot"
 }

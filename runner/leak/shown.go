@@ -14,7 +14,7 @@ import (
 // maxShown is how much of what was sent an excerpt shows, in bytes.
 const maxShown = 160
 
-// Shown is what the sinkhole received, for the report: one entry for all that was
+// Shown returns what the sinkhole received, for the report: one entry for all that was
 // sent to one place in the same words during one call. Excerpts never hold a
 // whole secret. Call it after Finish.
 func (c *Collector) Shown(captures []sinkhole.Capture, l ledger.Ledger) []report.Capture {

@@ -159,7 +159,7 @@ func (s *streams) flush() {
 	}
 }
 
-// same tells whether what a piece gives is what the mark says already. The parts of
+// same reports whether what a piece gives is what the mark says already. The parts of
 // a flow of the sinkhole differ by their times, which tell the call.
 func (m mark) same(gives sighting) bool {
 	return m.identity == gives.identity && m.request == gives.request && (gives.flow == 0 || m.time.Equal(gives.time))

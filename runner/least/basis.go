@@ -230,7 +230,7 @@ func (b basis) found(texts ...string) string {
 	return ""
 }
 
-// names tells whether a finding, or what it was seen by, speaks of a text.
+// names reports whether a finding, or what it was seen by, speaks of a text.
 func names(f report.Finding, text string) bool {
 	return strings.Contains(f.Message, text) ||
 		slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.Contains(e.Detail, text) })
@@ -293,7 +293,7 @@ var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64
 // filled are those of system in which there is no place for a volume at all.
 var filled = []string{"/dev", "/proc", "/sys", "/run/secrets", "/var/run/secrets"}
 
-// mountable tells whether an empty volume may be put in a place: the image says where
+// mountable reports whether an empty volume may be put in a place: the image says where
 // HOME is, and the server what it makes where. Neither may cover what a container is
 // made of. The API server takes no ":" (ValidateVolumeMounts).
 func mountable(dir string) bool {
@@ -311,7 +311,7 @@ func within(name, dir string) bool {
 	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// installedIn tells whether the server, or what it runs, lies in a directory.
+// installedIn reports whether the server, or what it runs, lies in a directory.
 func (b basis) installedIn(dir string) bool {
 	names := slices.Clone(b.Report.Server.Command)
 	for _, c := range b.Report.Profile.Capabilities {

@@ -119,7 +119,7 @@ func Generate(s Source, k Kind, o Options) (Policy, error) {
 	return Policy{Text: text, Notes: b.notes.lines}, err
 }
 
-// unseen is why a report does not tell all; empty where it does.
+// unseen returns why a report does not tell all; empty where it does.
 func unseen(r report.Report) string {
 	incomplete := "the audit did not end with a verdict"
 	if r.Incomplete != nil {

@@ -161,7 +161,7 @@ func (b basis) taken() (calls, what []string) {
 	return calls, what
 }
 
-// domains are those of the sockets that it made. Names are looked up over inet and
+// domains returns the domains of the sockets that it made. Names are looked up over inet and
 // inet6 alike, and interfaces are listed over netlink before: where there is one of
 // them, a libc may need the others on another node.
 func (b basis) domains() map[string]uint64 {

@@ -84,7 +84,7 @@ type Where struct {
 	Again bool
 }
 
-// Late tells whether it is work that a call did when it had been answered, or
+// Late reports whether it is work that a call did when it had been answered, or
 // that one may have done.
 func (w Where) Late() bool {
 	switch w.Attribution {

@@ -155,7 +155,7 @@ func withoutDefaults(annotations json.RawMessage) json.RawMessage {
 	return text
 }
 
-// empty tells whether a member says no more than its absence does. SDKs differ
+// empty reports whether a member says no more than its absence does. SDKs differ
 // in whether they write such members.
 func empty(value json.RawMessage) bool {
 	switch string(bytes.TrimSpace(value)) {

@@ -37,7 +37,7 @@ type Manifest struct {
 	Prompts           []json.RawMessage
 }
 
-// Size is how long all of it is, in bytes of JSON.
+// Size returns how long all of it is, in bytes of JSON.
 func (m Manifest) Size() int {
 	n := len(m.ServerName) + len(m.Instructions) + len(m.Capabilities)
 	for _, raw := range slices.Concat(m.Tools, m.Resources, m.ResourceTemplates, m.Prompts) {

@@ -108,7 +108,7 @@ func reads(is func(*Filter, Access) bool) func(*Filter, Access) bool {
 	return func(f *Filter, a Access) bool { return !a.Change && is(f, a) }
 }
 
-// Reason is why an access is noise; false when it is an effect.
+// Reason returns why an access is noise; false when it is an effect.
 func (f *Filter) Reason(a Access) (Reason, bool) {
 	if a.Path == "" || Secret(a.Path) || f.sensitive(a.Path) {
 		return "", false
@@ -157,7 +157,7 @@ var launchers = set("env", "sh", "bash", "dash", "ash", "busybox", "tini", "dumb
 // managers are programs that fetch a server and start it.
 var managers = set("npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg", "corepack", "bunx", "uv", "uvx", "pip", "pip3", "pipx")
 
-// managed tells whether an interpreter was started to run a package manager:
+// managed reports whether an interpreter was started to run a package manager:
 // node .../npx-cli.js, python -m pip. (bun and deno are both, runtime and manager.)
 func managed(base string, argv []string) bool {
 	if base == "bun" || base == "deno" {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// below tells whether name is dir or in it.
+// below reports whether name is dir or in it.
 func below(name, dir string) bool {
 	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
 }
@@ -21,7 +21,7 @@ func belowAny(name string, dirs []string) bool {
 	return false
 }
 
-// component tells whether one of the directories of name, or name itself, is
+// component reports whether one of the directories of name, or name itself, is
 // called so.
 func component(name, called string) bool {
 	for rest := name; ; {

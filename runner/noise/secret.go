@@ -16,7 +16,7 @@ var (
 		"/.config/gh/", "/ssl/private/", "/pki/tls/private/", "/serviceaccount/", "/run/secrets/", "/.env."}
 )
 
-// Secret tells whether a path is one that secrets usually have.
+// Secret reports whether a path is one that secrets usually have.
 func Secret(name string) bool {
 	lower := strings.ToLower(name)
 	if secretFiles[path.Base(lower)] {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// secret tells whether the sentence names what holds keys or accounts.
+// secret reports whether the sentence names what holds keys or accounts.
 func (s *sentence) secret() bool { return s.secretAt() >= 0 }
 
 func (s *sentence) secretAt() int {

@@ -94,7 +94,7 @@ func untie(text string) string {
 	return strings.Join(words, "")
 }
 
-// unwrap is what the strings of a JSON text say, each a paragraph; any other text is
+// unwrap returns what the strings of a JSON text say, each a paragraph; any other text is
 // as it was.
 func unwrap(text string) string {
 	trimmed := strings.TrimSpace(text)

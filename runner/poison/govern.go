@@ -21,7 +21,7 @@ func (r *reader) occasionOf(all []sentence, i int, counts func(trigger) bool) (t
 
 func ofOther(t trigger) bool { return t.tool.other() }
 
-// overrides tells whether the sentence changes what another tool or the user
+// overrides reports whether the sentence changes what another tool or the user
 // passes: an order to alter an argument, and whose argument that is.
 func (r *reader) overrides(all []sentence, i int) verdict {
 	s := &all[i]
@@ -47,7 +47,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	return v
 }
 
-// of is how sure it is that another tool's call is changed.
+// of returns how sure it is that another tool's call is changed.
 func (c change) of(tool reference) float64 {
 	switch {
 	case c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
@@ -58,7 +58,7 @@ func (c change) of(tool reference) float64 {
 	return 0
 }
 
-// ofAny is how sure it is that a call is changed which is not the text's own, where no
+// ofAny returns how sure it is that a call is changed which is not the text's own, where no
 // tool is named. wish: the occasion is what a user asks for.
 func (c change) ofAny(wish bool) float64 {
 	switch {
@@ -158,7 +158,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 
 func (c change) hasObject() bool { return c.argument || c.ofUser || c.dictates || c.routed }
 
-// objectEnd is where the object of the verb at i ends at the latest.
+// objectEnd returns where the object of the verb at i ends at the latest.
 func (s *sentence) objectEnd(i int) int {
 	end := min(len(s.tokens), i+26)
 	for j := i + 1; j < end; j++ {
@@ -169,7 +169,7 @@ func (s *sentence) objectEnd(i int) int {
 	return end
 }
 
-// part reads one word of the object, and tells whether it is one for a value.
+// part reads one word of the object, and reports whether it is one for a value.
 func (r *reader) part(s *sentence, i, j int, c *change) bool {
 	if s.tokens[j].kind != word {
 		return false
@@ -205,7 +205,7 @@ func (s *sentence) argumentName(i int) string {
 	return ""
 }
 
-// literal tells whether the token is a value that the text dictates, and not the
+// literal reports whether the token is a value that the text dictates, and not the
 // name of something of its own.
 func (r *reader) literal(s *sentence, i int) bool {
 	t := s.tokens[i]

@@ -16,7 +16,7 @@ type reference struct {
 	at         int // the token of the name
 }
 
-// other tells whether it is another tool than the text's own.
+// other reports whether it is another tool than the text's own.
 func (t reference) other() bool { return t.name != "" && !t.own }
 
 // demand is a verb that the model is told to obey.
@@ -69,7 +69,7 @@ func (r *reader) parse(s *sentence) {
 	}
 }
 
-// ordered tells whether the verb at i is a command.
+// ordered reports whether the verb at i is a command.
 func (s *sentence) ordered(i int) (demand, bool) {
 	verb := s.text(i)
 	if s.passive(i) && s.demanded(i) || s.toHave(i) {
@@ -104,7 +104,7 @@ func (s *sentence) byDoing(j int) (firm, ok bool) {
 	return s.firmBefore(j), s.text(j) == "by"
 }
 
-// told tells whether a verb is a command by the token j, which stands before it and
+// told reports whether a verb is a command by the token j, which stands before it and
 // its adverbs.
 func (s *sentence) told(i, j int) (firm, ok bool) {
 	if j < 0 || s.obliges(j) {

@@ -49,7 +49,7 @@ type Hidden struct {
 	Says string
 }
 
-// Directs tells whether the passage asks for something.
+// Directs reports whether the passage asks for something.
 func (h Hidden) Directs() bool {
 	return imperative.MatchString(h.Says) || command.MatchString(h.Says) || len(Inject(h.Says)) > 0
 }
@@ -72,7 +72,7 @@ func Hide(text string, in Place, way Way) []Hidden {
 	return nil
 }
 
-// readable tells whether a text that was decoded is one: nearly all of it is
+// readable reports whether a text that was decoded is one: nearly all of it is
 // printable, and most are letters and spaces.
 func readable(text string) bool {
 	if !utf8.ValidString(text) {

@@ -55,7 +55,7 @@ func hiddenEncoded(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// telling tells whether a text that was decoded is one that somebody is to act on.
+// telling reports whether a text that was decoded is one that somebody is to act on.
 func telling(text string, in Place) bool {
 	if in == Answered {
 		return len(Inject(text)) > 0

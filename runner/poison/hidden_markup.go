@@ -52,7 +52,7 @@ func hiddenMarkup(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// directs tells whether a passage that is not shown instructs.
+// directs reports whether a passage that is not shown instructs.
 func directs(passage string, in Place) bool {
 	return len(Inject(passage)) > 0 || in == Declared && imperative.MatchString(passage)
 }

@@ -45,7 +45,7 @@ func percent(text string) string {
 	return out
 }
 
-// describe is what was found as "Way How: Says".
+// describe returns what was found as "Way How: Says".
 func describe(all []Hidden) string {
 	lines := make([]string, 0, len(all))
 	for _, h := range all {
@@ -54,7 +54,7 @@ func describe(all []Hidden) string {
 	return strings.Join(lines, "\n")
 }
 
-// hideAll is what is hidden in any way.
+// hideAll returns what is hidden in any way.
 func hideAll(text string, in Place) []Hidden {
 	var all []Hidden
 	for _, way := range Ways {

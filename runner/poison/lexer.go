@@ -174,7 +174,7 @@ func (l *lexer) quote(c rune, size int) bool {
 	return true
 }
 
-// closer is where the quote ends. A ' between letters is an apostrophe.
+// closer returns where the quote ends. A ' between letters is an apostrophe.
 func (l *lexer) closer(c rune, from int) int {
 	if at, ok := l.closers[c]; ok && at >= from {
 		return at

@@ -28,7 +28,7 @@ func verbs(list string) set {
 	return s
 }
 
-// forms are those of a regular verb; irregular ones are listed beside it.
+// forms returns the forms of a regular verb; irregular ones are listed beside it.
 func forms(v string) []string {
 	stem, double := v, v
 	last := v[len(v)-1]

@@ -64,7 +64,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	return ref
 }
 
-// names tells whether a token is meant as a tool's name: by its form, by what it is
+// names reports whether a token is meant as a tool's name: by its form, by what it is
 // in the manifest, and by the words around it.
 func (r *reader) names(s *sentence, ref reference) bool {
 	t, before := s.tokens[ref.at], s.text(ref.at-1)
@@ -84,7 +84,7 @@ func (r *reader) names(s *sentence, ref reference) bool {
 
 func (r *reader) isOwn(name string) bool { return r.own != "" && name == r.own }
 
-// plainly tells whether a word like any other is a tool's name: "the search tool",
+// plainly reports whether a word like any other is a tool's name: "the search tool",
 // "the tool sendmail,".
 func (r *reader) plainly(s *sentence, i int) bool {
 	t, before, after := s.tokens[i].text, s.text(i-1), s.text(i+1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sequences tells whether the sentence makes a call of another tool a condition
+// sequences reports whether the sentence makes a call of another tool a condition
 // or a consequence of something. Honest tools name the tool that gives their own
 // inputs; what tells them apart is what the order is for, and what it dictates.
 func (r *reader) sequences(all []sentence, i int) verdict {
@@ -108,7 +108,7 @@ func (s *sentence) has(of set) bool {
 	return false
 }
 
-// dictates tells whether the call's arguments are in the text.
+// dictates reports whether the call's arguments are in the text.
 func (r *reader) dictates(s *sentence, o demand) bool {
 	for j := o.tool.at + 1; j < len(s.tokens); j++ {
 		t := s.tokens[j]
@@ -161,7 +161,7 @@ func head(name string) string {
 	return ""
 }
 
-// shadows tells whether the sentence puts a tool in the place of another that the
+// shadows reports whether the sentence puts a tool in the place of another that the
 // server does not have.
 func (r *reader) shadows(all []sentence, i int) verdict {
 	s := &all[i]

@@ -38,7 +38,7 @@ func (s *session) answer(method string, params json.RawMessage) any {
 	return result
 }
 
-// answer is what a user and a model at the other end might say; nil for what
+// answer returns what a user and a model at the other end might say; nil for what
 // this client does not know. It serves both the requests that a server sends
 // and those in an input_required result (revision 2026-07-28).
 func answer(method string, params json.RawMessage, o inputs.Options, mark inputs.Mark) any {

@@ -137,7 +137,7 @@ func (w *watch) requested(l transport.Line, answered bool) {
 	}
 }
 
-// unfit looks at what is no message, and tells whether that is a breach of its own:
+// unfit looks at what is no message, and reports whether that is a breach of its own:
 // it is meant to be a message, or there is nothing else that it could be.
 func (w *watch) unfit(l transport.Line, http bool) bool {
 	text := bytes.TrimSpace(l.Text)

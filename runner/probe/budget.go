@@ -18,7 +18,7 @@ func newBudget(ctx context.Context, idle time.Duration) budget {
 	return b
 }
 
-// left is how much of it there is; bounded is false when there is no bound.
+// left returns how much of it there is; bounded is false when there is no bound.
 func (b budget) left() (left time.Duration, bounded bool) {
 	if b.end.IsZero() {
 		return 0, false
@@ -29,13 +29,13 @@ func (b budget) left() (left time.Duration, bounded bool) {
 // leastLeft is with how little time left nothing is begun.
 const leastLeft = 50 * time.Millisecond
 
-// hasTime tells whether there is time for anything more.
+// hasTime reports whether there is time for anything more.
 func (s *session) hasTime() bool {
 	left, bounded := s.budget.left()
 	return !bounded || left > leastLeft
 }
 
-// affords tells whether there is time for a call of a target. Each has its first
+// affords reports whether there is time for a call of a target. Each has its first
 // before any has more than its share: what it may need for another one has to fit
 // its own, and must leave the shares of those that had none. The first call of a
 // round may be beyond its share while more than half of the time is left.
@@ -55,7 +55,7 @@ func (s *session) affords(t *target) bool {
 	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
-// patience is how long the answer to a call may take: no call has more than half
+// patience returns how long the answer to a call may take: no call has more than half
 // of what time there is.
 func (s *session) patience() time.Duration {
 	if left, bounded := s.budget.left(); bounded {

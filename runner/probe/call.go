@@ -64,7 +64,7 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (reply, er
 	return reply{}, nil
 }
 
-// params are those of a call.
+// params returns the params of a call.
 func params(t *target, c inputs.Case) map[string]any {
 	switch t.of.Kind {
 	case report.CapabilityTool, report.CapabilityPrompt:

@@ -33,7 +33,7 @@ func (s *session) account() {
 	}
 }
 
-// exercised is where a kind is counted.
+// exercised returns where a kind is counted.
 func exercised(c *report.Coverage, kind report.CapabilityKind) *report.Exercised {
 	switch kind {
 	case report.CapabilityTool:

@@ -55,7 +55,7 @@ var defaults = map[string]func(f *fake, params map[string]any) any{
 	"tools/call": func(*fake, map[string]any) any { return content("done") },
 }
 
-// unknown is what a server says that has no such method.
+// unknown returns what a server says that has no such method.
 func unknown(*fake, map[string]any) any { return rpcFailure{codeMethodNotFound, "no such method"} }
 
 const noteTool = `{"name":"format_note","description":"Formats.","inputSchema":{"type":"object","properties":{"note":{"type":"string"}},"required":["note"]}}`
@@ -141,7 +141,7 @@ func (f *fake) respond(m map[string]any, handle func(*fake, map[string]any) any)
 	f.println(string(text))
 }
 
-// saw is what the server read with a method, or with none: responses.
+// saw returns what the server read with a method, or with none: responses.
 func (f *fake) saw(method string) []map[string]any {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -125,7 +125,7 @@ func (s *session) unopened(err error) {
 	}
 }
 
-// mayDiscover tells whether a server that did not answer initialize with a result may
+// mayDiscover reports whether a server that did not answer initialize with a result may
 // speak the stateless revision: it has refused it, by a JSON-RPC error or an HTTP one
 // that is not about authorization, or said nothing at all.
 func (s *session) mayDiscover(err error) bool {

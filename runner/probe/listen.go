@@ -29,7 +29,7 @@ func (s *session) listen(ctx context.Context) error {
 	return s.settle(ctx)
 }
 
-// announcements are those that the server says that it makes.
+// announcements returns those that the server says that it makes.
 func (s *session) announcements() map[string]any {
 	filter := map[string]any{}
 	for capability, name := range map[string]string{

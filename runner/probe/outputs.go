@@ -46,14 +46,14 @@ func (o *outputs) begin(q query, id int) {
 	o.of, o.method, o.arguments = q.of, q.method, q.arguments
 }
 
-// mark is that of the request in flight.
+// mark returns the mark of the request in flight.
 func (o *outputs) mark(seed int64) inputs.Mark {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return inputs.Mark{Seed: seed, Call: o.id}
 }
 
-// asking is what the request in flight is for.
+// asking returns what the request in flight is for.
 func (o *outputs) asking() report.Capability {
 	o.mu.Lock()
 	defer o.mu.Unlock()

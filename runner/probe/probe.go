@@ -46,7 +46,7 @@ type Conn struct {
 	// Active tells when the server was last seen to do something that matters;
 	// nil when nobody watches it. Any goroutine may call it.
 	Active func() time.Time
-	// Pending tells whether the server has set itself a timer, and for how long
+	// Pending reports whether the server has set itself a timer, and for how long
 	// it waits for it, 0 if that is not known; nil as above.
 	Pending func() (wait time.Duration, pending bool)
 	// Received, when set, is given each line of Stdout as it comes, without its

@@ -45,7 +45,7 @@ func (s *session) round(ctx context.Context, n int, targets []*target) error {
 	return nil
 }
 
-// sweep gives each target one turn, and tells whether any took it.
+// sweep gives each target one turn, and reports whether any took it.
 func (s *session) sweep(ctx context.Context, n int, targets []*target) (more bool, err error) {
 	for _, t := range targets {
 		c, wants := s.turn(t, n)
@@ -63,7 +63,7 @@ func (s *session) sweep(ctx context.Context, n int, targets []*target) (more boo
 	return more, nil
 }
 
-// turn is what a target is called with next in a round; false when it has had
+// turn returns what a target is called with next in a round; false when it has had
 // enough. The first call of a round repeats one where there is nothing new.
 func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 	first := t.turns == 0
@@ -101,7 +101,7 @@ func (t *target) paced(c inputs.Case) inputs.Case {
 	return c
 }
 
-// mark is that of the next request: its number.
+// mark returns the mark of the next request: its number.
 func (s *session) mark() inputs.Mark {
 	return inputs.Mark{Seed: s.options.Seed, Call: s.lastID + 1, Plain: s.options.Identity != ""}
 }

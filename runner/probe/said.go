@@ -20,7 +20,7 @@ var unspoken = map[string]bool{
 	"mode": true, "maxTokens": true, "includeContext": true, "ttlMs": true, "cacheScope": true,
 }
 
-// said is what a result, or the params of a message, tells those who read it: its
+// said returns what a result, or the params of a message, tells those who read it: its
 // texts as they are, not as JSON has them, one after the other, and what else there
 // is as JSON. "" when that is nothing.
 func said(raw json.RawMessage) string {
@@ -77,7 +77,7 @@ func blocks(raw json.RawMessage, depth int) []string {
 // quiet are members of a block that go without saying.
 var quiet = map[string]bool{"type": true, "text": true, "uri": true, "mimeType": true, "role": true, "content": true, "resource": true}
 
-// block is what one content block says: its text, that of the resource in it or of
+// block returns what one content block says: its text, that of the resource in it or of
 // the message's content; without a text it is JSON.
 func block(raw json.RawMessage, depth int) string {
 	members := manifest.Object(raw)

@@ -250,7 +250,7 @@ func (s *session) fail(reason report.Reason, format string, args ...any) {
 	}
 }
 
-// fatal tells whether the session cannot go on after an error of request.
+// fatal reports whether the session cannot go on after an error of request.
 func fatal(err error) bool {
 	var refused *rpcError
 	var failed *transport.Error

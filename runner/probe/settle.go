@@ -30,7 +30,7 @@ func (s *session) settle(ctx context.Context) error {
 	}
 }
 
-// window is how long the server has to be quiet, and how long that is waited for.
+// window returns how long the server has to be quiet, and how long that is waited for.
 func (s *session) window() (quiet, most time.Duration) {
 	left := s.options.SettleBudget - s.settled
 	quiet, most = s.options.Settle, s.options.SettleMost
@@ -40,7 +40,7 @@ func (s *session) window() (quiet, most time.Duration) {
 	return min(quiet, max(left, 0)), min(most, max(left, 0))
 }
 
-// active is when the server was last seen to do something.
+// active returns when the server was last seen to do something.
 func (s *session) active() time.Time {
 	if s.wire.conn.Active == nil {
 		return time.Time{}

@@ -117,7 +117,7 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	return t
 }
 
-// excluded is why an item is never called; "" when it may be.
+// excluded returns why an item is never called; "" when it may be.
 func (s *session) excluded(of report.Capability, item manifest.Item) string {
 	o := s.options
 	switch {
@@ -135,7 +135,7 @@ func (s *session) excluded(of report.Capability, item manifest.Item) string {
 	return ""
 }
 
-// readOnlyHinted tells whether a tool says of itself that it only reads.
+// readOnlyHinted reports whether a tool says of itself that it only reads.
 func readOnlyHinted(item manifest.Item) bool { return hinted(item, "readOnlyHint") }
 
 func hinted(item manifest.Item, hint string) bool {

@@ -53,7 +53,7 @@ func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 	return w
 }
 
-// transport is that which the connection is made for.
+// transport returns that which the connection is made for.
 func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
 		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w)
@@ -114,7 +114,7 @@ func (w *wire) close() {
 	w.under.Close()
 }
 
-// outlet is what the server's messages come by.
+// outlet returns what the server's messages come by.
 func (w *wire) outlet() string {
 	if w.conn.HTTP == nil {
 		return "stdout"
@@ -327,7 +327,7 @@ func (w *wire) notice(method string) {
 	}
 }
 
-// hasChanged tells whether there are any to take.
+// hasChanged reports whether there are any to take.
 func (w *wire) hasChanged() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

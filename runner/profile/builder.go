@@ -102,7 +102,7 @@ type record struct {
 	first, last sighting
 }
 
-// moment is what the ledger places a sighting by.
+// moment returns what the ledger places a sighting by.
 func (r *record) moment(s sighting) ledger.Moment {
 	return ledger.Moment{At: s.at, Time: s.time, Origins: r.origins, Thread: r.thread, Fed: r.fed}
 }
@@ -153,7 +153,7 @@ func (b *Builder) missing(e trace.Event) {
 	}
 }
 
-// Active is when the last effect was added; the zero time before the first.
+// Active returns when the last effect was added; the zero time before the first.
 func (b *Builder) Active() time.Time {
 	if at := b.active.Load(); at != 0 {
 		return time.Unix(0, at)

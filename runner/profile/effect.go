@@ -117,7 +117,7 @@ func (id identity) files(e trace.Event) []identity {
 	return []identity{id, other}
 }
 
-// opening is that of Effect.
+// opening returns the opening of Effect.
 func opening(e trace.Event) string {
 	switch {
 	case e.Syscall == "creat" || slices.Contains(e.Flags, "O_TRUNC"):

@@ -88,7 +88,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 	}
 }
 
-// sent is what went over a socket.
+// sent returns what went over a socket.
 func sent(size int64, remote string) trace.Event {
 	return trace.Event{Op: trace.OpSend, Syscall: "write", Size: size,
 		Socket: &trace.Socket{Family: "inet", Protocol: "tcp", Remote: netip.MustParseAddrPort(remote)}}

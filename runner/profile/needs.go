@@ -132,7 +132,7 @@ func (n *Needs) Writes() (all []report.WrittenDirectory, dropped int) {
 	return all, n.dropped
 }
 
-// Capabilities are those whose lack made calls fail, sorted.
+// Capabilities returns those whose lack made calls fail, sorted.
 func (n *Needs) Capabilities() []string { return slices.Sorted(maps.Keys(n.lacks)) }
 
 // lacking are the capabilities that calls need, by capabilities(7), where they fail

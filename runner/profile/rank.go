@@ -21,7 +21,7 @@ const (
 	ranks
 )
 
-// rank is that of an effect, by what the Builder knows of its path.
+// rank returns the rank of an effect, by what the Builder knows of its path.
 func (b *Builder) rank(id identity) rank {
 	if !id.file() {
 		return id.rank()
@@ -35,7 +35,7 @@ func (b *Builder) rank(id identity) rank {
 	return id.rank()
 }
 
-// file tells whether the effect is one on a file.
+// file reports whether the effect is one on a file.
 func (id identity) file() bool {
 	switch id.kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
@@ -44,7 +44,7 @@ func (id identity) file() bool {
 	return false
 }
 
-// rank is that of an effect by itself.
+// rank returns the rank of an effect by itself.
 func (id identity) rank() rank {
 	if !id.file() {
 		switch {
@@ -68,7 +68,7 @@ func (id identity) rank() rank {
 	return rankAttempt
 }
 
-// private tells whether a path looks like a secret's.
+// private reports whether a path looks like a secret's.
 func private(name string) bool {
 	return noise.Secret(name) || containsAny(strings.ToLower(name), secretWords)
 }
@@ -91,7 +91,7 @@ func below(name, dir string) bool {
 	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// changes tells whether an effect changes the file.
+// changes reports whether an effect changes the file.
 func (id identity) changes() bool {
 	return id.kind == KindWrite || id.kind == KindDelete || id.kind == KindStore
 }

@@ -40,7 +40,7 @@ func (n *namer) target(tid int, what string, fd int) []byte {
 	return n.link[:follow(n.path, n.link)]
 }
 
-// descriptor is what /proc says about a descriptor; empty when it is none.
+// descriptor returns what /proc says about a descriptor; empty when it is none.
 func (n *namer) descriptor(t *task, fd int) []byte {
 	if fd < 0 {
 		return nil
@@ -48,11 +48,11 @@ func (n *namer) descriptor(t *task, fd int) []byte {
 	return n.target(t.pid, "fd", fd)
 }
 
-// nameless tells whether a descriptor has neither name nor peer: eventfd, epoll,
+// nameless reports whether a descriptor has neither name nor peer: eventfd, epoll,
 // timerfd and their like.
 func nameless(target []byte) bool { return bytes.HasPrefix(target, []byte("anon_inode:")) }
 
-// isFile tells whether a descriptor is something with a path.
+// isFile reports whether a descriptor is something with a path.
 func isFile(target []byte) bool { return len(target) > 0 && target[0] == '/' }
 
 // append appends "3</path>".
@@ -87,7 +87,7 @@ func (n *namer) decorate(b []byte, t *task, fd int, target []byte) []byte {
 	return append(appendEscaped(append(b, '<'), target, true), '>')
 }
 
-// removed tells whether a file of which /proc says so has lost its name: it may
+// removed reports whether a file of which /proc says so has lost its name: it may
 // have been given one that only looks like it.
 func removed(tid, fd int, name string) bool {
 	process := "/proc/" + strconv.Itoa(tid)

@@ -33,7 +33,7 @@ func Install() error {
 	return nil
 }
 
-// tracedNumbers are those of the traced calls that this architecture has, in
+// tracedNumbers returns the traced numbers of the traced calls that this architecture has, in
 // order.
 func tracedNumbers() []uint32 {
 	var all []uint32

@@ -34,12 +34,12 @@ func (c *callInfo) read(tid int) syscall.Errno {
 	return errno
 }
 
-// result is that of a call that has returned.
+// result returns the result of a call that has returned.
 func (c *callInfo) result() (value int64, failed bool) {
 	return int64(c.words[0]), uint8(c.words[1]) != 0 //nolint:gosec // as the kernel means it
 }
 
-// eventMessage is what an event tells besides its name: a pid.
+// eventMessage returns what an event tells besides its name: a pid.
 func eventMessage(tid int) int {
 	var message uintptr
 	_, _, errno := syscall.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETEVENTMSG, uintptr(tid), 0, uintptr(unsafe.Pointer(&message)), 0, 0)

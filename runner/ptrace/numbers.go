@@ -335,7 +335,7 @@ var numbers = map[string]uint32{
 	"rseq_slice_yield":        unix.SYS_RSEQ_SLICE_YIELD,
 }
 
-// Number is that of a system call on this architecture, by its name in man 2; false
+// Number returns the number of a system call on this architecture, by its name in man 2; false
 // when there is none.
 func Number(name string) (uint32, bool) {
 	number, ok := numbers[name]

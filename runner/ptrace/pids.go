@@ -56,7 +56,7 @@ func (p *printer) translate(k *task, pid string) int {
 	return 0
 }
 
-// knownAs tells whether by knows a task by the given pid: in the namespace of by,
+// knownAs reports whether by knows a task by the given pid: in the namespace of by,
 // or in one within it. (Of one as deep as that, but elsewhere, only those in it
 // can be told.)
 func (t *task) knownAs(pid string, by *task) bool {

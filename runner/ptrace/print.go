@@ -35,7 +35,7 @@ type returned struct {
 	refused bool
 }
 
-// enters is how many arguments are known when the call is entered.
+// enters returns how many arguments are known when the call is entered.
 func (c *call) enters() int {
 	for i, a := range c.arguments {
 		if a.isOut() {

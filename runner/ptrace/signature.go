@@ -60,7 +60,7 @@ const (
 	argKeyctlOperation
 )
 
-// isOut tells whether an argument is known only when the call has returned.
+// isOut reports whether an argument is known only when the call has returned.
 func (a argument) isOut() bool { return a >= argBufferOut && a <= argPairOut }
 
 // call says how a system call is printed.

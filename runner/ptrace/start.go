@@ -117,7 +117,7 @@ func seizeThread(tid int) error {
 	return fmt.Errorf("PTRACE_SEIZE of %d: %w", tid, err)
 }
 
-// tracerOf is who traces a thread; 0 when nobody does.
+// tracerOf returns who traces a thread; 0 when nobody does.
 func tracerOf(tid int) (tracer int) {
 	_, tracer = statusOf(tid)
 	return tracer

@@ -41,7 +41,7 @@ func Differ(before, after report.Report) Difference {
 	return d
 }
 
-// Same tells whether the two say and do the same; known is false where one of the
+// Same reports whether the two say and do the same; known is false where one of the
 // audits did not see everything, and what both saw is the same.
 func (d Difference) Same() (same, known bool) {
 	if d.Before.ManifestDigest != d.After.ManifestDigest || !d.Behavior.Empty() {

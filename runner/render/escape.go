@@ -38,7 +38,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Visible tells whether a terminal shows a character, and does nothing else with it.
+// Visible reports whether a terminal shows a character, and does nothing else with it.
 func Visible(r rune) bool { return unicode.IsPrint(r) && !blank(r) }
 
 // blank are letters and marks by category that show nothing (Unicode's

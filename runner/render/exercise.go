@@ -71,7 +71,7 @@ func (p *page) standsOut(rows []report.CapabilityCoverage) {
 	}
 }
 
-// skipped is what one of report's Skipped constants means to a person.
+// skipped returns what one of report's Skipped constants means to a person.
 func skipped(why string) string {
 	for known, text := range map[string]string{
 		report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",

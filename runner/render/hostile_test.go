@@ -200,7 +200,7 @@ func withoutCode(t *testing.T, l string) string {
 	return out.String()
 }
 
-// closing is where the next run of that many backticks ends; -1 where there is none.
+// closing returns where the next run of that many backticks ends; -1 where there is none.
 func closing(text string, length int) int {
 	for i := 0; i < len(text); {
 		if text[i] != '`' {

@@ -51,7 +51,7 @@ func judge(r report.Report, f report.Finding) judged {
 	return j
 }
 
-// clausesAbout are those that a finding is held against: the operator's where it is
+// clausesAbout returns those that a finding is held against: the operator's where it is
 // the operator's list that it exceeds, those of its capability otherwise.
 func clausesAbout(scope []report.ScopeClause, f report.Finding) []report.ScopeClause {
 	var all []report.ScopeClause

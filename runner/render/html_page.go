@@ -125,7 +125,7 @@ func severityClass(s report.Severity) string {
 	return strings.ToLower(string(s))
 }
 
-// calledBy is what a server is called: by itself, or how it is reached.
+// calledBy returns what a server is called: by itself, or how it is reached.
 func calledBy(s report.Server) string {
 	if s.Name != "" {
 		return strings.TrimSpace(s.Name + " " + s.Version)

@@ -33,7 +33,7 @@ func pageOf(t testing.TB, r report.Report) (string, *html.Node) {
 	return out.String(), root
 }
 
-// elements are those of a page without what marks hidden characters, each with its
+// elements returns the elements of a page without what marks hidden characters, each with its
 // attributes as they come.
 func elements(root *html.Node) []string {
 	var all []string

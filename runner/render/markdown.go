@@ -81,7 +81,7 @@ func (m *markdown) verdict(r report.Report) {
 	}
 }
 
-// findings are those that fail the audit, then the others, then those that are
+// findings returns those that fail the audit, then the others, then those that are
 // suppressed.
 func (m *markdown) findings(r report.Report) {
 	var failing, minor, held []report.Finding

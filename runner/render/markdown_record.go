@@ -63,7 +63,7 @@ func (m *markdown) drift(indent string, d report.Drift) {
 // maxStderr is how many of the last lines of stderr are shown.
 const maxStderr = 5
 
-// notSeen is what the audit could not see into, or did not come to.
+// notSeen returns what the audit could not see into, or did not come to.
 func (m *markdown) notSeen(r report.Report) {
 	var all []string
 	for _, g := range r.Unobserved {
@@ -98,7 +98,7 @@ func (m *markdown) notSeen(r report.Report) {
 	}
 }
 
-// facts are what else there is to know, a line each.
+// facts returns what else there is to know, a line each.
 func (m *markdown) facts(r report.Report) {
 	m.section("The audit")
 	c := r.Coverage

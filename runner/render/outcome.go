@@ -28,16 +28,16 @@ func unseen(r report.Report) *report.Incomplete {
 	return &report.Incomplete{Reason: "Unknown", Message: fmt.Sprintf("the report has the verdict %q, which this version does not know", r.Verdict)}
 }
 
-// counts tells whether a finding is one that a verdict is made of.
+// counts reports whether a finding is one that a verdict is made of.
 func counts(f report.Finding) bool { return f.Suppressed == nil || f.Suppressed.Expired }
 
-// fails tells whether a finding makes the verdict Fail: one of an unknown severity
+// fails reports whether a finding makes the verdict Fail: one of an unknown severity
 // does wherever anything can, as report.Count has it.
 func fails(f report.Finding, failOn report.Severity) bool {
 	return counts(f) && (f.Severity.AtLeast(failOn) || f.Severity.Rank() < 0 && failOn.Rank() >= 0)
 }
 
-// unexplained tells whether a report says Fail, and none of its findings does: the
+// unexplained reports whether a report says Fail, and none of its findings does: the
 // manager fails an audit by a pinned manifest, of which the report need not know.
 func unexplained(r report.Report) bool {
 	if r.Verdict != report.VerdictFail {
@@ -51,7 +51,7 @@ func unexplained(r report.Report) bool {
 	return true
 }
 
-// serverName is what a server is called where only one word fits.
+// serverName returns what a server is called where only one word fits.
 func serverName(r report.Report) string {
 	name := cmp.Or(r.Server.Name, strings.Join(r.Server.Command, " "), r.Server.URL, "an MCP server without a name")
 	return Escape(shorten(name, 160))

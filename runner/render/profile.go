@@ -94,7 +94,7 @@ func bracket(address string) string {
 	return address
 }
 
-// arguments are those behind the program's own name.
+// arguments returns those behind the program's own name.
 func arguments(argv []string) string {
 	if len(argv) < 2 {
 		return ""

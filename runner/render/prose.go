@@ -31,7 +31,7 @@ func prose(text string) string {
 	return strings.Join(out, " ")
 }
 
-// plainWord tells whether a word is of letters, with the punctuation of a sentence
+// plainWord reports whether a word is of letters, with the punctuation of a sentence
 // around them, or a small number.
 func plainWord(word string) bool {
 	if len(word) < 5 && strings.Trim(word, "0123456789") == "" {

@@ -37,7 +37,7 @@ func (p *page) captures(all []report.Capture) {
 	}
 }
 
-// destination is where a capture was meant to go.
+// destination returns where a capture was meant to go.
 func destination(c report.Capture) string {
 	name := c.Host
 	if name == "" || c.Protocol == "dns" { // the name is what was asked for

@@ -41,7 +41,7 @@ func Body(w io.Writer, r report.Report, colour bool) error {
 	return p.print(w)
 }
 
-// Brief is what of a Body needs somebody's attention: the findings, what changed
+// Brief returns what of a Body needs somebody's attention: the findings, what changed
 // since the baseline, and how much was exercised and seen.
 func Brief(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}

@@ -118,7 +118,7 @@ func (s *sarifSource) evidence(f report.Finding) []sarifCodeFlow {
 	return []sarifCodeFlow{{ThreadFlows: []sarifThreadFlow{{Locations: steps}}}}
 }
 
-// location is where a capability is. GitHub shows no result without a file and a line:
+// location returns where a capability is. GitHub shows no result without a file and a line:
 // a server has no line, so that it is the first of its program.
 func (s *sarifSource) location(of report.Capability) sarifLocation {
 	name := sarifPlain(serverName(s.report))

@@ -27,7 +27,7 @@ type ruleBook struct {
 	at    map[string]int
 }
 
-// index is where the rule is, which is added if it is not there yet.
+// index returns where the rule is, which is added if it is not there yet.
 func (b *ruleBook) index(id string, make func() sarifRule) int {
 	at, ok := b.at[id]
 	if !ok {

@@ -151,7 +151,7 @@ func findDestruction(in Input) []draft {
 	}, profile.KindWrite, profile.KindDelete)
 }
 
-// overwrote tells whether a write left nothing of what a file held, by a capability
+// overwrote reports whether a write left nothing of what a file held, by a capability
 // that had never read it.
 func (in Input) overwrote(e profile.Effect) bool {
 	replaced := strings.HasPrefix(e.Operation, "rename")
@@ -162,7 +162,7 @@ func (in Input) overwrote(e profile.Effect) bool {
 		})
 }
 
-// made tells whether the server has written a file, or made the directory, in this
+// made reports whether the server has written a file, or made the directory, in this
 // audit: it may do away with it.
 func (in Input) made(name string) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
@@ -190,7 +190,7 @@ func findRepetition(in Input) []draft {
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
 }
 
-// stored tells whether bytes were written to the same file in the same place of the
+// stored reports whether bytes were written to the same file in the same place of the
 // session.
 func (in Input) stored(e profile.Effect) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
@@ -198,7 +198,7 @@ func (in Input) stored(e profile.Effect) bool {
 	})
 }
 
-// usual tells whether the first of two calls, or any other of the capability, has
+// usual reports whether the first of two calls, or any other of the capability, has
 // changed the file as well, or it was gone again when the second was over: the second
 // deleted what it had made, or made what it then deleted or renamed.
 func (in Input) usual(e profile.Effect) bool {
@@ -255,14 +255,14 @@ func egressUse(e profile.Effect) scope.Use {
 	return use
 }
 
-// shared tells whether the server goes to the same place for others as well.
+// shared reports whether the server goes to the same place for others as well.
 func (in Input) shared(e profile.Effect) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Kind == profile.KindConnect && other.Capability != e.Capability && outward(other) && destination(other) == destination(e)
 	})
 }
 
-// itsService tells whether a server that says that it uses the network names the owner
+// itsService reports whether a server that says that it uses the network names the owner
 // of a host, and goes there for others as well: the closed domain that a hint speaks of
 // may be that service. Without the hint there would be no finding.
 func (in Input) itsService(e profile.Effect) bool {
@@ -274,10 +274,10 @@ func (in Input) itsService(e profile.Effect) bool {
 // names.
 var ofAudit = regexp.MustCompile(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|mcpaudit-c\d+)(?:[/.-]|$)`)
 
-// handed tells whether a path is one that the audit has put before the server.
+// handed reports whether a path is one that the audit has put before the server.
 func handed(name string) bool { return ofAudit.MatchString(name) }
 
-// planted tells whether the audit has put a file there before the server started.
+// planted reports whether the audit has put a file there before the server started.
 func planted(name string) bool {
 	return slices.ContainsFunc(inputs.Files, func(f inputs.File) bool { return strings.HasSuffix(name, "/"+f.Path) })
 }
@@ -296,7 +296,7 @@ var (
 // .app-logs. A name that only begins so (logs.d, logbook) is another thing.
 var logDir = regexp.MustCompile(`/[.\w-]*[._-]logs/`)
 
-// passing tells whether a path is that of a temporary file, a cache, a log, a lock, a
+// passing reports whether a path is that of a temporary file, a cache, a log, a lock, a
 // journal, or of no file at all; what the audit handed in is none, though it lies in a
 // directory for temporary files.
 func passing(name string) bool {

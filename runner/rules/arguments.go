@@ -100,7 +100,7 @@ func enter(known map[string]Argument, name string, a Argument) {
 	}
 }
 
-// below tells whether a clean path is a directory or lies below it.
+// below reports whether a clean path is a directory or lies below it.
 func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // documentation tells of addresses that no host has, which the audit makes up (RFC
@@ -186,7 +186,7 @@ func pathsIn(text, home string) (found []string) {
 	return found
 }
 
-// takesCommand tells whether an argument is there to be run, by its name.
+// takesCommand reports whether an argument is there to be run, by its name.
 func takesCommand(field string) bool { return commandField.MatchString(field) }
 
 var commandField = regexp.MustCompile(`(?i)(?:command|cmd|code|script|shell|program|argv|args|exec)[a-z]{0,12}(?:\[\d+\])*$`)
@@ -248,7 +248,7 @@ func parameters(m manifest.Manifest) declared {
 	return all
 }
 
-// of is what is said about an argument: that of the innermost schema that says
+// of returns what is said about an argument: that of the innermost schema that says
 // something on the way to it.
 func (d declared) of(capability report.Capability, field string) (said string) {
 	properties := d[capability]

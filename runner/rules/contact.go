@@ -122,14 +122,14 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	return contact{rule: c.moment(e), severity: severity, why: against(stance, clause, e.Capability)}
 }
 
-// asks tells whether an argument led there. Where arguments are not known, any marker
+// asks reports whether an argument led there. Where arguments are not known, any marker
 // of the audit may have been one.
 func (in Input) asks(e profile.Effect) bool {
 	_, ok := in.Explains(e)
 	return ok || in.Arguments == nil && askedFor(e)
 }
 
-// exceeded is what an operator's list does not have. What an argument of the audit
+// exceeded returns what an operator's list does not have. What an argument of the audit
 // led to shows that the server can be led there, and is less than what it does by
 // itself.
 func exceeded(list scope.Clause, asked bool) contact {
@@ -174,7 +174,7 @@ func (c contacts) declared(e profile.Effect) contact {
 	return contact{}
 }
 
-// speaksOf tells whether the manifest has the name of a host's owner in it: "jina" of
+// speaksOf reports whether the manifest has the name of a host's owner in it: "jina" of
 // r.jina.ai. What stands before that in a host name its owner chooses: "fetch" of
 // fetch.evil.test is in the manifest of every server that fetches.
 func (in Input) speaksOf(host string) bool {
@@ -196,7 +196,7 @@ func registry(host string) bool {
 	return under(host, sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent)
 }
 
-// under tells whether a host is one of some domains, or below one.
+// under reports whether a host is one of some domains, or below one.
 func under(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) })
 }

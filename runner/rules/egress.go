@@ -17,16 +17,16 @@ import (
 // portDNS is where names are looked up (RFC 1035, 4.2).
 const portDNS = 53
 
-// lookup tells whether the effect is a question to a name server.
+// lookup reports whether the effect is a question to a name server.
 func lookup(e profile.Effect) bool { return e.Port == portDNS && e.Host != "" }
 
-// resolving tells whether the effect is no more than the beginning of a look-up.
+// resolving reports whether the effect is no more than the beginning of a look-up.
 // Whatever else goes to that port is as good as to any other.
 func resolving(e profile.Effect) bool {
 	return e.Port == portDNS && e.Host == "" && e.Protocol == "udp" && e.Operation == "connect"
 }
 
-// outward tells whether an effect is one that leaves the machine. A name that
+// outward reports whether an effect is one that leaves the machine. A name that
 // a stub resolver on the loopback is asked for does; one that is only of use
 // here does where the question itself goes to a public address, for it may
 // carry anything.
@@ -58,7 +58,7 @@ func reverseOfOthers(name string) bool {
 	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.Fake.Contains(address)
 }
 
-// destination is what findings are told apart by: a host goes before the many
+// destination returns what findings are told apart by: a host goes before the many
 // addresses that it may have.
 func destination(e profile.Effect) string {
 	switch {
@@ -125,7 +125,7 @@ func against(stance scope.Stance, clause scope.Clause, of report.Capability) str
 	}
 }
 
-// askedFor tells whether the arguments of the audit explain an effect: the name
+// askedFor reports whether the arguments of the audit explain an effect: the name
 // that they hold is looked up, or the address that the sinkhole gave for it is
 // connected to. (Elsewhere the name has no address; whoever seems to connect
 // there has made one up.)

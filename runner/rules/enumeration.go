@@ -55,7 +55,7 @@ func findEnumeration(in Input) []draft {
 	return drafts
 }
 
-// quarter is what places are told apart by: the entry of the home, or of the root
+// quarter returns what places are told apart by: the entry of the home, or of the root
 // directory, that a directory is in.
 func (g ground) quarter(name string) string {
 	if inside, ok := g.inHome(name); ok {

@@ -71,13 +71,13 @@ var ways = map[string]way{
 	"keyctl":            keyring, "add_key": keyring, "request_key": keyring,
 }
 
-// runtime tells whether a call is one that runtimes try, and do without when the
+// runtime reports whether a call is one that runtimes try, and do without when the
 // sandbox refuses it.
 func runtime(e profile.Effect) bool {
 	return strings.HasPrefix(e.Operation, "io_") && (e.Refused || e.Error != "")
 }
 
-// signals tells whether a call does what its tool is there for: to end a process
+// signals reports whether a call does what its tool is there for: to end a process
 // whose number the audit itself has made up.
 func (in Input) signals(e profile.Effect) bool {
 	return ways[e.Operation] == signalling && e.Capability.Kind == report.CapabilityTool &&
@@ -95,7 +95,7 @@ var (
 		"webpage", "page", "pages", "screenshot", "screenshots", "url", "website", "web"}
 )
 
-// confines tells whether a browser, which the declaration speaks of, shuts in itself.
+// confines reports whether a browser, which the declaration speaks of, shuts in itself.
 func (in Input) confines(e profile.Effect) bool {
 	return confinement[e.Operation] && browsers[path.Base(e.Within)] && in.Scope.Covering(e.Capability).Mentions(browsing...)
 }

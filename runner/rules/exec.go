@@ -64,12 +64,12 @@ var purposes = map[string][]string{
 	"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
 }
 
-// serves tells whether the declaration speaks of what a program is for.
+// serves reports whether the declaration speaks of what a program is for.
 func (in Input) serves(of report.Capability, program string) bool {
 	return speaks(in.Scope.Covering(of), purposes[path.Base(program)])
 }
 
-// itself tells whether a program is the server's own code, which was started with
+// itself reports whether a program is the server's own code, which was started with
 // the server: Node's fork and cluster run its script again, or another one beside
 // it, and Python's multiprocessing starts workers so. What they do is seen.
 func (in Input) itself(e profile.Effect) bool {
@@ -86,7 +86,7 @@ func (in Input) itself(e profile.Effect) bool {
 	})
 }
 
-// bundled tells whether a program came with the server: it lies in the tree of packages
+// bundled reports whether a program came with the server: it lies in the tree of packages
 // that the server was started from, and nothing has written it in this audit. It is the
 // server's own code then, in another language, and what it does is seen. A shell or an
 // interpreter runs what it is given, and what a bundled program starts counts by itself.
@@ -107,7 +107,7 @@ func (in Input) bundled(e profile.Effect) bool {
 // runtimes are programs that run what their arguments say.
 var runtimes = regexp.MustCompile(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
 
-// multiprocessing tells whether these are the arguments by which Python's module
+// multiprocessing reports whether these are the arguments by which Python's module
 // of that name starts its workers and what looks after them.
 func multiprocessing(args []string) bool {
 	at := slices.Index(args, "-c")
@@ -116,7 +116,7 @@ func multiprocessing(args []string) bool {
 
 var workers = regexp.MustCompile(`^from multiprocessing\.(spawn|resource_tracker|forkserver) import (spawn_main|main); ?(spawn_main|main)\([^;]*\)$`)
 
-// script is what an interpreter was started to run: the first argument that is no
+// script returns what an interpreter was started to run: the first argument that is no
 // option; "" where code came as an argument.
 func script(argv []string) string {
 	for i, arg := range argv {
@@ -170,7 +170,7 @@ func (in Input) workers() map[string]bool {
 	return own
 }
 
-// told tells whether a program, or the outermost one that it is part of, was started
+// told reports whether a program, or the outermost one that it is part of, was started
 // because an argument for a command said so: alone, with arguments of its own, or as
 // all that a shell was given.
 func (in Input) told(e profile.Effect, outermost string) bool {
@@ -195,5 +195,5 @@ func program(e profile.Effect) string {
 	return clean(e.Path, 256) + " (" + clean(strings.Join(e.Argv, " "), 120) + ")"
 }
 
-// fromMemory tells whether a program has no file: memfd_create(2).
+// fromMemory reports whether a program has no file: memfd_create(2).
 func fromMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }

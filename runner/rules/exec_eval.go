@@ -62,7 +62,7 @@ func findEvaluated(in Input) []draft {
 
 func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }
 
-// hear takes an answer and tells whether both have been seen now.
+// hear takes an answer and reports whether both have been seen now.
 func (e *evaluated) hear(o *report.Output) bool {
 	switch injected := inputs.HoldsInjection(o.Arguments); {
 	case injected && e.syntax == nil && unreadable.MatchString(o.Text):
@@ -84,7 +84,7 @@ func (e evaluated) draft(in Input) draft {
 	}
 }
 
-// unknownName tells whether an answer names a word of the arguments as one that is
+// unknownName reports whether an answer names a word of the arguments as one that is
 // not defined.
 func unknownName(o report.Output) bool {
 	found := undefined.FindStringSubmatch(firstLine(o.Text))
@@ -104,7 +104,7 @@ func unknownName(o report.Output) bool {
 	return false
 }
 
-// evaluates tells whether a tool says that it is there to run or evaluate code. What
+// evaluates reports whether a tool says that it is there to run or evaluate code. What
 // the server calls itself says nothing about one tool.
 func (in Input) evaluates(of report.Capability) bool {
 	return in.Scope.Own(of).Mentions("eval", "evaluate", "evaluates", "evaluated", "evaluating", "execute", "executes", "run", "runs", "code",

@@ -39,7 +39,7 @@ func findInjections(in Input) []draft {
 	}, profile.KindExec)
 }
 
-// shells tells whether a capability is there to give its arguments to a shell.
+// shells reports whether a capability is there to give its arguments to a shell.
 func (in Input) shells(of report.Capability) bool {
 	covering := in.Scope.Covering(of)
 	if covering.Mentions("shell", "shells", "bash", "zsh", "powershell", "terminal", "tty") {

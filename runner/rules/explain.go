@@ -107,7 +107,7 @@ func (x *explained) file(kind profile.Kind, name string) (Argument, bool) {
 	return Argument{}, false
 }
 
-// goesOn tells whether what stands behind a path leads below it, or makes it the name
+// goesOn reports whether what stands behind a path leads below it, or makes it the name
 // of another file for the same thing.
 func goesOn(rest string) bool {
 	return rest == "" || rest[0] == '/' || strings.ContainsRune(".~-_#", rune(rest[0])) && !strings.Contains(rest, "/")

@@ -96,7 +96,7 @@ func (in Input) undeclared(at place, e profile.Effect, d *draft) (why string, fo
 	return "which nothing in its declaration speaks of", true
 }
 
-// looksUpUser tells whether the shadow file was opened by getpwuid of Perl or Ruby:
+// looksUpUser reports whether the shadow file was opened by getpwuid of Perl or Ruby:
 // they ask libc for the shadow entry, too (getspnam(3)), right after the password
 // database was opened, which every process may read.
 func (in Input) looksUpUser(e profile.Effect) bool {
@@ -115,7 +115,7 @@ func (in Input) looksUpUser(e profile.Effect) bool {
 	return interpreted && asked
 }
 
-// settings tells whether an environment file is the server's own: it reads it
+// settings reports whether an environment file is the server's own: it reads it
 // before any call, or has done so.
 func (in Input) settings(e profile.Effect) bool {
 	return !asked(e.Phase) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
@@ -123,7 +123,7 @@ func (in Input) settings(e profile.Effect) bool {
 	})
 }
 
-// asked tells whether the first call had come: what the server loads for itself
+// asked reports whether the first call had come: what the server loads for itself
 // it has loaded by then.
 func asked(phase report.Phase) bool {
 	return phase == report.PhaseCall || phase == report.PhaseIdle || phase == report.PhaseShutdown

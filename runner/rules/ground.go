@@ -98,7 +98,7 @@ func packageOf(name string) string {
 	return dir
 }
 
-// owns tells whether a path is on the server's ground.
+// owns reports whether a path is on the server's ground.
 func (g ground) owns(name string) bool {
 	for _, dir := range g.dirs {
 		if name == dir || isBelow(name, dir) {
@@ -129,7 +129,7 @@ func (g ground) inHome(name string) (string, bool) {
 // (XDG base directory specification 0.8).
 var shelves = []string{".config/", ".local/share/", ".local/state/"}
 
-// namesake tells whether a path below the home lies where a program of this name
+// namesake reports whether a path below the home lies where a program of this name
 // keeps its things, or where nothing lasts.
 func (g ground) namesake(inside string) bool {
 	if strings.HasPrefix(inside, ".cache/") || slices.ContainsFunc(keepers, func(dir string) bool { return strings.HasPrefix(inside, dir) }) {
@@ -150,7 +150,7 @@ func (g ground) namesake(inside string) bool {
 var keepers = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/registry/", ".config/configstore/", ".node-gyp/", ".gnupg/",
 	".pki/nssdb/", ".local/share/pnpm/", ".local/share/uv/", ".config/matplotlib/", ".config/fontconfig/", ".python_history", ".node_repl_history"}
 
-// byproduct tells whether a file comes into being beside another one, or by running
+// byproduct reports whether a file comes into being beside another one, or by running
 // a program at all: caches of compiled code, logs of npm, locks, the journals of
 // SQLite (sqlite.org/tempfiles.html).
 func byproduct(name string) bool {
@@ -168,7 +168,7 @@ func byproduct(name string) bool {
 // scratches are where nothing lasts.
 var scratches = []string{"/tmp", "/var/tmp", "/run/user"}
 
-// temporary tells whether a path is where nothing lasts. A home is where things do,
+// temporary reports whether a path is where nothing lasts. A home is where things do,
 // also one that was made for a while.
 func (g ground) temporary(name string) bool {
 	if g.home != "" && isBelow(name, g.home) && !slices.Contains(scratches, g.home) {
@@ -186,14 +186,14 @@ func temporary(name string) bool {
 	return !isFile(name)
 }
 
-// isFile tells whether a path is that of a file of anybody's, and no device, pipe or
+// isFile reports whether a path is that of a file of anybody's, and no device, pipe or
 // what the kernel makes up.
 func isFile(name string) bool {
 	return path.IsAbs(name) && !isBelow(name, "/dev") && !isBelow(name, "/proc") && !isBelow(name, "/sys") &&
 		!strings.HasPrefix(name, "/memfd:")
 }
 
-// systemic tells whether a path belongs to the machine and to nobody's home.
+// systemic reports whether a path belongs to the machine and to nobody's home.
 func systemic(name string) bool {
 	for _, dir := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"} {
 		if name == dir || isBelow(name, dir) {
@@ -203,7 +203,7 @@ func systemic(name string) bool {
 	return false
 }
 
-// isBelow tells whether a path lies strictly below a directory; both are clean.
+// isBelow reports whether a path lies strictly below a directory; both are clean.
 func isBelow(name, dir string) bool {
 	return strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") && name != dir
 }

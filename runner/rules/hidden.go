@@ -111,7 +111,7 @@ func alsoHidden(text string, in poison.Place, quote string) bool {
 	return false
 }
 
-// letters are those of a text, and nothing that could stand between them.
+// letters returns the letters of a text, and nothing that could stand between them.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -125,7 +125,7 @@ func letters(text string) string {
 // mistake.
 func spelled(h poison.Hidden) bool { return h.Way == poison.WayUnicode && h.Says != "" }
 
-// saying is what a hidden passage says, for the end of a sentence.
+// saying returns what a hidden passage says, for the end of a sentence.
 func saying(h poison.Hidden) string {
 	if h.Says == "" {
 		return ""

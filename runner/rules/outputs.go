@@ -131,7 +131,7 @@ func outputDraft(in Input, out report.Output, severity report.Severity, what, de
 	}
 }
 
-// kindOf is what an output is, with its article.
+// kindOf returns what an output is, with its article.
 func kindOf(out report.Output) string {
 	switch out.Kind {
 	case report.OutputError:

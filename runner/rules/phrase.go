@@ -48,7 +48,7 @@ func name(c report.Capability) string {
 	return clean(c.String(), 100)
 }
 
-// whose is where a clause stands, and what it says: "its description says ...", "the
+// whose returns where a clause stands, and what it says: "its description says ...", "the
 // server's instructions say ...", "the declared scope says that it may write nothing".
 func whose(clause scope.Clause, of report.Capability) string {
 	switch clause.Source {

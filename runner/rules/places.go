@@ -111,14 +111,14 @@ func public(name string) bool {
 		strings.Contains(name, "/serviceaccount/") && base != "token"
 }
 
-// keyless tells whether a file of GnuPG's, by its name, holds no secret key: rings of
+// keyless reports whether a file of GnuPG's, by its name, holds no secret key: rings of
 // public ones, what is trusted, settings and locks (gpg(1), FILES).
 func keyless(base string) bool {
 	return strings.HasPrefix(base, "pubring.") || strings.HasPrefix(base, ".#lk") || strings.HasSuffix(base, ".lock") ||
 		base == "trustdb.gpg" || base == "gpg.conf" || base == "common.conf"
 }
 
-// packaged tells whether a path lies in a tree of packages. What looks like a
+// packaged reports whether a path lies in a tree of packages. What looks like a
 // secret there mostly is one that the package's tests or templates use, and its
 // settings came with it.
 func packaged(name string) bool {
@@ -139,7 +139,7 @@ func sample(name string) bool {
 	return false
 }
 
-// Sensitive tells whether a path is one that the rules know: noise never hides it.
+// Sensitive reports whether a path is one that the rules know: noise never hides it.
 func Sensitive(name string) bool {
 	_, ok := locate(name)
 	return ok
@@ -154,13 +154,13 @@ func template(base string) bool {
 	return false
 }
 
-// spokenOf tells whether the declaration that covers an effect speaks of the
+// spokenOf reports whether the declaration that covers an effect speaks of the
 // place, by a topic.
 func (p place) spokenOf(s scope.Scope, e profile.Effect) bool {
 	return speaks(s.Covering(e.Capability), p.topics)
 }
 
-// speaks tells whether a declaration has one of the topics. Of a topic of several
+// speaks reports whether a declaration has one of the topics. Of a topic of several
 // words it has to have them all, anywhere.
 func speaks(d scope.Declaration, topics []string) bool {
 	return slices.ContainsFunc(topics, func(topic string) bool {
@@ -176,7 +176,7 @@ func speaks(d scope.Declaration, topics []string) bool {
 // managers are programs that read the settings of registries.
 var managers = map[string]bool{"npm": true, "npx": true, "pnpm": true, "yarn": true, "pip": true, "pip3": true, "uv": true, "uvx": true}
 
-// unasked tells whether a read of a routine file goes without saying: a package
+// unasked reports whether a read of a routine file goes without saying: a package
 // manager that starts the server, or that looks for a newer one of it, and a
 // client that is about to connect read it whatever it was written for.
 func unasked(in Input, e profile.Effect) bool {

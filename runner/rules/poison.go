@@ -153,7 +153,7 @@ func ownWord(field, text string) bool {
 	return len(text) <= 100 && (last == "properties" || last == "enum" || last == "const" || last == "default" || last == "required" || field == "arguments" || field == "arguments.name")
 }
 
-// textKind is what a text is in the manifest, by its path.
+// textKind returns what a text is in the manifest, by its path.
 func textKind(of report.Capability, field string) poison.Kind {
 	first, _, _ := strings.Cut(field, ".")
 	last := field[strings.LastIndexByte(field, '.')+1:]

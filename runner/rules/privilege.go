@@ -87,7 +87,7 @@ func (in Input) audited() int {
 // elevating are the programs that give another user's rights.
 var elevating = map[string]bool{"sudo": true, "su": true, "doas": true, "pkexec": true, "sudoedit": true, "gksudo": true}
 
-// elevates tells whether a program was started to get another user's rights, of which
+// elevates reports whether a program was started to get another user's rights, of which
 // nothing speaks.
 func (in Input) elevates(e profile.Effect) bool {
 	if !elevating[path.Base(e.Path)] || e.Error == "ENOENT" || e.Phase == report.PhaseStartup ||

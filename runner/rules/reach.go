@@ -36,7 +36,7 @@ var cloudTopics = []string{
 	"alibaba", "aliyun", "oci", "instance metadata", "metadata service", "imds", "cloud",
 }
 
-// ofMetadata tells whether an effect leads to a metadata service that nothing in
+// ofMetadata reports whether an effect leads to a metadata service that nothing in
 // its declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
 	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, e.Host)) &&

@@ -44,7 +44,7 @@ type Rule struct {
 	References []string
 }
 
-// WhoRuns is what helps whoever runs the server, without a finding at hand.
+// WhoRuns returns what helps whoever runs the server, without a finding at hand.
 func (r Rule) WhoRuns() string {
 	return strings.ReplaceAll(r.Mitigation, "{object}", "what the finding names")
 }

@@ -34,7 +34,7 @@ var telemetryTopics = []string{
 var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
 	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
 
-// reportsUse tells whether an effect leads to one of those services.
+// reportsUse reports whether an effect leads to one of those services.
 func (in Input) reportsUse(e profile.Effect) bool { return under(goal(e), telemetryHosts) }
 
 // telemetry judges a report on the use of the server.
@@ -83,7 +83,7 @@ const portTLS = 853
 
 var resolverTopics = []string{"dns", "doh", "nameserver", "nameservers", "resolver", "resolvers", "dig", "nslookup", "whois"}
 
-// asksElsewhere tells whether a name is looked up where the machine does not look it up: at
+// asksElsewhere reports whether a name is looked up where the machine does not look it up: at
 // another name server, or at a service for that.
 func (in Input) asksElsewhere(e profile.Effect) bool {
 	if in.elsewhere(e) != "" || under(goal(e), resolverHosts) {

@@ -117,14 +117,14 @@ func beyond(clause scope.Clause) string {
 	return "by its declared scope it " + clean(clause.Means, 200)
 }
 
-// removed tells whether a temporary file was removed, or moved away, again.
+// removed reports whether a temporary file was removed, or moved away, again.
 func (in Input) removed(name string) bool {
 	return temporary(name) && slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
 		return e.Path == name && (e.Kind == profile.KindDelete || e.Kind == profile.KindRead && strings.HasPrefix(e.Operation, "rename"))
 	})
 }
 
-// area is what findings about files are told apart by: a server that fills a directory
+// area returns what findings about files are told apart by: a server that fills a directory
 // has done one thing. It is a secret's own path, the entry of the home that a path is
 // in, or else its first two directories.
 func (g ground) area(name string) string {
@@ -157,7 +157,7 @@ func change(e profile.Effect) string {
 	return "changed"
 }
 
-// wanted tells whether a call is why a file was touched: an argument names it, or the
+// wanted reports whether a call is why a file was touched: an argument names it, or the
 // server has made its name of one, which carries the mark of the call.
 func (in Input) wanted(e profile.Effect) bool {
 	_, explained := in.Explains(e)

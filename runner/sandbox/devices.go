@@ -126,7 +126,7 @@ func cover(path string) error {
 	return nil
 }
 
-// inUserNamespace tells whether uid 0 is not the machine's own
+// inUserNamespace reports whether uid 0 is not the machine's own
 // (user_namespaces(7), uid_map): the first namespace maps all ids.
 func inUserNamespace() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")

@@ -217,7 +217,7 @@ func sweep(parent string) {
 	}
 }
 
-// startTime is when a process started, in ticks since the boot
+// startTime returns when a process started, in ticks since the boot
 // (proc_pid_stat(5), starttime).
 func startTime(pid int) (uint64, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
@@ -296,7 +296,7 @@ func groups(mountinfo, own, controller string) []parent {
 	return found
 }
 
-// below is where a group is, of which the mount at a place shows what is below root.
+// below returns where a group is, of which the mount at a place shows what is below root.
 func below(at, root, path string) string {
 	rest, err := filepath.Rel(root, path)
 	if err != nil || strings.HasPrefix(rest, "..") {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// keep is what stays visible whatever the rules say: the working directory, the
+// keep returns what stays visible whatever the rules say: the working directory, the
 // program and the file that it leads to, and each argument that names something that
 // exists, also behind a "=". Other links are followed where follower says so: one in a
 // repository may lead to anything of the user's.
@@ -52,7 +52,7 @@ var projects = []string{
 	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",
 }
 
-// project is what has to be visible with a path in a directory for temporary files: the
+// project returns what has to be visible with a path in a directory for temporary files: the
 // highest directory above it that looks like the top of a project, or else the one that
 // it is in, where programs look for their own files. Elsewhere it is the path. Where
 // node_modules lies in the directory for temporary files itself it is node_modules.

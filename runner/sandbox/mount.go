@@ -70,7 +70,7 @@ func (r *root) build() error {
 	return r.mask()
 }
 
-// at is where a path of the server is in the making.
+// at returns where a path of the server is in the making.
 func (r *root) at(path string) string { return filepath.Join(r.dir, "root", path) }
 
 // ensure makes a directory of the server that the machine may not have. It stays

@@ -24,7 +24,7 @@ var kernelFilesystems = map[string]bool{
 	"selinuxfs": true, "sysfs": true, "tracefs": true,
 }
 
-// holdsFiles tells whether what is mounted may be part of a server.
+// holdsFiles reports whether what is mounted may be part of a server.
 func (m mountPoint) holdsFiles() bool { return !kernelFilesystems[m.fstype] }
 
 // readMounts parses mountinfo (proc_pid_mountinfo(5)): the fifth field is the

@@ -12,7 +12,7 @@ import (
 // authorityFile is where the server finds whom to trust.
 const authorityFile = "/run/mcpaudit/" + sinkhole.AuthorityName
 
-// networkEnv is what the server's programs have to be told of the network.
+// networkEnv returns what the server's programs have to be told of the network.
 func (l *Launcher) networkEnv() []string {
 	switch l.Network {
 	case report.NetworkAllow:

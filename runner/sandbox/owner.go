@@ -226,7 +226,7 @@ func swap(id uint32) []syscall.SysProcIDMap {
 	return slices.DeleteFunc(all, func(m syscall.SysProcIDMap) bool { return m.Size <= 0 })
 }
 
-// userNamespace is that of the server: as uid 0 inside it is serverID outside, or root
+// userNamespace returns the user namespace of the server: as uid 0 inside it is serverID outside, or root
 // itself where the files cannot be mapped. Nobody but root needs one here: the outer
 // stage has one then.
 func userNamespace(attr *syscall.SysProcAttr, mapped bool) {

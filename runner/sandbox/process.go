@@ -54,7 +54,7 @@ func (p *process) Stop(ctx context.Context) {
 // had run out. It is known after Stop.
 func (p *process) OutOfMemory() bool { return p.box.starved }
 
-// Withheld is why the server cannot have a file that whoever runs the audit can read, and
+// Withheld returns why the server cannot have a file that whoever runs the audit can read, and
 // what to do about it; "" if it can, or nobody could.
 func (p *process) Withheld(path string) string {
 	info, err := os.Stat(path)
@@ -74,7 +74,7 @@ func (p *process) Withheld(path string) string {
 	return ""
 }
 
-// Notes are what the sandbox could not do as well as it should.
+// Notes returns what the sandbox could not do as well as it should.
 func (p *process) Notes() []string {
 	notes := append(p.Run.Notes(), p.box.limits.unbounded...)
 	for line := range strings.Lines(p.box.said.String()) {

@@ -106,7 +106,7 @@ func New(command []string, traceDir string) (*Launcher, error) {
 	}, nil
 }
 
-// Canaries are those that the sandbox plants.
+// Canaries returns those that the sandbox plants.
 func (l *Launcher) Canaries() canary.Set { return l.canaries }
 
 // Dir is the working directory of the server.
@@ -303,7 +303,7 @@ func (b *box) explain(err error) error {
 	}
 }
 
-// namespaces are those of the outer stage. Someone who is not root needs a user
+// namespaces returns the namespaces of the outer stage. Someone who is not root needs a user
 // namespace, in which the ids stay the same and the capabilities are ambient, so
 // that they survive every exec up to the server's.
 func namespaces(uid, gid int, network report.Network) *syscall.SysProcAttr {

@@ -36,7 +36,7 @@ type spec struct {
 	Command []string `json:"command"`
 }
 
-// view is what of the machine's files the server sees.
+// view returns what of the machine's files the server sees.
 func (s spec) view(mounts []mountPoint) view {
 	var canaries []string
 	for _, f := range s.Canaries.Files {

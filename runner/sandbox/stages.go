@@ -206,7 +206,7 @@ func runTracer(s spec, mapped bool) (int, error) {
 	return code(cmd, cmd.Wait())
 }
 
-// enter is what the tracer runs: it makes the inner namespaces, for the tracer
+// enter returns what the tracer runs: it makes the inner namespaces, for the tracer
 // cannot, and waits. The server sees neither the tracer nor us.
 func enter(args []string) (int, error) {
 	mapped, root := args[0] == "true", args[1]

@@ -26,7 +26,7 @@ type view struct {
 	canaries []string
 }
 
-// rule tells whether an entry of its directory is shown.
+// rule reports whether an entry of its directory is shown.
 type rule func(name string) bool
 
 // treatment is what becomes of one path.
@@ -188,7 +188,7 @@ func (v view) hides(path string) bool {
 	return false
 }
 
-// partial tells whether something below path (or path itself) needs to be
+// partial reports whether something below path (or path itself) needs to be
 // treated by itself.
 func (v view) partial(path string) bool {
 	return v.partialByRule(path) || !v.theirs(path) && slices.ContainsFunc(v.apart, func(a string) bool { return isBelow(a, path) }) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
@@ -212,7 +212,7 @@ func (v view) mountAt(path string) (mountPoint, bool) {
 	return v.mounts[i], true
 }
 
-// isBelow tells whether path lies strictly below dir; both are clean.
+// isBelow reports whether path lies strictly below dir; both are clean.
 func isBelow(path, dir string) bool {
 	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

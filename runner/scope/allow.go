@@ -16,7 +16,7 @@ type allowance struct {
 	clause Clause
 }
 
-// matcher tells whether an entry has a use of its list's kind.
+// matcher reports whether an entry has a use of its list's kind.
 type matcher func(Use) bool
 
 // list is one list of a report.DeclaredScope.
@@ -28,7 +28,7 @@ type list struct {
 	only, nothing string
 }
 
-// lists are those of d.Allow that are there, in the order of the documentation.
+// lists returns the lists of d.Allow that are there, in the order of the documentation.
 func (d Given) lists() []list {
 	if d.Allow == nil {
 		return nil
@@ -139,7 +139,7 @@ func (s Scope) Unused(kind UseKind, uses []Use) []string {
 	return unused
 }
 
-// isAddress tells whether an entry of egress is no name.
+// isAddress reports whether an entry of egress is no name.
 func isAddress(entry string) bool {
 	to, _, err := cutPort(entry)
 	_, ok := parseBlock(to)

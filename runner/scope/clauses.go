@@ -46,7 +46,7 @@ func (s Scope) Clauses() []report.ScopeClause {
 	return listed
 }
 
-// clauses are those of one declaration: the first that says a thing.
+// clauses returns the clauses of one declaration: the first that says a thing.
 func (d Declaration) clauses() []Clause {
 	all := slices.Concat(d.NoNetwork, d.readOnly, d.said)
 	for _, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {

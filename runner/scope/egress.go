@@ -72,10 +72,10 @@ func (h hostEntry) names(u Use) bool {
 		u.FQDN != "" && matchHost(h.glob, u.FQDN) && (!strings.Contains(h.glob, "*") || profile.Local(host, u.FQDN))
 }
 
-// looksUp tells whether the use is a question to a name server.
+// looksUp reports whether the use is a question to a name server.
 func (u Use) looksUp() bool { return u.Port == portDNS && u.Host != "" }
 
-// asks tells whether a name server is asked that the machine itself would ask.
+// asks reports whether a name server is asked that the machine itself would ask.
 // Where its name servers are not known, any may be.
 func (d Given) asks(u Use) bool {
 	address, err := netip.ParseAddr(u.Address)
@@ -86,7 +86,7 @@ func (d Given) asks(u Use) bool {
 	return len(d.Resolvers) == 0 || address.IsLoopback() || slices.Contains(d.Resolvers, address)
 }
 
-// vouchesFor tells whether the address of a use can be that of its name.
+// vouchesFor reports whether the address of a use can be that of its name.
 func (d Given) vouchesFor(u Use) bool {
 	address, err := netip.ParseAddr(u.Address)
 	return !d.Names.IsValid() || err == nil && d.Names.Contains(address.WithZone("").Unmap())

@@ -36,7 +36,7 @@ var claims = map[string]struct{ value, means string }{
 	"openWorldHint":   {"false", "keeps off the network"},
 }
 
-// hints are those of a tool that promise something.
+// hints returns the hints of a tool that promise something.
 func hints(of report.Capability, item manifest.Item) map[string]Clause {
 	if of.Kind != report.CapabilityTool {
 		return nil

@@ -59,7 +59,7 @@ var (
 	fileParts       = []string{"文件", "檔案", "目录", "目錄", "路径", "文档", "ファイル", "フォルダ", "ディレクトリ", "파일", "폴더"}
 )
 
-// speaks tells whether a word has one of the parts.
+// speaks reports whether a word has one of the parts.
 func speaks(word string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
 }

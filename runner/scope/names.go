@@ -79,7 +79,7 @@ func (r *reader) names(d *Declaration, sentence string, clause Clause) {
 	}
 }
 
-// stated tells whether what stands behind a beginning of a sentence is said of the
+// stated reports whether what stands behind a beginning of a sentence is said of the
 // server: it is not denied, and no example of what somebody else says.
 func stated(before string) bool {
 	return !deniedBefore.MatchString(before) && strings.Count(before, `"`)%2 == 0

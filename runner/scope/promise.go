@@ -67,7 +67,7 @@ const maxSentence = 512
 var topics = []string{"network", "internet", "egress", "online", "outbound", "outgoing", "external", "web", "remote",
 	"offline", "gapped", "local", "leave", "machine", "device", "computer", "laptop"}
 
-// promisesNoNetwork tells whether a sentence promises to keep off the network.
+// promisesNoNetwork reports whether a sentence promises to keep off the network.
 func promisesNoNetwork(sentence string) bool {
 	if len(sentence) > maxSentence {
 		return false

@@ -72,7 +72,7 @@ var (
 	ofWriting    = vocabulary{words: writeWords}
 )
 
-// has tells whether a word, or it and the next, speak of the use.
+// has reports whether a word, or it and the next, speak of the use.
 func (v vocabulary) has(word, next string) bool {
 	if v.words[word] || v.words[word+" "+next] {
 		return true

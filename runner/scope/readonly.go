@@ -33,7 +33,7 @@ var keeping = regexp.MustCompile(`read[- ]?only|n't|not|no |never|without`)
 // partly makes "read-only" something else than a promise.
 var partly = regexp.MustCompile(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
 
-// promisesReadOnly tells whether a sentence promises that nothing is changed.
+// promisesReadOnly reports whether a sentence promises that nothing is changed.
 func promisesReadOnly(sentence string) bool {
 	if len(sentence) > maxSentence {
 		return false

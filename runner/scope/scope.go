@@ -71,7 +71,7 @@ type Declaration struct {
 	said []Clause
 }
 
-// Mentions tells whether one of the words occurs. They are lower case.
+// Mentions reports whether one of the words occurs. They are lower case.
 func (d Declaration) Mentions(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
 }
@@ -129,7 +129,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 	return s
 }
 
-// Own is what a capability says of itself; for Kind Server, what the server says in
+// Own returns what a capability says of itself; for Kind Server, what the server says in
 // its name and instructions.
 func (s Scope) Own(of report.Capability) Declaration {
 	if of.Kind == report.CapabilityServer {
@@ -138,7 +138,7 @@ func (s Scope) Own(of report.Capability) Declaration {
 	return s.items[of]
 }
 
-// Covering is what may excuse something that a capability does: its own words
+// Covering returns what may excuse something that a capability does: its own words
 // and the server's. For Kind Server it is everything that the manifest says.
 func (s Scope) Covering(of report.Capability) Declaration {
 	if of.Kind == report.CapabilityServer {

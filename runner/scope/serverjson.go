@@ -14,7 +14,7 @@ import (
 
 var errServerJSON = errors.New(`it is no server.json of the MCP registry: that is an object with "name" ("io.github.someone/something") and "description"`)
 
-// CheckServerJSON tells whether a text is an entry for the MCP registry
+// CheckServerJSON reports whether a text is an entry for the MCP registry
 // (https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json,
 // and the earlier ones, whose keys have underscores).
 func CheckServerJSON(text []byte) error {

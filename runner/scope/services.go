@@ -37,7 +37,7 @@ var services = map[string][]string{
 	"twilio": {"api.twilio.com"}, "spotify": {"api.spotify.com"}, "reddit": {"*.reddit.com"},
 }
 
-// Names tells whether a declaration names the service whose API is at a host: that
+// Names reports whether a declaration names the service whose API is at a host: that
 // alone, where one word and one host are that service's and nobody else's.
 func (d Declaration) Names(host string) bool {
 	for name, hosts := range services {

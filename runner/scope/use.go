@@ -49,7 +49,7 @@ const (
 	Exceeded
 )
 
-// Answer tells whether the declared scope has a use, and by which clause. A list of
+// Answer reports whether the declared scope has a use, and by which clause. A list of
 // the operator's is the last word; where there is none, a place that is named in the
 // capability's own declaration or in the server's is Allowed. For Kind Server, any
 // declaration may have named it.

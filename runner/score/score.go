@@ -69,7 +69,7 @@ func level(score int) report.RiskLevel {
 // the lowest severity. Info brings nothing: it is no risk.
 var grades = []float64{0, 0.1, 0.4, 0.9, 1}
 
-// part is what a family brings, from 0 to its weight: its worst severity decides.
+// part returns what a family brings, from 0 to its weight: its worst severity decides.
 // More findings of that severity come closer to the next one, up to half the way,
 // so that no number of small things amounts to a large one.
 func part(of family, findings []report.Finding) float64 {

@@ -122,7 +122,7 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	return trace.Attach(ctx, run.PID, cfg)
 }
 
-// file is where the trace of the latest run is.
+// file returns where the trace of the latest run is.
 func (l *Launcher) file() string {
 	return filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs))
 }

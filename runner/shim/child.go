@@ -146,7 +146,7 @@ func Lookup(command []string) (string, error) {
 	return path, nil
 }
 
-// narrow tells whether a file is an ELF program of 32 bits (elf(5), EI_CLASS).
+// narrow reports whether a file is an ELF program of 32 bits (elf(5), EI_CLASS).
 func narrow(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -247,7 +247,7 @@ func (r *Run) Status() (syscall.WaitStatus, bool) {
 	}
 }
 
-// Notes are what the shim could not do as well as it should have.
+// Notes returns what the shim could not do as well as it should have.
 func (r *Run) Notes() []string {
 	if r.note == "" {
 		return nil

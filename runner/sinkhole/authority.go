@@ -67,7 +67,7 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.root.Raw})
 }
 
-// certificate is that of a host, which is a name or an address.
+// certificate returns the certificate of a host, which is a name or an address.
 func (a *Authority) certificate(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 // errName: the client asks for a name that no host can have.
 var errName = errors.New("not a host name")
 
-// hostOf is what a certificate for a handshake is made out to: the name that is
+// hostOf returns what a certificate for a handshake is made out to: the name that is
 // asked for, or the address that was meant.
 func hostOf(name string, destination netip.Addr) (string, error) {
 	if name == "" {

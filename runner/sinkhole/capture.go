@@ -52,7 +52,7 @@ type Capture struct {
 	Opaque bool `json:"opaque,omitempty"`
 }
 
-// Lost is how many bytes before the end of this part are not in it.
+// Lost returns how many bytes before the end of this part are not in it.
 func (c Capture) Lost() int64 { return c.Size - c.Offset - int64(len(c.Data)) }
 
 // line makes one bounded line, which a terminal may print, of what a hostile

@@ -84,7 +84,7 @@ func (r resolver) answer(q question) []byte {
 	return message
 }
 
-// code is what the answer says of the name: every name exists, except those that
+// code returns what the answer says of the name: every name exists, except those that
 // are only tried and those that the resolver was told.
 func (r resolver) code(q question) dnsmessage.RCode {
 	host := strings.ToLower(q.host())
@@ -99,7 +99,7 @@ func (r resolver) code(q question) dnsmessage.RCode {
 	}
 }
 
-// searched tells whether a name is another one with a search domain of a cluster
+// searched reports whether a name is another one with a search domain of a cluster
 // behind it: in a Pod every name is tried so first (resolv.conf(5), "ndots"), and
 // must not be found so. What can be a service is taken for one.
 func searched(host string) bool {
@@ -134,7 +134,7 @@ func (r resolver) records(b *dnsmessage.Builder, q question) error {
 	return nil
 }
 
-// address is that of a name; loopback for what names the machine itself (RFC
+// address returns the address of a name; loopback for what names the machine itself (RFC
 // 6761, 6.3).
 func (r resolver) address(host string) netip.Addr {
 	lower := strings.ToLower(host)

@@ -144,7 +144,7 @@ func (t *tapped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// empty tells whether nothing was sent.
+// empty reports whether nothing was sent.
 func (f *flow) empty() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

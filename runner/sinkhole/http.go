@@ -147,7 +147,7 @@ func (t *talk) answer(w http.ResponseWriter, r *http.Request) {
 // back on the resolver of the system.
 const dnsMessage = "application/dns-message"
 
-// isMetadata tells whether a request goes to the metadata service of a cloud.
+// isMetadata reports whether a request goes to the metadata service of a cloud.
 func isMetadata(to netip.Addr, host string) bool {
 	return to.IsLinkLocalUnicast() || strings.HasPrefix(host, "metadata.")
 }

@@ -95,7 +95,7 @@ func (s *Server) listenUDP(network string, port int) error {
 	})
 }
 
-// redirected tells whether a connection to a port of no listener arrives at l. It
+// redirected reports whether a connection to a port of no listener arrives at l. It
 // is asked before anybody else could connect.
 func redirected(l *net.TCPListener) bool {
 	const discard = "9" // RFC 863
@@ -115,7 +115,7 @@ func redirected(l *net.TCPListener) bool {
 	return l.SetDeadline(time.Time{}) == nil && theirs.RemoteAddr().String() == ours.LocalAddr().String()
 }
 
-// originalDestination is where a connection was made to before it was redirected
+// originalDestination returns where a connection was made to before it was redirected
 // (SO_ORIGINAL_DST of linux/netfilter_ipv4.h, IP6T_SO_ORIGINAL_DST); where it was
 // not, that is our own end.
 func originalDestination(conn *net.TCPConn) netip.AddrPort {

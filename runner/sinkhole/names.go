@@ -28,7 +28,7 @@ func newNames() *names {
 	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}}
 }
 
-// address is that of a name, whatever its case.
+// address returns the address of a name, whatever its case.
 func (n *names) address(name string) netip.Addr {
 	name = strings.ToLower(name)
 	n.mu.Lock()

@@ -66,7 +66,7 @@ func Redirect() error {
 	return nil
 }
 
-// ownAddresses are those of the namespace's interfaces.
+// ownAddresses returns the own addresses of the namespace's interfaces.
 func ownAddresses() ([]net.IP, error) {
 	addresses, err := netlink.AddrList(nil, netlink.FAMILY_ALL)
 	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {

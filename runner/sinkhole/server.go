@@ -77,10 +77,10 @@ func Serve(config Config) (*Server, error) {
 	return s, nil
 }
 
-// Captures is what came. It is closed by Close.
+// Captures returns what came. It is closed by Close.
 func (s *Server) Captures() <-chan Capture { return s.captures }
 
-// Notes are what could not be had, for the report. They are complete after Close.
+// Notes returns what could not be had, for the report. They are complete after Close.
 func (s *Server) Notes() []string {
 	notes := slices.Clone(s.notes)
 	if n := s.late.Load(); n > 0 {

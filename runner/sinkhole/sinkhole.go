@@ -121,7 +121,7 @@ func families() []family {
 	return all
 }
 
-// hasIPv6 tells whether sockets of IPv6 can be had at all.
+// hasIPv6 reports whether sockets of IPv6 can be had at all.
 func hasIPv6() bool {
 	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

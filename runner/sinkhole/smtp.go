@@ -33,7 +33,7 @@ type mail struct {
 	over, upgrade bool
 }
 
-// answer is what a line is answered with; "" for those of a mail.
+// answer returns what a line is answered with; "" for those of a mail.
 func (m *mail) answer(text string) string {
 	switch {
 	case m.inData && text != ".":

@@ -42,7 +42,7 @@ func checkMail() error {
 		want{protocol: "smtp", host: "mail.example", destination: address("mail.example", 587), request: "MAIL FROM:<a@x.example> BODY=8BITMIME RCPT TO:<b@y.example>", data: "secret for mail.example:587"})
 }
 
-// address is that of a name and port in the sinkhole.
+// address returns the address of a name and port in the sinkhole.
 func address(name string, port uint16) string {
 	found, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip4", name)
 	if err != nil || len(found) != 1 {

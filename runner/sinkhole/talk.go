@@ -170,7 +170,7 @@ func startsWith(first []byte, any [][]byte) bool {
 	return false
 }
 
-// undecided tells whether more bytes could still make a protocol of it.
+// undecided reports whether more bytes could still make a protocol of it.
 func undecided(first []byte) bool {
 	if len(first) < 8 && first[0] == 0 || len(first) < 2 && (first[0] == handshake[0] || first[0] == '*') {
 		return true

@@ -50,7 +50,7 @@ func (t *talk) tls() {
 	_ = secure.Close() // whatever it says, nobody is there to hear it
 }
 
-// settings are those for one client.
+// settings returns those for one client.
 func (t *talk) settings(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	host, err := hostOf(hello.ServerName, t.to.Addr())
 	if err != nil {

@@ -75,7 +75,7 @@ func isLetter(r rune) bool { return r >= 'a' && r <= 'z' }
 // rows are those of a keyboard, QWERTY.
 var rows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
 
-// beside tells whether two letters are neighbours in a row.
+// beside reports whether two letters are neighbours in a row.
 func beside(a, b rune) bool {
 	for _, row := range rows {
 		i, j := strings.IndexRune(row, a), strings.IndexRune(row, b)
@@ -95,7 +95,7 @@ var lookalikes = strings.NewReplacer(
 	"ո", "n", "η", "n", "п", "n", "ս", "u", "υ", "u", "3", "e", "ғ", "f",
 )
 
-// skeleton is what a word looks like, all that look alike being one letter.
+// skeleton returns what a word looks like, all that look alike being one letter.
 func skeleton(word string) string {
 	folded := strings.Map(func(r rune) rune {
 		switch {
@@ -110,7 +110,7 @@ func skeleton(word string) string {
 	return lookalikes.Replace(strings.ToLower(folded))
 }
 
-// Disguised tells whether a name of Latin letters has some among them that only look
+// Disguised reports whether a name of Latin letters has some among them that only look
 // like those, and what it looks like.
 func Disguised(name string) (looks string, ok bool) {
 	latin, foreign := false, false

@@ -82,7 +82,7 @@ func (s *Session) wait(cmd *exec.Cmd) {
 }
 
 // Halted waits until a child, the tracer, either ends or is stopped by a signal,
-// and tells whether it was stopped: then it sees no more of what it traces. The
+// and reports whether it was stopped: then it sees no more of what it traces. The
 // child is not reaped.
 func Halted(pid int) bool {
 	// linux/wait.h and asm-generic/siginfo.h: the code of a child that stopped.
@@ -119,7 +119,7 @@ func (s *Session) await(ctx context.Context, pid, tracer int) error {
 	}
 }
 
-// seized tells whether every thread of a process has the given tracer. Threads
+// seized reports whether every thread of a process has the given tracer. Threads
 // that end meanwhile do not count; new ones are traced from their start.
 func seized(pid, tracer int) (bool, error) {
 	tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))

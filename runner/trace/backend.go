@@ -25,7 +25,7 @@ func Choose(ctx context.Context, b plan.Tracer) plan.Tracer {
 	return plan.TracerStrace
 }
 
-// usable tells whether a version of strace has what is asked of it: 6.1 writes
+// usable reports whether a version of strace has what is asked of it: 6.1 writes
 // what was learned of descriptors in the way that the decoder knows.
 func usable(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")

@@ -29,7 +29,7 @@ func (c *claims) add(end netip.AddrPort, port uint16) {
 	c.any.Store(true)
 }
 
-// port is that of the server which a claimed end is connected to.
+// port returns the port of the server which a claimed end is connected to.
 func (c *claims) port(end netip.AddrPort) (uint16, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr()
 // accepts the connection (Python does, Node does not).
 func (s *Session) Claim(end netip.AddrPort, port uint16) { s.claims.add(end, port) }
 
-// carries tells whether a socket carries the conversation.
+// carries reports whether a socket carries the conversation.
 func (d *decoder) carries(decor []byte) bool {
 	if d.claims == nil || !d.claims.any.Load() || !bytes.HasPrefix(decor, []byte("TCP")) {
 		return false
@@ -73,7 +73,7 @@ func (d *decoder) said(c *call) {
 	d.at.Out += moved(c)
 }
 
-// moved is how many bytes a call has moved.
+// moved returns how many bytes a call has moved.
 func moved(c *call) int64 {
 	switch {
 	case c.failed():

@@ -155,7 +155,7 @@ var (
 	onDescriptor = changeShape{0, -1, -1, -1, -1, false}
 )
 
-// follows tells whether the call takes a symbolic link for what it points at:
+// follows reports whether the call takes a symbolic link for what it points at:
 // its last argument may say otherwise than the others of its kind.
 func (s changeShape) follows(c *call) bool {
 	last := c.arg(len(c.args) - 1)
@@ -225,5 +225,5 @@ func (s changeShape) names(d *decoder, c *call, e *Event) bool {
 	return kind != textPointer && targetKind != textPointer
 }
 
-// unplaced tells whether a name is relative to a directory that is not known.
+// unplaced reports whether a name is relative to a directory that is not known.
 func unplaced(name string) bool { return name != "" && !path.IsAbs(name) }

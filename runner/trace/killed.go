@@ -11,7 +11,7 @@ var filterable = map[string]int64{
 	"openat": unix.SYS_OPENAT, "openat2": unix.SYS_OPENAT2,
 }
 
-// stopped tells whether a filter stopped the call before it was made. strace then
+// stopped reports whether a filter stopped the call before it was made. strace then
 // sees the entry, where it looks at entries, and a "result" that is the call's
 // own number, which the kernel has put back (kernel/seccomp.c, syscall_rollback).
 // That is no descriptor: those are decorated.
@@ -20,7 +20,7 @@ func (c *call) stopped() bool {
 	return ok && !c.failed() && c.result.decor == nil && c.result.value == number
 }
 
-// killed tells whether a filter killed the process for this call. That is an
+// killed reports whether a filter killed the process for this call. That is an
 // event of its own (Forbidden), while the call itself is seen or not by how the
 // tracer works.
 func (c *call) killed() bool { return c.stopped() || c.result.errno == "?" }

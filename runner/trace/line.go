@@ -100,7 +100,7 @@ func cutChanged(b []byte) ([]byte, bool) {
 	return bytes.CutSuffix(head[:digits], []byte(" <pid changed to "))
 }
 
-// unnamed tells whether strace could not say which call it is: the task was
+// unnamed reports whether strace could not say which call it is: the task was
 // killed while it was stopped at the entry, and its registers were gone. Such a
 // call is not made any more (ptrace(2): a kill takes the task out of the stop,
 // and the kernel skips the call); that the task has ended stands in a line of

@@ -73,7 +73,7 @@ func (m *Made) Join(other Made) {
 	m.processes = m.processes || other.processes
 }
 
-// Calls are those that were made, and those that were not, sorted. A call that
+// Calls returns those that were made, and those that were not, sorted. A call that
 // Calls of the package names and that is in neither may or may not have been made.
 func (m Made) Calls() (made, unmade []string) {
 	for i, name := range reported {
@@ -86,7 +86,7 @@ func (m Made) Calls() (made, unmade []string) {
 	return made, unmade
 }
 
-// Families are those of the sockets that were made, sorted.
+// Families returns the families of the sockets that were made, sorted.
 func (m Made) Families() []string {
 	var all []string
 	for i, name := range families {
@@ -98,5 +98,5 @@ func (m Made) Families() []string {
 	return all
 }
 
-// Processes tells whether a process was started, and not only a thread.
+// Processes reports whether a process was started, and not only a thread.
 func (m Made) Processes() bool { return m.processes }

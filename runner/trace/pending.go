@@ -21,7 +21,7 @@ const (
 	lookInterval = 2 * time.Millisecond
 )
 
-// Pending tells whether a process of the server waits, in its first thread, for
+// Pending reports whether a process of the server waits, in its first thread, for
 // something that will happen by itself: an event loop with a timer. wait is how
 // long the shortest of these waits was when it began; 0 where that is not known.
 // (Node always has a timer of some seconds, for the memory it may give back.) It makes
@@ -43,7 +43,7 @@ func (s *Session) Pending() (wait time.Duration, pending bool) {
 	return wait, pending
 }
 
-// look is one of Pending; working tells whether a process did something just then. self
+// look is one of Pending; working reports whether a process did something just then. self
 // is our own program.
 func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working bool) {
 	for _, pid := range descendants(s.root) {
@@ -62,7 +62,7 @@ func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working b
 	return wait, pending, working
 }
 
-// atWork tells whether the first thread of a process runs, or is held by its tracer: the
+// atWork reports whether the first thread of a process runs, or is held by its tracer: the
 // state in /proc/PID/stat (proc_pid_stat(5)), which stands behind the name in brackets.
 func atWork(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

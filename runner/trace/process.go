@@ -69,7 +69,7 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 // a server that forks and exits without end would make it ever longer.)
 func (p *process) end() { p.gone, p.parent = true, nil }
 
-// daemonised tells whether the process lives on without its parent, or has
+// daemonised reports whether the process lives on without its parent, or has
 // left its session.
 func (p *process) daemonised() bool {
 	if p.parent != nil && p.parent.gone {

@@ -108,7 +108,7 @@ func (d *decoder) walk(c *call, name string, follow bool) string {
 	return "/" + strings.TrimPrefix(string(at), "/")
 }
 
-// pointsAt is where a symbolic link leads, "" for what is none as far as is
+// pointsAt returns where a symbolic link leads, "" for what is none as far as is
 // known: those that the server made or went through, and those of /proc.
 func (d *decoder) pointsAt(c *call, name []byte) string {
 	if bytes.HasPrefix(name, []byte("/proc/")) || bytes.HasPrefix(name, []byte("/dev/fd/")) {
@@ -120,7 +120,7 @@ func (d *decoder) pointsAt(c *call, name []byte) string {
 	return d.links.oldest[string(name)]
 }
 
-// magical tells whether a name is that of a link by which a process's directory
+// magical reports whether a name is that of a link by which a process's directory
 // in /proc leads to any file.
 func magical(name []byte) bool {
 	dir, base := path.Split(string(name))
@@ -181,7 +181,7 @@ func (d *decoder) keep(p *process, number int, name string) {
 	p.memory = p.memory || inMemory(name)
 }
 
-// inMemory tells whether a file is one of memfd_create(2).
+// inMemory reports whether a file is one of memfd_create(2).
 func inMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }
 
 // held is the file of a descriptor, which a process may have from an ancestor.
@@ -234,7 +234,7 @@ func (d *decoder) linkAt(name, to string) {
 	}
 }
 
-// linkText is where a symbolic link points to: relative to its own directory.
+// linkText returns where a symbolic link points to: relative to its own directory.
 func linkText(link string, arg []byte) (string, textKind) {
 	value, kind := text(arg)
 	target := string(value)

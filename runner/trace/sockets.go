@@ -29,7 +29,7 @@ func isSocket(decor []byte) bool {
 	return ok && len(kind) > 0 && (string(kind) == "socket" || kind[0] >= 'A' && kind[0] <= 'Z')
 }
 
-// identity is what tells a socket from others. A unix socket's decoration
+// identity returns what tells a socket from others. A unix socket's decoration
 // grows (UNIX-STREAM:[5], [5->6], [5->6,@"name"]), and its inode comes first.
 func identity(decor []byte) string {
 	if !bytes.HasPrefix(decor, []byte("UNIX")) {
@@ -124,7 +124,7 @@ func familyName(arg []byte) string {
 	return strings.ToLower(string(name))
 }
 
-// addressed sets the address of a sockaddr structure. remote tells whether it
+// addressed sets the address of a sockaddr structure. remote reports whether it
 // is the other end's.
 func (e *endpoint) addressed(sockaddr []byte, remote bool) {
 	e.Family = familyName(field(sockaddr, "sa_family"))

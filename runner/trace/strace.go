@@ -17,7 +17,7 @@ var ErrUnavailable = errors.New("tracer is not available")
 // program is the name of the tracer.
 const program = "strace"
 
-// Version is that of the installed strace, such as "6.1".
+// Version returns the version of the installed strace, such as "6.1".
 func Version(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
 	if err != nil {
@@ -38,7 +38,7 @@ func Unavailable(said string) error {
 	return fmt.Errorf("%w: %s (%s)", ErrUnavailable, fix(said), said)
 }
 
-// fix is what to do about an error message of strace, in one line.
+// fix returns what to do about an error message of strace, in one line.
 func fix(said string) string {
 	switch {
 	case strings.Contains(said, "executable file not found"), strings.Contains(said, "no such file"):

@@ -84,7 +84,7 @@ func (ts *tasks) end(pid int, line uint64) {
 	ts.ended.put(pid, line)
 }
 
-// nameless tells whether a clone's result is a number of the server's own
+// nameless reports whether a clone's result is a number of the server's own
 // namespace: the child was gone before the tracer could ask for its number there.
 func (ts *tasks) nameless(r returned) bool {
 	translated := int64(r.pid) != r.value

@@ -183,7 +183,7 @@ func flags(arg []byte) []string {
 	return names
 }
 
-// hasFlag tells whether name is one of the flags of arg.
+// hasFlag reports whether name is one of the flags of arg.
 func hasFlag(arg []byte, name string) bool {
 	for part := range bytes.SplitSeq(arg, []byte("|")) {
 		if string(part) == name {

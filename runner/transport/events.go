@@ -136,7 +136,7 @@ func (r *eventReader) line() (text []byte, tooLong bool, err error) {
 	}
 }
 
-// lineEnd is where the first CR or LF is; the length where there is none.
+// lineEnd returns where the first CR or LF is; the length where there is none.
 func lineEnd(chunk []byte) int {
 	if at := bytes.IndexByte(chunk, '\n'); at >= 0 {
 		chunk = chunk[:at]

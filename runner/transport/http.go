@@ -312,7 +312,7 @@ func (c *client) attach(id string, to *conn) {
 	}
 }
 
-// alive tells whether an answer to a request is still wanted.
+// alive reports whether an answer to a request is still wanted.
 func (c *client) alive(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

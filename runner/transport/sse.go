@@ -128,7 +128,7 @@ func (s *sse) endpoint(e event) *Error {
 	return nil
 }
 
-// sameOrigin tells whether two URLs are of the same server. The names of the loopback
+// sameOrigin reports whether two URLs are of the same server. The names of the loopback
 // are one: a server may know itself by another than we do.
 func sameOrigin(a, b *url.URL) bool {
 	host := func(u *url.URL) string {

@@ -45,7 +45,7 @@ func (s *streamable) Send(m Message) (start, end int64, err error) {
 	})
 }
 
-// headers are those of the protocol.
+// headers returns the headers of the protocol.
 func (s *streamable) headers(m Message) http.Header {
 	h := http.Header{"Accept": {mediaJSON + ", " + mediaEvents}}
 	s.mu.Lock()
@@ -214,7 +214,7 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 	return answered, tooMany()
 }
 
-// replayed tells whether a message of a stream that was taken up again is an answer
+// replayed reports whether a message of a stream that was taken up again is an answer
 // that had come before: some servers send more again than they should.
 func (s *streamable) replayed(text []byte) bool {
 	id := answers(text)

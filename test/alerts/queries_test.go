@@ -117,7 +117,7 @@ func (c *checker) find(name string) (of map[string][]string, kind string, exists
 	return nil, "", false
 }
 
-// labelsBelow are those that the series of an expression have.
+// labelsBelow returns those that the series of an expression have.
 func (c *checker) labelsBelow(expr parser.Expr) map[string]bool {
 	have := map[string]bool{}
 	for _, label := range ofTarget {

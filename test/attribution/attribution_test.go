@@ -149,7 +149,7 @@ func collect(t *testing.T, s *trace.Session) (wait func() *profile.Builder) {
 	}
 }
 
-// find is where a file was read. It must have been in one place.
+// find returns where a file was read. It must have been in one place.
 func find(t *testing.T, p profile.Profile, path string) ledger.Where {
 	t.Helper()
 	var found []ledger.Where

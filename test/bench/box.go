@@ -120,7 +120,7 @@ func enclose(ctx context.Context, l launch, pipes *stdio, plan boxPlan) (*boxed,
 	return b, nil
 }
 
-// namespaces are those of the product's sandbox; who is not root needs a user
+// namespaces returns the namespaces of the product's sandbox; who is not root needs a user
 // namespace.
 func namespaces(uid, gid int) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{

@@ -66,7 +66,7 @@ func pace(ctx context.Context, w io.Writer, servers []*server, file string, roun
 	return table.Flush()
 }
 
-// probed is how many calls a second the probe makes of a server.
+// probed returns how many calls a second the probe makes of a server.
 func probed(ctx context.Context, l launch, as side, file string, settle time.Duration) (perSecond float64, err error) {
 	calls := 0
 	var began, ended time.Time

@@ -123,7 +123,7 @@ func strip(metadata map[string]any, field string, keys []string) {
 	}
 }
 
-// configuration is what the ConfigMap says to the manager.
+// configuration returns what the ConfigMap says to the manager.
 func configuration(t *testing.T, configMap object) any {
 	t.Helper()
 	var config any

@@ -53,7 +53,7 @@ func template(t *testing.T, args ...string) (string, error) {
 	return helm(t, append([]string{"template", "mcpaudit", chart, "--namespace", "mcpaudit-system"}, args...)...)
 }
 
-// rendered is what template returns, parsed; it has to succeed.
+// rendered returns what template returns, parsed; it has to succeed.
 func rendered(t *testing.T, args ...string) []object {
 	t.Helper()
 	text, err := template(t, args...)
@@ -97,7 +97,7 @@ func (o object) id() string {
 	return o.text("kind") + " " + name
 }
 
-// at is what lies under the keys; nil if nothing does.
+// at returns what lies under the keys; nil if nothing does.
 func (o object) at(keys ...string) any {
 	var value any = map[string]any(o)
 	for _, key := range keys {

@@ -101,7 +101,7 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// values are those of values.yaml.
+// values returns the values of values.yaml.
 func values(t *testing.T) (map[string]any, string) {
 	t.Helper()
 	text, err := os.ReadFile(chart + "/values.yaml")

@@ -53,7 +53,7 @@ func tracersOf(name string) []int {
 	return tracers
 }
 
-// outlives tells whether a process of that name is still there when it has had
+// outlives reports whether a process of that name is still there when it has had
 // time to die.
 func outlives(name string) bool {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -207,19 +207,19 @@ func (p program) check(o outcome) []string {
 	return problems
 }
 
-// fails tells whether the findings are such that the audit fails.
+// fails reports whether the findings are such that the audit fails.
 func (p program) fails() bool {
 	return slices.ContainsFunc(p.findings, func(finding string) bool {
 		return strings.HasSuffix(finding, " High") || strings.HasSuffix(finding, " Critical")
 	})
 }
 
-// wants tells whether the header names an event.
+// wants reports whether the header names an event.
 func (p program) wants(event string) bool {
 	return slices.ContainsFunc(p.expect, func(want string) bool { return matches(want)(event) })
 }
 
-// matches tells whether an event is, or begins with, the one that is wanted.
+// matches reports whether an event is, or begins with, the one that is wanted.
 func matches(want string) func(string) bool {
 	return func(event string) bool {
 		rest, ok := strings.CutPrefix(event, want)

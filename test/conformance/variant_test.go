@@ -126,7 +126,7 @@ type spy struct {
 	stdin, stdout uint64
 }
 
-// kept is where the trace of the first launch is when there was another.
+// kept returns where the trace of the first launch is when there was another.
 func (s *spy) kept() string { return s.file + ".kept" }
 
 func (s *spy) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
@@ -150,7 +150,7 @@ func (s *spy) Launch(ctx context.Context, how audit.Start) (audit.Process, error
 	return process, errors.Join(errIn, errOut)
 }
 
-// inode is that of a pipe, whose two ends have the same.
+// inode returns the inode of a pipe, whose two ends have the same.
 func inode(stream any) (uint64, error) {
 	file, ok := stream.(*os.File)
 	if !ok {

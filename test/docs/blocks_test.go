@@ -58,7 +58,7 @@ func checkJSON(content string) error {
 	}
 }
 
-// documents are those of a YAML stream that hold something, as JSON.
+// documents returns the documents of a YAML stream that hold something, as JSON.
 func documents(content string) ([][]byte, error) {
 	var all [][]byte
 	reader := utilyaml.NewDocumentDecoder(io.NopCloser(strings.NewReader(content)))

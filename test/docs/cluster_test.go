@@ -138,7 +138,7 @@ func (c *cluster) images(s string) string {
 	return strings.NewReplacer("ghcr.io/mcpaudit/", c.registry+"/mcpaudit/", "registry.example/", c.registry+"/").Replace(s)
 }
 
-// environment is that of the page's shell: a home of its own, but the caches of Go.
+// environment returns the environment of the page's shell: a home of its own, but the caches of Go.
 func environment(t *testing.T, dir, config string) []string {
 	t.Helper()
 	home := filepath.Join(dir, "home")
@@ -198,7 +198,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// explain is what a person would look at after a failure.
+// explain returns what a person would look at after a failure.
 func explain(namespace string) string {
 	var all strings.Builder
 	for _, args := range [][]string{

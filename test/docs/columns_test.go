@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// columns are those of `kubectl get` for each of our kinds, with and without -o wide.
+// columns returns the columns of `kubectl get` for each of our kinds, with and without -o wide.
 func columns(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))

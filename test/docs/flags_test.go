@@ -76,7 +76,7 @@ func verbs(help string) []string {
 	return all
 }
 
-// unknownFlags are those of the words, up to "--" or a comment, that the help does not have.
+// unknownFlags returns the unknown flags of the words, up to "--" or a comment, that the help does not have.
 func unknownFlags(help string, words []string) []string {
 	has := slices.Clone(kubectlFlags)
 	for _, match := range aFlag.FindAllStringSubmatch(help, -1) {
@@ -95,7 +95,7 @@ func unknownFlags(help string, words []string) []string {
 	return unknown
 }
 
-// commandLines is what of a page may be a command: code in sentences, and the lines of
+// commandLines returns what of a page may be a command: code in sentences, and the lines of
 // blocks, of those with output the ones after a prompt.
 func (p *page) commandLines() []span {
 	all := slices.Clone(p.spans)

@@ -76,7 +76,7 @@ func follow(all map[string]*page, from *page, link string, reached map[string]bo
 	return ""
 }
 
-// anchors are those that GitHub gives the headings of a page: in small letters, without
+// anchors returns those that GitHub gives the headings of a page: in small letters, without
 // punctuation, with hyphens for spaces, and with a number from the second of a name on.
 func (p *page) anchors() []string {
 	all, taken := slices.Clone(p.ids), map[string]int{}

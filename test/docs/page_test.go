@@ -82,7 +82,7 @@ func (p *page) fault(line int, format string, args ...any) {
 	p.faults = append(p.faults, fmt.Sprintf("%s:%d: ", p.path, line)+fmt.Sprintf(format, args...))
 }
 
-// line is where an offset lies, counted from 1.
+// line returns where an offset lies, counted from 1.
 func (p *page) line(offset int) int {
 	return 1 + bytes.Count(p.source[:min(offset, len(p.source))], []byte("\n"))
 }

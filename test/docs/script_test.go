@@ -122,7 +122,7 @@ func (s *story) run(ctx context.Context, deadline time.Duration) error {
 	return s.follow(ctx, lines(out), ended, kill, deadline)
 }
 
-// lines are those of the output; the channel is closed at its end.
+// lines returns the lines of the output; the channel is closed at its end.
 func lines(out io.Reader) <-chan string {
 	all := make(chan string)
 	go func() {

@@ -101,7 +101,7 @@ func suspendChanged(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
 }
 
-// wanted is what becomes of a case: by the action that the policy has for it, and
+// wanted returns what becomes of a case: by the action that the policy has for it, and
 // what only a wording of the policy changes.
 func wanted(reason string, action v1alpha1.InconclusiveAction) v1alpha1.InconclusiveAction {
 	const deny, warn, allow = v1alpha1.InconclusiveAction(v1alpha1.ActionDeny), v1alpha1.InconclusiveAction(v1alpha1.ActionWarn), v1alpha1.InconclusiveAction(v1alpha1.ActionAllow)

@@ -35,7 +35,7 @@ func relabelled(ctx context.Context, from, label string) v1.Image {
 	return image
 }
 
-// digestOf is what a tag of the registry names.
+// digestOf returns what a tag of the registry names.
 func digestOf(ctx context.Context, image string) string {
 	GinkgoHelper()
 	reference, err := name.ParseReference(image)

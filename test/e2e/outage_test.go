@@ -291,7 +291,7 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 	})
 })
 
-// setFailurePolicy is what config/webhook/fail does, until the spec is over.
+// setFailurePolicy returns what config/webhook/fail does, until the spec is over.
 func setFailurePolicy(ctx context.Context, to admissionregistrationv1.FailurePolicyType) {
 	GinkgoHelper()
 	set := func(ctx context.Context, to admissionregistrationv1.FailurePolicyType) {

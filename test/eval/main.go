@@ -93,7 +93,7 @@ func evaluate(ctx context.Context, only string, out io.Writer) error {
 	return nil
 }
 
-// cacheDir is where the servers and their manifests are kept.
+// cacheDir returns where the servers and their manifests are kept.
 func cacheDir() (string, error) {
 	dir := os.Getenv("MCPAUDIT_CACHE")
 	if dir == "" {

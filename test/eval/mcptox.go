@@ -44,13 +44,13 @@ type sample struct {
 	Paradigm string `json:"paradigm"`
 }
 
-// tuned tells whether the rules were written with this sample in sight. The other
+// tuned reports whether the rules were written with this sample in sight. The other
 // half was only counted. The salt was fixed before either was looked at.
 func tuned(id string) bool {
 	return sha256.Sum256([]byte("mcpaudit/mcptox/1:" + id))[0]&1 == 0
 }
 
-// found tells whether the rules find the sample: as the only tool of a server, and
+// found reports whether the rules find the sample: as the only tool of a server, and
 // without arguments. The set gives neither the schema nor the server's other tools,
 // so that every other tool that a text names is one that the server does not have.
 func (s sample) found() (bool, error) {

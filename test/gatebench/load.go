@@ -29,7 +29,7 @@ type trip struct {
 	name    string
 	clients int
 	took    map[string]spread
-	// admitted tells whether the gate admits it.
+	// admitted reports whether the gate admits it.
 	admitted bool
 	large    bool
 }

@@ -37,12 +37,12 @@ type object struct {
 	large       bool // more than the API server looks into by its lists
 }
 
-// deniedIn tells whether a namespace is one in which it is denied.
+// deniedIn reports whether a namespace is one in which it is denied.
 func (o object) deniedIn(team string) bool {
 	return team != plain && (o.denied || o.large && team != webhook)
 }
 
-// fewer is how often a large object is asked about, of a number of times.
+// fewer returns how often a large object is asked about, of a number of times.
 func (o object) fewer(times int) int {
 	if o.large {
 		return max(times/50, 1)
@@ -111,7 +111,7 @@ const (
 	nameHuge  = "Pod of 3 MB"
 )
 
-// decisionsAsked are what the handler is asked about.
+// decisionsAsked returns what the handler is asked about.
 func decisionsAsked() []object {
 	return []object{
 		pod("Pod, by digest", byDigest(honest)),
@@ -124,7 +124,7 @@ func decisionsAsked() []object {
 	}
 }
 
-// created are what is created in each namespace.
+// created returns what is created in each namespace.
 func created() []object {
 	return []object{
 		pod("Pod, dry run", byDigest(honest)),

@@ -107,7 +107,7 @@ func serve(ctx context.Context, args []string) error {
 	return output.Encode(left)
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes are in use.
 func heap() float64 {
 	runtime.GC()
 	runtime.GC() // what has a finalizer goes with the second one

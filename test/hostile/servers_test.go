@@ -31,7 +31,7 @@ func inconclusive(mode string, reason report.Reason, findings ...string) hostile
 var heavy = []string{"endless-list", "giant-line", "giant-schema",
 	"http-giant-body", "http-giant-event", "http-gzip-bomb", "http-endless-chunks"}
 
-// limits are what the audit is given, and a call. What is not expected to use it all
+// limits returns what the audit is given, and a call. What is not expected to use it all
 // up ends by itself, and has plenty; but who has 10,000 tools to call never does.
 func (tc hostile) limits() (audit, call time.Duration) {
 	switch {
@@ -43,7 +43,7 @@ func (tc hostile) limits() (audit, call time.Duration) {
 	return long, callTimeout
 }
 
-// transport is how the server is talked to, by its name.
+// transport returns how the server is talked to, by its name.
 func (tc hostile) transport() string {
 	for _, prefix := range []string{"http", "sse"} {
 		if strings.HasPrefix(tc.mode, prefix+"-") {

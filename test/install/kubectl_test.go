@@ -86,7 +86,7 @@ func await(t *testing.T, what string, ask func() (string, bool)) {
 	}
 }
 
-// verdict is what `kubectl get` shows of an audit.
+// verdict returns what `kubectl get` shows of an audit.
 func verdict(t *testing.T, audit string) string {
 	t.Helper()
 	return kubectl(t, "-n", team, "get", "mcpserveraudit", audit, "-o", "jsonpath={.status.verdict}")
@@ -104,7 +104,7 @@ func deploy(t *testing.T, image string) (string, error) {
 	return try(t, "kubectl", "-n", team, "create", "deployment", "try", "--replicas=0", "--image="+image, "--dry-run=server")
 }
 
-// denied tells whether the gate denies the leaky image, for what was found.
+// denied reports whether the gate denies the leaky image, for what was found.
 func denied(t *testing.T) (string, bool) {
 	t.Helper()
 	out, err := deploy(t, leaky)

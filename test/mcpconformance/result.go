@@ -34,7 +34,7 @@ func (r result) String() string {
 	return "no check"
 }
 
-// same tells whether two results are, whatever the reasons are worded like.
+// same reports whether two results are, whatever the reasons are worded like.
 func (r result) same(as result) bool {
 	return r.passed == as.passed && r.failed == as.failed && r.warned == as.warned
 }

@@ -192,7 +192,7 @@ func drain(ctx context.Context, process audit.Process) <-chan error {
 	return drained
 }
 
-// whole tells whether a trace has all that the server did.
+// whole reports whether a trace has all that the server did.
 func whole(stats trace.Stats) error {
 	if !stats.Begun || stats.Events == 0 || stats.Unparsed+stats.Cut+stats.Dropped > 0 {
 		return fmt.Errorf("the trace is not whole: %+v", stats)

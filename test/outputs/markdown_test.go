@@ -57,7 +57,7 @@ func TestMarkdown(t *testing.T) {
 	t.Logf("%d files were checked", len(all))
 }
 
-// onlyQuotes tells whether the entities of a text are those of quotation marks.
+// onlyQuotes reports whether the entities of a text are those of quotation marks.
 func onlyQuotes(text string) bool {
 	return !strings.ContainsAny(strings.ReplaceAll(text, "&quot;", ""), "@#/&")
 }

@@ -110,7 +110,7 @@ func run(only string, reference bool, tracer plan.Tracer) error {
 // be taken, in percent.
 const minBranches = 90
 
-// covered tells whether an audit exercised everything, and the schemas' branches.
+// covered reports whether an audit exercised everything, and the schemas' branches.
 func covered(c report.Coverage) bool {
 	for _, e := range []report.Exercised{c.Tools, c.Resources, c.ResourceTemplates, c.Prompts} {
 		if e.Called < e.Listed {
@@ -120,7 +120,7 @@ func covered(c report.Coverage) bool {
 	return c.Branches.Percent() >= minBranches
 }
 
-// exercised is how much of one kind was accepted: "9/9", with "called 8" where not
+// exercised returns how much of one kind was accepted: "9/9", with "called 8" where not
 // everything was.
 func exercised(e report.Exercised) string {
 	if e.Called < e.Listed {
@@ -149,7 +149,7 @@ func explain(b *strings.Builder, source string, r report.Report, stats trace.Sta
 	}
 }
 
-// count is how many findings there are of each severity: "1 High, 2 Medium".
+// count returns how many findings there are of each severity: "1 High, 2 Medium".
 func count(findings []report.Finding) string {
 	var parts []string
 	for _, severity := range []report.Severity{
@@ -221,7 +221,7 @@ func (c *counted) stats() trace.Stats {
 	return sum
 }
 
-// cache is where the servers are installed.
+// cache returns where the servers are installed.
 func cache() (string, error) {
 	dir := os.Getenv("MCPAUDIT_CACHE")
 	if dir == "" {

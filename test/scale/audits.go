@@ -84,7 +84,7 @@ func (b *board) see(object any) {
 	}
 }
 
-// count is how many have answered a request, and how many of them as expected.
+// count returns how many have answered a request, and how many of them as expected.
 func (b *board) count(request string) (decided, expected int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -147,7 +147,7 @@ func newMaximal(i int) *v1alpha1.MCPServerAudit {
 
 func text(n int) string { return strings.Repeat("x", n) }
 
-// memoryLimit is what config/manager gives the manager.
+// memoryLimit returns what config/manager gives the manager.
 func memoryLimit(root string) (int, error) {
 	file, err := os.Open(filepath.Join(root, "config", "manager", "manager.yaml"))
 	if err != nil {

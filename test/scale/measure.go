@@ -216,7 +216,7 @@ func (l *load) rest(ctx context.Context, r *result) (err error) {
 	return err
 }
 
-// idle tells whether the manager has looked at n audits and has nothing left to do.
+// idle reports whether the manager has looked at n audits and has nothing left to do.
 func idle(n float64) func(families) bool {
 	return func(f families) bool {
 		return f.sum("controller_runtime_reconcile_total", "controller", controller) >= n &&

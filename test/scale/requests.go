@@ -18,7 +18,7 @@ type requests map[string]int
 // reading are the verbs that change nothing.
 var reading = []string{"get", "list", "watch"}
 
-// isOverhead tells whether requests have nothing to do with audits: those of a client
+// isOverhead reports whether requests have nothing to do with audits: those of a client
 // that starts, and watches, which end by themselves now and then.
 func isOverhead(kind string) bool {
 	verb, resource, _ := strings.Cut(kind, " ")

@@ -117,7 +117,7 @@ func printTable(w io.Writer, s settings, results []result) error {
 	return out.Flush()
 }
 
-// kinds are those of the requests that the audits of a phase cost.
+// kinds returns the kinds of the requests that the audits of a phase cost.
 func kinds(results []result, of func(result) phase) []string {
 	all := map[string]bool{}
 	for _, r := range results {

@@ -144,7 +144,7 @@ func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
 	return p
 }
 
-// review is what a reviewer has to know: what changed, and what is not approved by it.
+// review returns what a reviewer has to know: what changed, and what is not approved by it.
 func (a *api) review(ctx context.Context, v *view) (string, error) {
 	var text strings.Builder
 	audit := v.audit

@@ -36,7 +36,7 @@ const (
 	completer = "kubectl_complete-mcpaudit"
 )
 
-// Called tells whether a program was started as kubectl's plugin.
+// Called reports whether a program was started as kubectl's plugin.
 func Called(program string) bool {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	return name == plugin || name == completer
@@ -93,7 +93,7 @@ func (s *session) now() time.Time {
 	return s.Now()
 }
 
-// colour tells whether the output has colours.
+// colour reports whether the output has colours.
 func (s *session) colour() bool { return terminal.Colours(s.Stdout) }
 
 // tell writes a line for people, which is no output of the command.

@@ -105,7 +105,7 @@ var (
 	errNotListed  = errors.New("the last audit could not list the manifest to its end, so that it cannot be compared")
 )
 
-// since is how the last audit differs from that of the baseline: by the report of
+// since returns how the last audit differs from that of the baseline: by the report of
 // the baseline if it is kept, or else by what the operator noted when it compared them.
 func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 	was, is := baseline(v.audit), v.audit.Status.ManifestDigest

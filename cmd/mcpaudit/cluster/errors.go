@@ -84,7 +84,7 @@ func sentence(err error) string {
 	return text
 }
 
-// grant is what gives the permission.
+// grant returns what gives the permission.
 func grant(of kind) string {
 	switch of {
 	case aPod, aLog:

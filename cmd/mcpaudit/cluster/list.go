@@ -138,7 +138,7 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 	return row
 }
 
-// tools is how many were called of those that are advertised.
+// tools returns how many were called of those that are advertised.
 func tools(a *v1alpha1.MCPServerAudit) string {
 	if a.Status.Coverage == nil {
 		return ""

@@ -163,7 +163,7 @@ func (a *api) again(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	return &now, err
 }
 
-// container tells whether a container has started, and if not why.
+// container reports whether a container has started, and if not why.
 func container(pod *corev1.Pod, name string) (started bool, why string) {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if c.Name != name {

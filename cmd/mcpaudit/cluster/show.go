@@ -193,7 +193,7 @@ func (v *view) why(ready *metav1.Condition) string {
 	return ready.Message
 }
 
-// facts are what else there is to know, a line each.
+// facts returns what else there is to know, a line each.
 func (v *view) facts(s *session, w io.Writer) {
 	a := v.audit
 	fact := func(name, text string) {
@@ -261,7 +261,7 @@ func (v *view) next(now time.Time) string {
 	return moment(at.Time) + ", due"
 }
 
-// findings are those of the status, where there is no report.
+// findings returns the findings of the status, where there is no report.
 func (v *view) findings(s *session, w io.Writer) {
 	for _, f := range v.audit.Status.TopFindings {
 		severity := report.Severity(f.Severity)

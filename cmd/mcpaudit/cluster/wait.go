@@ -49,7 +49,7 @@ func (s *session) wait(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 	}
 }
 
-// passing tells whether an error may go away by itself.
+// passing reports whether an error may go away by itself.
 func passing(err error) bool {
 	return !errors.Is(err, errAbsent) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) &&
 		!apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !unknownKind(err)

@@ -16,7 +16,7 @@ import (
 
 // The words for the state of an audit, which list and show share.
 
-// verdict is that of the last audit, or what the first one is at.
+// verdict returns the verdict of the last audit, or what the first one is at.
 func verdict(a *v1alpha1.MCPServerAudit) string {
 	switch {
 	case a.Status.Verdict != "":
@@ -27,7 +27,7 @@ func verdict(a *v1alpha1.MCPServerAudit) string {
 	return string(v1alpha1.PhasePending)
 }
 
-// reason is that of Ready; of an audit that could not observe everything it is the
+// reason returns the reason of Ready; of an audit that could not observe everything it is the
 // one that says why.
 func reason(a *v1alpha1.MCPServerAudit) string {
 	ready, audited := condition(a, v1alpha1.ConditionReady), condition(a, v1alpha1.ConditionAudited)
@@ -52,10 +52,10 @@ func auditing(a *v1alpha1.MCPServerAudit) *metav1.Condition {
 	return nil
 }
 
-// settled tells whether the status is about the spec as it is.
+// settled reports whether the status is about the spec as it is.
 func settled(a *v1alpha1.MCPServerAudit) bool { return a.Status.ObservedGeneration == a.Generation }
 
-// decided tells whether nothing more will come of the spec as it is: there is a
+// decided reports whether nothing more will come of the spec as it is: there is a
 // verdict on it, or it waits for somebody.
 func decided(a *v1alpha1.MCPServerAudit) bool {
 	stalled := condition(a, v1alpha1.ConditionStalled)
@@ -99,7 +99,7 @@ func risk(a *v1alpha1.MCPServerAudit) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", *a.Status.RiskScore, a.Status.RiskLevel))
 }
 
-// next is when the next audit is, in a word or two.
+// next returns when the next audit is, in a word or two.
 func next(a *v1alpha1.MCPServerAudit, now time.Time) string {
 	running := auditing(a)
 	switch at := a.Status.NextAuditTime; {
@@ -136,7 +136,7 @@ func pinned(a *v1alpha1.MCPServerAudit) string {
 	return ""
 }
 
-// server is what is audited; once it was, as a workload has to name it.
+// server returns what is audited; once it was, as a workload has to name it.
 func server(a *v1alpha1.MCPServerAudit) string {
 	if a.Spec.Server.URL != "" {
 		return a.Spec.Server.URL

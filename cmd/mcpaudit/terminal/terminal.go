@@ -13,13 +13,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// Is tells whether w is a terminal.
+// Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Colours tells whether colours are wanted: on a terminal, unless NO_COLOR is
+// Colours reports whether colours are wanted: on a terminal, unless NO_COLOR is
 // set (no-color.org).
 func Colours(w io.Writer) bool {
 	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

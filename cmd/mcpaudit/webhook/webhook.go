@@ -151,7 +151,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// again tells whether trying again may help: connections fail and servers are busy,
+// again reports whether trying again may help: connections fail and servers are busy,
 // but neither a certificate nor what an endpoint refuses changes by itself.
 func again(err error) bool {
 	if r := new(refusal); errors.As(err, &r) {
@@ -173,7 +173,7 @@ func (c Client) after(text string) time.Duration {
 	return -1
 }
 
-// pause is how long to wait after an attempt, counted from 0.
+// pause returns how long to wait after an attempt, counted from 0.
 func (c Client) pause(attempt int, err error) time.Duration {
 	if r := new(refusal); errors.As(err, &r) && r.after >= 0 {
 		return r.after

@@ -31,7 +31,7 @@ const (
 // image (OCI image spec, descriptor), and the library would say one.
 type plain struct{ v1.Image }
 
-// Descriptor is what the library asks for.
+// Descriptor returns what the library asks for.
 func (p plain) Descriptor() (*v1.Descriptor, error) {
 	d := new(v1.Descriptor)
 	var err error

@@ -69,7 +69,7 @@ func (o RegistryOptions) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// Address is where the registry listens, HOST:PORT.
+// Address returns where the registry listens, HOST:PORT.
 func (r *Registry) Address() string { return r.listen.Addr().String() }
 
 // Wait returns when the registry has ended; nil after Close.

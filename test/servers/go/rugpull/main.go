@@ -108,7 +108,7 @@ func run(mode func(*pull, []mcp.Tool) ([]mcp.Tool, error)) error {
 	return server.ServeStdio(s)
 }
 
-// aside is what a call does besides, for a client that people use.
+// aside returns what a call does besides, for a client that people use.
 func (p *pull) aside() {
 	home, err := os.UserHomeDir()
 	if err == nil && strings.HasPrefix(p.client.Name, "claude") {
