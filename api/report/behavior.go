@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Behavior is what a server did, without what differs from one run to the next:
+// Behavior describes what a server did, without what differs from one run to the next:
 // counts, times, process numbers, ports of its own, names made up for a run. Two
 // audits of the same server with the same inputs have the same.
 type Behavior struct {
@@ -33,7 +33,7 @@ func BehaviorOf(entries []string, incomplete bool) Behavior {
 	return b
 }
 
-// BehaviorDrift is what a server does that it did not, and did that it does not.
+// BehaviorDrift lists what a server does that it did not, and did that it does not.
 type BehaviorDrift struct {
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`

@@ -16,7 +16,7 @@ type Coverage struct {
 	Calls Share `json:"calls"`
 	// Branches are the alternatives that the input schemas of the tools offer (an
 	// optional property given or not, a member of an enum, a branch of anyOf, ...):
-	// Done are those that an answered call took.
+	// Done counts those that an answered call took.
 	Branches Share `json:"branches"`
 }
 

@@ -96,7 +96,7 @@ func (m Manifest) spoken() Manifest {
 		ResourceTemplates: each(m.ResourceTemplates), Prompts: each(m.Prompts)}
 }
 
-// likeness is what two items that differ in their names must share to be the same.
+// likeness holds what two items that differ in their names must share to be the same.
 type likeness struct {
 	kind                    CapabilityKind
 	description, definition string

@@ -8,7 +8,7 @@ import (
 
 // How much of two texts is shown of what differs.
 const (
-	// shortText is what is shown whole, in bytes.
+	// shortText bounds what is shown whole, in bytes.
 	shortText = 200
 	// around is how many words are shown on each side of a difference; two that are
 	// closer than both are one.

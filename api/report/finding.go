@@ -51,7 +51,7 @@ type Finding struct {
 	Message string `json:"message"`
 	// Phase is where in the session it was first seen.
 	Phase Phase `json:"phase"`
-	// Capability is what was being exercised.
+	// Capability was being exercised.
 	Capability Capability `json:"capability"`
 	// ExceedsScope: the operator's declared scope has a list of this kind, and it is
 	// not in it.

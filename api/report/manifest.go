@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Manifest is what the server advertises, by item and digest. The items of
+// Manifest lists what the server advertises, by item and digest. The items of
 // each list are sorted by name.
 type Manifest struct {
 	// Digest is that of Report.ManifestDigest.
@@ -41,7 +41,7 @@ type Item struct {
 	Words string `json:"words,omitempty"`
 }
 
-// Drift is what changed from one manifest to another. Entries read as
+// Drift lists what changed from one manifest to another. Entries read as
 // Capability.String: "tool format_note".
 type Drift struct {
 	Added   []string `json:"added,omitempty"`

@@ -2,7 +2,7 @@ package report
 
 import "cmp"
 
-// Privileges is what the server needed of the machine, in the form that a policy
+// Privileges lists what the server needed of the machine, in the form that a policy
 // for it is made of (runner/least). It is a record of what was exercised and no
 // more: what the audit did not make the server do is not in it.
 //

@@ -66,7 +66,7 @@ type ManifestDrift struct {
 	Drift     `json:",inline"`
 }
 
-// OutputKind is what kind of answer an Output is.
+// OutputKind is the kind of answer of an Output.
 type OutputKind string
 
 // The kinds.

@@ -1,12 +1,12 @@
 package report
 
-// Profile is what the server was seen to do, by capability. It is a record, not
+// Profile records what the server was seen to do, by capability. It is a record, not
 // a judgement: an honest server has a profile too.
 type Profile struct {
 	Capabilities []CapabilityProfile `json:"capabilities"`
 }
 
-// CapabilityProfile is what was seen while one capability was exercised, or in
+// CapabilityProfile records what was seen while one capability was exercised, or in
 // a phase that belongs to none (Kind Server).
 type CapabilityProfile struct {
 	Kind  CapabilityKind `json:"kind"`

@@ -39,7 +39,7 @@ type Report struct {
 	// (RFC 8785); empty when the manifest could not be listed whole.
 	ManifestDigest string `json:"manifestDigest,omitempty"`
 
-	// Behavior is what the server did, in a form that can be compared.
+	// Behavior describes what the server did, in a form that can be compared.
 	Behavior Behavior `json:"behavior,omitzero"`
 	// RulesetDigest is "sha256:" and 64 hex digits over the rules that judged.
 	RulesetDigest string `json:"rulesetDigest,omitempty"`
@@ -53,7 +53,7 @@ type Report struct {
 	Probe Probe `json:"probe"`
 
 	Findings []Finding `json:"findings"`
-	// DeclaredScope is what the operator allowed; nil where nothing was said.
+	// DeclaredScope lists what the operator allowed; nil where nothing was said.
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
 	// Scope is how the declaration was understood, the highest authority first.
 	Scope []ScopeClause `json:"scope,omitempty"`
@@ -61,7 +61,7 @@ type Report struct {
 	// there was none, or nothing differs.
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
 	Profile  Profile        `json:"profile"`
-	// Privileges is what it needed of the machine; nil where nothing was traced.
+	// Privileges lists what it needed of the machine; nil where nothing was traced.
 	Privileges *Privileges `json:"privileges,omitempty"`
 	// CodePaths are the directories and files from which programs were started and code was
 	// loaded, or looked for: see package codepath. Absent where not all of them are known.
@@ -74,9 +74,9 @@ type Report struct {
 	// Drifts are how the manifest differed within the audit, at most one for each
 	// Moment; what differs from an earlier audit is a finding of its own.
 	Drifts []ManifestDrift `json:"drifts,omitempty"`
-	// Outputs are what the server said in answer, the first of each kind.
+	// Outputs quote what the server said in answer, the first of each kind.
 	Outputs []Output `json:"outputs,omitempty"`
-	// Captures is what the sinkhole received, the first of each kind.
+	// Captures quote what the sinkhole received, the first of each kind.
 	Captures []Capture `json:"captures,omitempty"`
 	// Unobserved says plainly what the audit could not see into.
 	Unobserved []Gap `json:"unobserved,omitempty"`
@@ -102,7 +102,7 @@ type Server struct {
 	URL string `json:"url,omitempty"`
 	// Command is the program and its arguments; none with URL.
 	Command []string `json:"command"`
-	// Environment is what the audit set besides Command; nil if nothing.
+	// Environment names what the audit set besides Command; nil if nothing.
 	Environment *Environment `json:"environment,omitempty"`
 	// Exit is how the server ended, such as "exit status 1" or "signal: killed".
 	Exit string `json:"exit,omitempty"`
@@ -110,7 +110,7 @@ type Server struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// Environment is what an audit set of the environment of a server.
+// Environment names what an audit set of the environment of a server.
 type Environment struct {
 	// Names of the variables, sorted.
 	Names []string `json:"names,omitempty"`
@@ -127,7 +127,7 @@ type Component struct {
 	Version string `json:"version"`
 }
 
-// Network is what the sandbox did with connections to the outside.
+// Network says what the sandbox did with connections to the outside.
 type Network string
 
 // The networks.
@@ -153,7 +153,7 @@ type Capture struct {
 	Port    int    `json:"port,omitempty"`
 	// Host is the name that the address stands for, where one is known.
 	Host string `json:"host,omitempty"`
-	// Protocol is what was spoken: "tcp", "udp", "dns", "http", "https", "tls",
+	// Protocol was spoken: "tcp", "udp", "dns", "http", "https", "tls",
 	// "smtp", "redis", "postgres", ...
 	Protocol string `json:"protocol"`
 	// Request says in one line what was asked: "POST /collect HTTP/1.1".
@@ -164,7 +164,7 @@ type Capture struct {
 	Excerpt string `json:"excerpt,omitempty"`
 	// Opaque: it was encrypted for somebody else; what was sent is not known.
 	Opaque bool `json:"opaque,omitempty"`
-	// Capability is what was being exercised.
+	// Capability was being exercised.
 	Capability Capability `json:"capability"`
 }
 

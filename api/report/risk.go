@@ -18,11 +18,11 @@ type Risk struct {
 	// Score is 0 (nothing was found) to 100.
 	Score int       `json:"score"`
 	Level RiskLevel `json:"level,omitempty"`
-	// Parts are what the score is made of, the largest first.
+	// Parts make up the score, the largest first.
 	Parts []RiskPart `json:"parts,omitempty"`
 }
 
-// RiskPart is what one family of capabilities adds to the score.
+// RiskPart says what one family of capabilities adds to the score.
 type RiskPart struct {
 	// Family is a word of docs/risk.md: "CommandExecution", "FileRead", ...
 	Family string `json:"family"`

@@ -1,6 +1,6 @@
 package report
 
-// DeclaredScope is what an operator says that a server may do, in lists of what is
+// DeclaredScope lists what an operator says that a server may do, in lists of what is
 // allowed. A list that is absent (nil) says nothing, so that what the manifest
 // declares counts; a list that is there is all that is allowed, and an empty one
 // allows nothing.
@@ -42,7 +42,7 @@ type ScopeClause struct {
 	Capability Capability `json:"capability"`
 	// Field is where: "description", "annotations.openWorldHint", "egress[0]".
 	Field string `json:"field"`
-	// Means is what it was understood to say: "may use the network", "keeps off the
+	// Means says how it was understood: "may use the network", "keeps off the
 	// network", "may connect to api.example.com", "changes nothing".
 	Means string `json:"means"`
 	// Quote is the sentence, or the entry.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Summary is what fits the termination message of a container, which the
+// Summary fits the termination message of a container, which the
 // kubelet cuts at 4096 bytes: enough to know the outcome, and the digest that
 // the report in the log has to have.
 type Summary struct {

@@ -53,7 +53,7 @@ type Subject struct {
 	Digest map[string]string `json:"digest"`
 }
 
-// Predicate is what the audit came to, and what one has to know to rely on it.
+// Predicate says what the audit came to, and what one has to know to rely on it.
 type Predicate struct {
 	Verdict report.Verdict `json:"verdict"`
 	Reason  report.Reason  `json:"reason"`
@@ -90,7 +90,7 @@ type Predicate struct {
 	FinishedOn time.Time `json:"finishedOn"`
 }
 
-// Server is what was run in the image.
+// Server says what was run in the image.
 type Server struct {
 	Name            string           `json:"name,omitempty"`
 	Version         string           `json:"version,omitempty"`
@@ -98,7 +98,7 @@ type Server struct {
 	Transport       report.Transport `json:"transport,omitempty"`
 	// Command is the whole command line: another one of the same image was not audited.
 	Command []string `json:"command"`
-	// Environment is what the audit set besides; nil if nothing.
+	// Environment names what the audit set besides; nil if nothing.
 	Environment *report.Environment `json:"environment,omitempty"`
 	// CodePaths are where its code came from, as in a report; absent where that is not known.
 	CodePaths []string `json:"codePaths,omitempty"`
@@ -132,7 +132,7 @@ const (
 	KnownByClaim    KnownBy = "Claim"
 )
 
-// Image is what a statement is about.
+// Image is the subject of a statement.
 type Image struct {
 	Audited
 	// Audit is who asked for it; nil if no operator ran it.

@@ -34,7 +34,7 @@ import (
 // shutdownTimeout is less than terminationGracePeriodSeconds of the Deployment.
 const shutdownTimeout = 20 * time.Second
 
-// settings are what the flags set.
+// settings hold the flags.
 type settings struct {
 	process.Settings
 	address, clientCA string
@@ -91,7 +91,7 @@ func newManager(s settings) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-// state is what the metrics report.
+// state holds what the metrics report.
 type state struct {
 	*index.Store
 	*certs.Serving

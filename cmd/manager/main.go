@@ -21,7 +21,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// server is what the flags set about the process itself.
+// server holds the flags about the process itself.
 type server struct {
 	process.Settings
 	elect   bool

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// shimName is what the server's container starts.
+// shimName is the program that the server's container starts.
 const shimName = "mcpaudit-shim"
 
 // runInstall is the init container. Nothing of the Pod starts when it fails.

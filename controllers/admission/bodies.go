@@ -23,7 +23,7 @@ type bodies struct {
 	held []*body
 }
 
-// body is what one request holds.
+// body holds what one request takes.
 type body struct {
 	remote    string
 	size      int

@@ -49,7 +49,7 @@ const (
 	maxValues   = 600_000
 )
 
-// Index is what decisions rest on; controllers/index has it.
+// Index has what decisions rest on; controllers/index has it.
 type Index interface {
 	Synced() bool
 	Facts(now time.Time) gate.Facts

@@ -30,7 +30,7 @@ const (
 	precision = time.Minute
 	// writeTimeout bounds one write.
 	writeTimeout = 5 * time.Second
-	// maxNote is what events.k8s.io accepts of a note.
+	// maxNote is the longest note that events.k8s.io accepts.
 	maxNote = 1024
 	// maxName is the most bytes that a name has. Who reaches the gate may send others.
 	maxName = 253

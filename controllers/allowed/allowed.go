@@ -30,7 +30,7 @@ const (
 // NoLimit is a MaxImageBytes that no image exceeds.
 const NoLimit = math.MaxInt64
 
-// Rules are what the spec of an audit may ask for.
+// Rules say what the spec of an audit may ask for.
 type Rules struct {
 	// Networks are the values of spec.sandbox.network.
 	Networks []v1alpha1.NetworkMode

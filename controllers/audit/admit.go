@@ -19,7 +19,7 @@ import (
 // of no other. What such an audit waited counts against no deadline (progress).
 const waitsForSlot = "Waiting for a slot"
 
-// admission is what the reconciler remembers about slots, beside the queue.
+// admission holds what the reconciler remembers about slots, beside the queue.
 type admission struct {
 	// counted is set once the Pods that exist were counted past the cache.
 	counting sync.Mutex

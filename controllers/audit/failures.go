@@ -45,7 +45,7 @@ type refusal struct {
 	passes bool
 }
 
-// namespaceState is what is known of the run namespace.
+// namespaceState says what is known of the run namespace.
 type namespaceState int
 
 const (

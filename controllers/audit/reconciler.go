@@ -69,7 +69,7 @@ import (
 // Images resolves images; imageref.Resolver does.
 type Images interface {
 	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
-	// Digest is what the image names now, at the cost of one request.
+	// Digest returns what the image names now, at the cost of one request.
 	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
-// session is what the steps of one reconciliation hand on to each other.
+// session holds what the steps of one reconciliation hand on to each other.
 type session struct {
 	audit *v1alpha1.MCPServerAudit
 	// now is the time of the whole reconciliation.

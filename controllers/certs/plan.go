@@ -38,7 +38,7 @@ const (
 // made by it: every API server has to have seen it by then.
 const settle = 10 * time.Minute
 
-// Plan is what is to be in the Secret.
+// Plan says what is to be in the Secret.
 type Plan struct {
 	// Data is all of it; Reason says why it is not what is there, and is empty if it is.
 	Data   map[string][]byte
@@ -47,7 +47,7 @@ type Plan struct {
 	Again time.Time
 }
 
-// held is what a Secret has.
+// held describes what a Secret has.
 type held struct {
 	serving     tls.Certificate
 	authorities []*x509.Certificate // newest first

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Input is what is known of the cluster.
+// Input describes what is known of the cluster.
 type Input struct {
 	Policies []v1alpha1.ClusterMCPAuditPolicy
 	// Namespaces are the labels of the namespaces that exist.
@@ -36,7 +36,7 @@ type SourceState struct {
 	Unread bool
 }
 
-// Plan is what has to be so.
+// Plan describes what has to be so.
 type Plan struct {
 	Wanted   []Wanted
 	Unwanted []*v1alpha1.MCPServerAudit
@@ -53,7 +53,7 @@ type Wanted struct {
 	Outcome *Outcome
 }
 
-// Outcome is what comes of one policy.
+// Outcome says what comes of one policy.
 type Outcome struct {
 	Policy *v1alpha1.ClusterMCPAuditPolicy
 	// Invalid says what is wrong with the spec. Its audits stay as they are.

@@ -24,7 +24,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
-// likeness is what Pods that are alike have in common: all that a judgement of them
+// likeness holds what Pods that are alike have in common: all that a judgement of them
 // can differ by, and what is told of them.
 type likeness struct {
 	Subject gate.Subject
@@ -32,7 +32,7 @@ type likeness struct {
 	Owner string
 	// Owned: some workload made the Pods.
 	Owned bool
-	// ImageIDs are those that the kubelet reports, by the index of the container.
+	// ImageIDs has those that the kubelet reports, by the index of the container.
 	ImageIDs []string
 }
 
@@ -116,7 +116,7 @@ func strip(object any) (any, error) {
 	return object, nil
 }
 
-// opinion is what one policy thinks of one container of a group.
+// opinion records what one policy thinks of one container of a group.
 type opinion struct {
 	policy    *gate.Policy
 	container int

@@ -131,7 +131,7 @@ func due(facts gate.Facts, verdicts []*gate.Verdict) time.Time {
 	return first
 }
 
-// news is what has changed since the last pass.
+// news lists what has changed since the last pass.
 type news struct {
 	all        bool
 	namespaces map[string]bool
@@ -144,7 +144,7 @@ func (n *news) concerns(g *group, now time.Time) bool {
 		len(n.facts) > 0 && slices.ContainsFunc(g.rests, func(f fact) bool { return n.facts[f] })
 }
 
-// memory is what the facts were at the last pass.
+// memory keeps what the facts were at the last pass.
 type memory struct {
 	verdicts   map[types.NamespacedName]*gate.Verdict
 	exceptions map[types.NamespacedName]*gate.Exception

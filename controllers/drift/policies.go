@@ -19,11 +19,11 @@ type policy struct {
 	gate       *gate.Policy
 	// owned is the policy as it is about the Pods of workloads.
 	owned *gate.Policy
-	// told is what the events of the policy have said so far.
+	// told keeps what the events of the policy have said so far.
 	told told
 }
 
-// policies are those with a gate, by their UID.
+// policies has those with a gate, by their UID.
 type policies struct {
 	all map[types.UID]*policy
 	// of finds a policy by what the gate was given of it.

@@ -38,7 +38,7 @@ const patience = time.Minute
 // maxNote is the most bytes of an event's text (events.k8s.io).
 const maxNote = 1024
 
-// Index is what is known of images; controllers/index has it.
+// Index has what is known of images; controllers/index has it.
 type Index interface {
 	Facts(now time.Time) gate.Facts
 	All() iter.Seq[*gate.Verdict]

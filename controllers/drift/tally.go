@@ -15,10 +15,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 )
 
-// place is what an event is about: the containers of one name of one owner.
+// place identifies what an event is about: the containers of one name of one owner.
 type place struct{ namespace, owner, container string }
 
-// tally is what runs of what a policy is about.
+// tally counts what runs of what a policy is about.
 type tally struct {
 	containers, violating int32
 	running               map[v1alpha1.RunningViolation]int32
@@ -96,7 +96,7 @@ func (t *tally) status() *v1alpha1.GateStatus {
 	return &v1alpha1.GateStatus{Containers: t.containers, Violating: t.violating, Running: first}
 }
 
-// state is what a policy says of itself besides.
+// state holds what else a policy says of itself.
 type state struct {
 	// invalid says what of the spec cannot be read.
 	invalid string

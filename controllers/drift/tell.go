@@ -17,7 +17,7 @@ const (
 	window     = time.Minute
 )
 
-// told is what the events of a policy have said.
+// told keeps what the events of a policy have said.
 type told struct {
 	// begun: the status of a time before this process was looked at.
 	begun bool
@@ -28,7 +28,7 @@ type told struct {
 	used  int
 }
 
-// story is what events are to say.
+// story holds what events are to say.
 type story struct {
 	began, ended []place
 	// whole: each is told by itself; else they are summed up.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// world is what runs in the namespaces of the gate. Of a Pod it has the name and the
+// world records what runs in the namespaces of the gate. Of a Pod it has the name and the
 // group that it belongs to; nothing else of it is kept.
 type world struct {
 	mu sync.Mutex
@@ -27,7 +27,7 @@ type group struct {
 	judgement
 }
 
-// judgement is what is known of a group, and what it rests on.
+// judgement records what is known of a group, and what it rests on.
 type judgement struct {
 	judged   bool
 	opinions []opinion

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// target is what is known of the policy of an exception.
+// target describes what is known of the policy of an exception.
 type target struct {
 	// found: there is such a policy, and it has a gate.
 	found bool

@@ -22,7 +22,7 @@ func Decide(subject Subject, facts Facts) Decision {
 	return d.conclude()
 }
 
-// decider is what one decision is made with.
+// decider makes one decision.
 type decider struct {
 	subject Subject
 	facts   Facts
@@ -32,7 +32,7 @@ type decider struct {
 	opinions   []Opinion
 }
 
-// image is what a container runs.
+// image describes what a container runs.
 type image struct {
 	name
 	full string

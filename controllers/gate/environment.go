@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Environment is what a container sets besides its command.
+// Environment holds what a container sets besides its command.
 type Environment struct {
-	// Variables are those whose values the object has, as a kubelet would set them.
+	// Variables has those whose values the object has, as a kubelet would set them.
 	// Values from elsewhere are in no audit: they are not compared.
 	Variables map[string]string
 	// Unclear: a value refers to one that the object does not have.

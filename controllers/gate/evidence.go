@@ -62,27 +62,27 @@ func before(a, b *Verdict) bool {
 	return a.Audit.Name < b.Audit.Name
 }
 
-// answer is what a policy knows of one command of an image.
+// answer holds what a policy knows of one command of an image.
 type answer struct {
-	// best is what decides of what was audited with this command, on a platform that
+	// best decides of what was audited with this command, on a platform that
 	// the container runs on; elsewhere of what was audited on another.
 	best, elsewhere held
 	// verdicts with this command, and those of them that do not deny.
 	verdicts, admitting int
 }
 
-// evidence is what a policy knows of one image: the verdicts are read once, however many
+// evidence holds what a policy knows of one image: the verdicts are read once, however many
 // containers run it.
 type evidence struct {
 	answers map[v1alpha1.Digest]*answer // by the CommandDigest of the container
 	argv    map[v1alpha1.Digest]*answer // by the digest of its whole command line
 	// against is the worst that is held against the image as it starts by itself.
 	against held
-	// any is what says most of all.
+	// any says most of all.
 	any                 held
 	verdicts, admitting int
 
-	// environments are what is known of the image with environments that containers have;
+	// environments has what is known of the image with environments that containers have;
 	// other is what says most of all that was audited with an environment. Verdicts of
 	// audits that set none are about any environment, and are in none of these.
 	environments   map[fingerprint]*evidence
@@ -176,7 +176,7 @@ func placeAmong(audited string, subject Subject, facts Facts) place {
 	return otherPlace
 }
 
-// linux is what audits are run on.
+// linux is the operating system that audits run on.
 const linux = "linux"
 
 // mayRunOn reports whether an object may come to nodes of an architecture of Facts.

@@ -45,7 +45,7 @@ func ReadException(exception *v1alpha1.MCPAuditException) (*Exception, error) {
 	return read, nil
 }
 
-// exceptions are those that count for a subject, as one policy sees them.
+// exceptions has those that count for a subject, as one policy sees them.
 type exceptions struct {
 	any     *Exception
 	byImage map[v1alpha1.Digest]*Exception

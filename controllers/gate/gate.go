@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Role is what an image is to a Pod.
+// Role says what an image is to a Pod.
 type Role string
 
 // The roles of an image.
@@ -57,7 +57,7 @@ type Container struct {
 	Unclear string
 }
 
-// Verdict is what an MCPServerAudit says about an image: all that is kept of it.
+// Verdict holds what an MCPServerAudit says about an image: all that is kept of it.
 type Verdict struct {
 	Audit types.NamespacedName
 	// Image is the reference that was audited, as the registry's full name.
@@ -71,7 +71,7 @@ type Verdict struct {
 	// Architecture that was audited of an image for several; empty for an image for one.
 	Architecture              string
 	CommandDigest, ArgvDigest v1alpha1.Digest
-	// Environment is what the audit set besides; nil if nothing. Then the verdict is about
+	// Environment names what the audit set besides; nil if nothing. Then the verdict is about
 	// the image with any environment.
 	Environment *v1alpha1.AuditedEnvironment
 	// WorkingDir of the command, and CodePaths as in AuditedServer; empty if not known.
@@ -91,7 +91,7 @@ type Verdict struct {
 	// Time of the verdict; Passed is when the last conclusive audit of the same digest and
 	// spec passed, as the history has it, and zero if it did not.
 	Time, Passed time.Time
-	// PassedFailOn is what it passed by, and PassedSuppressing says that findings may
+	// PassedFailOn is the threshold that it passed by, and PassedSuppressing says that findings may
 	// have been suppressed.
 	PassedFailOn      v1alpha1.FailOn
 	PassedSuppressing bool
@@ -136,7 +136,7 @@ type Exception struct {
 	objects labels.Selector // nil: any
 }
 
-// Facts are what a decision rests on besides its subject.
+// Facts hold what a decision rests on besides its subject.
 type Facts struct {
 	Policies   []*Policy
 	Exceptions []*Exception
@@ -152,7 +152,7 @@ type Facts struct {
 	Now            time.Time
 }
 
-// Decision is what comes of asking.
+// Decision is the answer.
 type Decision struct {
 	// Allowed by all policies in mode Enforce.
 	Allowed bool
@@ -160,12 +160,12 @@ type Decision struct {
 	Message string
 	// Warnings are for whoever applies, a sentence each, 256 characters at most.
 	Warnings []string
-	// Opinions are what each policy thinks of each container that it is about, by
+	// Opinions say what each policy thinks of each container that it is about, by
 	// policy, container and image.
 	Opinions []Opinion
 }
 
-// Opinion is what one policy thinks of one container.
+// Opinion says what one policy thinks of one container.
 type Opinion struct {
 	Policy    *Policy
 	Container Container

@@ -20,7 +20,7 @@ const (
 	KindClusterPolicy = "ClusterMCPAuditPolicy"
 )
 
-// match is what a policy is about. What is nil matches everything.
+// match says what a policy is about. What is nil matches everything.
 type match struct {
 	namespaces, objects labels.Selector
 	images              []glob

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// standing is what a verdict is to a policy.
+// standing says what a verdict is to a policy.
 type standing struct {
 	reason v1alpha1.GateReason
 	action v1alpha1.GateAction

@@ -26,11 +26,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Image is what a registry knows of an image.
+// Image holds what a registry knows of an image.
 type Image struct {
 	// Reference names Manifest by its digest: nothing of it is left to choose.
 	Reference string
-	// Digest is what the image named: an index or a manifest.
+	// Digest was named by the image: an index or a manifest.
 	Digest string
 	// Manifest is the digest of the platform's image manifest, ID that of its config.
 	Manifest, ID string

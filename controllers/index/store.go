@@ -33,7 +33,7 @@ type Store struct {
 	// EnvironmentKey is the key of the digests of environments; nil for none.
 	EnvironmentKey func() []byte
 
-	// rules are what changes seldom and is read as a whole.
+	// rules change seldom and is read as a whole.
 	rules atomic.Pointer[rules]
 
 	mu          sync.RWMutex

@@ -16,7 +16,7 @@ import (
 // readTimeout bounds how long a scrape waits for a cache that is still filling.
 const readTimeout = 5 * time.Second
 
-// Slots are what audits wait for; controllers/slots has them.
+// Slots say what audits wait for; controllers/slots has them.
 type Slots interface {
 	// Waiting is how many audits wait, by priority.
 	Waiting() map[string]int

@@ -17,7 +17,7 @@ type Gate struct {
 	errors    *prometheus.CounterVec
 }
 
-// GateState is what the gate of a replica rests on.
+// GateState has what the gate of a replica rests on.
 type GateState interface {
 	// Verdicts that it knows.
 	Verdicts() int

@@ -74,7 +74,7 @@ func (m *Metrics) Attested(outcome string) {
 	m.attested.WithLabelValues(statements.label(outcome)).Inc()
 }
 
-// Images is what resolves images.
+// Images resolves images.
 type Images interface {
 	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
 	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// RunningContainer is what the gate's policies think of a container that runs.
+// RunningContainer says what the gate's policies think of a container that runs.
 type RunningContainer struct {
 	// Reason is that of the policy that thinks worst of it.
 	Reason v1alpha1.GateReason

@@ -39,7 +39,7 @@ var ages = []struct {
 // streaks are the classes of status.consecutiveFailures.
 var streaks = []string{"1", "2", "3_or_more"}
 
-// tally is what a pass over all audits adds up.
+// tally adds up a pass over all audits.
 type tally struct {
 	now          time.Time
 	states       map[state]int

@@ -41,7 +41,7 @@ var (
 	// auditedReasons are those of the condition Audited, when it is False.
 	auditedReasons = causes()
 
-	// statements are what becomes of the statement of a report.
+	// statements say what becomes of the statement of a report.
 	statements = words{"signed", "unsigned", "key_unusable", "none"}
 
 	// driftReasons are those of ManifestStable, when it is False.

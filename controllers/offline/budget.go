@@ -17,7 +17,7 @@ import (
 const (
 	// maxPolicies of a namespace have lists.
 	maxPolicies = 16
-	// maxBytes is what the lists of all namespaces have together. Those of
+	// maxBytes bounds the lists of all namespaces together. Those of
 	// ClusterMCPAuditPolicies are the administrator's own, and have no bound.
 	maxBytes = 32 << 20
 )

@@ -35,14 +35,14 @@ const (
 	labelNamespace = "mcpaudit.dev/policy-namespace"
 )
 
-// World is what lists are compiled from, besides the policies.
+// World has what lists are compiled from, besides the policies.
 type World struct {
 	Facts      gate.Facts
 	Verdicts   []*gate.Verdict
 	Exceptions []*v1alpha1.MCPAuditException
 }
 
-// Objects are what is to be there.
+// Objects are to be there.
 type Objects struct {
 	Lists    []*corev1.ConfigMap
 	Bindings []*admissionv1.ValidatingAdmissionPolicyBinding

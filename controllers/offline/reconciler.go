@@ -22,7 +22,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Index is what is known of audits (controllers/index).
+// Index has what is known of audits (controllers/index).
 type Index interface {
 	Facts(now time.Time) gate.Facts
 	All() iter.Seq[*gate.Verdict]

@@ -58,7 +58,7 @@ type Options struct {
 	// QueueDeadline is how long a Pod may be held back by its scheduling gates, such
 	// as those of a queue.
 	QueueDeadline time.Duration
-	// PodMargin is what the runner has beyond an audit's timeout, to wait for the
+	// PodMargin is the time that the runner has beyond an audit's timeout, to wait for the
 	// server and to write the report.
 	PodMargin time.Duration
 	// PodTemplate is laid over every audit Pod, under the one of the spec.
@@ -79,7 +79,7 @@ type Options struct {
 	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
 	// key that signs the statements of audits; empty for statements that are not signed.
 	AttestationKey string
-	// AttestedNamespaces are those whose audits are signed; "*" for all. Who may write an
+	// AttestedNamespaces has those whose audits are signed; "*" for all. Who may write an
 	// audit there decides what the key signs.
 	AttestedNamespaces []string
 	// Registries say which registries may be asked at private addresses, or without TLS.

@@ -50,7 +50,7 @@ const gracePeriod = 5
 type Input struct {
 	Audit *v1alpha1.MCPServerAudit
 	Run   Run
-	// Image is what the server's container is run from: a reference by digest,
+	// Image is the one that the server's container runs: a reference by digest,
 	// or the image as given if no registry knows it.
 	Image string
 	// Command is the whole command line of the server.
@@ -68,7 +68,7 @@ type Input struct {
 	RunnerImage string
 	// ServerLimits apply where the spec sets none.
 	ServerLimits corev1.ResourceList
-	// Margin is what the Pod has beyond the timeout of the audit.
+	// Margin is the time that the Pod has beyond the timeout of the audit.
 	Margin time.Duration
 
 	// Platform of the image, such as "linux/arm64", chooses among the nodes; empty

@@ -22,7 +22,7 @@ const (
 	ManagedBy      = "mcpaudit"
 	LabelUID       = "mcpaudit.dev/audit-uid"
 	LabelRun       = "mcpaudit.dev/run"
-	// LabelNetwork is what the network policies of the run namespace let out by: a
+	// LabelNetwork is the label by which the network policies of the run namespace let out by: a
 	// server whose network is Allow, or the runner to a server that runs elsewhere.
 	LabelNetwork  = "mcpaudit.dev/network"
 	NetworkAllow  = "Allow"
@@ -70,7 +70,7 @@ type Run struct {
 	CodeLoaded string `json:"codeLoaded,omitempty"`
 	// SearchPaths are where programs look for code by the image's variables.
 	SearchPaths []string `json:"searchPaths,omitempty"`
-	// Audited is what is run, for the status: the image and the command of the spec, the
+	// Audited describes what is run, for the status: the image and the command of the spec, the
 	// platform, digests and command line that the registry's answer makes of them. It has
 	// no findings, and nothing in a record of an older manager.
 	Audited v1alpha1.AuditedServer `json:"audited,omitzero"`

@@ -16,7 +16,7 @@ type kind struct {
 	sourced bool
 }
 
-// kinds are those that are written, the preferred one first: OpenReports is what the
+// kinds has those that are written, the preferred one first: OpenReports is what the
 // working group's PolicyReport became, and readers of both would count twice.
 // See https://github.com/openreports/reports-api and
 // https://github.com/kubernetes-sigs/wg-policy-prototypes/tree/master/policy-report.

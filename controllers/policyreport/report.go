@@ -43,7 +43,7 @@ func nameOf(audit string) string {
 	return strings.TrimRight(name[:maxName-17], "-.") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// body is what a report has besides its metadata.
+// body holds what a report has besides its metadata.
 type body struct {
 	Source  string   `json:"source,omitempty"`
 	Scope   scope    `json:"scope"`

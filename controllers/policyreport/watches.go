@@ -148,7 +148,7 @@ func (w *watches) any() bool {
 	return len(w.reports) > 0
 }
 
-// state is what is known of a kind that is served.
+// state records what is known of a kind that is served.
 type state struct {
 	kind
 	store cache.Store

@@ -34,7 +34,7 @@ type Logs interface {
 // besides its report.
 const maxLog = 8 << 20
 
-// Collected is what an audit Pod left.
+// Collected holds what an audit Pod left.
 type Collected struct {
 	Summary report.Summary
 	// Report is only set if its digest is the one of the summary.

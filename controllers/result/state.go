@@ -30,7 +30,7 @@ const (
 	Failed Stage = "Failed"
 )
 
-// State is what a Pod's status says.
+// State describes what a Pod's status says.
 type State struct {
 	Stage Stage
 	// Reason is one of the reasons of Audited=False when Failed.

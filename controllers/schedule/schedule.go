@@ -78,7 +78,7 @@ func location(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// descriptors are those that the API names.
+// descriptors has those that the API names.
 var descriptors = []string{"@hourly", "@daily", "@weekly", "@monthly", "@yearly"}
 
 // leapYear is before a year in which every date of the calendar occurs.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Container is what an audit of a server would run: it is compared with what one did.
+// Container describes what an audit of a server would run: it is compared with what one did.
 type Container struct {
 	// Image as the object names it, which may be no image.
 	Image         string

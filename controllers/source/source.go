@@ -14,9 +14,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Reading is what a source makes of an object.
+// Reading holds what a source makes of an object.
 type Reading struct {
-	// Server is what to audit.
+	// Server is to be audited.
 	Server v1alpha1.Server
 	// LeftOut names what the server has where it runs and the audit does not have,
 	// such as a variable from a Secret.

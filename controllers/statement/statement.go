@@ -38,7 +38,7 @@ type Attester struct {
 	Live client.Reader
 	// Namespace and Secret name the key; no Secret is for statements that nobody signs.
 	Namespace, Secret string
-	// Namespaces are those whose audits are signed; AllNamespaces for all.
+	// Namespaces has those whose audits are signed; AllNamespaces for all.
 	Namespaces []string
 }
 

@@ -31,7 +31,7 @@ func Changed(old, new gate.Subject) gate.Subject {
 	return changed
 }
 
-// run is what a container runs: those that have the same run the same. Whether they do
+// run describes what a container runs: those that have the same run the same. Whether they do
 // so before, beside or after others does not matter; that an image is run which was
 // only mounted does. It is a key of a map because an object has thousands of containers,
 // if somebody wants the webhook to take longer than the API server waits.

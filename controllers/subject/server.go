@@ -18,7 +18,7 @@ import (
 // here what its Pods run besides. Either may fail by itself: then there is a container
 // that says so, because the versions of these kinds come and go with their operators.
 
-// nameServer is what a server is called here, whatever its operator calls its container.
+// nameServer names a server here, whatever its operator calls its container.
 const nameServer = "server"
 
 // maxUnclear is the most bytes of JSON of what is said about a container.

@@ -24,7 +24,7 @@ import (
 // ErrUnknown is about a kind, or a subresource, of which it is not known what it runs.
 var ErrUnknown = errors.New("it is not known which images this runs")
 
-// kinds are what is read, by kind. All versions of a kind are read alike.
+// kinds are read, by kind. All versions of a kind are read alike.
 var kinds = map[schema.GroupKind]func(object []byte) (gate.Subject, error){
 	{Kind: "Pod"}:                             readPod,
 	{Kind: "PodTemplate"}:                     readPodTemplate,

@@ -45,7 +45,7 @@ import (
 // maxRequested is the cap of status.lastHandledReconcileAt, in bytes.
 const maxRequested = 256
 
-// Input is what the decision depends on.
+// Input has what the decision depends on.
 type Input struct {
 	// UID of the audit, Created when it was, Now the time.
 	UID     types.UID
@@ -73,12 +73,12 @@ type Input struct {
 	// Held says that the conditions speak of a suspension or of an invalid spec and
 	// not of the verdict, which only another audit brings back.
 	Held bool
-	// Failure is what the last audit failed to observe, as far as it is Inconclusive.
+	// Failure says what the last audit failed to observe, as far as it is Inconclusive.
 	Failure Failure
 
 	// Unresolved: the registry did not tell what the tag named when the last audit was made.
 	Unresolved bool
-	// TagDigest is what the tag of the image names in its registry now; empty if
+	// TagDigest is the digest that the tag of the image names in its registry now; empty if
 	// that is not known.
 	TagDigest v1alpha1.Digest
 	// RulesetDigest is that of the operator's rules; empty to go without.

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Input is what a verdict depends on.
+// Input has what a verdict depends on.
 type Input struct {
 	// FailOn and Baseline are those of the spec.
 	FailOn   v1alpha1.FailOn
@@ -29,9 +29,9 @@ type Input struct {
 	// if that is not known.
 	Change string
 
-	// Report is what the runner found; nil if it could not be had.
+	// Report holds what the runner found; nil if it could not be had.
 	Report *report.Report
-	// Summary is what the runner announced; nil if it did not come that far.
+	// Summary holds what the runner announced; nil if it did not come that far.
 	Summary *report.Summary
 	// Failure is why the audit is incomplete, beyond what the report says
 	// itself; the zero value if it is not.

@@ -117,7 +117,7 @@ func kustomize(folder string) ([]byte, error) {
 	return content, nil
 }
 
-// object is what of one its file is named by.
+// object has the names by which its file is named.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata struct {

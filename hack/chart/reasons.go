@@ -18,7 +18,7 @@ type marker struct {
 	namespace, role, reason         string
 }
 
-// defaultRole is what controller-gen is called with.
+// defaultRole is the name that controller-gen is called with.
 const defaultRole = "mcpaudit-manager"
 
 // rule is one of a role, in the order in which controller-gen writes its fields.

@@ -21,7 +21,7 @@ import (
 
 const product = "github.com/mcpaudit/mcpaudit"
 
-// release is what the SBOM is of.
+// release is the subject of the SBOM.
 type release struct {
 	dist     string // images.txt, and the programs of the command line
 	programs string // those in the images, NAME-linux-ARCHITECTURE

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// debianLock is what a release takes from Debian, a package a line:
+// debianLock lists what a release takes from Debian, a package a line:
 // ARCHITECTURE NAME VERSION SHA256. `images lock` writes it.
 //
 //go:embed debian.lock
@@ -29,7 +29,7 @@ var debianLock string
 // versions only. hack/dist-test.sh looks for this text.
 var errStale = errors.New("debian.lock is stale")
 
-// debianPackages are what the product's images need of Debian. A library that is
+// debianPackages lists what the product's images need of Debian. A library that is
 // not in them is an error of the build, for every architecture.
 var debianPackages = []string{"ca-certificates", "libc6", "libfaketime", "liblzma5", "libunwind8", "strace"}
 

@@ -1,6 +1,6 @@
 package main
 
-// introduction is what stands above the rules.
+// introduction stands above the rules.
 const introduction = `# Rules
 
 <!-- Generated from runner/rules by make generate: edit the rules, not this file. -->
@@ -42,7 +42,7 @@ rule can see a trace of that entry, not that it covers it. Identifiers and title
 themselves. The NSA's recommendations on MCP (May 2026, U/OO/6030316-26) are not mapped: the numbers that
 are given to them elsewhere differ, and the document could not be consulted.`
 
-// family is what the rules of one family have in common.
+// family holds what the rules of one family have in common.
 type family struct{ title, about string }
 
 // families are introduced in one or two sentences each.

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Plan is what to audit, and what the verdict is measured by.
+// Plan says what to audit, and what the verdict is measured by.
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
@@ -31,11 +31,11 @@ type Plan struct {
 	Dir string
 	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
 	Env []string
-	// Canaries are those that the launcher planted.
+	// Canaries were planted by the launcher.
 	Canaries canary.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn report.Severity
-	// Network is what the launcher did with connections; empty: Sinkhole.
+	// Network says what the launcher did with connections; empty: Sinkhole.
 	Network report.Network
 	// Transport is how the server is talked to, Stdio if empty; Port (1 to 65535)
 	// and Path ("/mcp", "/sse") are where it listens, for the others.
@@ -48,7 +48,7 @@ type Plan struct {
 	Timeout time.Duration
 	// Baseline is an earlier report whose manifest must not have changed.
 	Baseline *report.Report
-	// Scope is what the operator allows; nil: what the manifest declares. ServerJSON
+	// Scope lists what the operator allows; nil: what the manifest declares. ServerJSON
 	// is the server's entry for the MCP registry, where it has one.
 	Scope      *report.DeclaredScope
 	ServerJSON json.RawMessage
@@ -108,7 +108,7 @@ type Launcher interface {
 type Process interface {
 	// Streams are our ends of stdin, stdout and stderr.
 	Streams() (stdin io.WriteCloser, stdout, stderr io.ReadCloser)
-	// Trace is what is seen of it.
+	// Trace returns what is seen of it.
 	Trace() *trace.Session
 	// Dial connects to a TCP port of the server's, where the server runs: what
 	// listens there on the machine of the audit is another.
@@ -121,14 +121,14 @@ type Process interface {
 	// Stop kills all that is left of the server and ends the trace. It takes
 	// some seconds at most and is called once.
 	Stop(ctx context.Context)
-	// Captures are what the server sent to the sinkhole; nil where there is none.
+	// Captures brings what the server sent to the sinkhole; nil where there is none.
 	// They have to be taken as they come, for the server waits while they are
 	// not. The channel is closed by Stop.
 	Captures() <-chan sinkhole.Capture
 	// Opened are the planted files that were opened, by whatever name, as the
 	// kernel has it. It is called once, after Stop.
 	Opened() []string
-	// Notes are what the launcher could not do as well as it should have.
+	// Notes returns what the launcher could not do as well as it should have.
 	Notes() []string
 }
 

@@ -14,7 +14,7 @@ const (
 	maxOthers    = 256
 )
 
-// caught is what came to the sinkhole in one run.
+// caught holds what came to the sinkhole in one run.
 type caught struct {
 	// captures are the first of each kind, in order; dropped counts the others.
 	captures []sinkhole.Capture

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Clock is what a Launcher is that can set the server's clock forward.
+// Clock is a Launcher that can set the server's clock forward.
 type Clock interface {
 	// Files are those of the server, to look at its programs.
 	faketime.Files
@@ -23,10 +23,10 @@ type Clock interface {
 // maxPrograms bounds the programs of a server that are kept, by number.
 const maxPrograms = 64
 
-// programs are those that a server is made of, in the order of the first time.
+// programs has those that a server is made of, in the order of the first time.
 type programs struct {
 	paths []string
-	// library is what sets the clock forward, where that is done; loaded: by one of
+	// library sets the clock forward, where that is done; loaded: by one of
 	// the programs.
 	library string
 	loaded  bool

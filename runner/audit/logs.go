@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 )
 
-// logs are what the server says that is no part of the conversation.
+// logs hold what the server says that is no part of the conversation.
 type logs struct {
 	// tail is the end of them.
 	tail    *Tail

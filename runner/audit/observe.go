@@ -39,7 +39,7 @@ type observation struct {
 	launched error
 	// untraced: the server runs elsewhere, and only result counts.
 	untraced bool
-	// programs are those that the server was made of, by path; loaded: one of them
+	// programs has those that the server was made of, by path; loaded: one of them
 	// has loaded the library that sets the clock forward.
 	programs []string
 	loaded   bool
@@ -73,14 +73,14 @@ type observation struct {
 	stderr   string
 	notes    []string
 	caught   caught
-	// shown is what was caught, for the report.
+	// shown has what was caught, for the report.
 	shown []report.Capture
 }
 
 // launch is one start of the server and what it is to show. The zero value is that
 // of the first.
 type launch struct {
-	// moment is what its manifest is compared for; "" where the server is exercised.
+	// moment says what its manifest is compared for; "" where the server is exercised.
 	// again: it is a second such launch, to tell what differs by itself.
 	moment report.Moment
 	again  bool

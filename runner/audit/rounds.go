@@ -24,7 +24,7 @@ const (
 	// known is the client that the Identity launch says to be, by the name that it
 	// gives itself: the one that servers meet most.
 	known = "claude-ai"
-	// mostReserved is what of an audit's time is kept for the launches after the
+	// mostReserved bounds what of an audit's time is kept for the launches after the
 	// first at most; of a short one, a quarter is.
 	mostReserved = time.Minute
 	// onceTimeout is how long a call may take for another client. What it does when

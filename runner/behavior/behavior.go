@@ -24,7 +24,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// Server is what of a server makes the same place another path elsewhere.
+// Server has what of a server makes the same place another path elsewhere.
 type Server struct {
 	// Home is its home directory, absolute and clean; "" if it has none.
 	Home string

@@ -14,7 +14,7 @@ const (
 	// maxDepth is how many encodings are undone, one inside another. Where there
 	// is one more, the search has ended too early.
 	maxDepth = 8
-	// maxInflated is what may come out of compressed data, in bytes, where they
+	// maxInflated bounds what may come out of compressed data, in bytes, where they
 	// are short: altogether, and, a quarter of it, at one place. maxDecoded is
 	// that for what is not compressed. Both grow with the data that are searched.
 	maxInflated = 4 << 20
@@ -36,14 +36,14 @@ type hunt struct {
 	// inflatable and decodable are the bytes that may still be made,
 	// inflatableAtOnce those that may be of what is compressed at one place.
 	inflatable, inflatableAtOnce, decodable int
-	// searched is what decoders made: what two ways lead to is searched once.
+	// searched has what decoders made: what two ways lead to is searched once.
 	searched map[product]struct{}
 	// missed counts places where the bounds ended the search.
 	missed  int
 	matches []Match
 }
 
-// layer is what was undone to come to the data that are searched.
+// layer names what was undone to come to the data that are searched.
 type layer struct {
 	// undone are the encodings, the outermost first.
 	undone []string
@@ -155,7 +155,7 @@ func (h *hunt) decoded(data []byte, l layer) {
 	h.search(data, l)
 }
 
-// product is what decoders made of a place: its hash.
+// product identifies what decoders made of a place: its hash.
 type product struct {
 	sum      uint64
 	from, to int

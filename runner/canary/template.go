@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// alphabets are what the letter in a template's placeholder stands for.
+// alphabets say what the letter in a template's placeholder stands for.
 var alphabets = map[string]string{
 	"a": digits + upper + lower,
 	"d": digits,

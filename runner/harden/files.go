@@ -8,7 +8,7 @@ import (
 	landlocksys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// read is what a runner that talks to a server elsewhere reads after its start: how names
+// read lists what a runner that talks to a server elsewhere reads after its start: how names
 // are looked up, whom to trust, and what the Go runtime and the zone of the clock need.
 var read = []string{"/etc", "/usr/share/zoneinfo", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/proc/self", "/sys/kernel/mm", "/sys/fs/cgroup"}
 

@@ -33,7 +33,7 @@ var refused = []uint32{
 // openTreeAttr is open_tree_attr(2) of Linux 6.15, with one number on all architectures.
 const openTreeAttr = 467
 
-// needless are those that the runner makes only to trace.
+// needless lists those that the runner makes only to trace.
 var needless = []uint32{unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PIDFD_GETFD, unix.SYS_EXECVE}
 
 // namespaces are the flags of clone(2) by which a process gets namespaces of its own.
@@ -48,7 +48,7 @@ const (
 	offsetArgument = 16
 )
 
-// architectures are those that there are builds for.
+// architectures has those that there are builds for.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
 // Tracing refuses with EPERM, for all threads and for good, the system calls that a runner

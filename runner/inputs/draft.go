@@ -17,7 +17,7 @@ type draft struct {
 	only string
 	// loaded: a text of ShapeInjection has one.
 	loaded bool
-	// outside is what the paths of ShapeOutside begin with; escaped: there is one.
+	// outside begins the paths of ShapeOutside; escaped: there is one.
 	outside string
 	escaped bool
 	// lead are the objects that the value was in that a call of ShapeHarvested is

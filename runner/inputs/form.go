@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Shape is what a set of arguments was made for.
+// Shape is the purpose of a set of arguments.
 type Shape string
 
 // The shapes.
@@ -65,7 +65,7 @@ type Form struct {
 	reachable, sent, done, accepted set
 	cut                             bool
 
-	// effort is what may still be spent on arguments that fit before those that may
+	// effort bounds what may still be spent on arguments that fit before those that may
 	// not are good enough.
 	effort int
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kind is what a value looks like.
+// kind says what a value looks like.
 type kind string
 
 const (

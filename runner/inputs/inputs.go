@@ -48,7 +48,7 @@ import (
 	"path"
 )
 
-// Host is what all hosts in arguments are below (see Named).
+// Host is the domain that all hosts in arguments are below (see Named).
 const Host = "mcpaudit-probe.example"
 
 // Options say what arguments may be like.

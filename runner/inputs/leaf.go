@@ -18,14 +18,14 @@ type candidate struct {
 	records []int
 }
 
-// leaf is what is known of the texts or numbers for one place.
+// leaf holds what is known of the texts or numbers for one place.
 type leaf struct {
 	// own are the candidates of the schema itself.
 	own        []candidate
 	candidates []candidate
 	// size is that of the pool when the candidates were collected; -1 before.
 	size int
-	// want is what is asked of the pool; nil for what is never harvested.
+	// want is asked of the pool; nil for what is never harvested.
 	want  *want
 	tried map[string]bool
 	// best is the candidate of the last call that was accepted.

@@ -15,7 +15,7 @@ type destination struct {
 
 func (d *draft) place() destination { return destination{d.form.options, d.mark} }
 
-// tokens are what a text may point with: everything between blanks, quotes and
+// tokens matches what a text may point with: everything between blanks, quotes and
 // brackets.
 var tokens = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&]+")
 

@@ -11,7 +11,7 @@ import (
 
 // The bounds of one schema and of one set of arguments.
 const (
-	// budget is what a walk may spend: 16 for each value, 1 for each byte of text.
+	// budget bounds what a walk may spend: 16 for each value, 1 for each byte of text.
 	budget = 1 << 16
 	// maxDepth is the nesting of values, and of references and allOf in one schema.
 	maxDepth = 8

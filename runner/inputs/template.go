@@ -20,7 +20,7 @@ type template struct {
 	names []string
 }
 
-// expressions are what stands in braces: an operator and variables.
+// expressions match what stands in braces: an operator and variables.
 var expressions = regexp.MustCompile(`\{([+#./;?&]?)([^{}]*)\}`)
 
 // NewTemplateForm is for the uriTemplate of a resource template (RFC 6570). The

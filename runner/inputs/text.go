@@ -29,7 +29,7 @@ func formatted(format string, m Mark) (string, bool) {
 	return value, ok
 }
 
-// formats are those that point nowhere.
+// formats has those that point nowhere.
 var formats = map[string]string{
 	"date-time": "2026-01-15T09:30:00Z", "date": "2026-01-15", "time": "09:30:00Z", "duration": "PT1H",
 	"json-pointer": "/notes", "relative-json-pointer": "0", "regex": "note", "byte": "bm90ZQ==",

@@ -217,7 +217,7 @@ func (b *builder) alternatives(n *node, p place) bool {
 	return len(n.ways) > 0
 }
 
-// keywords are what goes when one of the alternatives of a keyword is chosen.
+// keywords go when one of the alternatives of a keyword is chosen.
 var keywords = map[string][]string{
 	"anyOf": {"anyOf"}, "oneOf": {"oneOf"}, "if": {"if", "then", "else"}, "type": {"type"},
 }

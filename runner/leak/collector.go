@@ -34,7 +34,7 @@ type Collector struct {
 	said    *streams
 	flows   flows
 	sockets sockets
-	// datagrams are those that were sent and received.
+	// datagrams were sent and received.
 	datagrams datagrams
 
 	mu         sync.Mutex

@@ -25,7 +25,7 @@ type Channel string
 const (
 	DNS        Channel = "DNS"
 	UnixSocket Channel = "unix socket"
-	// Answer is what was said in the session: results of tools, contents of
+	// Answer: what was said in the session: results of tools, contents of
 	// resources, texts of prompts, errors, notifications.
 	Answer Channel = "answer"
 	// Stderr, and Stdout where that carries no answers, are logs.
@@ -61,7 +61,7 @@ type Leak struct {
 	Destination string
 	// Home: the destination is a service that the secret is for.
 	Home bool
-	// Request is what the sinkhole was asked, in one line: "POST / HTTP/1.1".
+	// Request to the sinkhole, in one line: "POST / HTTP/1.1".
 	Request string
 	// Excerpt is that of canary.Match.
 	Excerpt string

@@ -41,10 +41,10 @@ func newSocket(protocol string, local, remote netip.AddrPort) socket {
 	return socket{protocol, local, remote}
 }
 
-// sockets are those that something was sent on.
+// sockets has those that something was sent on.
 type sockets map[socket]*conversation
 
-// conversation is what was sent on one socket, when.
+// conversation holds what was sent on one socket, when.
 type conversation struct {
 	remote netip.AddrPort // the other end
 	// sent is the number of bytes; turns are the offsets from which on the moment
@@ -271,7 +271,7 @@ const longLabel = 16
 // flows are those of the sinkhole.
 type flows map[uint64]*flow
 
-// flow is what the sinkhole knows of one connection.
+// flow holds what the sinkhole knows of one connection.
 type flow struct {
 	from        socket
 	destination netip.AddrPort

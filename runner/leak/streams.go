@@ -20,7 +20,7 @@ const (
 
 // The bounds of all streams of one kind.
 const (
-	// maxHeld is what they may hold, in bytes; streamBytes and markBytes are
+	// maxHeld bounds what they may hold, in bytes; streamBytes and markBytes are
 	// about what one and each of its marks take.
 	maxHeld     = 32 << 20
 	streamBytes = 1024

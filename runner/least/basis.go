@@ -13,19 +13,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// basis is what policies are made of: what was observed without what findings are
+// basis holds what policies are made of: what was observed without what findings are
 // about, and what the operator declared.
 type basis struct {
 	Source
 	Options
 	needs report.Privileges
-	// egress is what may be connected to; dns: names have to be looked up.
+	// egress may be connected to; dns: names have to be looked up.
 	egress []destination
 	dns    bool
 	notes  *notes
 }
 
-// notes are what the reader has to know.
+// notes hold what the reader has to know.
 type notes struct{ lines []string }
 
 func (b basis) note(format string, args ...any) {

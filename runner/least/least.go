@@ -26,7 +26,7 @@ type Source struct {
 	Image, ImageDigest string
 }
 
-// Options are what the report does not know of the place where the server is to run.
+// Options say what the report does not know of the place where the server is to run.
 type Options struct {
 	// Name of the objects, and of the Deployment or Pod; the server's name if empty.
 	// It is a DNS label (RFC 1123).

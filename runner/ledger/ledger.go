@@ -23,7 +23,7 @@ import (
 type Exchange struct {
 	// Phase is PhaseHandshake, PhaseList or PhaseCall.
 	Phase report.Phase
-	// Capability is what was called; Kind Server for handshake and list.
+	// Capability was called; Kind Server for handshake and list.
 	Capability report.Capability
 	// Method is that of the request, such as "tools/call".
 	Method string
@@ -50,7 +50,7 @@ type Exchange struct {
 // SentStart strictly ascends.
 type Ledger []Exchange
 
-// Moment is what an event says about the part of the session that it belongs to.
+// Moment holds what an event says about the part of the session that it belongs to.
 // It can be compared.
 type Moment struct {
 	// At is where the conversation was when the call was entered, Time when.

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Manifest is what a server advertises, as raw JSON. Members may be nil.
+// Manifest holds what a server advertises, as raw JSON. Members may be nil.
 type Manifest struct {
 	// ServerName (serverInfo.name), Instructions and Capabilities are members
 	// of the result of initialize or server/discover.

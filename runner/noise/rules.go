@@ -45,7 +45,7 @@ func isDevice(_ *Filter, a Access) bool {
 	return devices[a.Path] || strings.HasPrefix(a.Path, "/memfd:")
 }
 
-// machine is what the kernel and the distribution say about the machine.
+// machine lists what the kernel and the distribution say about the machine.
 var machine = set("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/version_signature",
 	"/proc/filesystems", "/proc/uptime", "/proc/loadavg", "/proc/mounts", "/etc/hostname", "/etc/os-release",
 	"/etc/debian_version", "/etc/alpine-release", "/etc/lsb-release", "/etc/machine-info")

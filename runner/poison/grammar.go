@@ -25,7 +25,7 @@ type demand struct {
 	// firm: by "must" and the like, and not only in the form of a command.
 	firm    bool
 	negated bool
-	// tool is what it is to call.
+	// tool is to be called.
 	tool reference
 }
 

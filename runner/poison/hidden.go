@@ -45,7 +45,7 @@ type Hidden struct {
 	Way Way
 	// How names what hides it, in words: "variation selectors".
 	How string
-	// Says is what it says, decoded; "" where that is nothing, or not known.
+	// Says has what it says, decoded; "" where that is nothing, or not known.
 	Says string
 }
 

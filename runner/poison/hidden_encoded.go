@@ -64,7 +64,7 @@ func telling(text string, in Place) bool {
 }
 
 var (
-	// imperative is what instructions have in common that examples do not: "hello
+	// imperative matches what instructions have in common that examples do not: "hello
 	// world" asks for nothing.
 	imperative = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override|bypass|send|forward|upload|transmit|exfiltrate|` +
 		`read|call|invoke|execute|run|include|append|pass|reveal|do not|don't|never|always|must|instead of|before (?:you|using|answering|calling))\b` +

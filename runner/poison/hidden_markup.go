@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// comments are what neither HTML nor Markdown shows.
+	// comments match what neither HTML nor Markdown shows.
 	comments = []*regexp.Regexp{
 		regexp.MustCompile(`(?s)<!--(.*?)-->`),
 		regexp.MustCompile(`(?m)^\s*\[(?://|comment|_)\]:\s*(?:#|<>)\s*["'(](.+)["')]`),

@@ -25,7 +25,7 @@ type token struct {
 	start, end int
 }
 
-// sentence is what ends at a full stop, a blank line or the next item of a list.
+// sentence ends at a full stop, a blank line or the next item of a list.
 type sentence struct {
 	tokens     []token
 	start, end int

@@ -88,11 +88,11 @@ var (
 		"range code script file files command output results result")
 	// binds a value to the argument before it.
 	binds = words("to with by as = from into")
-	// argumentNouns are those that can only be one of a call.
+	// argumentNouns can only be one of a call.
 	argumentNouns = words("argument arguments parameter parameters field fields option options arg args params param flag property")
 	ofUser        = words("user user's user’s users users' original originally requested provided user-provided user-supplied user-specified supplied given intended " +
 		"their they specified submitted actual caller caller's client customer's existing")
-	// wishes are what a user has, or a tool gets.
+	// wishes: what a user has, or a tool gets.
 	wishes = words("request requests call calls lookup lookups search searches query queries invocation invocations")
 	users  = words("user users user's caller human person customer operator customers anyone anybody someone owner client")
 	// alterations presuppose a value that was there.
@@ -134,7 +134,7 @@ var (
 		"stability privileges confirm confirming calibrate baseline optimize requirement check checks regulation mandate mandated tracking telemetry analytics monitoring contextual consistency legal " +
 		"enrichment calibrated sync synchronize initialize initialization warm prepare improve improves accurate coherence conflicts cleanup clean")
 	threats = words("failure failing skipping omitting ignoring neglecting otherwise fail fails corrupt corruption crash crashes optional bypassing terminated blocked suspended")
-	// gains are what an honest order of another tool is for.
+	// gains: what an honest order of another tool is for.
 	gains  = words("get obtain retrieve find resolve look lookup see know discover learn fetch list determine identify choose pick view load search understand check")
 	gained = words("id ids name names uri uris url urls path paths list available valid schema schemas key keys slug options details identifier identifiers format token library exact types " +
 		"type fields which what column columns ref refs reference references uid uuid structure syntax documentation docs content contents state snapshot handle current exists exist existing correct " +
@@ -169,10 +169,10 @@ var roles = []string{
 	"<system-reminder>", "[system]", "[system message]", "### system:", "<|begin_of_text|>",
 }
 
-// harmless is what may be sent to a fixed address: an example, and feedback.
+// harmless: what may be sent to a fixed address: an example, and feedback.
 var harmless = words("e example bug bugs feedback issue issues")
 
-// contexts are what the model knows and a tool needs not.
+// contexts: what the model knows and a tool needs not.
 var contexts = []string{
 	"system prompt", "system message", "conversation history", "chat history", "entire conversation", "full conversation", "whole conversation",
 	"previous messages", "chain of thought", "your instructions", "your reasoning", "initial instructions", "your full prompt",

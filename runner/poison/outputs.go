@@ -32,7 +32,7 @@ const (
 
 // Injection is a passage that instructs the model.
 type Injection struct {
-	// Means are what it does, in the order of the constants.
+	// Means say what it does, in the order of the constants.
 	Means []Means
 	// Quote is the passage, from its first means on.
 	Quote string
@@ -47,7 +47,7 @@ const (
 	passage   = 500
 )
 
-// means are what each looks like. Go's regular expressions take linear time, but not
+// means say what each looks like. Go's regular expressions take linear time, but not
 // little: they are asked only where one of the words occurs.
 var means = []struct {
 	is    Means

@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// Technique is what a sentence does to the model.
+// Technique says what a sentence does to the model.
 type Technique string
 
 // The techniques, the most specific first: of one sentence the first counts.
@@ -49,7 +49,7 @@ var techniques = []Technique{
 	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Authority,
 }
 
-// Kind is what a text is in its manifest.
+// Kind says what a text is in its manifest.
 type Kind string
 
 // The kinds.
@@ -64,7 +64,7 @@ const (
 	KindContent      Kind = "Content"      // of a resource, a prompt or an answer
 )
 
-// Context is what has to be known of the manifest to judge one of its texts.
+// Context holds what has to be known of the manifest to judge one of its texts.
 type Context struct {
 	Kind Kind
 	// Own is the name of the tool (or prompt, or resource) whose text it is.
@@ -97,7 +97,7 @@ type Finding struct {
 	Start, End int
 	// Confidence is between 0 and 1.
 	Confidence float64
-	// Tools are those that the sentence governs and that are not its own.
+	// Tools lists those that the sentence governs and that are not its own.
 	Tools []string
 }
 
@@ -146,7 +146,7 @@ func Read(text string, of Context) []Finding {
 	return all
 }
 
-// verdict is what a technique's test says of a sentence; confidence 0: not used.
+// verdict holds what a technique's test says of a sentence; confidence 0: not used.
 type verdict struct {
 	confidence float64
 	tools      []string

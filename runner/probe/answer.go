@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// capabilities are what this client says that it can do: what it has an answer
+// capabilities lists what this client says that it can do: what it has an answer
 // for. Tools that need one of them are advertised only to such a client.
 var capabilities = map[string]any{
 	"roots":       map[string]any{},

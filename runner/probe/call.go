@@ -15,7 +15,7 @@ import (
 // that it needs input (revision 2026-07-28).
 const maxInputRounds = 4
 
-// methods are what calls a kind.
+// methods call a kind.
 var methods = map[report.CapabilityKind]string{
 	report.CapabilityTool: "tools/call", report.CapabilityResource: "resources/read",
 	report.CapabilityResourceTemplate: "resources/read", report.CapabilityPrompt: "prompts/get",
@@ -26,7 +26,7 @@ type reply struct {
 	// accepted: a result came, and it does not say that it is an error.
 	accepted bool
 	result   json.RawMessage
-	// text is what an error says.
+	// text of the error.
 	text string
 }
 

@@ -90,7 +90,7 @@ func (s *session) completions(ctx context.Context, t *target) error {
 	return nil
 }
 
-// prefixes are what completions are asked to begin with: some offer nothing for
+// prefixes: what completions are asked to begin with: some offer nothing for
 // nothing.
 var prefixes = []string{"", "1", "a"}
 

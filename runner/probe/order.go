@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// effect is what a tool most likely does, by its name and hint. It only decides
+// effect says what a tool most likely does, by its name and hint. It only decides
 // the order of the calls: nothing is believed.
 type effect int
 

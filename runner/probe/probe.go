@@ -141,7 +141,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Result is what a session showed. It is filled as far as the session came.
+// Result holds what a session showed. It is filled as far as the session came.
 type Result struct {
 	Ledger ledger.Ledger
 
@@ -153,17 +153,17 @@ type Result struct {
 
 	ServerName, ServerVersion, ProtocolVersion string
 
-	// Manifest is what was listed before the first call. It is whole only when
+	// Manifest holds what was listed before the first call. It is whole only when
 	// Listed is set.
 	Manifest manifest.Manifest
 	Listed   bool
-	// Later is what was listed after the calls, the last time; or between them, where
+	// Later holds what was listed after the calls, the last time; or between them, where
 	// something had changed that was changed back.
 	Later
 
 	Coverage report.Coverage
 	Exercise []report.CapabilityCoverage
-	// Outputs are what the server said, the most telling first, without what came
+	// Outputs quote what the server said, the most telling first, without what came
 	// before: texts have at most 8 KiB and all together 2 MiB.
 	Outputs []report.Output
 	// Arguments are the values that each capability was called with, and those that
@@ -180,19 +180,19 @@ type Result struct {
 	Lingered bool
 }
 
-// Later is what was listed once calls had been made, or nothing.
+// Later holds what was listed once calls had been made, or nothing.
 type Later struct {
 	// Drift is how the lists of tools, templates and prompts differed from those before
 	// the calls. Announced: the server had sent the list_changed notification of each
 	// kind that differs.
 	Drift     report.Drift
 	Announced bool
-	// After is what was listed, whole when Relisted is set, or else nothing.
+	// After holds what was listed, whole when Relisted is set, or else nothing.
 	After    manifest.Manifest
 	Relisted bool
 }
 
-// Pollution is what came on stdout that is not JSON-RPC. The specification
+// Pollution counts what came on stdout that is not JSON-RPC. The specification
 // allows a server to write nothing else there.
 type Pollution struct {
 	Lines int

@@ -31,7 +31,7 @@ type target struct {
 	// report.CapabilityCoverage, which it may have without being out.
 	out     bool
 	skipped string
-	// again is what a later round repeats, marked the request that it was made for.
+	// again is repeated by a later round, marked the request that it was made for.
 	again  inputs.Case
 	marked int
 	// sized is the size of the pool when the form had nothing new.

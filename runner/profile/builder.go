@@ -65,7 +65,7 @@ type key struct {
 	identity
 }
 
-// identity is what makes two effects the same, wherever they happen. It is
+// identity makes two effects the same, wherever they happen. It is
 // that of an Effect, made comparable.
 type identity struct {
 	kind                         Kind

@@ -111,14 +111,14 @@ func (e Effect) Connection() report.Connection {
 	return report.Connection{Address: e.Address, Port: e.Port, Protocol: e.Protocol, Host: e.Host, Error: e.Error, Count: e.Count, BytesOut: e.Bytes}
 }
 
-// Profile is what the server did.
+// Profile records what the server did.
 type Profile struct {
 	// Effects in the order in which they were first seen.
 	Effects []Effect
 	// Noise counts the events that are no effects, by the reason, the most
 	// frequent first: see runner/noise.
 	Noise []report.Noise
-	// Cut is what the trace does not have of payloads.
+	// Cut counts what the trace does not have of payloads.
 	Cut Cut
 	// Dropped counts events that there was no room for. Not 0: whoever judges
 	// this profile has not seen everything.

@@ -62,7 +62,7 @@ func filter(traced []uint32) []unix.SockFilter {
 	return append(program, search(spans(traced))...)
 }
 
-// decision is what the filter does about a call.
+// decision of the filter about a call.
 type decision int
 
 const (

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nativeArch is what seccomp calls this architecture; compatBit tells the calls
+// nativeArch is seccomp's name of this architecture; compatBit tells the calls
 // of x32 from it.
 const (
 	nativeArch = unix.AUDIT_ARCH_X86_64

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nativeArch is what seccomp calls this architecture; there is no second set of
+// nativeArch is seccomp's name of this architecture; there is no second set of
 // calls with its name.
 const (
 	nativeArch = unix.AUDIT_ARCH_AARCH64

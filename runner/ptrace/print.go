@@ -28,7 +28,7 @@ func newPrinter(tasks map[int]*task) *printer {
 	return &printer{names: newNamer(), tasks: tasks, memory: make([]byte, maxString+1), text: make([]byte, 0, maxString+1), errnos: map[syscall.Errno]string{}}
 }
 
-// returned is what came of a call.
+// returned holds what came of a call.
 type returned struct {
 	value   int64
 	failed  bool

@@ -16,7 +16,7 @@ type task struct {
 	head    []byte
 	printed int
 	shown   bool
-	// child is what the call made, by our count of pids.
+	// child was made by the call, by our count of pids.
 	child int
 	// pids and space are those of pids.go; nil while nobody has asked.
 	pids  []string

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// htmlPage is what the template writes. Every class is from a closed list.
+// htmlPage holds what the template writes. Every class is from a closed list.
 type htmlPage struct {
 	report.Report
 	Style   template.CSS

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// section is what one capability did.
+// section shows what one capability did.
 type section struct {
 	Heading string
 	Sum     string // "2 reads, 1 connect"

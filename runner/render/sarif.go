@@ -28,7 +28,7 @@ type sarifAudit struct {
 	Findings       report.Counts   `json:"findings"`
 }
 
-// sarifServer is what was audited.
+// sarifServer describes what was audited.
 type sarifServer struct {
 	Name            string `json:"name"`
 	Version         string `json:"version,omitempty"`

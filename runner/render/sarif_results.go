@@ -30,7 +30,7 @@ func sarifResults(r report.Report, book *ruleBook) []sarifResult {
 	return all
 }
 
-// sarifSource is what the results of one report have in common.
+// sarifSource holds what the results of one report have in common.
 type sarifSource struct {
 	report   report.Report
 	artifact string

@@ -287,7 +287,7 @@ func planted(name string) bool {
 var (
 	fleeting = []string{"/tmp/", "/var/tmp/", "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/var/log/", "/var/cache/", "/memfd:",
 		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/cache/", "/caches/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
-	// anywhere are those that count at any depth.
+	// anywhere has those that count at any depth.
 	anywhere     = map[string]bool{"/logs/": true, "/cache/": true, "/caches/": true}
 	fleetingEnds = []string{".log", ".lock", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
 )

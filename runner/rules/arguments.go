@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// explained is what the arguments of one capability explain, by what they name.
+// explained holds what the arguments of one capability explain, by what they name.
 type explained struct {
 	// hosts are names and addresses, paths absolute and clean; above are the
 	// directories that paths lie in.

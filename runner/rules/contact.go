@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// contact is what one effect on the network is judged to be. Each is one of them,
+// contact says what one effect on the network is judged to be. Each is one of them,
 // so that it makes one finding: that of the most specific rule.
 type contact struct {
 	rule     string // its id; "" for no finding

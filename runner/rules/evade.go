@@ -33,7 +33,7 @@ var evasion = Rule{
 	References: []string{"OWASP MCP08:2025", "SAFE-T1303"},
 }
 
-// way is what a call is good for, in a sentence behind "called NAME".
+// way says what a call is good for, in a sentence behind "called NAME".
 type way struct {
 	what string
 	// high: serious whatever came of it; worked: where it was not refused.

@@ -34,7 +34,7 @@ var (
 		`Invalid or unexpected token|missing \) after argument list|invalid syntax|unterminated string literal[^\n]{0,40}|unexpected EOF while parsing)(?: \([^\n]{0,40}\))?\.?$`)
 )
 
-// evaluated is what the answers of one tool have shown so far.
+// evaluated holds what the answers of one tool have shown so far.
 type evaluated struct {
 	// name is the output of a name that is not defined, syntax that of a syntax error.
 	name, syntax *report.Output

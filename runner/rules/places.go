@@ -33,7 +33,7 @@ var (
 		"mcp config", "mcp configuration", "mcp clients"}
 )
 
-// places are what thieves look for, the most specific first.
+// places list what thieves look for, the most specific first.
 var places = []place{
 	{what: "an SSH key", bases: []string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "id_ecdsa_sk", "id_ed25519_sk"}, topics: sshTopics},
 	{what: "SSH configuration", below: []string{"/.ssh/"}, topics: sshTopics},

@@ -62,7 +62,7 @@ type Input struct {
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
-	// Manifest is what the rules about texts read, and Outputs is what the server
+	// Manifest is read by the rules about texts, and Outputs is what the server
 	// said in answer.
 	Manifest manifest.Manifest
 	Outputs  []report.Output
@@ -81,7 +81,7 @@ type Input struct {
 	// Complete: the server was watched to its end, and all that it advertises was
 	// exercised with success. Only then does it say something that nothing was seen.
 	Complete bool
-	// directives are what the manifest's texts direct; Judge reads them once.
+	// directives hold what the manifest's texts direct; Judge reads them once.
 	directives []directive
 	// Transport is how the server is talked to, Port where it was told to listen; 0 where
 	// it was told nothing.
@@ -129,7 +129,7 @@ type Drift struct {
 	Words report.Drift
 }
 
-// Pollution is what came on stdout that is no message; see probe.Pollution.
+// Pollution counts what came on stdout that is no message; see probe.Pollution.
 type Pollution struct {
 	Lines      int
 	Sample     string
@@ -167,7 +167,7 @@ type draft struct {
 	severity   report.Severity
 	phase      report.Phase
 	capability report.Capability
-	// object is what the finding is about: a path, an address, a program. One
+	// object of the finding: a path, an address, a program. One
 	// rule makes one finding for each object of a capability.
 	object  string
 	message string

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are those that every container has (OCI runtime specification,
+// devices lists those that every container has (OCI runtime specification,
 // "Default Devices").
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ends are what leads from the command line to the outer stage.
+// ends lead from the command line to the outer stage.
 type ends struct {
 	spec     *os.File
 	captures *os.File

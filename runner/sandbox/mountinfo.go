@@ -15,7 +15,7 @@ type mountPoint struct {
 	fstype string
 }
 
-// kernelFilesystems are those that hold no files of anybody's, but the state of
+// kernelFilesystems lists those that hold no files of anybody's, but the state of
 // the kernel.
 var kernelFilesystems = map[string]bool{
 	"autofs": true, "binfmt_misc": true, "bpf": true, "cgroup": true, "cgroup2": true, "configfs": true,

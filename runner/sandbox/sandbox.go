@@ -60,7 +60,7 @@ const maxTrace = 1 << 30
 
 // Launcher starts a command in a sandbox.
 type Launcher struct {
-	// Network is what becomes of connections: Sinkhole unless it is set.
+	// Network says what becomes of connections: Sinkhole unless it is set.
 	Network report.Network
 	// Tracer is the backend to use; Auto and "" are chosen from.
 	Tracer plan.Tracer

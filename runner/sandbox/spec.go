@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 )
 
-// spec is what the command line tells the first process of the sandbox.
+// spec holds what the command line tells the first process of the sandbox.
 type spec struct {
 	// Mount is an empty directory to build the server's root below.
 	Mount string `json:"mount"`
@@ -26,7 +26,7 @@ type spec struct {
 	BindOnly bool     `json:"bindOnly"`
 	// Tracer is the tracer's command line without what it wraps.
 	Tracer []string `json:"tracer"`
-	// Network is what becomes of connections.
+	// Network says what becomes of connections.
 	Network report.Network `json:"network"`
 	// Again: an earlier run has left a root, which comes as a descriptor.
 	Again bool `json:"again"`

@@ -29,7 +29,7 @@ type view struct {
 // rule reports whether an entry of its directory is shown.
 type rule func(name string) bool
 
-// treatment is what becomes of one path.
+// treatment of one path.
 type treatment int
 
 const (

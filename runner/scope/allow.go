@@ -83,7 +83,7 @@ func (l list) read(entry string, d Given) (matcher, error) {
 	return l.parse(entry, d)
 }
 
-// ruling is what one list says of a use of its kind.
+// ruling holds what one list says of a use of its kind.
 type ruling struct {
 	entries []allowance
 	// whole is the list as one clause.

@@ -23,18 +23,18 @@ var (
 		`\b(?:see|learn more|read more|for details|for more|documented|documentation|e\.g|for example|for instance|example:|such as|like)\b`)
 	// deniedBefore is a negation in what goes before a name.
 	deniedBefore = regexp.MustCompile(`(?i)\b(?:no|not|never|without|cannot|can't|doesn't|don't|won't|instead of|rather than|unlike|except)\b`)
-	// adrift is what no sentence about the server begins with: the rest of an example.
+	// adrift matches what no sentence about the server begins with: the rest of an example.
 	adrift = regexp.MustCompile(`(?i)^(?:from|to|at|via|through|against|using|host|server|endpoint)\b`)
 	// route is a method of HTTP, behind which a path is one of a service.
 	route = regexp.MustCompile(`\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\W*$`)
-	// order is what is said to a reader and not of the server.
+	// order matches what is said to a reader and not of the server.
 	order = regexp.MustCompile(`(?i)\b(?:you|your|must|should|first|before|pass|include|argument|parameter|sidenote)\b`)
 	// secret is a part of a path by which nobody finds what is harmless: a sentence does
 	// not allow that by naming it. Rules about secrets know what speaks of them.
 	secret = regexp.MustCompile(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
 	// reading are the verbs of pathNamed that take what is there; the others put it.
 	reading = set("read", "reads", "load", "loads", "parse", "parses", "open", "opens", "list", "lists", "scan", "scans")
-	// bare are those that may also be an order.
+	// bare has those that may also be an order.
 	bare = set("read", "load", "parse", "open", "list", "scan", "write", "save", "store", "keep", "append", "log", "create", "cache")
 )
 

@@ -27,7 +27,7 @@ var readOnlyPromises = []*regexp.Regexp{
 const changing = `modify|modifies|modifying|write|writes|writing|change|changes|changing|alter|alters|altering|edit|edits|editing|` +
 	`delete|deletes|deleting|create|creates|creating|mutate|mutates|mutating|update|updates|updating`
 
-// keeping is what every such promise has. Looking for that first is much faster.
+// keeping matches what every such promise has. Looking for that first is much faster.
 var keeping = regexp.MustCompile(`read[- ]?only|n't|not|no |never|without`)
 
 // partly makes "read-only" something else than a promise.

@@ -19,13 +19,13 @@ import (
 
 // Clause is a place in a declaration that says something.
 type Clause struct {
-	// Source is what kind of declaration it is.
+	// Source is the kind of declaration.
 	Source report.ScopeSource
 	// Capability is whose declaration it is; Kind Server for the server's own.
 	Capability report.Capability
 	// Field is where: "description", "instructions", "annotations.openWorldHint".
 	Field string
-	// Means is what it was understood to say: "keeps off the network".
+	// Means says how it was understood: "keeps off the network".
 	Means string
 	// Quote is the sentence, at most 160 bytes.
 	Quote string
@@ -34,10 +34,10 @@ type Clause struct {
 // ofServer is the server's own.
 var ofServer = report.Capability{Kind: report.CapabilityServer}
 
-// Given is what is said of a server besides its manifest, and what is known of
+// Given holds what is said of a server besides its manifest, and what is known of
 // the place where it runs.
 type Given struct {
-	// Allow is what the operator allows; nil: nothing is said.
+	// Allow lists what the operator allows; nil: nothing is said.
 	Allow *report.DeclaredScope
 	// ServerJSON is the server's entry for the MCP registry; nil: it has none.
 	ServerJSON json.RawMessage
@@ -51,7 +51,7 @@ type Given struct {
 	Names netip.Prefix
 }
 
-// Declaration is what one capability, or the server of itself, says. Each list
+// Declaration holds what one capability, or the server of itself, says. Each list
 // has the clauses in the order in which they stand.
 type Declaration struct {
 	// NoNetwork are promises to keep off the network.
@@ -67,7 +67,7 @@ type Declaration struct {
 	readOnly, writing []Clause
 	// named are the places that it names.
 	named []named
-	// said is what else it says, for people.
+	// said has what else it says, for people.
 	said []Clause
 }
 
@@ -76,7 +76,7 @@ func (d Declaration) Mentions(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
 }
 
-// Scope is what is declared.
+// Scope holds what is declared.
 type Scope struct {
 	rulings map[UseKind]ruling
 	server  Declaration

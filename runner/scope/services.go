@@ -13,7 +13,7 @@ var (
 // maxServiceWords is how many words a name in services has at most.
 const maxServiceWords = 3
 
-// services are those whose API is often spoken of, by their names in lower case, with
+// services has those whose API is often spoken of, by their names in lower case, with
 // the hosts that it is known to be at. A name without "API" behind it may be a word
 // like any other.
 var services = map[string][]string{

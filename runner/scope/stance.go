@@ -2,7 +2,7 @@ package scope
 
 import "github.com/mcpaudit/mcpaudit/api/report"
 
-// Stance is what a declaration says about the use of the network.
+// Stance says what a declaration says about the use of the network.
 type Stance int
 
 // The stances.

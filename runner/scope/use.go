@@ -36,7 +36,7 @@ type Use struct {
 	Path string
 }
 
-// Answer is what a scope says about a use.
+// Answer of a scope about a use.
 type Answer int
 
 // The answers.

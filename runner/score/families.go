@@ -33,7 +33,7 @@ var (
 	toolSequence      = family{"ToolSequenceHijack", 0.3} // tool_sequence_hijack 12
 	brokenHint        = family{"BrokenHint", 0.3}
 	protocolViolation = family{"ProtocolViolation", 0.1}
-	// other is what a newer rule finds.
+	// other counts what a newer rule finds.
 	other = family{"Other", 0.375}
 )
 

@@ -40,7 +40,7 @@ type Launcher struct {
 	// Env is added to the server's environment, where a name is not set.
 	Env []string
 
-	// Canaries are those that were planted where the server finds them.
+	// Canaries were planted where the server finds them.
 	Canaries canary.Set
 	// Sinkhole, when set, answers the server's connections.
 	Sinkhole *sinkhole.Config

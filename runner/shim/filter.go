@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is what the filter has to know of an architecture: its own way to
+// machine holds what the filter has to know of an architecture: its own way to
 // make system calls, by the kernel's tables.
 type machine struct {
 	// arch is the audit architecture (seccomp(2)). Calls by any other, those of
@@ -24,7 +24,7 @@ type machine struct {
 	lastOld uint32
 }
 
-// machines are those that there are builds for.
+// machines has those that there are builds for.
 var machines = map[string]machine{
 	// 335 and 336 (uretprobe, uprobe) are made by the kernel's own trampolines,
 	// where somebody on the node watches a program.

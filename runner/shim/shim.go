@@ -41,7 +41,7 @@ import (
 // variables, some 2 KiB.
 const maxMessage = 64 << 10
 
-// kind is what a message says.
+// kind says what a message is for.
 type kind string
 
 const (

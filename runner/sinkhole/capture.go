@@ -13,7 +13,7 @@ const (
 	maxRequest = 512
 )
 
-// Capture is what a connection, or a datagram, brought: a part of it where it
+// Capture holds what a connection, or a datagram, brought: a part of it where it
 // brought much or spoke several times. The parts of one connection share Flow and
 // come in the order of Offset; what they hold was sent in that order.
 type Capture struct {
@@ -39,7 +39,7 @@ type Capture struct {
 	Protocol string `json:"protocol"`
 	// Request says it in one line for people: "POST /collect HTTP/1.1".
 	Request string `json:"request,omitempty"`
-	// Data is what was sent, without TLS where that could be ended, from Offset
+	// Data was sent, without TLS where that could be ended, from Offset
 	// of the flow on. Size counts all bytes of the flow up to the end of this part.
 	// More than Offset and Data account for were not kept.
 	Data   []byte `json:"data,omitempty"`

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// connections are those that are open, by the order in which they came.
+// connections has those that are open, by the order in which they came.
 type connections struct {
 	mu     sync.Mutex
 	left   *sync.Cond

@@ -15,7 +15,7 @@ import (
 // timeToLive of answers, in seconds.
 const timeToLive = 60
 
-// question is what a message to a name server asks.
+// question holds what a message to a name server asks.
 type question struct {
 	id uint16
 	dnsmessage.Question

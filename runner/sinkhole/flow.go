@@ -14,13 +14,13 @@ const (
 	maxKept = 512 << 20
 )
 
-// flow is what one connection or datagram sends. It is safe for concurrent use:
+// flow records what one connection or datagram sends. It is safe for concurrent use:
 // an HTTP server reads ahead while a request is being answered.
 type flow struct {
 	server *Server
 
 	mu sync.Mutex
-	// about is what all parts have in common; spoken: something came since the
+	// about holds what all parts have in common; spoken: something came since the
 	// last, at about.Time.
 	about  Capture
 	spoken bool

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Registries are what the launchers of packages (npx, uvx, ...) depend on. In a
+// Registries say what the launchers of packages (npx, uvx, ...) depend on. In a
 // closed network they start what is installed or cached, if they are quick to
 // see that nobody is there.
 type Registries struct {

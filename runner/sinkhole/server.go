@@ -23,7 +23,7 @@ const (
 	lastCalls = 100 * time.Millisecond
 )
 
-// Config is what a Server needs.
+// Config holds what a Server needs.
 type Config struct {
 	// Authority signs the certificates of TLS.
 	Authority *Authority
@@ -167,7 +167,7 @@ func (s *Server) converse(conn *net.TCPConn) {
 	newTalk(s, f, conn, destination).serve()
 }
 
-// budget is what may still be taken of something, by many.
+// budget bounds what may still be taken of something, by many.
 type budget struct{ left *atomic.Int64 }
 
 func newBudget(n int64) budget {

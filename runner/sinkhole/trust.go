@@ -1,7 +1,6 @@
 package sinkhole
 
-// AuthorityName is what the file with the certificate of a run's authority is
-// called, wherever it is. To read it says nothing about a server.
+// AuthorityName is the name of the file with the certificate of a run's authority, wherever it is. To read it says nothing about a server.
 const AuthorityName = "mcpaudit-ca.crt"
 
 // trusted are the environment variables by which programs are told whom to

@@ -10,7 +10,7 @@ import (
 //go:embed known.txt
 var file string
 
-// tables are what is looked up, made once.
+// tables hold what is looked up, made once.
 type tables struct {
 	// names are all names as they are known: none of them is taken for another.
 	names map[string]bool

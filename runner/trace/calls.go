@@ -18,7 +18,7 @@ type spec struct {
 	// bytes: it moves bytes through the descriptor that is its first argument,
 	// which may be a file; stores: out of the process.
 	bytes, stores bool
-	// needs is what the arguments hold when the call matters; nil: anything.
+	// needs says what the arguments hold when the call matters; nil: anything.
 	needs []byte
 	// bit is its place in Made; -1 for none.
 	bit int

@@ -192,7 +192,7 @@ func (d *decoder) written(c *call, inode uint64) {
 	}
 }
 
-// message is what one send or receive carried.
+// message holds what one send or receive carried.
 type message struct {
 	// address as printed; nil when there was none.
 	address []byte

@@ -87,7 +87,7 @@ type decoder struct {
 	// the addresses of OpConnect.
 	framers   recent[string, *framer]
 	announced recent[netip.AddrPort, struct{}]
-	// asked is what descriptors were connected to.
+	// asked says what descriptors were connected to.
 	asked recent[handle, netip.AddrPort]
 	// spliced maps the inodes of pipes to the file whose bytes they hold.
 	spliced recent[uint64, string]

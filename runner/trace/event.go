@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Op is what a system call does, whichever of its many names it was called by.
+// Op says what a system call does, whichever of its many names it was called by.
 type Op string
 
 // The operations.

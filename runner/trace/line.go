@@ -26,7 +26,7 @@ type line struct {
 	kind lineKind
 	// name of the call, for the first three kinds.
 	name []byte
-	// rest is what follows "name(" or "resumed>".
+	// rest follows "name(" or "resumed>".
 	rest []byte
 	// by is the thread of lineSuperseded.
 	by int

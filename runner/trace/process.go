@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// process is what the threads of one have in common.
+// process holds what the threads of one have in common.
 type process struct {
 	pid int
 	// number is its pid in its own namespace, which the names in /proc that it

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// endpoint is what is known of a socket. Sockets are told apart by their
+// endpoint holds what is known of a socket. Sockets are told apart by their
 // decoration: strace knows the addresses of those in its own network namespace
 // (and remembers them, even when they have changed since), of others only the
 // inode.

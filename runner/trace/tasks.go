@@ -15,7 +15,7 @@ type task struct {
 	suspended *suspended
 }
 
-// filesystem is what clone's CLONE_FS shares.
+// filesystem holds what clone's CLONE_FS shares.
 type filesystem struct {
 	cwd string // "" while unknown
 }
@@ -24,7 +24,7 @@ type filesystem struct {
 // successful execve of something other than the shim, and grows by clone.
 type tasks struct {
 	known map[int]*task
-	// cloning are those that are in clone, fork or vfork.
+	// cloning has those that are in clone, fork or vfork.
 	cloning map[int]*task
 	// ended maps pids to the line at which they went.
 	ended recent[int, uint64]

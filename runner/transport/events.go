@@ -105,7 +105,7 @@ func (r *eventReader) wait(value string) {
 	}
 }
 
-// prefix is what the name of a field and its separator add to a line of data.
+// prefix is the length that the name of a field and its separator add to a line of data.
 const prefix = len("data: ")
 
 // line reads one line, which ends with CR, LF or both; of one that is too long it

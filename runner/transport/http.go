@@ -57,7 +57,7 @@ type client struct {
 	header  http.Header
 	tap     func(conn int, piece []byte, end int64)
 	handler Handler
-	// unusable is what is wrong with the URL.
+	// unusable says what is wrong with the URL.
 	unusable *Error
 	queue    chan *outgoing
 	ended    chan struct{}

@@ -152,7 +152,7 @@ func (s *streamable) body(id, media string, r *http.Response) {
 	s.fail(id, errorf("the body of the server's answer is no response to the request: %q", Sample(l.Text)))
 }
 
-// stream is what is known of a stream of events over all of its connections.
+// stream holds what is known of a stream of events over all of its connections.
 type stream struct {
 	id    string // of the request; "" for the server's own stream
 	last  string // the id of the last event

@@ -53,7 +53,7 @@ func Plugin(ctx context.Context, program string, args []string, p Program) (int,
 
 // Program is who is called, and where it writes.
 type Program struct {
-	// Name is what people type to come here: "kubectl mcpaudit". Every text that
+	// Name is typed to come here: "kubectl mcpaudit". Every text that
 	// names a command begins with it.
 	Name string
 	// Version is that of the program, in a line.
@@ -66,9 +66,9 @@ type Program struct {
 // command is one of the commands.
 type command struct {
 	name string
-	// takes is what stands behind the name; about says in a line what it does.
+	// takes stands behind the name; about says in a line what it does.
 	takes, about string
-	// examples are what may stand behind the program's name.
+	// examples may stand behind the program's name.
 	examples []string
 	// setUp binds the flags, and returns what runs when they are parsed.
 	setUp func(*pflag.FlagSet) action

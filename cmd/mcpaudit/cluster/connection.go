@@ -23,7 +23,7 @@ type connection struct {
 	overrides  clientcmd.ConfigOverrides
 }
 
-// shown are those in the help; the others of kubectl are there as well.
+// shown lists those in the help; the others of kubectl are there as well.
 var shown = map[string]string{
 	"namespace": "namespace of the audit (default: that of the context)",
 	"context":   "context of the kubeconfig",

@@ -58,7 +58,7 @@ type Client struct {
 	Tell func(string)
 }
 
-// Delivery is what is sent.
+// Delivery is sent.
 type Delivery struct {
 	URL    string
 	Header http.Header

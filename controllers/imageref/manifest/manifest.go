@@ -34,7 +34,7 @@ type Document struct {
 	children []descriptor
 }
 
-// descriptor is what an index says of one manifest.
+// descriptor holds what an index says of one manifest.
 type descriptor struct {
 	MediaType string          `json:"mediaType"`
 	Digest    string          `json:"digest"`

@@ -35,7 +35,7 @@ import (
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-// components are those that are plain cobra commands. etcd, coredns and
+// components has those that are plain cobra commands. etcd, coredns and
 // kubectl bring mains of their own.
 var components = map[string]func() *cobra.Command{
 	"kube-apiserver":          apiserver.NewAPIServerCommand,
