@@ -2,7 +2,7 @@ package v1alpha1
 
 import "strings"
 
-// AuditedServer is what the last audit ran. Admission compares it with workloads: the
+// AuditedServer describes what the last audit ran. Admission compares it with workloads: the
 // spec may be another by now.
 type AuditedServer struct {
 	// image as the spec named it.
@@ -18,7 +18,7 @@ type AuditedServer struct {
 	// +kubebuilder:validation:MaxItems=2
 	Digests []Digest `json:"digests,omitempty"`
 
-	// ambiguousDigest is what the image names, if that may be another image elsewhere:
+	// ambiguousDigest is the digest that the image names, if that may be another image elsewhere:
 	// an index of which container runtimes could run different manifests, or what only
 	// the kubelet could resolve. Findings count against it, and it never passes.
 	// +optional
@@ -44,7 +44,7 @@ type AuditedServer struct {
 	// +optional
 	ArgvDigest Digest `json:"argvDigest,omitempty"`
 
-	// environment is what the spec set besides the command: the gate holds the verdict
+	// environment names what the spec set besides the command: the gate holds the verdict
 	// for containers that have the same. Absent if it set nothing.
 	// +optional
 	Environment *AuditedEnvironment `json:"environment,omitempty"`
@@ -73,7 +73,7 @@ type AuditedServer struct {
 	Unsuppressed *FindingCounts `json:"unsuppressed,omitempty"`
 }
 
-// AuditedEnvironment is what a spec sets of a server's environment.
+// AuditedEnvironment names what a spec sets of a server's environment.
 type AuditedEnvironment struct {
 	// names of the variables, sorted; absent if the image sets each to the same value.
 	// +optional
@@ -97,7 +97,7 @@ type AuditedEnvironment struct {
 type AuditedExercise struct {
 	// digest is a SHA-256 over all of spec.probe.
 	Digest Digest `json:"digest"`
-	// network is what the server could reach.
+	// network says what the server could reach.
 	Network NetworkMode `json:"network"`
 	// calls says which tools could be called; empty for the default.
 	// +optional

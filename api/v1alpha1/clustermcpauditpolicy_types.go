@@ -17,7 +17,7 @@ type ClusterMCPAuditPolicySpec struct {
 	// +optional
 	Match *ClusterMatch `json:"match,omitempty"`
 
-	// gate is what the audits of servers have to be like for them to run. Absent:
+	// gate says what the audits of servers have to be like for them to run. Absent:
 	// the policy denies nothing.
 	// +optional
 	Gate *Gate `json:"gate,omitempty"`
@@ -43,7 +43,7 @@ type Discovery struct {
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// template is what the audits have in common.
+	// template holds what the audits have in common.
 	// +optional
 	// +kubebuilder:default={}
 	Template AuditTemplate `json:"template,omitzero"`
@@ -164,7 +164,7 @@ type ProbeTemplate struct {
 // MaxSkipped is how many servers that are not audited the status names.
 const MaxSkipped = 50
 
-// ClusterMCPAuditPolicyStatus is what came of a policy.
+// ClusterMCPAuditPolicyStatus reports what came of a policy.
 type ClusterMCPAuditPolicyStatus struct {
 	// observedGeneration is the generation of the spec that this status is about; -1
 	// before the first.
@@ -179,11 +179,11 @@ type ClusterMCPAuditPolicyStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// discovery is what was found.
+	// discovery reports what was found.
 	// +optional
 	Discovery *DiscoveryStatus `json:"discovery,omitempty"`
 
-	// gate is what runs already.
+	// gate reports on what runs already.
 	// +optional
 	Gate *GateStatus `json:"gate,omitempty"`
 }
@@ -322,11 +322,11 @@ type ClusterMCPAuditPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what to find.
+	// spec says what to find.
 	// +required
 	Spec ClusterMCPAuditPolicySpec `json:"spec"`
 
-	// status is what came of it.
+	// status reports what came of it.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status ClusterMCPAuditPolicyStatus `json:"status,omitempty"`

@@ -112,7 +112,7 @@ type Gate struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="maxAge must be 1h or more"
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 
-	// targets are what is looked at: Pods, Workloads (what makes Pods), MCPServers (the
+	// targets are the objects that are looked at: Pods, Workloads (what makes Pods), MCPServers (the
 	// objects of ToolHive, kmcp and mcp.x-k8s.io). Absent: all of them. Without Pods
 	// a server that no workload made is not seen.
 	// +optional
@@ -121,7 +121,7 @@ type Gate struct {
 	// +kubebuilder:validation:MaxItems=3
 	Targets []GateTarget `json:"targets,omitempty"`
 
-	// offline is what the API server enforces by itself, by a
+	// offline says what the API server enforces by itself, by a
 	// ValidatingAdmissionPolicy, also while the operator does not answer: DenyFailed
 	// denies images whose audit failed, RequirePassed denies all that have no passing
 	// audit, None does nothing. Modes Warn and Audit hold for it as well.
@@ -130,7 +130,7 @@ type Gate struct {
 	Offline OfflineGate `json:"offline,omitempty"`
 }
 
-// GateMode is what is done about what must not run.
+// GateMode says what is done about what must not run.
 // +kubebuilder:validation:Enum=Enforce;Warn;Audit
 type GateMode string
 
@@ -141,7 +141,7 @@ const (
 	GateAudit   GateMode = "Audit"
 )
 
-// GateAction is what is done in a case.
+// GateAction says what is done in a case.
 // +kubebuilder:validation:Enum=Deny;Warn;Allow
 type GateAction string
 
@@ -171,7 +171,7 @@ const (
 	TargetMCPServers GateTarget = "MCPServers"
 )
 
-// OfflineGate is what the API server enforces by itself.
+// OfflineGate says what the API server enforces by itself.
 // +kubebuilder:validation:Enum=None;DenyFailed;RequirePassed
 type OfflineGate string
 
@@ -221,7 +221,7 @@ const (
 // MaxRunning is how many containers the status of a policy names.
 const MaxRunning = 50
 
-// GateStatus is what a policy's gate sees of what runs already. Nothing that runs is
+// GateStatus reports what a policy's gate sees of what runs already. Nothing that runs is
 // ever stopped.
 type GateStatus struct {
 	// containers that the policy is about and that run.
@@ -240,7 +240,7 @@ type RunningViolation struct {
 	// namespace of the Pod.
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
-	// owner is what the Pod belongs to, "ReplicaSet/notes-5d9c"; the Pod itself if
+	// owner of the Pod, "ReplicaSet/notes-5d9c"; the Pod itself if
 	// nothing made it.
 	// +kubebuilder:validation:MaxLength=320
 	Owner string `json:"owner"`

@@ -28,7 +28,7 @@ type Suppression struct {
 // they go to the runner in an environment variable, see execve(2).
 const MaxScopeBytes = 32 << 10
 
-// DeclaredScope is what the server may do. A list that is absent says nothing, so
+// DeclaredScope lists what the server may do. A list that is absent says nothing, so
 // that what the manifest declares counts; one that is there is all that is allowed,
 // and an empty one allows nothing.
 type DeclaredScope struct {
@@ -76,7 +76,7 @@ type ScopeClause struct {
 	// field is where it stands.
 	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field"`
-	// means is what it was understood to say.
+	// means says how it was understood.
 	// +kubebuilder:validation:MaxLength=256
 	Means string `json:"means"`
 	// quote is the sentence, or the entry.
@@ -95,14 +95,14 @@ type Risk struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Level string `json:"level,omitempty"`
-	// parts are what the score is made of.
+	// parts make up the score.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Parts []RiskPart `json:"parts,omitempty"`
 }
 
-// RiskPart is what one family of capabilities adds to the score.
+// RiskPart says what one family of capabilities adds to the score.
 type RiskPart struct {
 	// family of capabilities.
 	// +kubebuilder:validation:MaxLength=64
@@ -115,7 +115,7 @@ type RiskPart struct {
 	Because string `json:"because,omitempty"`
 }
 
-// Behavior is what the server did, in a form that can be compared.
+// Behavior describes what the server did, in a form that can be compared.
 type Behavior struct {
 	// digest over the entries; empty when the audit did not see everything.
 	// +optional
@@ -173,7 +173,7 @@ type Suppressed struct {
 	Expired bool `json:"expired,omitempty"`
 }
 
-// ReportedDrift is what changed from one manifest to another. Entries read
+// ReportedDrift lists what changed from one manifest to another. Entries read
 // "tool format_note".
 type ReportedDrift struct {
 	// added items.

@@ -57,7 +57,7 @@ type PolicyReference struct {
 	Name string `json:"name"`
 }
 
-// MCPAuditExceptionStatus is what came of an exception.
+// MCPAuditExceptionStatus reports what came of an exception.
 type MCPAuditExceptionStatus struct {
 	// observedGeneration is the generation of the spec that this status is about; -1
 	// before the first.
@@ -115,11 +115,11 @@ type MCPAuditException struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what is admitted.
+	// spec says what is admitted.
 	// +required
 	Spec MCPAuditExceptionSpec `json:"spec"`
 
-	// status is what came of it.
+	// status reports what came of it.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status MCPAuditExceptionStatus `json:"status,omitempty"`

@@ -8,7 +8,7 @@ type MCPAuditPolicySpec struct {
 	// +optional
 	Match *Match `json:"match,omitempty"`
 
-	// gate is what their audits have to be like.
+	// gate says what their audits have to be like.
 	// +required
 	// +kubebuilder:default={}
 	Gate Gate `json:"gate,omitzero"`
@@ -19,7 +19,7 @@ type MCPAuditPolicySpec struct {
 	Trust *Trust `json:"trust,omitempty"`
 }
 
-// MCPAuditPolicyStatus is what came of a policy.
+// MCPAuditPolicyStatus reports what came of a policy.
 type MCPAuditPolicyStatus struct {
 	// observedGeneration is the generation of the spec that this status is about; -1
 	// before the first.
@@ -33,7 +33,7 @@ type MCPAuditPolicyStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// gate is what runs already.
+	// gate reports on what runs already.
 	// +optional
 	Gate *GateStatus `json:"gate,omitempty"`
 }
@@ -58,11 +58,11 @@ type MCPAuditPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what may run.
+	// spec says what may run.
 	// +required
 	Spec MCPAuditPolicySpec `json:"spec"`
 
-	// status is what came of it.
+	// status reports what came of it.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status MCPAuditPolicyStatus `json:"status,omitempty"`

@@ -42,7 +42,7 @@ type AuditResult struct {
 	// schemaVersion names the format.
 	// +kubebuilder:validation:MaxLength=64
 	SchemaVersion string `json:"schemaVersion"`
-	// server is what was audited.
+	// server describes what was audited.
 	Server ReportedServer `json:"server"`
 	// verdict as the manager decided it.
 	Verdict Verdict `json:"verdict"`
@@ -67,7 +67,7 @@ type AuditResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	ManifestDigest string `json:"manifestDigest,omitempty"`
-	// behavior is what the server did, in a form that can be compared.
+	// behavior describes what the server did, in a form that can be compared.
 	// +optional
 	Behavior Behavior `json:"behavior,omitzero"`
 	// rulesetDigest over the rules that judged.
@@ -81,7 +81,7 @@ type AuditResult struct {
 	Runner Component `json:"runner"`
 	// tracer is the program that watched the system calls.
 	Tracer Component `json:"tracer"`
-	// network is what the sandbox did with connections to the outside.
+	// network says what the sandbox did with connections to the outside.
 	// +kubebuilder:validation:MaxLength=64
 	Network string `json:"network"`
 	// probe is how the server was exercised.
@@ -91,7 +91,7 @@ type AuditResult struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Findings []Finding `json:"findings"`
-	// declaredScope is what the operator allowed.
+	// declaredScope lists what the operator allowed.
 	// +optional
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
 	// scope is how the declaration was understood.
@@ -102,9 +102,9 @@ type AuditResult struct {
 	// baseline is how this audit differs from the one of its baseline.
 	// +optional
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
-	// profile is what the server was seen to do.
+	// profile records what the server was seen to do.
 	Profile Profile `json:"profile"`
-	// privileges is what it needed of the machine.
+	// privileges lists what it needed of the machine.
 	// +optional
 	Privileges *Privileges `json:"privileges,omitempty"`
 	// codePaths are where the server's code came from, as in status.audited of an MCPServerAudit.
@@ -113,7 +113,7 @@ type AuditResult struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=256
 	CodePaths []string `json:"codePaths,omitempty"`
-	// manifest is what the server advertises.
+	// manifest lists what the server advertises.
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.
 	Coverage Coverage `json:"coverage"`
@@ -127,12 +127,12 @@ type AuditResult struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Drifts []ManifestDrift `json:"drifts,omitempty"`
-	// outputs are what the server said in answer, the first of each kind.
+	// outputs quote what the server said in answer, the first of each kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Outputs []Output `json:"outputs,omitempty"`
-	// captures is what the sinkhole received, the first of each kind.
+	// captures quote what the sinkhole received, the first of each kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -159,7 +159,7 @@ type AuditResult struct {
 	Errors []string `json:"errors"`
 }
 
-// ReportedServer is what the server says of itself, and how it was run.
+// ReportedServer holds what the server says of itself, and how it was run.
 type ReportedServer struct {
 	// name as the server gives it.
 	// +optional
@@ -186,7 +186,7 @@ type ReportedServer struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Command []string `json:"command"`
-	// environment is what the audit set besides command; absent if nothing.
+	// environment names what the audit set besides command; absent if nothing.
 	// +optional
 	Environment *AuditedEnvironment `json:"environment,omitempty"`
 	// exit is how the server ended.
@@ -275,7 +275,7 @@ type Evidence struct {
 	Attribution string `json:"attribution,omitempty"`
 }
 
-// Manifest is what the server advertises.
+// Manifest lists what the server advertises.
 type Manifest struct {
 	// digest over the canonical manifest.
 	// +optional

@@ -40,7 +40,7 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 
-	// audited is what the last audit ran. If the image could not be had, it is what was
+	// audited describes what the last audit ran. If the image could not be had, it is what was
 	// run of that image and command before. Absent of a server that runs elsewhere.
 	// +optional
 	Audited *AuditedServer `json:"audited,omitempty"`
@@ -88,7 +88,7 @@ type MCPServerAuditStatus struct {
 	// +kubebuilder:validation:MaxItems=256
 	Tools []ToolDigest `json:"tools,omitempty"`
 
-	// drift is what differs from the baseline.
+	// drift lists what differs from the baseline.
 	// +optional
 	Drift *Drift `json:"drift,omitempty"`
 
@@ -130,7 +130,7 @@ type MCPServerAuditStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
-	// runner is what made the last audit.
+	// runner made the last audit.
 	// +optional
 	Runner *Runner `json:"runner,omitempty"`
 }
@@ -221,7 +221,7 @@ type ToolDigest struct {
 	Digest Digest `json:"digest"`
 }
 
-// Drift is what changed from the baseline. Entries read "tool format_note".
+// Drift lists what changed from the baseline. Entries read "tool format_note".
 type Drift struct {
 	// added since the baseline.
 	// +optional

@@ -18,7 +18,7 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:default={mode: TrustOnFirstUse}
 	Baseline Baseline `json:"baseline,omitzero"`
 
-	// declaredScope is what the server may do. Without it, what the manifest
+	// declaredScope lists what the server may do. Without it, what the manifest
 	// declares is what counts.
 	// +optional
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
@@ -134,7 +134,7 @@ const FailOnNever FailOn = "Never"
 
 // Sandbox is about the Pod in which the server is run.
 type Sandbox struct {
-	// network is what becomes of connections to the outside. Sinkhole answers
+	// network says what becomes of connections to the outside. Sinkhole answers
 	// them itself, so that what the server sends is seen; Deny refuses them;
 	// Allow lets them go where the Pod's own network policies let them.
 	// +optional
@@ -225,11 +225,11 @@ type MCPServerAudit struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what to audit.
+	// spec says what to audit.
 	// +required
 	Spec MCPServerAuditSpec `json:"spec"`
 
-	// status is what came of it.
+	// status reports what came of it.
 	// +optional
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status MCPServerAuditStatus `json:"status,omitempty"`

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Privileges is what the server needed of the machine: what a policy for it is made of.
+// Privileges lists what the server needed of the machine: what a policy for it is made of.
 type Privileges struct {
 	// uid that the server was started as.
 	UID int64 `json:"uid"`

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Profile is what the server was seen to do, by capability. It is a record, not
+// Profile records what the server was seen to do, by capability. It is a record, not
 // a judgement.
 type Profile struct {
 	// capabilities and phases in which something was seen.
@@ -9,7 +9,7 @@ type Profile struct {
 	Capabilities []CapabilityProfile `json:"capabilities"`
 }
 
-// CapabilityProfile is what was seen while one capability was exercised, or in
+// CapabilityProfile records what was seen while one capability was exercised, or in
 // a phase that belongs to none (kind Server).
 type CapabilityProfile struct {
 	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
@@ -22,7 +22,7 @@ type CapabilityProfile struct {
 	// phase of the session.
 	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase"`
-	// late is what the capability left behind did, after its response.
+	// late says that what the capability had left behind did this, after its response.
 	// +optional
 	Late bool `json:"late,omitempty"`
 	// reads are files that were opened for reading, with success.
@@ -126,7 +126,7 @@ type Connection struct {
 	BytesOut int64 `json:"bytesOut,omitempty"`
 }
 
-// Capture is what one connection, or one datagram, brought to the sinkhole.
+// Capture holds what one connection, or one datagram, brought to the sinkhole.
 type Capture struct {
 	// address that the server meant to reach.
 	// +kubebuilder:validation:MaxLength=512
