@@ -110,7 +110,7 @@ var _ = Describe("The probe in a Pod", func() {
 
 	It("is Inconclusive when it may call nothing", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev", probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})))
-		expectInconclusive(audit, report.ReasonNotExercised, "left out because that was asked for")
+		expectInconclusive(audit, report.ReasonNotExercised, "Left out because that was asked for")
 		Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1}))
 		Expect(reportOf(ctx, audit).Spec.Probe.Calls).To(Equal("Never"))
 
