@@ -51,9 +51,8 @@ const (
 	maxSummaryReason = 512
 )
 
-// shrinkSteps are how the lists of the profile and the manifest shrink when a
-// report within all single caps is still larger than MaxBytes: the record gives
-// way before the findings do.
+// shrinkSteps shrink the lists of profile and manifest when a report within all single caps
+// is still larger than MaxBytes: the record gives way before the findings do.
 var shrinkSteps = []limits{
 	{effects: MaxEffects, outputs: MaxOutputs, capabilities: MaxCapabilities, description: 512, definition: 2048, items: MaxItems, findings: MaxFindings},
 	{effects: 16, outputs: 32, capabilities: MaxCapabilities, description: 128, definition: 512, items: MaxItems, findings: MaxFindings},

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -317,39 +316,6 @@ func TestLargeQuestionsTakeTurns(t *testing.T) {
 	}
 	if answer, _ := ask(t, h, question("CREATE", "", pod(passing))); !answer.Allowed {
 		t.Error("a small question waits for large ones")
-	}
-}
-
-func TestUsesOfExceptionsAreTold(t *testing.T) {
-	f := newFacts("Enforce")
-	exception, err := gate.ReadException(&v1alpha1.MCPAuditException{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "leaky", CreationTimestamp: metav1.Now()},
-		Spec: v1alpha1.MCPAuditExceptionSpec{
-			PolicyRef: v1alpha1.PolicyReference{Kind: "MCPAuditPolicy", Name: "default"}, ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
-			Reason: "known and harmless", Ticket: "SEC-1", ExpiresAt: metav1.NewTime(time.Now().Add(time.Hour)),
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.known.Exceptions = []*gate.Exception{exception}
-	h, counted := newHandler(f)
-	review := question("CREATE", "", strings.Replace(pod(failing, failing+"@sha256:"+strings.Repeat("a", 64)), `"name":"notes",`, `"name":"notes","labels":{"a":"b"},`, 1))
-	review.Request.DryRun = ptr.To(true)
-	answer, _ := ask(t, h, review)
-	if !answer.Allowed || len(h.Uses.queue) != 0 || answer.AuditAnnotations["exception"] != "team-a/leaky (SEC-1)" {
-		t.Errorf("a dry run: %+v, %d uses", answer, len(h.Uses.queue))
-	}
-	review.Request.DryRun = nil
-	ask(t, h, review)
-	if len(h.Uses.queue) != 1 || !slices.Contains(counted.all, "excepted 2") {
-		t.Errorf("%d uses, counted %q", len(h.Uses.queue), counted.all)
-	}
-	for range maxUses {
-		ask(t, h, review)
-	}
-	if !slices.Contains(counted.all, "failed use_lost") {
-		t.Error("more uses than wait at most are not counted")
 	}
 }
 

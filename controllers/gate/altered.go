@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -27,13 +28,8 @@ type Alteration struct {
 	What, Fix string
 }
 
-// Defaults of spec.probe: a pass by less is no evidence for a policy with onAltered.
-const (
-	leastRounds = 3
-	leastCalls  = 24
-)
-
-// littleExercised says what of the default exercise an audit left out; empty if nothing.
+// littleExercised says what of the default exercise an audit left out; empty if nothing: a
+// pass by less is no evidence for a policy with onAltered.
 // With network Deny the server was told that there is no network, so that what it would
 // have sent, and what it does then, was not seen.
 func littleExercised(e *v1alpha1.AuditedExercise) string {
@@ -44,10 +40,10 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 		return "its probe.calls was " + string(e.Calls)
 	case e.SkippedTools > 0:
 		return fmt.Sprintf("its probe.skipTools left out %d tools", e.SkippedTools)
-	case e.Rounds < leastRounds:
-		return fmt.Sprintf("its probe.rounds was %d, not %d", e.Rounds, leastRounds)
-	case e.MaxCallsPerTool < leastCalls:
-		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, leastCalls)
+	case e.Rounds < plan.DefaultRounds:
+		return fmt.Sprintf("its probe.rounds was %d, not %d", e.Rounds, plan.DefaultRounds)
+	case e.MaxCallsPerTool < plan.DefaultMaxCallsPerTool:
+		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, plan.DefaultMaxCallsPerTool)
 	case e.Network == v1alpha1.NetworkDeny:
 		return "its sandbox.network was Deny"
 	}

@@ -350,39 +350,6 @@ func TestFailuresComeInWords(t *testing.T) {
 	}
 }
 
-// TestVsockIsForbiddenAndSeen: a socket that is in no network namespace is not
-// made, and the attempt is in the trace, by the server as by a child.
-func TestVsockIsForbiddenAndSeen(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := filepath.Join(t.TempDir(), "server") // the trace takes self for a stage of the sandbox
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(server, program, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, command := range map[string][]string{
-		"server": {server, vsockArg},
-		"child":  {"sh", "-c", `"$0" "$1"; echo ended with $?`, server, vsockArg},
-	} {
-		o := run(t, command...)
-		seen := false
-		for _, e := range o.events {
-			seen = seen || e.Op == trace.OpEvade && e.Syscall == trace.Forbidden
-		}
-		if !seen || strings.Contains(o.stdout, "still here") {
-			t.Errorf("%s: seen %v, stdout %q", name, seen, o.stdout)
-		}
-		if want := "ended with 159\n"; name == "child" && o.stdout != want { // 128 + SIGSYS
-			t.Errorf("stdout %q, want %q", o.stdout, want)
-		}
-	}
-}
-
 func sawRead(events []trace.Event, path string) bool {
 	for _, e := range events {
 		if e.Op == trace.OpRead && e.Path == path && e.Errno == "" {
