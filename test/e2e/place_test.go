@@ -77,9 +77,9 @@ var _ = Describe("Where an audit Pod runs", func() {
 	})
 
 	It("is lost when the kubelet evicts it", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("misbehave:fill", timeout(3*time.Minute), func(a *v1alpha1.MCPServerAudit) {
+		audit := settled(ctx, newAudit("misbehave:fill", timeout(10*time.Minute), func(a *v1alpha1.MCPServerAudit) {
 			// The kubelet looks at what Pods have written now and then: until it does, the
-			// call has to go on.
+			// call has to go on, which may take half of the time that the audit has.
 			a.Spec.Probe.CallTimeout = metav1.Duration{Duration: 150 * time.Second}
 		}))
 		expectInconclusive(audit, report.ReasonEvicted, "evicted from node ")
