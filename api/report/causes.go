@@ -79,7 +79,7 @@ const (
 // Causes has every reason why an audit may be incomplete.
 var Causes = []Cause{
 	{
-		ReasonImagePullFailed, "the server's or the runner's image could not be had", ByManager, RetryAlways,
+		ReasonImagePullFailed, "the server's or the runner's image could not be pulled", ByManager, RetryAlways,
 		"Check spec.server.image, and spec.server.imagePullSecrets for a private registry; the runner's image " +
 			"is the manager's own, see --runner-image.", false,
 	},

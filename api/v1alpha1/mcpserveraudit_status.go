@@ -40,8 +40,8 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 
-	// audited describes what the last audit ran. If the image could not be had, it is what was
-	// run of that image and command before. Absent of a server that runs elsewhere.
+	// audited describes what the last audit ran. If the image could not be pulled, it is what
+	// was run of that image and command before. Absent for a server that runs elsewhere.
 	// +optional
 	Audited *AuditedServer `json:"audited,omitempty"`
 

@@ -19,7 +19,7 @@ import (
 func codeOf(t *testing.T, dir string, argv ...string) []string {
 	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {
-		t.Skip(err)
+		t.Fatalf("%v: hack/install.sh brings it", err)
 	}
 	cfg := trace.Config{File: filepath.Join(t.TempDir(), "trace")}
 	wrapped := trace.Wrap(cfg, argv)
