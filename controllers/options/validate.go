@@ -135,7 +135,7 @@ func choice[T ~string](key string, word T, words ...T) error {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	return fmt.Errorf("%s: %q is none of %q", key, word, words)
+	return fmt.Errorf("%s: invalid value %q (want one of %q)", key, word, words)
 }
 
 // optional reports whether a name is one of an object, or empty.
