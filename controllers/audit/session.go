@@ -158,8 +158,8 @@ func (s *session) hold() {
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
 }
 
-// hidden reports whether Ready speaks of something else than the verdict: of what held
-// an audit back, and since then of the one that is to bring a verdict again.
+// hidden reports whether Ready shows a state other than the verdict: an audit that is held
+// back, or since then one that will give the verdict again.
 func (s *session) hidden() bool {
 	switch conditions.Reason(s.audit, v1alpha1.ConditionReady) {
 	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed,

@@ -144,7 +144,7 @@ func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
 	return p
 }
 
-// review returns what a reviewer has to know: what changed, and what is not approved by it.
+// review returns what changed since the baseline, and what an approval does not cover.
 func (a *api) review(ctx context.Context, v *view) (string, error) {
 	var text strings.Builder
 	audit := v.audit

@@ -66,9 +66,9 @@ type Program struct {
 // command is one of the commands.
 type command struct {
 	name string
-	// takes stands behind the name; about says in a line what it does.
+	// takes lists the arguments, as help shows them; about describes the command in a line.
 	takes, about string
-	// examples may stand behind the program's name.
+	// examples are command lines without the name of the program.
 	examples []string
 	// setUp binds the flags, and returns what runs when they are parsed.
 	setUp func(*pflag.FlagSet) action
