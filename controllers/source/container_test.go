@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // servers are the groups of MCPServer, and how discovery reads them.
@@ -101,15 +103,31 @@ func compareWithDiscovery(t *testing.T, encoded []byte, object map[string]any) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &Container{Image: reading.Server.Image, Command: reading.Server.Command, Args: reading.Server.Args}
+		want := &Container{
+			Image: reading.Server.Image, Command: reading.Server.Command, Args: reading.Server.Args,
+			WorkingDir: reading.Server.WorkingDir,
+		}
 		got := Server(schema.GroupKind{Group: group, Kind: KindServer}, canonical)
 		if strings.Contains(want.Image, "://") {
 			want.Unclear = noImage
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		// Env and Additions are as the object has them: discovery resolves the one and leaves out the other.
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Container{}, "Env", "Additions")); diff != "" {
 			t.Errorf("%s: %s\n%s", group, diff, encoded)
 		}
+		values, ok := Literals(got.Env)
+		if diff := cmp.Diff(namedValues(reading.Server.Env), values, cmpopts.EquateEmpty()); ok && diff != "" {
+			t.Errorf("%s: the variables differ: %s\n%s", group, diff, encoded)
+		}
 	}
+}
+
+func namedValues(variables []v1alpha1.EnvVar) map[string]string {
+	values := map[string]string{}
+	for _, variable := range variables {
+		values[variable.Name] = variable.Value
+	}
+	return values
 }
 
 // TestR5ValuesThatNoAuditHas: what an audit cannot have is not left out of a comparison, or

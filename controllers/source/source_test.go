@@ -262,6 +262,9 @@ func FuzzSources(f *testing.F) {
 		`{"spec":{"image":"i","transport":"sse","mcpPort":1e9,"podTemplateSpec":{"spec":{"containers":[{"name":"mcp","command":["a"]}]}}}}`,
 		`{"spec":{"transportType":"http","deployment":{"image":"i","port":-1,"env":{"":""}},"httpTransport":{"tls":{}}}}`,
 		`{"spec":{"source":{"containerImage":{"ref":"i"}},"config":{"port":1,"path":"/#"}}}`,
+		`{"spec":{"transportType":"http","deployment":{"image":"i","port":1,"env":{"":""}}}}`,
+		`{"spec":{"transportType":"stdio","deployment":{"image":"i","cmd":"c","env":{"A":"$(B)","B":"b"},"secretRefs":[{"name":"s"}],"volumeMounts":[{"mountPath":"/a"}]}}}`,
+		`{"spec":{"image":"i","env":[{"name":"A","value":"a"},{"name":"HOME","value":"/h"}],"podTemplateSpec":{"spec":{"containers":[{"name":"mcp","workingDir":"/w"}]}}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
