@@ -67,8 +67,8 @@ verify: ## Fail when a generated file is stale.
 ##@ Test
 
 .PHONY: test
-test: ## Run everything: lint, unit, outputs, chart, release, fuzz, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
-	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-dist test-fuzz test-conformance test-hostile test-envtest test-cluster test-on-cluster
+test: ## Run everything: lint, unit, outputs, chart, release, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
+	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-dist test-conformance test-hostile test-envtest test-cluster test-on-cluster
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -79,12 +79,6 @@ lint: ## Lint Go, the import rules and the shell scripts.
 test-unit: ## Run the tests that need no cluster.
 	go test -timeout 30m ./...
 	go -C test/containerd test ./...
-
-.PHONY: test-fuzz
-test-fuzz: ## Fuzz what reads a hostile server's words for some seconds each, the trace for 40 in all (`make fuzz` has every target).
-	@hack/fuzz.sh 10s runner/trace runner/canary
-	@hack/fuzz.sh 3s runner/inputs runner/transport runner/probe
-	@hack/fuzz.sh 2s runner/poison runner/squat runner/scope api/report api/statement controllers/gate controllers/imageref controllers/schedule controllers/source controllers/subject runner/render
 
 .PHONY: test-conformance
 test-conformance: ## Hold the tracers to what they promise: small programs, each way to trace; prints the table.
@@ -170,7 +164,7 @@ vuln: ## Check the dependencies for known vulnerabilities (asks vuln.go.dev; not
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./... || { echo "vuln: see above; if the database cannot be reached, set GOVULNDB to a copy of it (file:///...)" >&2; exit 1; }
 
 .PHONY: fuzz
-fuzz: ## Fuzz every parser of hostile input for FUZZTIME each.
+fuzz: ## Search for inputs that break a parser of hostile input, for FUZZTIME each; `make test` holds those that were found.
 	@hack/fuzz.sh $(FUZZTIME)
 
 .PHONY: bench
