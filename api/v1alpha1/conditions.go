@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // The condition types of an MCPServerAudit; AuditConditions has their reasons. Each
 // condition carries the generation of the spec that it is about, so `kubectl wait` is not
@@ -65,7 +69,10 @@ var AuditConditions = []ConditionReasons{
 }
 
 // unfinished are the reasons while an audit waits, runs or is read.
-var unfinished = []string{ReasonPending, ReasonQueued, ReasonRunning, ReasonCollecting}
+var unfinished = []string{
+	ReasonPending, ReasonResolvingImage, ReasonQueued, ReasonQuotaExceeded, ReasonRunNamespaceUnusable, ReasonAuditPodRefused,
+	ReasonRunning, ReasonCollecting,
+}
 
 // ReasonsOf returns the row of a condition of an MCPServerAudit.
 func ReasonsOf(conditionType string) ConditionReasons {
@@ -95,12 +102,22 @@ const (
 	// ReasonNotAllowed: the spec asks for what the operator's configuration does not
 	// allow; the message names the field, the value and the key of the configuration.
 	ReasonNotAllowed = "NotAllowed"
-	// ReasonSuspended: an audit is due, and spec.suspend holds it back.
+	// ReasonSuspended: an audit is due, and spec.suspend is true.
 	ReasonSuspended = "Suspended"
 	// ReasonPending: the audit has not begun.
 	ReasonPending = "Pending"
-	// ReasonQueued: the audit waits for something that the message names.
+	// ReasonResolvingImage: the registry has not said yet what the image is, or the manager
+	// may not read a pull secret yet.
+	ReasonResolvingImage = "ResolvingImage"
+	// ReasonQueued: the audit waits for a slot.
 	ReasonQueued = "Queued"
+	// ReasonQuotaExceeded: the quota of the run namespace has no room for the audit Pod.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonRunNamespaceUnusable: the run namespace is missing, is being deleted, or does
+	// not let the manager or the audit Pod in.
+	ReasonRunNamespaceUnusable = string(report.ReasonRunNamespaceUnusable)
+	// ReasonAuditPodRefused: a policy, a webhook or a LimitRange refuses the audit Pod.
+	ReasonAuditPodRefused = "AuditPodRefused"
 	// ReasonRunning: the audit Pod exists.
 	ReasonRunning = "Running"
 	// ReasonCollecting: the audit Pod is done, and its report could not be read or

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -36,7 +35,7 @@ func TestL3NamespacesLeaveQuestions(t *testing.T) {
 func TestNamespaceDoesNotAskForAll(t *testing.T) {
 	images := slow{make(chan struct{}), make(chan struct{})}
 	r := &Reconciler{Images: images}
-	resolve := func(namespace string) error {
+	resolve := func(namespace string) (outcome, error) {
 		return r.resolve(t.Context(), &session{now: time.Now(), audit: &v1alpha1.MCPServerAudit{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a"},
 			Spec:       v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "a"}},
@@ -44,15 +43,17 @@ func TestNamespaceDoesNotAskForAll(t *testing.T) {
 	}
 	done := make(chan error)
 	begin := func(namespace string) {
-		go func() { done <- resolve(namespace) }()
+		go func() {
+			_, err := resolve(namespace)
+			done <- err
+		}()
 		<-images.asked
 	}
 	for range perNamespace {
 		begin("hostile")
 	}
-	var wait waiting
-	if err := resolve("hostile"); !errors.As(err, &wait) || wait.after <= 0 {
-		t.Errorf("one question too many: %v", err)
+	if out, err := resolve("hostile"); err != nil || out.kind != waits || out.after <= 0 {
+		t.Errorf("one question too many: %v, %v", out, err)
 	}
 	begin("other")
 	close(images.answer)

@@ -24,10 +24,7 @@ const (
 )
 
 // collect reads what the Pod has to say, as far as it has.
-func (r *Reconciler) collect(ctx context.Context, s *session) error {
-	if s.failed() {
-		return nil
-	}
+func (r *Reconciler) collect(ctx context.Context, s *session) (outcome, error) {
 	state := result.Read(s.pod, s.now, result.Deadlines{
 		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline, Queue: r.Options.QueueDeadline,
 		Run: s.audit.Spec.Timeout.Duration + r.Options.PodMargin,
@@ -35,15 +32,15 @@ func (r *Reconciler) collect(ctx context.Context, s *session) error {
 	switch state.Stage {
 	case result.Failed:
 		s.fail(state.Reason, "%s", state.Message)
-		return r.identify(ctx, s)
+		return proceed, r.identify(ctx, s)
 	case result.Finished:
 		return r.collectReport(ctx, s)
 	}
 	s.progress(v1alpha1.ReasonRunning, fmt.Sprintf("%s (Pod %s/%s; audited because %s.)", state.Message, s.pod.Namespace, s.pod.Name, s.run.Message))
-	return waiting{state.Recheck}
+	return wait(state.Recheck), nil
 }
 
-func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
+func (r *Reconciler) collectReport(ctx context.Context, s *session) (outcome, error) {
 	reading, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	collected, err := result.Collect(reading, r.Logs, s.pod)
@@ -55,25 +52,25 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) error {
 		s.fail(report.ReasonReportLost, "The report is cut off at its beginning, because the kubelet rotated the log of the runner before it was read: "+
 			"its containerLogMaxSize is too small")
 	case errors.Is(err, result.ErrNoReport):
-		tried := s.collecting(fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
-		if tried < collectDeadline && s.pod.DeletionTimestamp == nil {
-			return waiting{logPause}
+		s.progress(v1alpha1.ReasonCollecting, fmt.Sprintf("The audit is done, and its report is being read from Pod %s/%s.", s.pod.Namespace, s.pod.Name))
+		if s.inState() < collectDeadline && s.pod.DeletionTimestamp == nil {
+			return wait(logPause), nil
 		}
 		s.summary = &collected.Summary
 		s.fail(report.ReasonReportLost, "%s", err)
 	case err != nil:
-		return err
+		return proceed, err
 	default:
 		s.summary, s.report = &collected.Summary, &collected.Report
 	}
 	if err := r.identify(ctx, s); err != nil {
-		return err
+		return proceed, err
 	}
 	if !s.failed() && result.ServerOutOfMemory(s.pod) {
 		s.fail(report.ReasonOOMKilled, "The server ran out of memory")
 	}
 	s.misled()
-	return nil
+	return proceed, nil
 }
 
 // identify finds out which image was run. The Pod names a manifest by its digest, so

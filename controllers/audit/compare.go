@@ -15,13 +15,10 @@ import (
 
 // compare holds the report against the one of the baseline, and marks the findings
 // that the spec accepts.
-func (r *Reconciler) compare(ctx context.Context, s *session) error {
-	if s.report == nil {
-		return nil
-	}
+func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 	known, err := r.baselineReport(ctx, s.audit)
 	if err != nil {
-		return err
+		return proceed, err
 	}
 	if known != nil {
 		s.known = &known.Manifest
@@ -38,7 +35,7 @@ func (r *Reconciler) compare(ctx context.Context, s *session) error {
 		s.report.Cap()
 	}
 	s.suppress()
-	return nil
+	return proceed, nil
 }
 
 // suppress marks what the spec accepts at this time, whatever the runner has marked.

@@ -168,7 +168,7 @@ var _ = Describe("The pull secrets of an audit", func() {
 			Expect(api.Create(ctx, foreign)).To(Succeed())
 			b.reconcile(ctx)
 			Expect(b.pods(ctx)).To(BeEmpty())
-			Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+			Expect(b.audit(ctx)).To(haveCondition("Auditing", "AuditPodRefused"))
 			Expect(message(b.audit(ctx), "Auditing")).To(And(ContainSubstring(copied.Name), ContainSubstring("not of this audit, delete it")))
 			Expect(api.Delete(ctx, b.audit(ctx))).To(Succeed())
 			b.reconcile(ctx)

@@ -20,15 +20,15 @@ import (
 )
 
 // observe finds the Pod of the audit in progress.
-func (r *Reconciler) observe(ctx context.Context, s *session) error {
+func (r *Reconciler) observe(ctx context.Context, s *session) (outcome, error) {
 	var err error
 	if s.specDigest, err = trigger.DigestOf(s.audit); err != nil {
-		return err
+		return proceed, err
 	}
 	s.requested = trigger.Requested(s.audit.Annotations)
 	s.respecified = s.audit.Generation > 1 && s.audit.Generation != s.audit.Status.ObservedGeneration
 	s.schedule, s.halted = r.permit(s.audit.Spec)
-	return r.observeFrom(ctx, s, r.Client)
+	return proceed, r.observeFrom(ctx, s, r.Client)
 }
 
 // observeFrom sorts the Pods of an audit into the one in progress and those
@@ -67,13 +67,10 @@ func isCurrent(audit *v1alpha1.MCPServerAudit, pod *corev1.Pod, run podspec.Run)
 
 // decide reports whether an audit is due. One that is in progress is finished
 // first: a request in the middle of it is answered by the next one.
-func (r *Reconciler) decide(ctx context.Context, s *session) error {
-	if s.pod != nil {
-		return nil
-	}
+func (r *Reconciler) decide(ctx context.Context, s *session) (outcome, error) {
 	if s.halted != nil {
 		s.halt(s.halted)
-		return errRest
+		return rest, nil
 	}
 	due, isDue := r.due(ctx, s)
 	if !isDue || s.audit.Spec.Suspend {
@@ -85,7 +82,7 @@ func (r *Reconciler) decide(ctx context.Context, s *session) error {
 		}
 		s.resting = true
 		r.plan(s)
-		return errRest
+		return rest, nil
 	}
 	s.run = podspec.Run{
 		Name: podspec.Name(s.audit, s.requested), Previous: podspec.Previous(s.audit), Audit: client.ObjectKeyFromObject(s.audit),
@@ -95,7 +92,7 @@ func (r *Reconciler) decide(ctx context.Context, s *session) error {
 	if conditions.Find(s.audit, v1alpha1.ConditionAuditing) == nil {
 		s.progress(v1alpha1.ReasonPending, "The audit begins: "+due.Message+".")
 	}
-	return nil
+	return proceed, nil
 }
 
 // due asks the registry about the tag only if nothing else has the image resolved

@@ -23,21 +23,21 @@ const fieldOwner = client.FieldOwner("mcpaudit")
 // becomes free when another audit ends, which no watch tells.
 const refusedPause = 15 * time.Second
 
-// ensure creates the audit Pod. What the cache says is checked against the API
-// server before: a server must not be run again because a verdict is late.
-func (r *Reconciler) ensure(ctx context.Context, s *session) error {
-	if s.pod != nil || s.failed() {
-		return nil
-	}
-	if err := r.confirm(ctx, s); err != nil {
-		return err
-	}
-	if s.pod != nil {
-		return nil
-	}
-	if s.hadPod() {
+// find looks past the cache for the Pod that the status knows of: a server must not be run
+// again because a verdict is late.
+func (r *Reconciler) find(ctx context.Context, s *session) (outcome, error) {
+	out, err := r.confirm(ctx, s)
+	if out == proceed && err == nil && s.pod == nil {
 		s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")
-		return nil
+	}
+	return out, err
+}
+
+// ensure creates the audit Pod, unless the API server knows of one that the cache does not
+// show.
+func (r *Reconciler) ensure(ctx context.Context, s *session) (outcome, error) {
+	if out, err := r.confirm(ctx, s); err != nil || out != proceed || s.pod != nil {
+		return out, err
 	}
 	secrets, err := r.copySecrets(ctx, s)
 	if err != nil {
@@ -46,39 +46,39 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) error {
 	pod, err := r.build(ctx, s, secrets)
 	if errors.Is(err, podspec.ErrTooLarge) || errors.Is(err, podspec.ErrTemplate) || errors.Is(err, errWeaker) {
 		s.fail(report.ReasonSandboxFailed, "The audit cannot be made: %s", err)
-		return nil
+		return proceed, nil
 	}
 	if err != nil {
-		return err
+		return proceed, err
 	}
 	if err := r.create(ctx, s, pod); err != nil {
 		return r.refused(ctx, s, err)
 	}
-	s.pod, s.started = pod, true
+	s.pod, s.started, s.waited = pod, true, s.inState()
 	s.notice(corev1.EventTypeNormal, "AuditStarted", fmt.Sprintf("Auditing %s in Pod %s/%s (%s): %s.",
 		cmp.Or(s.image, s.audit.Spec.Server.URL), pod.Namespace, pod.Name, s.run.Reason, s.run.Message))
-	return nil
+	return proceed, nil
 }
 
 // confirm looks past the cache whether the object is the one that was decided
 // on, and whether its Pod exists after all.
-func (r *Reconciler) confirm(ctx context.Context, s *session) error {
+func (r *Reconciler) confirm(ctx context.Context, s *session) (outcome, error) {
 	var live v1alpha1.MCPServerAudit
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.audit), &live); err != nil {
 		if apierrors.IsNotFound(err) {
-			return errStale
+			return stale, nil
 		}
-		return fmt.Errorf("read audit: %w", err)
+		return proceed, fmt.Errorf("read audit: %w", err)
 	}
 	if live.UID != s.audit.UID || live.ResourceVersion != s.audit.ResourceVersion {
-		return errStale
+		return stale, nil
 	}
 	decided := s.run
 	if err := r.observeFrom(ctx, s, r.Live); err != nil {
-		return err
+		return proceed, err
 	}
 	if s.pod == nil {
 		s.run = decided
 	}
-	return nil
+	return proceed, nil
 }

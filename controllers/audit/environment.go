@@ -20,7 +20,7 @@ import (
 // surroundings records what the spec sets of the server's environment. imageEnv and
 // imageDir are the image's own, and empty where they are not known: what the spec repeats
 // of them changes nothing.
-func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string) error {
+func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string) outcome {
 	server := s.audit.Spec.Server
 	own := map[string]string{}
 	for _, variable := range imageEnv {
@@ -47,7 +47,7 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 	if len(of.Names) > 0 && r.EnvironmentKey != nil {
 		key := r.EnvironmentKey()
 		if key == nil {
-			return waiting{keyPause}
+			return wait(keyPause)
 		}
 		of.Digest = v1alpha1.Digest(environ.Digest(key, set))
 	}
@@ -55,7 +55,7 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 	if len(of.Names) > 0 || of.WorkingDir != "" {
 		s.run.Audited.Environment = of
 	}
-	return nil
+	return proceed
 }
 
 // place records where the image has the command run, and what its variables add to the

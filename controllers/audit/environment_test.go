@@ -30,8 +30,8 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 			r := &Reconciler{EnvironmentKey: func() []byte { return key }}
 			s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: c.server}}}
 			s.run.Audited = asked(s.audit.Spec)
-			if err := r.surroundings(s, c.imageEnv, "/app"); err != nil {
-				t.Fatal(err)
+			if out := r.surroundings(s, c.imageEnv, "/app"); out != proceed {
+				t.Fatal(out)
 			}
 			of := s.run.Audited.Environment
 			if (of != nil) != c.recorded || (s.run.CodeLoaded != "") != c.loads {
@@ -44,8 +44,8 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 				t.Errorf("failure %+v", s.failure)
 			}
 			key = nil
-			if err := r.surroundings(s, c.imageEnv, "/app"); (err != nil) != (of != nil && len(of.Names) > 0) {
-				t.Errorf("without a key: %v", err)
+			if out := r.surroundings(s, c.imageEnv, "/app"); (out.kind == waits) != (of != nil && len(of.Names) > 0) {
+				t.Errorf("without a key: %v", out)
 			}
 		})
 	}

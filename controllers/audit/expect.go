@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/apierr"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
@@ -80,7 +81,7 @@ func (r *Reconciler) countOnce(ctx context.Context) error {
 	}
 	err := r.census(ctx)
 	r.admission.counted = err == nil
-	if isRefusal(err) {
+	if apierr.IsRefusal(err) {
 		return nil
 	}
 	return err

@@ -15,17 +15,13 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/apierr"
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// The reasons of the events about an audit whose Pod is refused. An audit that is
-// decided has the reason of its condition.
 const (
-	eventQuota       = "QuotaExceeded"
-	eventUnusable    = string(report.ReasonRunNamespaceUnusable)
-	eventPodRefused  = "AuditPodRefused"
 	eventUnwritten   = "StatusRefused"
 	labelToRun       = "`kubectl label --overwrite namespace %s pod-security.kubernetes.io/enforce=privileged`"
 	rolesToApply     = "`kubectl apply -k config/rbac`"
@@ -34,10 +30,10 @@ const (
 
 // refusal is why the API server does not take what an audit needs.
 type refusal struct {
-	// event is the reason of the event when the wait begins.
-	event string
-	// what says in a sentence what is the matter and what to do. It is the same
-	// for as long as the wait lasts, which is how the wait is known again.
+	// state is the reason of Auditing while the audit waits, and of the event when the
+	// wait begins.
+	state string
+	// what says in a sentence what is the matter and what to do.
 	what string
 	// reason is that of the audit if it has to be given up.
 	reason report.Reason
@@ -58,14 +54,14 @@ const (
 // of them only; the others are known by the words of its admission plugins.
 func refusalOf(err error, namespace string, state namespaceState) refusal {
 	unusable := func(format string, args ...any) refusal {
-		return refusal{event: eventUnusable, reason: report.ReasonRunNamespaceUnusable, what: fmt.Sprintf(format, args...)}
+		return refusal{state: v1alpha1.ReasonRunNamespaceUnusable, reason: report.ReasonRunNamespaceUnusable, what: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case isQuota(err):
-		return refusal{event: eventQuota, reason: report.ReasonSandboxFailed, passes: true, what: fmt.Sprintf(
+		return refusal{state: v1alpha1.ReasonQuotaExceeded, reason: report.ReasonSandboxFailed, passes: true, what: fmt.Sprintf(
 			"The quota of the run namespace %s has no room for the audit Pod, which waits for it; raise the ResourceQuota if it stays so", namespace)}
 	case isLimitRange(err):
-		return refusal{event: eventPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
+		return refusal{state: v1alpha1.ReasonAuditPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
 			"The LimitRange of the run namespace %s does not allow that much; ask for less by spec.sandbox.resources, or raise it", namespace)}
 	case isPodSecurity(err):
 		return unusable("Pod Security does not let the audit Pod, which traces, into the run namespace %s; allow it there: "+labelToRun, namespace, namespace)
@@ -76,7 +72,7 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 	case isUnauthorised(err):
 		return unusable("The manager has no right to what it needs in the run namespace %s; give it its role: "+rolesToApply, namespace)
 	}
-	return refusal{event: eventPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
+	return refusal{state: v1alpha1.ReasonAuditPodRefused, reason: report.ReasonSandboxFailed, what: fmt.Sprintf(
 		"The audit Pod is refused in the run namespace %s; if it is by a policy, exempt the namespace from it", namespace)}
 }
 
@@ -105,25 +101,28 @@ func isUnauthorised(err error) bool {
 // refused waits where waiting may help, and says why. Room in the quota comes;
 // everything else, such as a policy, a namespace that is missing or on its way
 // out, or a stranger's Pod of the same name, is given up after a while.
-func (r *Reconciler) refused(ctx context.Context, s *session, err error) error {
+func (r *Reconciler) refused(ctx context.Context, s *session, err error) (outcome, error) {
 	switch {
-	case !isRefusal(err):
-		return fmt.Errorf("create audit pod: %w", err)
+	case !apierr.IsRefusal(err):
+		return proceed, fmt.Errorf("create audit pod: %w", err)
 	case apierrors.IsInvalid(err):
 		s.fail(report.ReasonSandboxFailed, "The API server refuses the audit Pod: %s", err)
-		return nil
+		return proceed, nil
 	}
 	state := namespaceThere
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
 		state = r.runNamespace(ctx)
 	}
 	why := refusalOf(err, r.Options.RunNamespace, state)
-	waited := s.wait(why, err)
-	if !why.passes && waited >= r.Options.StartDeadline {
-		s.fail(why.reason, "The audit Pod could not be created within %s. %s (%s)", r.Options.StartDeadline, why.what, err)
-		return nil
+	if s.state() != why.state {
+		s.notice(corev1.EventTypeWarning, why.state, fmt.Sprintf("%s (%s).", why.what, err))
 	}
-	return waiting{refusedPause}
+	s.progress(why.state, fmt.Sprintf("%s (%s).", why.what, err))
+	if !why.passes && s.inState() >= r.Options.StartDeadline {
+		s.fail(why.reason, "The audit Pod could not be created within %s. %s (%s)", r.Options.StartDeadline, why.what, err)
+		return proceed, nil
+	}
+	return wait(refusedPause), nil
 }
 
 // runNamespace asks for the run namespace. Where it is missing so is the manager's
@@ -138,20 +137,6 @@ func (r *Reconciler) runNamespace(ctx context.Context) namespaceState {
 		return namespaceTerminating
 	}
 	return namespaceThere
-}
-
-// wait says what an audit waits for, by an event when that begins, and tells for
-// how long it has waited for it.
-func (s *session) wait(why refusal, err error) time.Duration {
-	auditing := conditions.Find(s.audit, v1alpha1.ConditionAuditing)
-	began := s.since()
-	goesOn := !began.IsZero() && auditing.Reason == v1alpha1.ReasonQueued && strings.HasPrefix(auditing.Message, why.what)
-	if !goesOn {
-		conditions.Remove(s.audit, v1alpha1.ConditionAuditing) // each wait has its own deadline
-		s.notice(corev1.EventTypeWarning, why.event, fmt.Sprintf("%s (%s).", why.what, err))
-	}
-	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("%s (%s).", why.what, err))
-	return s.age(s.since().Time)
 }
 
 // unwrittenPause is when a status that the API server found invalid is tried again.

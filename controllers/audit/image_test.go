@@ -82,7 +82,7 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		b.images.err = imageref.ErrUnreachable
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 		a := b.audit(ctx)
-		Expect(a).To(And(haveCondition("Ready", "Queued"), haveCondition("Auditing", "Queued"), haveCondition("Reconciling", "Queued")))
+		Expect(a).To(And(haveCondition("Ready", "ResolvingImage"), haveCondition("Auditing", "ResolvingImage"), haveCondition("Reconciling", "ResolvingImage")))
 		Expect(message(a, "Ready")).To(ContainSubstring("tried again for up to 10m0s: registry unreachable"))
 		Expect(kstatus(a)).To(Equal(status.InProgressStatus))
 
@@ -133,12 +133,12 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		})
 		b.reconcile(ctx)
 		missing := message(b.audit(ctx), "Auditing")
-		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+		Expect(b.audit(ctx)).To(haveCondition("Auditing", "ResolvingImage"))
 		Expect(missing).To(ContainSubstring("x must be a Secret of type kubernetes.io/dockerconfigjson"))
 		Expect(api.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.key.Namespace, Name: "x"}, Type: corev1.SecretTypeOpaque})).To(Succeed())
 		b.reconcile(ctx)
 		Expect(message(b.audit(ctx), "Auditing")).To(Equal(missing))
-		Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+		Expect(b.audit(ctx)).To(haveCondition("Auditing", "ResolvingImage"))
 	})
 
 	It("L8: is not pulled if it is too large, until the configuration allows it", func(ctx SpecContext) {

@@ -73,7 +73,7 @@ var _ = Describe("the manager", func() {
 
 		By("reading no secret that its namespace does not let it read")
 		eventually(ctx, func(g Gomega) {
-			g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued"))
+			g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "ResolvingImage"))
 			g.Expect(message(b.audit(ctx), "Auditing")).To(HaveSuffix("Allow it: `kubectl create rolebinding mcpaudit-pull-secret-reader --namespace=" +
 				b.key.Namespace + " --clusterrole=mcpaudit-pull-secret-reader --serviceaccount=mcpaudit-system:mcpaudit-manager`."))
 		})

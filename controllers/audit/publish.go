@@ -13,13 +13,14 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/apierr"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
 // judge finds the verdict.
-func (r *Reconciler) judge(_ context.Context, s *session) error {
+func (r *Reconciler) judge(_ context.Context, s *session) (outcome, error) {
 	in := verdict.Input{
 		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
 		Known: s.audit.Status.BaselineDigest, KnownManifest: s.known, Change: s.change,
@@ -29,16 +30,16 @@ func (r *Reconciler) judge(_ context.Context, s *session) error {
 		in.ReportName = s.run.Name
 	}
 	s.outcome = verdict.Judge(in)
-	return nil
+	return proceed, nil
 }
 
 // publish stores the report and then fills in the status: a status never names
 // a report that does not exist.
-func (r *Reconciler) publish(ctx context.Context, s *session) error {
+func (r *Reconciler) publish(ctx context.Context, s *session) (outcome, error) {
 	if s.report != nil {
 		if err := r.store(ctx, s); err != nil {
-			if err := r.unstored(ctx, s, err); err != nil {
-				return err
+			if out, err := r.unstored(ctx, s, err); err != nil || out != proceed {
+				return out, err
 			}
 		}
 	}
@@ -50,19 +51,23 @@ func (r *Reconciler) publish(ctx context.Context, s *session) error {
 	if s.outcome.Drift != nil {
 		s.notice(corev1.EventTypeWarning, "ManifestDrifted", s.outcome.ManifestStable.Message)
 	}
-	return nil
+	return proceed, nil
 }
 
 // unstored goes on without a report that is refused, so that nobody holds back a
 // verdict by a quota or a policy, or by CRDs older than the manager: after a
 // while, and at once if it is too large. The findings still count.
-func (r *Reconciler) unstored(ctx context.Context, s *session, err error) error {
+func (r *Reconciler) unstored(ctx context.Context, s *session, err error) (outcome, error) {
 	tooLarge := apierrors.IsRequestEntityTooLargeError(err)
+	if !apierr.IsRefusal(err) {
+		return proceed, err
+	}
+	if !tooLarge {
+		s.progress(v1alpha1.ReasonCollecting, fmt.Sprintf("The audit is done, and its report cannot be stored yet: %s.", err))
+	}
 	switch {
-	case !isRefusal(err):
-		return err
-	case !tooLarge && s.collecting(fmt.Sprintf("The audit is done, and its report cannot be stored yet: %s.", err)) < collectDeadline:
-		return waiting{refusedPause}
+	case !tooLarge && s.inState() < collectDeadline:
+		return wait(refusedPause), nil
 	case tooLarge, apierrors.IsInvalid(err):
 		s.report = nil // what the API does not accept in a report, it does not in a status
 	}

@@ -6,6 +6,7 @@
 //
 //	observe  which of the Pods that exist is the audit in progress
 //	decide   is an audit due, and why                    (controllers/trigger)
+//	find     a Pod that the cache does not show
 //	resolve  the image to a digest and an entrypoint     (controllers/imageref)
 //	admit    a slot, of those that audits run in         (controllers/slots)
 //	ensure   that the audit Pod exists                   (controllers/podspec)
@@ -30,8 +31,7 @@
 //	Audited         Unknown NotYetAudited           True Completed, or False
 //	ScopeConformant Unknown NotYetAudited           by spec.declaredScope
 //	ManifestStable  Unknown NotYetAudited           by the baseline
-//	Auditing        True Pending|Queued|Running|    False Idle
-//	                Collecting
+//	Auditing        True, see AuditConditions       False Idle
 //	Reconciling     True                            absent
 //	Stalled         absent                          True if Ready is False
 //
@@ -131,34 +131,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	before := audit.DeepCopy()
 	s := &session{audit: audit, now: r.Clock.Now()}
-	err = r.advance(ctx, s)
-	r.yield(s, err)
-	outcome, err := s.conclude(err)
-	if errors.Is(err, errStale) {
+	out, err := r.advance(ctx, s)
+	r.yield(s, out, err)
+	if out == stale {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	}
+	next := s.conclude(out, err)
 	if writeErr := r.write(ctx, before, audit); writeErr != nil {
 		return r.unwritten(ctx, audit, errors.Join(writeErr, err))
 	}
 	r.unwritable.Delete(audit.UID)
 	r.tell(ctx, before, s)
-	return outcome, errors.Join(err, r.settle(ctx, s))
-}
-
-// advance takes the steps in their order.
-func (r *Reconciler) advance(ctx context.Context, s *session) error {
-	for _, step := range []struct {
-		name string
-		take func(context.Context, *session) error
-	}{
-		{"observe", r.observe}, {"decide", r.decide}, {"resolve", r.resolve}, {"admit", r.admit}, {"ensure", r.ensure},
-		{"collect", r.collect}, {"compare", r.compare}, {"judge", r.judge}, {"publish", r.publish},
-	} {
-		if err := step.take(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
-		}
-	}
-	return nil
+	return next, errors.Join(err, r.settle(ctx, s))
 }
 
 // again treats a conflict as what it is: news that the cache has not seen yet.

@@ -24,13 +24,10 @@ var errNoSecret = errors.New("no pull secret")
 // nothing is run, since the node and the operator may have credentials that the author has
 // not. Where the configuration allows node images, one with a command is tried as it is
 // given, and the kubelet has the last word.
-func (r *Reconciler) resolve(ctx context.Context, s *session) error {
-	if s.pod != nil {
-		return nil
-	}
+func (r *Reconciler) resolve(ctx context.Context, s *session) (outcome, error) {
 	server := s.audit.Spec.Server
 	if server.URL != "" {
-		return nil // runs elsewhere: there is no image to speak of
+		return proceed, nil // runs elsewhere: there is no image to speak of
 	}
 	var image imageref.Image
 	secrets, err := r.pullSecrets(ctx, s.audit)
@@ -40,40 +37,41 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) error {
 	s.secrets = secrets
 	switch {
 	case err == nil:
-		return r.accept(s, image)
+		return r.accept(s, image), nil
 	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
 	case errors.Is(err, imageref.ErrBusy):
-		return waiting{busyPause} // nothing was learned, so that there is nothing to say
+		return wait(busyPause), nil // nothing was learned, so that there is nothing to say
 	case errors.Is(err, errNoSecret), errors.Is(err, imageref.ErrBadSecret):
-		return r.retryResolve(s, err)
+		return r.retryResolve(s, err), nil
 	case r.Options.Allowed.NodeImages && len(server.Command) > 0 && imageError(err):
-		if err := r.surroundings(s, nil, ""); err != nil {
-			return err
+		if out := r.surroundings(s, nil, ""); out != proceed {
+			return out, nil
 		}
 		s.image = server.Image
 		s.runs(slices.Concat(server.Command, server.Args))
 	case errors.Is(err, imageref.ErrUnreachable):
-		return r.retryResolve(s, err)
+		return r.retryResolve(s, err), nil
 	case errors.Is(err, imageref.ErrUnauthorized), errors.Is(err, imageref.ErrNotFound):
 		s.fail(report.ReasonImagePullFailed, "%s%s", err, r.onNodes())
 	default:
-		return err
+		return proceed, err
 	}
-	return nil
+	return proceed, nil
 }
 
 // accept has an image run that its registry gives away.
-func (r *Reconciler) accept(s *session, image imageref.Image) error {
+func (r *Reconciler) accept(s *session, image imageref.Image) outcome {
 	if err := r.Options.Allowed.CheckImage(s.audit.Spec.Server.Image, image.Size); err != nil {
 		s.halt(notAllowed(err))
-		return errRest
+		return rest
 	}
-	if err := r.surroundings(s, image.Env, image.WorkingDir); err != nil {
-		return err
+	if out := r.surroundings(s, image.Env, image.WorkingDir); out != proceed {
+		return out
 	}
 	s.place(image.Env, image.WorkingDir)
-	return s.found(image)
+	s.found(image)
+	return proceed
 }
 
 // onNodes is the advice for an image that its registry does not give away. What else
@@ -101,7 +99,7 @@ func imageError(err error) bool {
 
 // found takes the command line together as a kubelet would: command replaces
 // ENTRYPOINT and CMD, args replace CMD.
-func (s *session) found(image imageref.Image) error {
+func (s *session) found(image imageref.Image) {
 	server := s.audit.Spec.Server
 	entrypoint, args := image.Entrypoint, image.Cmd
 	if len(server.Command) > 0 {
@@ -119,7 +117,6 @@ func (s *session) found(image imageref.Image) error {
 	if len(s.command) == 0 {
 		s.fail(report.ReasonImagePullFailed, "The image %s has neither ENTRYPOINT nor CMD. Set spec.server.command to the server's command line", server.Image)
 	}
-	return nil
 }
 
 // identified records what the image names, and which manifest of that is run.
@@ -153,8 +150,8 @@ const (
 )
 
 // retryResolve waits for what may yet come, for a bounded time.
-func (r *Reconciler) retryResolve(s *session, cause error) error {
-	s.progress(v1alpha1.ReasonQueued, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
+func (r *Reconciler) retryResolve(s *session, cause error) outcome {
+	s.progress(v1alpha1.ReasonResolvingImage, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
 	elapsed := s.age(s.since().Time)
 	if elapsed >= r.Options.ResolveDeadline {
 		remedy := ""
@@ -162,9 +159,9 @@ func (r *Reconciler) retryResolve(s *session, cause error) error {
 			remedy = r.onNodes()
 		}
 		s.fail(report.ReasonImagePullFailed, "The image could not be resolved within %s: %s%s", r.Options.ResolveDeadline, cause, remedy)
-		return nil
+		return proceed
 	}
-	return waiting{min(max(elapsed, minResolvePause), maxResolvePause)}
+	return wait(min(max(elapsed, minResolvePause), maxResolvePause))
 }
 
 // pullSecrets reads the pull secrets, by name and past the cache: the manager

@@ -167,7 +167,7 @@ var _ = Describe("a schedule", func() {
 		b.images.err = imageref.ErrUnreachable
 		for range 3 {
 			b.reconcile(ctx)
-			Expect(b.audit(ctx)).To(And(haveCondition("Ready", "Queued"), haveCondition("Reconciling", "Queued"), haveCondition("Stalled", "")))
+			Expect(b.audit(ctx)).To(And(haveCondition("Ready", "ResolvingImage"), haveCondition("Reconciling", "ResolvingImage"), haveCondition("Stalled", "")))
 		}
 		b.images.err = nil
 		b.audited(ctx, clean())

@@ -1,8 +1,9 @@
 package audit
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,8 +62,10 @@ type session struct {
 
 	// judge
 	outcome verdict.Outcome
-	// started is set once the audit Pod is created.
+	// started is set once the audit Pod is created, and waited is how long the audit was
+	// in the state before.
 	started bool
+	waited  time.Duration
 	// decided is set once the outcome is in the status, resting if none is due.
 	decided, resting bool
 	// next is how long it takes until there is something to decide; 0 for never.
@@ -78,37 +81,28 @@ func (s *session) notice(kind, reason, message string) {
 	s.notes = append(s.notes, note{kind, reason, message})
 }
 
-// fail ends the audit without a report.
-func (s *session) fail(reason report.Reason, format string, args ...any) {
-	s.failure = report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
+// conclude returns when the work queue looks at the audit again. An error is shown by the
+// state that it was met in, whose deadline goes on.
+func (s *session) conclude(out outcome, err error) ctrl.Result {
+	switch {
+	case err != nil:
+		s.progress(cmp.Or(s.state(), v1alpha1.ReasonPending), fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))
+		return ctrl.Result{}
+	case out.kind == waits:
+		return ctrl.Result{RequeueAfter: out.after}
+	}
+	return ctrl.Result{RequeueAfter: s.next}
 }
 
-// failed reports whether the remaining steps have nothing to run or to collect.
-func (s *session) failed() bool { return s.failure.Reason != "" }
-
-// conclude turns the end of the steps into what the work queue does next.
-func (s *session) conclude(err error) (ctrl.Result, error) {
-	var wait waiting
-	switch {
-	case err == nil, errors.Is(err, errRest):
-		return ctrl.Result{RequeueAfter: s.next}, nil
-	case errors.As(err, &wait):
-		return ctrl.Result{RequeueAfter: wait.after}, nil
-	case errors.Is(err, errStale):
-		return ctrl.Result{}, err
+// state returns the reason of Auditing while an audit of this spec is in progress, else "".
+func (s *session) state() string {
+	if began := s.since(); began.IsZero() {
+		return ""
 	}
-	reason := v1alpha1.ReasonQueued
-	switch {
-	case s.pod != nil && conditions.Reason(s.audit, v1alpha1.ConditionAuditing) == v1alpha1.ReasonCollecting:
-		reason = v1alpha1.ReasonCollecting // its deadline goes on
-	case s.pod != nil:
-		reason = v1alpha1.ReasonRunning
-	}
-	s.progress(reason, fmt.Sprintf("The audit cannot go on, and is tried again: %s.", err))
-	return ctrl.Result{}, err
+	return conditions.Reason(s.audit, v1alpha1.ConditionAuditing)
 }
 
-// progress says what the audit in progress is doing. Only an object without a
+// progress says which state the audit in progress is in. Only an object without a
 // verdict shows it in Ready.
 func (s *session) progress(reason, message string) {
 	first := s.audit.Status.Verdict == ""
@@ -126,33 +120,21 @@ func (s *session) progress(reason, message string) {
 			s.set(condition, conditions.Unknown(v1alpha1.ReasonNotYetAudited, "The first audit is in progress."))
 		}
 	}
-	if c := conditions.Find(s.audit, v1alpha1.ConditionAuditing); c != nil && (c.ObservedGeneration != s.audit.Generation || leavesLine(c, message)) {
-		// Deadlines count from the transition; another spec has its own, and what
-		// was waited for a slot does not count.
-		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
+	if s.state() != reason {
+		conditions.Remove(s.audit, v1alpha1.ConditionAuditing) // each state has a deadline of its own
 	}
 	s.set(v1alpha1.ConditionAuditing, conditions.True(reason, message))
 }
 
-// collecting says that the report is on its way, and tells for how long it has
-// been: the condition keeps the time, across restarts of the manager.
-func (s *session) collecting(message string) time.Duration {
-	if conditions.Reason(s.audit, v1alpha1.ConditionAuditing) != v1alpha1.ReasonCollecting {
-		conditions.Remove(s.audit, v1alpha1.ConditionAuditing)
-	}
-	s.progress(v1alpha1.ReasonCollecting, message)
-	return s.age(s.since().Time)
-}
-
 // hadPod reports whether the status knows of a Pod of the audit in progress.
 func (s *session) hadPod() bool {
-	began, reason := s.since(), conditions.Reason(s.audit, v1alpha1.ConditionAuditing)
-	return !began.IsZero() && (reason == v1alpha1.ReasonRunning || reason == v1alpha1.ReasonCollecting)
+	state := s.state()
+	return state == v1alpha1.ReasonRunning || state == v1alpha1.ReasonCollecting
 }
 
 // hold says that an audit is due but suspended.
 func (s *session) hold() {
-	const message = "An audit is due, and spec.suspend holds it back. Set it to false to have the server audited."
+	const message = "An audit is due and suspended (spec.suspend is true). Set spec.suspend to false to have the server audited."
 	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
 	s.set(v1alpha1.ConditionStalled, conditions.True(v1alpha1.ReasonSuspended, message))
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
@@ -161,12 +143,12 @@ func (s *session) hold() {
 // hidden reports whether Ready shows a state other than the verdict: an audit that is held
 // back, or since then one that will give the verdict again.
 func (s *session) hidden() bool {
-	switch conditions.Reason(s.audit, v1alpha1.ConditionReady) {
-	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed,
-		v1alpha1.ReasonPending, v1alpha1.ReasonQueued, v1alpha1.ReasonRunning, v1alpha1.ReasonCollecting:
+	switch reason := conditions.Reason(s.audit, v1alpha1.ConditionReady); reason {
+	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed:
 		return true
+	default:
+		return slices.Contains(v1alpha1.ReasonsOf(v1alpha1.ConditionReady).Unknown, reason)
 	}
-	return false
 }
 
 // idle says that nothing is in progress, and that the verdict is about the current
@@ -187,6 +169,14 @@ func (s *session) stop() {
 // set writes a condition.
 func (s *session) set(conditionType string, c conditions.Condition) {
 	conditions.Set(s.audit, conditionType, c, s.now)
+}
+
+// inState returns how long the audit in progress is in its state; 0 if there is none.
+func (s *session) inState() time.Duration {
+	if began := s.since(); !began.IsZero() {
+		return s.age(began.Time)
+	}
+	return 0
 }
 
 // age returns how long ago something began, at least 0.

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
+	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
@@ -136,6 +138,26 @@ var _ = Describe("a slot", func() {
 		drifted.request(ctx, "now")
 		drifted.reconcile(ctx)
 		Expect(message(drifted.audit(ctx), "Auditing")).To(ContainSubstring("requested (Requested)"))
+	})
+
+	It("is counted in the time that an audit waited", func(ctx SpecContext) {
+		a := newBench(ctx)
+		now := a.limited(1, 1)
+		b := a.beside(ctx)
+		registry := prometheus.NewRegistry()
+		b.Metrics = metrics.New(registry)
+		a.runs(ctx)
+		b.queued(ctx)
+		now.SetTime(now.Now().Add(20 * time.Second))
+		a.ends(ctx)
+		b.runs(ctx)
+		families, err := registry.Gather()
+		Expect(err).NotTo(HaveOccurred())
+		for _, family := range families {
+			if family.GetName() == "mcpaudit_audit_wait_seconds" {
+				Expect(family.GetMetric()[0].GetHistogram().GetSampleSum()).To(BeNumerically(">=", 20.0))
+			}
+		}
 	})
 
 	It("is given up by an audit that is suspended or deleted while it waits", func(ctx SpecContext) {
@@ -275,10 +297,10 @@ var _ = Describe("a slot", func() {
 		a.ends(ctx)
 		b.refuses("Pod")
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
-		Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "AuditPodRefused"))
 		now.SetTime(now.Now().Add(b.Options.StartDeadline - time.Second))
 		b.reconcile(ctx)
-		Expect(b.audit(ctx)).To(haveCondition("Ready", "Queued"))
+		Expect(b.audit(ctx)).To(haveCondition("Ready", "AuditPodRefused"))
 		now.SetTime(now.Now().Add(time.Second))
 		b.reconcile(ctx)
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "AuditInconclusive"))

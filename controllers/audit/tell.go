@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -21,20 +22,12 @@ func (r *Reconciler) tell(ctx context.Context, before *v1alpha1.MCPServerAudit, 
 		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
 	}
 	if s.started {
-		r.Metrics.Started(s.waited())
+		r.Metrics.Started(s.waited)
 	}
 	if s.decided {
 		r.Metrics.Decided(string(s.outcome.Verdict), string(s.outcome.Reason), string(s.run.Reason), s.took())
 	}
 	s.log(log.FromContext(ctx), before)
-}
-
-// waited returns how long the audit was due when its Pod was created.
-func (s *session) waited() time.Duration {
-	if began := s.since(); !began.IsZero() {
-		return s.age(began.Time)
-	}
-	return 0
 }
 
 // took returns how long the audit Pod lived; 0 if there was none.
@@ -58,14 +51,12 @@ func (s *session) log(logger logr.Logger, before *v1alpha1.MCPServerAudit) {
 		logger.Info("Decided audit", "verdict", s.outcome.Verdict, "reason", s.outcome.Reason, "message", s.outcome.Message,
 			"seconds", s.took().Seconds(), "imageDigest", s.resolved)
 	case s.started:
-		logger.Info("Started audit", "pod", s.pod.Name, "image", s.image, "waitedSeconds", s.waited().Seconds(), "because", s.run.Message)
+		logger.Info("Started audit", "pod", s.pod.Name, "image", s.image, "waitedSeconds", s.waited.Seconds(), "because", s.run.Message)
 	case s.held(before):
-		logger.Info("Held audit back", "message", message(s.audit, v1alpha1.ConditionReady))
-	case auditing == nil || auditing.Reason == conditions.Reason(before, v1alpha1.ConditionAuditing):
-	case auditing.Reason == v1alpha1.ReasonQueued:
-		logger.Info("Queued audit", "message", auditing.Message)
-	case auditing.Reason == v1alpha1.ReasonCollecting:
-		logger.Info("Waited for report", "message", auditing.Message)
+		logger.Info("Suspended audit", "message", message(s.audit, v1alpha1.ConditionReady))
+	case auditing == nil || auditing.Status != metav1.ConditionTrue || auditing.Reason == conditions.Reason(before, v1alpha1.ConditionAuditing):
+	case auditing.Reason != v1alpha1.ReasonPending && auditing.Reason != v1alpha1.ReasonRunning:
+		logger.Info("Waiting", "reason", auditing.Reason, "message", auditing.Message)
 	}
 }
 

@@ -46,19 +46,19 @@ func TestLog(t *testing.T) {
 	}{
 		{"nothing changed", auditing("Running"), auditing("Running"), nil},
 		{"still queued, for something else", auditing("Queued"), auditing("Queued"), nil},
-		{"queued", nil, auditing("Queued"), line(ran, map[string]any{"msg": "Queued audit", "message": "for Queued"})},
+		{"queued", nil, auditing("Queued"), line(ran, map[string]any{"msg": "Waiting", "reason": "Queued", "message": "for Queued"})},
 		{"started", auditing("Queued"), func(s *session) {
 			auditing("Running")(s)
-			s.pod, s.started, s.image, s.run.Message = pod, true, "registry.example/notes", "somebody asked"
+			s.pod, s.started, s.waited, s.image, s.run.Message = pod, true, 3*time.Second, "registry.example/notes", "somebody asked"
 		}, line(ran, map[string]any{"msg": "Started audit", "pod": "notes-1", "image": "registry.example/notes", "waitedSeconds": 3.0, "because": "somebody asked"})},
 		{"running, as the cache shows", auditing("Queued"), auditing("Running"), nil},
-		{"collecting", auditing("Running"), auditing("Collecting"), line(ran, map[string]any{"msg": "Waited for report", "message": "for Collecting"})},
+		{"collecting", auditing("Running"), auditing("Collecting"), line(ran, map[string]any{"msg": "Waiting", "reason": "Collecting", "message": "for Collecting"})},
 		{"decided", auditing("Running"), func(s *session) {
 			s.pod, s.decided, s.resolved = pod, true, "sha256:1"
 			s.outcome = verdict.Outcome{Verdict: v1alpha1.VerdictInconclusive, Reason: report.ReasonTimeout, Message: "no answer"}
 		}, line(ran, map[string]any{"msg": "Decided audit", "verdict": "Inconclusive", "reason": "Timeout", "message": "no answer", "seconds": 7.0, "imageDigest": "sha256:1"})},
 		{"suspended", nil, func(s *session) { s.run = podspec.Run{}; s.hold() }, map[string]any{
-			"msg": "Held audit back", "message": "An audit is due, and spec.suspend holds it back. Set it to false to have the server audited.",
+			"msg": "Suspended audit", "message": "An audit is due and suspended (spec.suspend is true). Set spec.suspend to false to have the server audited.",
 		}},
 		{"still suspended", func(s *session) { s.hold() }, func(s *session) { s.hold() }, nil},
 		{"at rest", auditing("Running"), func(s *session) { s.idle() }, nil},

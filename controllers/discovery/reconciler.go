@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/apierr"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/source"
@@ -133,7 +133,7 @@ func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 		case errors.Is(err, errNameTaken):
 			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
 				"It is left alone: it audits what it says.", w.Key.Name))
-		case err != nil && isRefusal(err):
+		case refused(err):
 			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), source.MaxUnfit))
 		case err != nil:
 			w.Outcome.Waiting++
@@ -232,17 +232,8 @@ func (r *Reconciler) delete(ctx context.Context, audits []*v1alpha1.MCPServerAud
 	return deleted, errors.Join(problems...)
 }
 
-// isRefusal reports whether the API server said no to the audit itself, such as by a
-// quota or an admission policy, rather than not now.
-func isRefusal(err error) bool {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return false
-	}
-	switch code := answer.Status().Code; code {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		return false
-	default:
-		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
-	}
+// refused reports whether the API server refused the audit itself. A namespace or an audit
+// that came or went meanwhile is looked at again.
+func refused(err error) bool {
+	return apierr.IsRefusal(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err)
 }

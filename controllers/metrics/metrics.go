@@ -41,7 +41,7 @@ func New(registry prometheus.Registerer) *Metrics {
 		}, []string{"verdict"}),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "mcpaudit_audit_wait_seconds",
-			Help:    "Time from when an audit was due to the creation of its Pod: for a slot, for quota, for the registry.",
+			Help:    "Time that an audit spent in its last state before its Pod was created: waiting for a slot, for quota or for the registry.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
 		}),
 		images: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -26,7 +26,7 @@ var usual = []state{
 	{string(v1alpha1.VerdictFail), v1alpha1.ReasonManifestDrifted},
 	{string(v1alpha1.VerdictInconclusive), v1alpha1.ReasonAuditInconclusive},
 	{string(v1alpha1.VerdictInconclusive), v1alpha1.ReasonImageUnresolvable},
-	{none, v1alpha1.ReasonPending}, {none, v1alpha1.ReasonQueued}, {none, v1alpha1.ReasonRunning},
+	{none, v1alpha1.ReasonPending}, {none, v1alpha1.ReasonResolvingImage}, {none, v1alpha1.ReasonQueued}, {none, v1alpha1.ReasonRunning},
 	{none, v1alpha1.ReasonCollecting}, {none, v1alpha1.ReasonSuspended}, {none, v1alpha1.ReasonInvalidSpec}, {none, v1alpha1.ReasonNotAllowed},
 }
 

@@ -124,7 +124,7 @@ func unknown(reason string) []map[string]any {
 var states = map[string]map[string][][]map[string]any{
 	"MCPServerAudit": {
 		healthy:     {isTrue(v1alpha1.ReasonPassed)},
-		progressing: {unknown(v1alpha1.ReasonPending), unknown(v1alpha1.ReasonQueued), unknown(v1alpha1.ReasonRunning), unknown(v1alpha1.ReasonCollecting)},
+		progressing: {unknown(v1alpha1.ReasonPending), unknown(v1alpha1.ReasonResolvingImage), unknown(v1alpha1.ReasonQueued), unknown(v1alpha1.ReasonRunning), unknown(v1alpha1.ReasonCollecting)},
 		degraded: {
 			isFalse(v1alpha1.ReasonFindingsAboveThreshold), isFalse(v1alpha1.ReasonScopeExceeded), isFalse(v1alpha1.ReasonManifestDrifted),
 			isFalse(v1alpha1.ReasonAuditInconclusive), isFalse(v1alpha1.ReasonImageUnresolvable), isFalse(v1alpha1.ReasonInvalidSpec), isFalse(v1alpha1.ReasonNotAllowed),

@@ -120,7 +120,7 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 			auditing := condition(audit, v1alpha1.ConditionAuditing)
-			g.Expect(auditing.Reason).To(Equal(v1alpha1.ReasonQueued))
+			g.Expect(auditing.Reason).To(Equal(v1alpha1.ReasonQuotaExceeded))
 			g.Expect(auditing.Message).To(ContainSubstring("exceeded quota"))
 		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
 		limit(ctx, most)
