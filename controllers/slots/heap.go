@@ -1,76 +1,66 @@
 package slots
 
-// heap is a binary heap whose items know their places, so that one in the middle
-// can be moved or removed in O(log n). container/heap with types.
-type heap[T any] struct {
+import "container/heap"
+
+// ordered is a heap whose items know their places, so that one in the middle can be moved
+// or removed in O(log n).
+type ordered[T any] struct {
 	items []T
 	less  func(a, b T) bool
-	// place is where an item keeps its index, counted from 1; 0 if it is not here.
+	// place points to where an item keeps its index, counted from 1; 0 if it is not here.
 	place func(T) *int
 }
 
-// first is the least item, and false if there is none.
-func (h *heap[T]) first() (T, bool) {
-	if len(h.items) == 0 {
+// first returns the least item, and false if there is none.
+func (o *ordered[T]) first() (T, bool) {
+	if len(o.items) == 0 {
 		var none T
 		return none, false
 	}
-	return h.items[0], true
+	return o.items[0], true
 }
 
 // fix puts an item, new or changed, in its place.
-func (h *heap[T]) fix(item T) {
-	at := h.place(item)
-	if *at == 0 {
-		h.items = append(h.items, item)
-		*at = len(h.items)
+func (o *ordered[T]) fix(item T) {
+	if at := *o.place(item); at > 0 {
+		heap.Fix(o, at-1)
+		return
 	}
-	h.settle(*at - 1)
+	heap.Push(o, item)
 }
 
 // remove takes an item out, if it is in.
-func (h *heap[T]) remove(item T) {
-	at := h.place(item)
-	if *at == 0 {
-		return
+func (o *ordered[T]) remove(item T) {
+	if at := *o.place(item); at > 0 {
+		heap.Remove(o, at-1)
 	}
-	i, last := *at-1, len(h.items)-1
-	h.swap(i, last)
+}
+
+// Len implements sort.Interface.
+func (o *ordered[T]) Len() int { return len(o.items) }
+
+// Less implements sort.Interface.
+func (o *ordered[T]) Less(i, j int) bool { return o.less(o.items[i], o.items[j]) }
+
+// Swap implements sort.Interface.
+func (o *ordered[T]) Swap(i, j int) {
+	o.items[i], o.items[j] = o.items[j], o.items[i]
+	*o.place(o.items[i]), *o.place(o.items[j]) = i+1, j+1
+}
+
+// Push implements heap.Interface.
+func (o *ordered[T]) Push(item any) {
+	o.items = append(o.items, item.(T))
+	*o.place(item.(T)) = len(o.items)
+}
+
+// Pop implements heap.Interface.
+func (o *ordered[T]) Pop() any {
+	last := len(o.items) - 1
+	item := o.items[last]
 	var none T
-	h.items[last] = none // for the garbage collector
-	h.items = h.items[:last]
-	*at = 0
-	if i < last {
-		h.settle(i)
-	}
-}
-
-// settle moves the item at i up or down to where it belongs.
-func (h *heap[T]) settle(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !h.less(h.items[i], h.items[parent]) {
-			break
-		}
-		h.swap(i, parent)
-		i = parent
-	}
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h.items); child++ {
-			if h.less(h.items[child], h.items[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h.swap(i, least)
-		i = least
-	}
-}
-
-func (h *heap[T]) swap(i, j int) {
-	h.items[i], h.items[j] = h.items[j], h.items[i]
-	*h.place(h.items[i]), *h.place(h.items[j]) = i+1, j+1
+	o.items[last] = none // for the garbage collector
+	o.items = o.items[:last]
+	*o.place(item) = 0
+	return item
 }

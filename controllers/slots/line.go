@@ -27,8 +27,8 @@ type line struct {
 	tenants map[string]*tenant
 	// ready are, by class, the namespaces that have a claim of it, in the order of
 	// admission; those without room are last. byAge has all that have a claim.
-	ready [classes]heap[*tenant]
-	byAge heap[*tenant]
+	ready [classes]ordered[*tenant]
+	byAge ordered[*tenant]
 	// active is how many slots are taken, and turns how many admissions there were
 	// since the last one by age.
 	active, turns int
@@ -45,7 +45,7 @@ type claim struct {
 // tenant is a namespace.
 type tenant struct {
 	name   string
-	claims [classes]heap[*claim]
+	claims [classes]ordered[*claim]
 	active int
 	turns  int
 	served time.Time
@@ -56,12 +56,12 @@ type tenant struct {
 func newLine(limits Limits) *line {
 	l := &line{limits: limits, claims: map[types.NamespacedName]*claim{}, tenants: map[string]*tenant{}, busy: map[string]bool{}}
 	for class := range l.ready {
-		l.ready[class] = heap[*tenant]{
+		l.ready[class] = ordered[*tenant]{
 			less:  func(a, b *tenant) bool { return l.before(a, b, class) },
 			place: func(t *tenant) *int { return &t.places[class] },
 		}
 	}
-	l.byAge = heap[*tenant]{
+	l.byAge = ordered[*tenant]{
 		less: func(a, b *tenant) bool {
 			if l.room(a) != l.room(b) {
 				return l.room(a)
@@ -215,7 +215,7 @@ func (l *line) tenant(namespace string) *tenant {
 	if t == nil {
 		t = &tenant{name: namespace}
 		for class := range t.claims {
-			t.claims[class] = heap[*claim]{
+			t.claims[class] = ordered[*claim]{
 				less:  func(a, b *claim) bool { return a.before(b) },
 				place: func(c *claim) *int { return &c.place },
 			}
