@@ -51,8 +51,8 @@ func (s *session) attested() statement.Image {
 	}
 }
 
-// told tells what became of the statement of a report that was stored.
-func (r *Reconciler) told(ctx context.Context, s *session, attested attestation.Result) {
+// reportAttestation reports what became of the statement of a report that was stored.
+func (r *Reconciler) reportAttestation(ctx context.Context, s *session, attested attestation.Result) {
 	r.Metrics.Attested(string(attested.Outcome))
 	if attested.Problem != "" {
 		s.notice(corev1.EventTypeWarning, "NotSigned", attested.Problem)

@@ -40,7 +40,7 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 		return fmt.Errorf("list audit pods: %w", err)
 	}
 	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
-	s.pod, s.spent = nil, nil
+	s.pod, s.finishedPods = nil, nil
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		run, err := podspec.ReadRun(pod)
@@ -48,7 +48,7 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 			s.pod, s.run = pod, run
 			continue
 		}
-		s.spent = append(s.spent, pod)
+		s.finishedPods = append(s.finishedPods, pod)
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func (r *Reconciler) unwritten(ctx context.Context, audit *v1alpha1.MCPServerAud
 		return again(err)
 	}
 	log.FromContext(ctx).Error(err, "The API server refused the status, which is tried again", "after", unwrittenPause)
-	if _, told := r.unwritable.LoadOrStore(audit.UID, true); !told {
+	if _, known := r.unwritable.LoadOrStore(audit.UID, true); !known {
 		r.Events.Eventf(audit, nil, corev1.EventTypeWarning, eventUnwritten, "Audit", "%s", excerpt.Line(fmt.Sprintf(
 			"The API server refuses the status of the audit, which is kept and tried again: apply the CRDs of the manager's version. %s", err), maxNote))
 	}
@@ -165,10 +165,10 @@ func (r *Reconciler) unannounced(ctx context.Context, s *session) (*corev1.Pod, 
 	if s.decided {
 		return nil, nil
 	}
-	for _, pod := range s.spent {
+	for _, pod := range s.finishedPods {
 		run, err := podspec.ReadRun(pod)
-		_, told := r.announced.Load(pod.UID)
-		if err != nil || told || run.Name != podspec.Previous(s.audit) || !pod.DeletionTimestamp.IsZero() {
+		_, announced := r.announced.Load(pod.UID)
+		if err != nil || announced || run.Name != podspec.Previous(s.audit) || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		live := &corev1.Pod{}

@@ -112,7 +112,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	if err != nil {
 		return fmt.Errorf("store report: %w", err)
 	}
-	r.told(ctx, s, attested)
+	r.reportAttestation(ctx, s, attested)
 	return nil
 }
 

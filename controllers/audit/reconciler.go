@@ -16,8 +16,8 @@
 //	publish  the report object and the status
 //
 // Then the status is written, once and only if it changed. What may only happen
-// after that is: the event, the metric and the log (tell), deleting the Pod
-// and pruning old reports (settle). State is nowhere but in the status and on the
+// after that is: the event, the metric and the log (emit), deleting the Pod
+// and pruning old reports (tidy). State is nowhere but in the status and on the
 // Pod, so a manager may be restarted at any point: a Pod whose run is not in the
 // status is collected again, one whose run is in it is deleted. Every wait has a
 // deadline of the manager's own, but for a slot and for room in the quota of the run
@@ -100,12 +100,12 @@ type Reconciler struct {
 	admission admission
 	nodes     nodes.Features
 	// unwritable has the UIDs of the audits whose status the API server refuses,
-	// so that this is told once: it cannot be kept in the status.
+	// so that this is announced once: it cannot be kept in the status.
 	unwritable sync.Map
-	// announced has the UIDs of the Pods whose verdict was told, until they are deleted.
-	announced sync.Map
-	tags      tags // what registries were asked
-	askers    askers
+	// announced has the UIDs of the Pods whose verdict was announced, until they are deleted.
+	announced       sync.Map
+	tags            tags // what registries were asked
+	registryLimiter registryLimiter
 }
 
 // Reconcile brings one audit a step further.
@@ -141,8 +141,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return r.unwritten(ctx, audit, errors.Join(writeErr, err))
 	}
 	r.unwritable.Delete(audit.UID)
-	r.tell(ctx, before, s)
-	return next, errors.Join(err, r.settle(ctx, s))
+	r.emit(ctx, before, s)
+	return next, errors.Join(err, r.tidy(ctx, s))
 }
 
 // again treats a conflict as what it is: news that the cache has not seen yet.

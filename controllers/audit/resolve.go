@@ -85,10 +85,10 @@ func (r *Reconciler) onNodes() string {
 
 // ask asks the registry, unless enough audits of the namespace do.
 func (r *Reconciler) ask(ctx context.Context, audit *v1alpha1.MCPServerAudit, secrets []corev1.Secret) (imageref.Image, error) {
-	if !r.askers.enter(audit.Namespace) {
+	if !r.registryLimiter.enter(audit.Namespace) {
 		return imageref.Image{}, fmt.Errorf("%w of namespace %s", imageref.ErrBusy, audit.Namespace)
 	}
-	defer r.askers.leave(audit.Namespace)
+	defer r.registryLimiter.leave(audit.Namespace)
 	return r.Images.Resolve(ctx, audit.Spec.Server.Image, secrets)
 }
 

@@ -28,11 +28,11 @@ type session struct {
 	specDigest v1alpha1.Digest
 	requested  string
 	// respecified: the last outcome is of an earlier spec, if there is one.
-	respecified bool
-	pod         *corev1.Pod   // of the audit in progress; nil if there is none
-	spent       []*corev1.Pod // of audits that are over; settle deletes them
-	schedule    *schedule.Schedule
-	halted      *halt // why no audit is made of the spec as it is; nil if one may be
+	respecified  bool
+	pod          *corev1.Pod   // of the audit in progress; nil if there is none
+	finishedPods []*corev1.Pod // of audits that are over; tidy deletes them
+	schedule     *schedule.Schedule
+	halted       *halt // why no audit is made of the spec as it is; nil if one may be
 
 	// decide, or the record of the Pod
 	run podspec.Run

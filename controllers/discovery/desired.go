@@ -37,8 +37,8 @@ func desired(w Wanted) (*unstructured.Unstructured, error) {
 	object.SetName(w.Key.Name)
 	object.SetLabels(map[string]string{LabelDiscoveredBy: w.Outcome.Policy.Name, LabelSourceKind: c.kindName()})
 	annotations := map[string]string{AnnotationSourceName: c.Name}
-	if len(c.LeftOut) > 0 {
-		annotations[AnnotationLeftOut] = strings.Join(c.LeftOut, "; ")
+	if len(c.Omitted) > 0 {
+		annotations[AnnotationLeftOut] = strings.Join(c.Omitted, "; ")
 	}
 	object.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: c.GVK.GroupVersion().String(), Kind: c.GVK.Kind, Name: c.Name, UID: c.UID, Controller: ptr.To(true),

@@ -207,8 +207,8 @@ func (p *planner) skip(c *Candidate, policy *v1alpha1.ClusterMCPAuditPolicy, con
 	switch {
 	case controller != nil:
 		return v1alpha1.SkipDuplicate, fmt.Sprintf("It belongs to the %s %s, which was found itself.", controller.kindName(), controller.Name)
-	case c.Unfit != "":
-		return v1alpha1.SkipNotAuditable, c.Unfit
+	case c.NotAuditable != "":
+		return v1alpha1.SkipNotAuditable, c.NotAuditable
 	case audit != nil && !ours(audit), p.wanted[key]:
 		return v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
 			"It is left alone: it audits what it says.", key.Name)

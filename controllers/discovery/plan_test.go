@@ -152,7 +152,7 @@ func TestPlan(t *testing.T) {
 		}, []string{"audit one/deployment-a for p", "audit one/deployment-b for p", "delete two/deployment-c", "p skips two/c: BeyondMax"}},
 		{"what cannot be audited takes no room", Input{
 			Policies:   []v1alpha1.ClusterMCPAuditPolicy{policy("p", 0, atMost(1))},
-			Candidates: []*Candidate{found("one", "z", 0, func(c *Candidate) { c.Reading = source.Unfit("No.") }), a},
+			Candidates: []*Candidate{found("one", "z", 0, func(c *Candidate) { c.Reading = source.NotAuditable("No.") }), a},
 		}, []string{"audit one/deployment-a for p", "p skips one/z: NotAuditable"}},
 		{"the older of two policies", Input{
 			Policies:   []v1alpha1.ClusterMCPAuditPolicy{policy("a", 2), policy("z", 1, atMost(1)), policy("y", 1, atMost(1))},
@@ -272,7 +272,7 @@ func TestStatus(t *testing.T) {
 	}
 	many := outcome(func(o *Outcome) {
 		for i := range 1000 {
-			o.skip(found(strings.Repeat("n", 63), fmt.Sprintf("%0253d", 1000-i), i), v1alpha1.SkipNotAuditable, source.Unfit("%s", strings.Repeat("<", 1000)).Unfit)
+			o.skip(found(strings.Repeat("n", 63), fmt.Sprintf("%0253d", 1000-i), i), v1alpha1.SkipNotAuditable, source.NotAuditable("%s", strings.Repeat("<", 1000)).NotAuditable)
 		}
 	}).discovery(read)
 	if len(many.SkippedServers) != v1alpha1.MaxSkipped || many.Skipped != 1000 || !strings.HasSuffix(many.SkippedServers[0].Name, "0001") {

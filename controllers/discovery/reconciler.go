@@ -134,7 +134,7 @@ func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
 				"It is left alone: it audits what it says.", w.Key.Name))
 		case refused(err):
-			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), source.MaxUnfit))
+			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), source.MaxNotAuditable))
 		case err != nil:
 			w.Outcome.Waiting++
 			if w.Outcome.Problem == nil {

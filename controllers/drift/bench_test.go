@@ -11,11 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// crowd makes a world of Pods, of which so many are alike.
-func crowd(b *testing.B, pods, alike int) (*Reconciler, *index, *store) {
+// crowd makes a podStore of Pods, of which so many are alike.
+func crowd(b *testing.B, pods, alike int) (*Reconciler, *index, *namespaceStore) {
 	b.Helper()
 	r, known, _ := newReconciler(b)
-	s := &store{world: r.world, namespace: "team"}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 	for i := range pods {
 		if err := s.Add(realistic(i, alike)); err != nil {
 			b.Fatal(err)

@@ -234,7 +234,7 @@ var _ = Describe("Pods that cannot be read", func() {
 })
 
 // touch has the controllers look at everything again, and waits until they have: a Pod
-// is told of that came after what is to be seen.
+// is announced of that came after what is to be seen.
 func touch(ctx context.Context) {
 	GinkgoHelper()
 	marker := namespaceFor(ctx, true)

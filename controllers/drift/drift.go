@@ -1,11 +1,11 @@
 // Package drift holds what runs against the policies: a tag may name another image by
 // the time that the kubelet pulls it, an audit may find something in a server that was
 // admitted long ago, and a policy may be newer than the workloads. What violates a
-// policy is told by the status of the policy, by events and by a metric. Nothing is
+// policy is shown by the status of the policy, by events and by a metric. Nothing is
 // ever stopped.
 //
 // Only the leader looks. Of the Pods in the namespaces of the gate it keeps a few
-// words each (see world); Pods elsewhere are not even watched. Pods that are alike
+// words each (see podStore); Pods elsewhere are not even watched. Pods that are alike
 // are judged once, and only when something that their judgement rests on has changed:
 // the Pod, a verdict on one of its images, a policy, an exception, the labels of a
 // namespace that a policy asks for, or the time.
@@ -24,9 +24,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
-// likeness holds what Pods that are alike have in common: all that a judgement of them
-// can differ by, and what is told of them.
-type likeness struct {
+// podSignature holds what Pods that are alike have in common: all that a judgement of them
+// can differ by, and what events and statuses say of them.
+type podSignature struct {
 	Subject gate.Subject
 	// Owner is the controller of the Pods, "ReplicaSet/notes-5d9c", or the Pod itself.
 	Owner string
@@ -36,13 +36,13 @@ type likeness struct {
 	ImageIDs []string
 }
 
-// sum identifies a likeness.
+// sum identifies a signature.
 type sum [sha256.Size]byte
 
-func (l likeness) sum() sum {
+func (l podSignature) sum() sum {
 	encoded, err := json.Marshal(l)
 	if err != nil {
-		panic(fmt.Sprintf("drift: encode a likeness, which has strings only: %v", err))
+		panic(fmt.Sprintf("drift: encode a signature, which has strings only: %v", err))
 	}
 	return sha256.Sum256(encoded)
 }
@@ -50,11 +50,11 @@ func (l likeness) sum() sum {
 // read makes of a Pod what is kept of it; ok is false if nothing of it runs. The
 // containers that count are those whose image was pulled and that have not ended for
 // good: one that crashes and is started again does not come and go with it.
-func read(pod *corev1.Pod) (l likeness, ok bool) {
+func read(pod *corev1.Pod) (l podSignature, ok bool) {
 	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return likeness{}, false
+		return podSignature{}, false
 	}
-	l = likeness{Subject: subject.FromPod(pod), Owner: "Pod/" + pod.Name}
+	l = podSignature{Subject: subject.FromPod(pod), Owner: "Pod/" + pod.Name}
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		l.Owned, l.Owner = true, owner.Kind+"/"+owner.Name
 		l.Subject.Kind, l.Subject.Name = owner.Kind, owner.Name

@@ -68,10 +68,10 @@ func (r *recorded) Eventf(_, _ runtime.Object, kind, reason, _, note string, arg
 
 func newReconciler(t testing.TB) (*Reconciler, *index, *recorded) {
 	t.Helper()
-	known, told := &index{verdicts: map[types.NamespacedName]*gate.Verdict{}}, &recorded{}
-	r := &Reconciler{Index: known, Events: told, Clock: testclock.NewFakePassiveClock(noon)}
+	known, events := &index{verdicts: map[types.NamespacedName]*gate.Verdict{}}, &recorded{}
+	r := &Reconciler{Index: known, Events: events, Clock: testclock.NewFakePassiveClock(noon)}
 	r.start(context.Background(), func() {})
-	return r, known, told
+	return r, known, events
 }
 
 // pod of a ReplicaSet, which runs an image by its digest.
@@ -111,7 +111,7 @@ func sumOf(sums map[*policy]*tally, name string) string {
 // TestJudgeFollowsWhatChanges, and asks about nothing else.
 func TestJudgeFollowsWhatChanges(t *testing.T) {
 	r, known, _ := newReconciler(t)
-	s := &store{world: r.world, namespace: "team"}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 	known.know(1, 0, noon)
 	known.know(2, 0, noon)
 	var listed []any
@@ -166,9 +166,9 @@ func TestJudgeFollowsWhatChanges(t *testing.T) {
 	if got := r.Containers(); len(got) != 0 {
 		t.Errorf("the metric has %v of no policy", got)
 	}
-	r.world.drop("team")
-	if len(r.world.groups) != 0 || len(r.world.pods) != 0 {
-		t.Errorf("%d groups of %d namespaces are left", len(r.world.groups), len(r.world.pods))
+	r.podStore.drop("team")
+	if len(r.podStore.groups) != 0 || len(r.podStore.pods) != 0 {
+		t.Errorf("%d groups of %d namespaces are left", len(r.podStore.groups), len(r.podStore.pods))
 	}
 }
 
@@ -176,7 +176,7 @@ func TestJudgeFollowsWhatChanges(t *testing.T) {
 func TestFleetCountsEachContainerOnce(t *testing.T) {
 	r, known, _ := newReconciler(t)
 	known.know(1, 1, noon)
-	s := &store{world: r.world, namespace: "team"}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 	_ = s.Replace([]any{pod("team", "notes", 0, 1), pod("team", "notes", 1, 1), pod("team", "mail", 0, 2)}, "")
 	r.judge([]v1alpha1.MCPAuditPolicy{
 		policyOf("team", "strict", 1, func(g *v1alpha1.Gate) { g.OnMissing = v1alpha1.ActionAllow }),
@@ -197,7 +197,7 @@ func TestTargets(t *testing.T) {
 		"Workloads": "1/1; ReplicaSet/notes NotAudited x1", "MCPServers": "0/0",
 	} {
 		r, _, _ := newReconciler(t)
-		s := &store{world: r.world, namespace: "team"}
+		s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 		_ = s.Replace([]any{pod("team", "notes", 0, 1), alone}, "")
 		sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1, func(g *v1alpha1.Gate) {
 			if targets != "" {
@@ -256,8 +256,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestTold: each change is told once, by as few events as there is room for.
-func TestTold(t *testing.T) {
+// TestEventLog: each change is announced once, by as few events as there is room for.
+func TestEventLog(t *testing.T) {
 	places := func(n int) map[place]*group {
 		all := map[place]*group{}
 		for i := range n {
@@ -270,7 +270,7 @@ func TestTold(t *testing.T) {
 		whole        bool
 		again        time.Duration
 	}
-	var state told
+	var state eventLog
 	step := func(what string, have map[place]*group, now time.Time, want words) {
 		t.Helper()
 		state.resume(nil, have)
@@ -298,7 +298,7 @@ func TestTold(t *testing.T) {
 		for i := range listed {
 			before.Running = append(before.Running, v1alpha1.RunningViolation{Namespace: "team", Owner: fmt.Sprintf("ReplicaSet/r%04d", i), Container: "server", Pods: 1})
 		}
-		var fresh told
+		var fresh eventLog
 		fresh.resume(before, places(60))
 		return fresh.next(places(60), noon).began
 	}
@@ -314,13 +314,13 @@ func TestTold(t *testing.T) {
 func TestEventsSayWhatToDo(t *testing.T) {
 	r, known, recorded := newReconciler(t)
 	known.know(1, 2, noon)
-	s := &store{world: r.world, namespace: "team"}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 	_ = s.Replace([]any{pod("team", "notes", 0, 1), pod("team", "notes", 1, 1)}, "")
 	pass := func() {
 		sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1)}, nil, noon)
 		for p, sum := range sums {
-			p.told.resume(nil, sum.places)
-			r.tell(p, sum, noon)
+			p.announced.resume(nil, sum.places)
+			r.emitEvents(p, sum, noon)
 		}
 	}
 	pass()
@@ -336,13 +336,13 @@ func TestEventsSayWhatToDo(t *testing.T) {
 		}
 	}
 	if want := "Normal RunningViolationEnded: The container server of ReplicaSet/notes in team does not violate the policy any more."; recorded.notes[1] != want {
-		t.Errorf("the end is told as %q", recorded.notes[1])
+		t.Errorf("the end is announced as %q", recorded.notes[1])
 	}
 }
 
 func TestStatusIsBounded(t *testing.T) {
 	r, _, _ := newReconciler(t)
-	s := &store{world: r.world, namespace: "team"}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
 	var listed []any
 	for i := range 200 {
 		listed = append(listed, pod("team", fmt.Sprintf("r%03d", 199-i), 0, i))
@@ -353,7 +353,7 @@ func TestStatusIsBounded(t *testing.T) {
 		status := sum.status()
 		if status.Violating != 200 || len(status.Running) != v1alpha1.MaxRunning || status.Running[0].Owner != "ReplicaSet/r000" ||
 			!slices.IsSortedFunc(status.Running, func(a, b v1alpha1.RunningViolation) int { return strings.Compare(a.Owner, b.Owner) }) {
-			t.Errorf("%d violate, %d are told, the first of %s", status.Violating, len(status.Running), status.Running[0].Owner)
+			t.Errorf("%d violate, %d are announced, the first of %s", status.Violating, len(status.Running), status.Running[0].Owner)
 		}
 	}
 }

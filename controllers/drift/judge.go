@@ -23,9 +23,9 @@ const (
 	aNamespace = "namespace"
 )
 
-// witness answers the gate from the facts, and notes what it was asked: so what a
+// recorder answers the gate from the facts, and notes what it was asked: so what a
 // judgement rests on is known without knowing how the gate decides.
-type witness struct {
+type recorder struct {
 	facts gate.Facts
 	// labels of the namespaces that were asked for before, which have not changed since.
 	labels   map[string]labels.Set
@@ -33,14 +33,14 @@ type witness struct {
 	verdicts []*gate.Verdict
 }
 
-func (w *witness) note(kind, name string) {
+func (w *recorder) note(kind, name string) {
 	if f := (fact{kind, name}); !slices.Contains(w.asked, f) { // a handful
 		w.asked = append(w.asked, f)
 	}
 }
 
 // ByDigest implements gate.Verdicts.
-func (w *witness) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
+func (w *recorder) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
 	w.note(aDigest, string(digest))
 	found := w.facts.Verdicts.ByDigest(digest)
 	w.verdicts = append(w.verdicts, found...)
@@ -48,7 +48,7 @@ func (w *witness) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
 }
 
 // ByImageID implements gate.Verdicts.
-func (w *witness) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
+func (w *recorder) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
 	w.note(anImageID, string(id))
 	found := w.facts.Verdicts.ByImageID(id)
 	w.verdicts = append(w.verdicts, found...)
@@ -56,14 +56,14 @@ func (w *witness) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
 }
 
 // ByImage implements gate.Verdicts.
-func (w *witness) ByImage(image string) []*gate.Verdict {
+func (w *recorder) ByImage(image string) []*gate.Verdict {
 	w.note(aReference, image)
 	found := w.facts.Verdicts.ByImage(image)
 	w.verdicts = append(w.verdicts, found...)
 	return found
 }
 
-func (w *witness) namespaceLabels(namespace string) (labels.Set, bool) {
+func (w *recorder) namespaceLabels(namespace string) (labels.Set, bool) {
 	w.note(aNamespace, namespace)
 	set, noted := w.labels[namespace]
 	if !noted {
@@ -77,7 +77,7 @@ func (w *witness) namespaceLabels(namespace string) (labels.Set, bool) {
 }
 
 // decide asks the gate about a group.
-func (w *witness) decide(g *group) gate.Decision {
+func (w *recorder) decide(g *group) gate.Decision {
 	facts := w.facts
 	facts.Verdicts, facts.NamespaceLabels = w, w.namespaceLabels
 	return gate.Decide(g.Subject, facts)
@@ -85,7 +85,7 @@ func (w *witness) decide(g *group) gate.Decision {
 
 // judge makes the judgement of a group. facts are those of its namespace.
 func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
-	w := &witness{facts: facts, labels: labels}
+	w := &recorder{facts: facts, labels: labels}
 	j := judgement{judged: true}
 	for _, o := range w.decide(g).Opinions {
 		at := slices.IndexFunc(g.Subject.Containers, func(c gate.Container) bool {

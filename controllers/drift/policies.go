@@ -19,8 +19,8 @@ type policy struct {
 	gate       *gate.Policy
 	// owned is the policy as it is about the Pods of workloads.
 	owned *gate.Policy
-	// told keeps what the events of the policy have said so far.
-	told told
+	// announced keeps what the events of the policy have said so far.
+	announced eventLog
 }
 
 // policies has those with a gate, by their UID.
@@ -41,7 +41,7 @@ func (p *policies) learn(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha
 				fresh.owned = read(nil)
 			}
 			if known != nil {
-				fresh.told = known.told
+				fresh.announced = known.announced
 			}
 			known, p.all[object.GetUID()] = fresh, fresh
 			n.concern(object.GetNamespace())

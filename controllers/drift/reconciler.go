@@ -28,12 +28,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
-// glance is how often the policies are looked at when nothing happens: what the API
+// resyncInterval is how often the policies are looked at when nothing happens: what the API
 // server enforces by itself is written by another controller, which tells nobody.
-const glance = 30 * time.Second
+const resyncInterval = 30 * time.Second
 
-// patience is how long Pods may be unread before the policies say so.
-const patience = time.Minute
+// readTimeout is how long Pods may be unread before the policies say so.
+const readTimeout = time.Minute
 
 // maxNote is the most bytes of an event's text (events.k8s.io).
 const maxNote = 1024
@@ -60,7 +60,7 @@ type Reconciler struct {
 	// Clock is the real one, but in tests.
 	Clock clock.PassiveClock
 
-	world    *world
+	podStore *podStore
 	watches  *watches
 	policies policies
 	memory   memory
@@ -100,17 +100,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if len(unread) == 0 {
 		r.complete = now
 	}
-	if !r.Index.Synced() || len(unread) > 0 && now.Sub(r.complete) < patience {
-		return ctrl.Result{RequeueAfter: glance}, nil // they wake the controller when they are read
+	if !r.Index.Synced() || len(unread) > 0 && now.Sub(r.complete) < readTimeout {
+		return ctrl.Result{RequeueAfter: resyncInterval}, nil // they wake the controller when they are read
 	}
 	sums, due := r.judge(namespaced.Items, cluster.Items, now)
-	next := agenda{now, now.Add(glance)}
+	next := agenda{now, now.Add(resyncInterval)}
 	next.add(due)
 	problems := []error{r.publish(ctx, sums, gated, unread, &next)}
 	for i := range cluster.Items {
 		problems = append(problems, next.unlessStale(r.retire(ctx, &cluster.Items[i])))
 	}
-	return ctrl.Result{RequeueAfter: max(next.at.Sub(now), settle)}, errors.Join(problems...)
+	return ctrl.Result{RequeueAfter: max(next.at.Sub(now), coalesce)}, errors.Join(problems...)
 }
 
 // agenda is when there is something to do again.
@@ -138,12 +138,12 @@ func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated
 	for _, p := range slices.SortedFunc(maps.Keys(sums), func(a, b *policy) int { return compareNames(a.object, b.object) }) {
 		s := r.stateOf(p, gated, unread)
 		if s.unread == "" {
-			p.told.resume(gateOf(p.object), sums[p].places)
+			p.announced.resume(gateOf(p.object), sums[p].places)
 		}
 		if err := r.report(ctx, p, sums[p], s); err != nil {
 			problems = append(problems, next.unlessStale(err))
 		} else if s.unread == "" {
-			next.add(r.tell(p, sums[p], next.now))
+			next.add(r.emitEvents(p, sums[p], next.now))
 		}
 	}
 	return errors.Join(problems...)
@@ -168,14 +168,14 @@ func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 // judge brings the judgements up to date, and counts them. due is when time alone
 // may change one.
 func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, now time.Time) (map[*policy]*tally, time.Time) {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
+	r.podStore.mu.Lock()
+	defer r.podStore.mu.Unlock()
 	facts := r.Index.Facts(now)
 	fresh := r.memory.learn(r.Index, facts)
 	r.policies.learn(namespaced, cluster, &fresh)
 	factsOf := r.policies.factsOf(facts)
 	var due time.Time
-	for _, g := range r.world.groups {
+	for _, g := range r.podStore.groups {
 		if fresh.concerns(g, now) {
 			g.judgement = judge(g, factsOf(g), r.memory.labels)
 		}
@@ -183,14 +183,14 @@ func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alp
 			due = g.due
 		}
 	}
-	sums, containers := count(maps.Values(r.world.groups), &r.policies)
+	sums, containers := count(maps.Values(r.podStore.groups), &r.policies)
 	r.containers.Store(&containers)
 	return sums, due
 }
 
-// tell writes the events of a policy, and returns when there may be more to tell.
-func (r *Reconciler) tell(p *policy, t *tally, now time.Time) time.Time {
-	s := p.told.next(t.places, now)
+// emitEvents writes the events of a policy, and returns when more may be due.
+func (r *Reconciler) emitEvents(p *policy, t *tally, now time.Time) time.Time {
+	s := p.announced.next(t.places, now)
 	warn := func(note string, args ...any) {
 		r.Events.Eventf(p.object, nil, corev1.EventTypeWarning, "RunningViolation", "Compare", "%s", excerpt.Line(fmt.Sprintf(note, args...), maxNote))
 	}
@@ -218,7 +218,7 @@ func (r *Reconciler) tell(p *policy, t *tally, now time.Time) time.Time {
 }
 
 // sentence asks the gate again, for what it says in words: keeping the words of
-// thousands of judgements for the few that are told would cost more.
+// thousands of judgements for the few that have an event would cost more.
 func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Time) string {
 	facts := r.Index.Facts(now)
 	facts.Policies = []*gate.Policy{p.gate}
@@ -233,12 +233,12 @@ func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Ti
 	return fmt.Sprintf("the container %s of %s would be denied.", container, g.Owner) // the facts are others by now
 }
 
-// start lets the world and the index wake the controller, and makes a first pass.
+// start lets the pod store and the index wake the controller, and makes a first pass.
 func (r *Reconciler) start(ctx context.Context, wake func()) {
 	r.context = ctx
-	r.world = newWorld()
-	r.world.changed = wake
-	r.watches = &watches{pods: r.Pods, world: r.world, running: map[string]*watch{}}
+	r.podStore = newPodStore()
+	r.podStore.changed = wake
+	r.watches = &watches{pods: r.Pods, podStore: r.podStore, running: map[string]*watch{}}
 	r.policies = policies{all: map[types.UID]*policy{}}
 	r.complete = r.Clock.Now()
 	r.memory = memory{labels: map[string]labels.Set{}}

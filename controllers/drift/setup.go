@@ -36,16 +36,16 @@ import (
 // everything is the one thing that is reconciled.
 var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
 
-// settle is how long a change waits for others: a rollout is a few passes, and a policy
+// coalesce is how long a change waits for others: a rollout is a few passes, and a policy
 // has its status written once in that time at most.
-const settle = 2 * time.Second
+const coalesce = 2 * time.Second
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	wake := handler.Funcs{
-		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, settle) },
-		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, settle) },
-		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, settle) },
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, coalesce) },
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, coalesce) },
+		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, coalesce) },
 	}
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(manager).
@@ -54,7 +54,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
 		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(labelsChanged())).
 		WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
-			r.start(ctx, func() { q.AddAfter(everything, settle) })
+			r.start(ctx, func() { q.AddAfter(everything, coalesce) })
 			q.Add(everything)
 			return nil
 		})).

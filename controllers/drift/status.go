@@ -31,7 +31,7 @@ func (r *Reconciler) stateOf(p *policy, gated, unread map[string]bool) state {
 }
 
 // report writes the gate's part of the status of a policy, if it changed. What runs is
-// left as it was told last while it is not known.
+// left as it was written last while it is not known.
 func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, s state) error {
 	ready, now := t.gated(s), r.Clock.Now()
 	runs := t.status()

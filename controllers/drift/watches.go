@@ -18,27 +18,27 @@ const alive = "status.phase!=Succeeded,status.phase!=Failed"
 // nothing, and a namespace some 35 KB. The reflectors are not the manager's, because they come and go with the
 // label, and because what they fill keeps no Pods.
 type watches struct {
-	pods    rest.Interface
-	world   *world
-	running map[string]*watch
+	pods     rest.Interface
+	podStore *podStore
+	running  map[string]*watch
 }
 
 type watch struct {
-	store *store
-	stop  context.CancelFunc
+	namespaceStore *namespaceStore
+	stop           context.CancelFunc
 }
 
 // want has the Pods of these namespaces watched, and no others, and returns those that
-// have not been listed yet. It does not wait: the world tells when one has been.
+// have not been listed yet. It does not wait: the pod store tells when one has been.
 func (w *watches) want(ctx context.Context, namespaces map[string]bool) (unread map[string]bool) {
 	for namespace, running := range w.running {
 		if !namespaces[namespace] {
 			running.stop()
 			delete(w.running, namespace)
-			w.world.mu.Lock()
-			running.store.stopped = true
-			w.world.drop(namespace)
-			w.world.mu.Unlock()
+			w.podStore.mu.Lock()
+			running.namespaceStore.stopped = true
+			w.podStore.drop(namespace)
+			w.podStore.mu.Unlock()
 		}
 	}
 	unread = map[string]bool{}
@@ -46,20 +46,20 @@ func (w *watches) want(ctx context.Context, namespaces map[string]bool) (unread 
 		if w.running[namespace] == nil {
 			w.running[namespace] = w.start(ctx, namespace)
 		}
-		w.world.mu.Lock()
-		if !w.running[namespace].store.synced {
+		w.podStore.mu.Lock()
+		if !w.running[namespace].namespaceStore.synced {
 			unread[namespace] = true
 		}
-		w.world.mu.Unlock()
+		w.podStore.mu.Unlock()
 	}
 	return unread
 }
 
 func (w *watches) start(ctx context.Context, namespace string) *watch {
 	ctx, stop := context.WithCancel(ctx)
-	started := &watch{store: &store{world: w.world, namespace: namespace}, stop: stop}
+	started := &watch{namespaceStore: &namespaceStore{podStore: w.podStore, namespace: namespace}, stop: stop}
 	lister := cache.NewFilteredListWatchFromClient(w.pods, "pods", namespace, func(o *metav1.ListOptions) { o.FieldSelector = alive })
-	reflector := cache.NewReflectorWithOptions(lister, &corev1.Pod{}, started.store, cache.ReflectorOptions{Name: "pods of " + namespace})
+	reflector := cache.NewReflectorWithOptions(lister, &corev1.Pod{}, started.namespaceStore, cache.ReflectorOptions{Name: "pods of " + namespace})
 	go reflector.RunWithContext(ctx)
 	return started
 }

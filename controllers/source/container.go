@@ -37,10 +37,10 @@ func Server(kind schema.GroupKind, object []byte) *Container {
 		return nil
 	}
 	if err := Decode(object, into); err != nil {
-		return &Container{Unclear: unfit("It cannot be read: %s.", err)}
+		return &Container{Unclear: notAuditable("It cannot be read: %s.", err)}
 	}
 	r := into.recipe()
-	if r.elsewhere {
+	if r.remote {
 		return nil
 	}
 	c := &Container{Image: r.image, Command: r.command, Args: r.args, Env: r.env, WorkingDir: r.workingDir, Additions: r.additions}

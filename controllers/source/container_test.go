@@ -95,7 +95,7 @@ func compareWithDiscovery(t *testing.T, encoded []byte, object map[string]any) {
 	t.Helper()
 	for group, read := range servers {
 		reading := read(&unstructured.Unstructured{Object: object})
-		if reading.Unfit != "" {
+		if reading.NotAuditable != "" {
 			continue
 		}
 		// As the API server would write it.

@@ -45,7 +45,7 @@ func (server *kmcp) recipe() recipe {
 	http, deployment := server.Spec.HTTPTransport, server.Spec.Deployment
 	r := recipe{
 		image: deployment.Image, args: deployment.Args, pullSecrets: names(deployment.ImagePullSecrets),
-		leftOut: mounts(deployment.VolumeMounts, deployment.Volumes),
+		omitted: mounts(deployment.VolumeMounts, deployment.Volumes),
 	}
 	if r.image == "" {
 		r.image = kmcpImages[deployment.Cmd]
@@ -62,23 +62,23 @@ func (server *kmcp) recipe() recipe {
 	r.additions.VolumeMounts = slices.Clone(deployment.VolumeMounts)
 	for _, config := range names(deployment.ConfigMapRefs) {
 		r.additions.VolumeMounts = append(r.additions.VolumeMounts, mount{MountPath: "/configmaps/" + config})
-		r.leftOut = append(r.leftOut, "the files at /configmaps/"+config)
+		r.omitted = append(r.omitted, "the files at /configmaps/"+config)
 	}
 	r.additions.EnvFrom = r.envFrom
 	switch {
 	case server.Spec.TransportType == "stdio" && deployment.Cmd == "":
-		r.problem = unfit("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
+		r.problem = notAuditable("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
 	case server.Spec.TransportType == "stdio":
 		r.transport, r.verbatim = v1alpha1.TransportStdio, true
 	case server.Spec.TransportType == "http" && http.TLS != nil:
-		r.problem = unfit("It speaks TLS, which an audit of an image does not.")
+		r.problem = notAuditable("It speaks TLS, which an audit of an image does not.")
 	case server.Spec.TransportType == "http":
 		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, http.TargetPort, http.Path
 		if r.port == 0 {
 			r.port = deployment.Port
 		}
 	default:
-		r.problem = unfit("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
+		r.problem = notAuditable("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
 	}
 	return r
 }

@@ -57,17 +57,17 @@ func (server *lifecycle) recipe() recipe {
 	for _, storage := range config.Storage {
 		r.additions.VolumeMounts = append(r.additions.VolumeMounts, mount{MountPath: storage.Path})
 		if storage.Source.Type != "EmptyDir" {
-			r.leftOut = append(r.leftOut, "the files at "+storage.Path)
+			r.omitted = append(r.omitted, "the files at "+storage.Path)
 		}
 	}
 	switch ref := server.Spec.WorkloadRef; {
 	case ref != nil:
-		r.elsewhere = r.image == ""
-		r.problem = unfit("It is run by %s %s: give that one the label %s.", ref.Kind, ref.Name, LabelServer)
+		r.remote = r.image == ""
+		r.problem = notAuditable("It is run by %s %s: give that one the label %s.", ref.Kind, ref.Name, LabelServer)
 	case source.Type != "" && source.Type != "ContainerImage":
-		r.problem = unfit("Its source is of the type %q: only ContainerImage can be audited.", source.Type)
+		r.problem = notAuditable("Its source is of the type %q: only ContainerImage can be audited.", source.Type)
 	case server.Spec.Transport.TLS.Enabled:
-		r.problem = unfit("It speaks TLS, which an audit of an image does not.")
+		r.problem = notAuditable("It speaks TLS, which an audit of an image does not.")
 	}
 	return r
 }

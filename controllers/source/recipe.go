@@ -31,8 +31,8 @@ const (
 	// maxExpanded is where a text that grows by $(NAME) is given up, in bytes: it is
 	// beyond all bounds by then.
 	maxExpanded = 8 * maxEnvValue
-	// maxLeftOut and maxNote bound what is said about what is left out.
-	maxLeftOut, maxNote = 16, 120
+	// maxOmitted and maxNote bound what is said about what is left out.
+	maxOmitted, maxNote = 16, 120
 )
 
 var (
@@ -58,12 +58,12 @@ type recipe struct {
 	// verbatim: command and args do not pass through a kubelet, so that $(NAME)
 	// means nothing in them.
 	verbatim bool
-	// leftOut by the source itself.
-	leftOut []string
+	// omitted by the source itself.
+	omitted []string
 	// problem says why the source cannot be audited; empty if it can.
 	problem string
-	// elsewhere: another object runs the server, and this one none.
-	elsewhere bool
+	// remote: another object runs the server, and this one none.
+	remote bool
 }
 
 // EnvVar has the fields of a corev1.EnvVar that matter here.
@@ -104,10 +104,10 @@ func names(references []Named) []string {
 // reading is the server of the recipe, or why there is none.
 func (r recipe) reading() Reading {
 	if r.problem != "" {
-		return Reading{Unfit: r.problem}
+		return Reading{NotAuditable: r.problem}
 	}
 	if len(r.env) > maxVariables || len(r.command) > maxWords || len(r.args) > maxWords {
-		return Unfit("Its command line or its environment is longer than an audit takes: %d words, and %d variables.", maxWords, maxEnv)
+		return NotAuditable("Its command line or its environment is longer than an audit takes: %d words, and %d variables.", maxWords, maxEnv)
 	}
 	variables := r.variables()
 	command, args := r.command, r.args
@@ -119,7 +119,7 @@ func (r recipe) reading() Reading {
 		Command: command, Args: args, WorkingDir: r.workingDir, Env: variables.list,
 	}
 	if problem := check(server, r.port); problem != "" {
-		return Unfit("%s", problem)
+		return NotAuditable("%s", problem)
 	}
 	if server.Speaks() == v1alpha1.TransportStdio {
 		server.Path = ""
@@ -131,16 +131,16 @@ func (r recipe) reading() Reading {
 		server.ImagePullSecrets = append(server.ImagePullSecrets, v1alpha1.SecretReference{Name: name})
 	}
 	if len(server.ImagePullSecrets) > maxPullSecrets {
-		return Unfit("It has %d image pull secrets; an audit takes %d.", len(server.ImagePullSecrets), maxPullSecrets)
+		return NotAuditable("It has %d image pull secrets; an audit takes %d.", len(server.ImagePullSecrets), maxPullSecrets)
 	}
-	return Reading{Server: server, LeftOut: short(append(variables.leftOut, r.leftOut...))}
+	return Reading{Server: server, Omitted: short(append(variables.omitted, r.omitted...))}
 }
 
 // short bounds a list of texts that an object had a say in.
 func short(list []string) []string {
 	var shortened []string
 	for i, text := range list {
-		if i == maxLeftOut {
+		if i == maxOmitted {
 			return append(shortened, fmt.Sprintf("%d more", len(list)-i))
 		}
 		shortened = append(shortened, excerpt.Line(text, maxNote))
@@ -191,7 +191,7 @@ func wordsFit(words []string) bool {
 type variables struct {
 	list    []v1alpha1.EnvVar
 	value   map[string]string
-	leftOut []string
+	omitted []string
 	// hidden: the object gives a value that is not in list, or may not be replaced as it
 	// seems: a reference that is optional leaves what an earlier entry of its name says.
 	hidden bool
@@ -203,9 +203,9 @@ func (r recipe) variables() variables {
 	for _, from := range r.envFrom {
 		switch {
 		case from.SecretRef != nil:
-			v.leftOut = append(v.leftOut, "the variables of Secret "+from.SecretRef.Name)
+			v.omitted = append(v.omitted, "the variables of Secret "+from.SecretRef.Name)
 		case from.ConfigMapRef != nil:
-			v.leftOut = append(v.leftOut, "the variables of ConfigMap "+from.ConfigMapRef.Name)
+			v.omitted = append(v.omitted, "the variables of ConfigMap "+from.ConfigMapRef.Name)
 		}
 	}
 	var order []string
@@ -214,11 +214,11 @@ func (r recipe) variables() variables {
 		if e.ValueFrom == nil {
 			value = v.expand(value)
 		}
-		if why := e.leftOut(value); why != "" {
+		if why := e.omitted(value); why != "" {
 			_, before := v.value[e.Name]
 			v.hidden = v.hidden || before || e.ValueFrom == nil && !e.isSandboxed()
 			delete(v.value, e.Name)
-			v.leftOut = append(v.leftOut, "variable "+e.Name+" ("+why+")")
+			v.omitted = append(v.omitted, "variable "+e.Name+" ("+why+")")
 			continue
 		}
 		v.value[e.Name] = value
@@ -241,8 +241,8 @@ func (e EnvVar) isSandboxed() bool {
 	return e.Name == "HOME" || strings.HasPrefix(e.Name, "MCPAUDIT_")
 }
 
-// leftOut says why a variable cannot be given to an audit.
-func (e EnvVar) leftOut(value string) string {
+// omitted says why a variable cannot be given to an audit.
+func (e EnvVar) omitted(value string) string {
 	switch {
 	case e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil:
 		return "from Secret " + e.ValueFrom.SecretKeyRef.Name

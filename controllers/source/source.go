@@ -18,26 +18,26 @@ import (
 type Reading struct {
 	// Server is to be audited.
 	Server v1alpha1.Server
-	// LeftOut names what the server has where it runs and the audit does not have,
+	// Omitted names what the server has where it runs and the audit does not have,
 	// such as a variable from a Secret.
-	LeftOut []string
-	// Unfit is the sentence that says why the server cannot be audited; empty if it can.
-	Unfit string
+	Omitted []string
+	// NotAuditable is the sentence that says why the server cannot be audited; empty if it can.
+	NotAuditable string
 }
 
 // Reader makes a Reading of an object: the pure function of a source.
 type Reader func(object *unstructured.Unstructured) Reading
 
-// MaxUnfit is the most bytes of JSON that Unfit takes, as in the CRD of policies.
-const MaxUnfit = 320
+// MaxNotAuditable is the most bytes of JSON that NotAuditable takes, as in the CRD of policies.
+const MaxNotAuditable = 320
 
-// Unfit is the Reading of what cannot be audited.
-func Unfit(format string, args ...any) Reading {
-	return Reading{Unfit: unfit(format, args...)}
+// NotAuditable is the Reading of what cannot be audited.
+func NotAuditable(format string, args ...any) Reading {
+	return Reading{NotAuditable: notAuditable(format, args...)}
 }
 
-func unfit(format string, args ...any) string {
-	return excerpt.Line(fmt.Sprintf(format, args...), MaxUnfit)
+func notAuditable(format string, args ...any) string {
+	return excerpt.Line(fmt.Sprintf(format, args...), MaxNotAuditable)
 }
 
 // server has the fields of an object that say how its server is run.
@@ -45,7 +45,7 @@ type server interface{ recipe() recipe }
 
 func read(object *unstructured.Unstructured, into server) Reading {
 	if err := decode(object, into); err != nil {
-		return Unfit("It cannot be read: %s.", err)
+		return NotAuditable("It cannot be read: %s.", err)
 	}
 	return into.recipe().reading()
 }

@@ -59,7 +59,7 @@ func TestWhatASourceReads(t *testing.T) {
 	for _, c := range []struct {
 		name, source, object string
 		want                 v1alpha1.Server
-		leftOut              []string
+		omitted              []string
 	}{
 		{
 			name: "the only container of a Deployment, with all that it is run with", source: "workload", object: `
@@ -78,7 +78,7 @@ spec: {template: {spec: {
 				Transport: "StreamableHTTP", Port: 8000, Env: env("PORT", "8000", "URL", "http://:8000/$(NONE)"),
 				ImagePullSecrets: []v1alpha1.SecretReference{{Name: "a"}, {Name: "b"}},
 			},
-			leftOut: []string{"the variables of Secret s", "the variables of ConfigMap m", "variable HOME (the sandbox has its own)",
+			omitted: []string{"the variables of Secret s", "the variables of ConfigMap m", "variable HOME (the sandbox has its own)",
 				"variable TOKEN (from Secret s)", "variable NODE (from the Pod)", "the files at /etc/web"},
 		},
 		{
@@ -127,7 +127,7 @@ spec:
 				Image: "r/fetch", Transport: "Stdio", Args: []string{"--verbose", "serve"}, Env: env("B", "2", "A", "1", "MCP_TRANSPORT", "stdio"),
 				ImagePullSecrets: []v1alpha1.SecretReference{{Name: "all"}, {Name: "pull"}},
 			},
-			leftOut: []string{"variable GITHUB_TOKEN (from Secret github)", "variable KEY (from Secret github)", "the files at /data"},
+			omitted: []string{"variable GITHUB_TOKEN (from Secret github)", "variable KEY (from Secret github)", "the files at /data"},
 		},
 		{
 			name: "ToolHive's server that listens, at its own port", source: "toolhive", object: `
@@ -152,7 +152,7 @@ spec:
   stdioTransport: {}
   deployment: {image: i, port: 3000, cmd: python, args: [server.py, $(A)], env: {B: "2", A: "1"}, secretRefs: [{name: s}, {name: ""}], configMapRefs: [{name: c}]}`,
 			want:    v1alpha1.Server{Image: "i", Transport: "Stdio", Command: []string{"python"}, Args: []string{"server.py", "$(A)"}, Env: env("A", "1", "B", "2")},
-			leftOut: []string{"the variables of Secret s", "the files at /configmaps/c"},
+			omitted: []string{"the variables of Secret s", "the files at /configmaps/c"},
 		},
 		{
 			name: "kmcp's image for a package", source: "kmcp", object: `
@@ -175,12 +175,12 @@ spec:
     storage: [{path: /data, source: {type: EmptyDir}}, {path: /etc/m, source: {type: Secret}}]}`,
 			want: v1alpha1.Server{Image: "quay.io/a/b:1", Transport: "StreamableHTTP", Port: 8081, Path: "/mcp", Args: []string{"--port", "8081"},
 				Env: env("PORT", "8081"), ImagePullSecrets: []v1alpha1.SecretReference{{Name: "p"}}},
-			leftOut: []string{"variable K (from ConfigMap c)", "the files at /etc/m"},
+			omitted: []string{"variable K (from ConfigMap c)", "the files at /etc/m"},
 		},
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			got := readers[c.source](object(t, c.object))
-			if diff := cmp.Diff(Reading{Server: c.want, LeftOut: c.leftOut}, got); diff != "" {
+			if diff := cmp.Diff(Reading{Server: c.want, Omitted: c.omitted}, got); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -221,8 +221,8 @@ func TestWhyAServerIsNotAudited(t *testing.T) {
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			got := readers[c.source](object(t, c.object))
-			if !strings.Contains(got.Unfit, c.want) || len(got.Unfit) > MaxUnfit {
-				t.Errorf("unfit is %q, which does not contain %q", got.Unfit, c.want)
+			if !strings.Contains(got.NotAuditable, c.want) || len(got.NotAuditable) > MaxNotAuditable {
+				t.Errorf("notAuditable is %q, which does not contain %q", got.NotAuditable, c.want)
 			}
 			if diff := cmp.Diff(v1alpha1.Server{}, got.Server); diff != "" {
 				t.Errorf("it has a server all the same: %s", diff)
@@ -238,18 +238,18 @@ func TestExpandIsBounded(t *testing.T) {
 		list = append(list, strings.Repeat("$(A)", 100_000))
 	}
 	got := recipe{image: "i", args: list, env: []EnvVar{{Name: "A", Value: strings.Repeat("x", maxEnvValue)}}}.reading()
-	if !strings.Contains(got.Unfit, "longer than an audit takes") {
-		t.Errorf("unfit is %q", got.Unfit)
+	if !strings.Contains(got.NotAuditable, "longer than an audit takes") {
+		t.Errorf("notAuditable is %q", got.NotAuditable)
 	}
 	got = recipe{image: "i", env: make([]EnvVar, 100_000)}.reading()
-	if !strings.Contains(got.Unfit, "longer than an audit takes") {
-		t.Errorf("unfit is %q", got.Unfit)
+	if !strings.Contains(got.NotAuditable, "longer than an audit takes") {
+		t.Errorf("notAuditable is %q", got.NotAuditable)
 	}
 	var notes []string
 	for range 100 {
 		notes = append(notes, strings.Repeat("<", 1<<16))
 	}
-	left := strings.Join(recipe{image: "i", leftOut: notes}.reading().LeftOut, "; ")
+	left := strings.Join(recipe{image: "i", omitted: notes}.reading().Omitted, "; ")
 	if len(left) > 4096 || !strings.HasSuffix(left, "84 more") {
 		t.Errorf("what is left out takes %d bytes and ends in %q", len(left), left[max(0, len(left)-20):])
 	}
@@ -277,10 +277,10 @@ func FuzzSources(f *testing.F) {
 		for name, read := range readers {
 			got := read(&unstructured.Unstructured{Object: content})
 			switch problem := check(got.Server, int64(got.Server.Port)); {
-			case (got.Unfit == "") != (problem == ""):
-				t.Errorf("%s: unfit is %q, and the server's problem %q", name, got.Unfit, problem)
-			case len(got.Unfit) > 6*MaxUnfit || len(got.LeftOut) > maxLeftOut+1:
-				t.Errorf("%s: unbounded: %d bytes, %d notes", name, len(got.Unfit), len(got.LeftOut))
+			case (got.NotAuditable == "") != (problem == ""):
+				t.Errorf("%s: notAuditable is %q, and the server's problem %q", name, got.NotAuditable, problem)
+			case len(got.NotAuditable) > 6*MaxNotAuditable || len(got.Omitted) > maxOmitted+1:
+				t.Errorf("%s: unbounded: %d bytes, %d notes", name, len(got.NotAuditable), len(got.Omitted))
 			}
 		}
 		compareWithDiscovery(t, encoded, content)

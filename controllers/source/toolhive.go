@@ -55,10 +55,10 @@ func (server *toolHive) recipe() recipe {
 	case "sse":
 		r.transport = v1alpha1.TransportSSE
 	default:
-		r.problem = unfit("Its transport %q is none that an audit speaks.", spec.Transport)
+		r.problem = notAuditable("Its transport %q is none that an audit speaks.", spec.Transport)
 	}
 	if strings.Contains(spec.Image, "://") {
-		r.problem = unfit("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
+		r.problem = notAuditable("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
 	}
 	if r.port == 0 {
 		r.port = toolHivePort
@@ -70,7 +70,7 @@ func (server *toolHive) recipe() recipe {
 		c := spec.PodTemplateSpec.Spec.Containers[mcp]
 		r.command, r.args, r.workingDir = c.Command, slices.Concat(c.Args, spec.Args), c.WorkingDir
 		r.env, r.envFrom, r.additions = c.Env, c.EnvFrom, c.Additions
-		r.leftOut = append(r.leftOut, mounts(c.VolumeMounts, spec.PodTemplateSpec.Spec.Volumes)...)
+		r.omitted = append(r.omitted, mounts(c.VolumeMounts, spec.PodTemplateSpec.Spec.Volumes)...)
 	}
 	r.env = append(append(r.env, spec.Env...), toolHiveEnv(spec.Transport, r.port)...)
 	for _, s := range spec.Secrets {
@@ -80,7 +80,7 @@ func (server *toolHive) recipe() recipe {
 		}
 		r.env = append(r.env, EnvVar{Name: name, ValueFrom: &ValueFrom{SecretKeyRef: &Named{s.Name}}})
 	}
-	r.leftOut = append(r.leftOut, mounts(spec.Volumes, nil)...)
+	r.omitted = append(r.omitted, mounts(spec.Volumes, nil)...)
 	r.additions.VolumeMounts = slices.Concat(r.additions.VolumeMounts, spec.Volumes)
 	r.pullSecrets = append(names(spec.PodTemplateSpec.Spec.ImagePullSecrets), names(spec.ResourceOverrides.ProxyDeployment.ImagePullSecrets)...)
 	return r

@@ -67,27 +67,27 @@ type mount struct {
 func Workload(object *unstructured.Unstructured) Reading {
 	var w workload
 	if err := decode(object, &w); err != nil {
-		return Unfit("It cannot be read: %s.", err)
+		return NotAuditable("It cannot be read: %s.", err)
 	}
 	pod := w.Spec.Template.Spec
 	server, problem := choose(pod.Containers, object.GetLabels()[LabelServer])
 	if problem != "" {
-		return Unfit("%s", problem)
+		return NotAuditable("%s", problem)
 	}
 	annotations := object.GetAnnotations()
 	r := recipe{
 		image: server.Image, command: server.Command, args: server.Args, workingDir: server.WorkingDir,
 		env: server.Env, envFrom: server.EnvFrom, pullSecrets: names(pod.ImagePullSecrets),
-		path: annotations[AnnotationPath], leftOut: mounts(server.VolumeMounts, pod.Volumes),
+		path: annotations[AnnotationPath], omitted: mounts(server.VolumeMounts, pod.Volumes),
 	}
 	if r.port, problem = server.listens(annotations[AnnotationPort]); problem != "" {
-		return Unfit("%s", problem)
+		return NotAuditable("%s", problem)
 	}
 	if r.transport, problem = spoken(annotations[AnnotationTransport], r.port); problem != "" {
-		return Unfit("%s", problem)
+		return NotAuditable("%s", problem)
 	}
 	if r.transport != v1alpha1.TransportStdio && r.port == 0 {
-		return Unfit("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
+		return NotAuditable("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
 	}
 	return r.reading()
 }

@@ -22,7 +22,7 @@ import (
 const nameServer = "server"
 
 // maxUnclear is the most bytes of JSON of what is said about a container.
-const maxUnclear = source.MaxUnfit
+const maxUnclear = source.MaxNotAuditable
 
 // server is the subject of an MCPServer, with what its Pods run besides the server.
 func server(group string, object []byte, besides func() (*pod, error)) (gate.Subject, error) {

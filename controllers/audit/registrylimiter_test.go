@@ -66,7 +66,7 @@ func TestNamespaceDoesNotAskForAll(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if len(r.askers.byNamespace) != 0 {
-		t.Errorf("remembered: %v", r.askers.byNamespace)
+	if len(r.registryLimiter.byNamespace) != 0 {
+		t.Errorf("remembered: %v", r.registryLimiter.byNamespace)
 	}
 }

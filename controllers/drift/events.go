@@ -17,8 +17,8 @@ const (
 	window     = time.Minute
 )
 
-// told keeps what the events of a policy have said.
-type told struct {
+// eventLog keeps what the events of a policy have said.
+type eventLog struct {
 	// begun: the status of a time before this process was looked at.
 	begun bool
 	// violating are the places that an event has said to violate the policy.
@@ -28,18 +28,18 @@ type told struct {
 	used  int
 }
 
-// story holds what events are to say.
-type story struct {
+// pendingEvents holds what events are to say.
+type pendingEvents struct {
 	began, ended []place
-	// whole: each is told by itself; else they are summed up.
+	// whole: each has an event of its own; else they are summed up.
 	whole bool
-	// again is when there may be more to tell; zero for never.
+	// again is when there may be more events; zero for never.
 	again time.Time
 }
 
-// resume takes what the status says for told, once after a start: a new leader repeats
+// resume takes what the status lists for what events have said, once after a start: a new leader repeats
 // no event. If the status had no room for all, nothing is news in the first pass.
-func (t *told) resume(before *v1alpha1.GateStatus, places map[place]*group) {
+func (t *eventLog) resume(before *v1alpha1.GateStatus, places map[place]*group) {
 	if t.begun {
 		return
 	}
@@ -59,9 +59,9 @@ func (t *told) resume(before *v1alpha1.GateStatus, places map[place]*group) {
 	}
 }
 
-// next returns what is to be told by now. It counts as told.
-func (t *told) next(places map[place]*group, now time.Time) story {
-	var s story
+// next returns the events that are due. They count as written.
+func (t *eventLog) next(places map[place]*group, now time.Time) pendingEvents {
+	var s pendingEvents
 	for at := range places {
 		if !t.violating[at] {
 			s.began = append(s.began, at)
@@ -74,7 +74,7 @@ func (t *told) next(places map[place]*group, now time.Time) story {
 	}
 	many := len(s.began) + len(s.ended)
 	if many == 0 {
-		return story{}
+		return pendingEvents{}
 	}
 	if now.Sub(t.since) >= window {
 		t.since, t.used = now, 0
@@ -84,7 +84,7 @@ func (t *told) next(places map[place]*group, now time.Time) story {
 		s.whole = true
 		t.used += many
 	case t.used > eachEvents:
-		return story{again: t.since.Add(window)}
+		return pendingEvents{again: t.since.Add(window)}
 	default:
 		t.used = eachEvents + 1
 	}

@@ -8,9 +8,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// world records what runs in the namespaces of the gate. Of a Pod it has the name and the
+// podStore records what runs in the namespaces of the gate. Of a Pod it has the name and the
 // group that it belongs to; nothing else of it is kept.
-type world struct {
+type podStore struct {
 	mu sync.Mutex
 	// changed is called when there is something new; it must not take long.
 	changed func()
@@ -19,9 +19,9 @@ type world struct {
 	groups map[sum]*group
 }
 
-// group is Pods that are alike. It is immutable but for what world's lock guards.
+// group is Pods that are alike. It is immutable but for what the pod store's lock guards.
 type group struct {
-	likeness
+	podSignature
 	sum  sum
 	pods int32
 	judgement
@@ -36,12 +36,12 @@ type judgement struct {
 	due time.Time
 }
 
-func newWorld() *world {
-	return &world{changed: func() {}, pods: map[string]map[string]*group{}, groups: map[sum]*group{}}
+func newPodStore() *podStore {
+	return &podStore{changed: func() {}, pods: map[string]map[string]*group{}, groups: map[sum]*group{}}
 }
 
 // put has a Pod be as it is given; not running removes it.
-func (w *world) put(namespace, name string, l likeness, runs bool) (changed bool) {
+func (w *podStore) put(namespace, name string, l podSignature, runs bool) (changed bool) {
 	var id sum
 	before := w.pods[namespace][name]
 	if runs {
@@ -58,7 +58,7 @@ func (w *world) put(namespace, name string, l likeness, runs bool) (changed bool
 	}
 	of := w.groups[id]
 	if of == nil {
-		of = &group{likeness: l, sum: id}
+		of = &group{podSignature: l, sum: id}
 		w.groups[id] = of
 	}
 	of.pods++
@@ -69,32 +69,32 @@ func (w *world) put(namespace, name string, l likeness, runs bool) (changed bool
 	return true
 }
 
-func (w *world) leave(g *group) {
+func (w *podStore) leave(g *group) {
 	if g.pods--; g.pods == 0 {
 		delete(w.groups, g.sum)
 	}
 }
 
 // drop forgets a namespace.
-func (w *world) drop(namespace string) {
+func (w *podStore) drop(namespace string) {
 	for _, g := range w.pods[namespace] {
 		w.leave(g)
 	}
 	delete(w.pods, namespace)
 }
 
-// store is the part of the world that the reflector of a namespace fills.
-type store struct {
-	*world
+// namespaceStore is the part of the pod store that the reflector of a namespace fills.
+type namespaceStore struct {
+	*podStore
 	namespace string
 	// synced: the namespace was listed once. stopped: nobody asks for it any more.
 	synced, stopped bool
 }
 
-var _ cache.TransformingStore = &store{}
+var _ cache.TransformingStore = &namespaceStore{}
 
 // change makes a change with the lock held, and tells of it.
-func (s *store) change(do func() bool) error {
+func (s *namespaceStore) change(do func() bool) error {
 	s.mu.Lock()
 	changed := !s.stopped && do()
 	s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *store) change(do func() bool) error {
 }
 
 // Add implements cache.ReflectorStore.
-func (s *store) Add(object any) error {
+func (s *namespaceStore) Add(object any) error {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return nil
@@ -115,21 +115,21 @@ func (s *store) Add(object any) error {
 }
 
 // Update implements cache.ReflectorStore.
-func (s *store) Update(object any) error { return s.Add(object) }
+func (s *namespaceStore) Update(object any) error { return s.Add(object) }
 
 // Delete implements cache.ReflectorStore.
-func (s *store) Delete(object any) error {
+func (s *namespaceStore) Delete(object any) error {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return nil
 	}
-	return s.change(func() bool { return s.put(s.namespace, pod.Name, likeness{}, false) })
+	return s.change(func() bool { return s.put(s.namespace, pod.Name, podSignature{}, false) })
 }
 
 // Replace implements cache.ReflectorStore.
-func (s *store) Replace(objects []any, _ string) error {
+func (s *namespaceStore) Replace(objects []any, _ string) error {
 	type known struct {
-		likeness
+		podSignature
 		runs bool
 	}
 	now := make(map[string]known, len(objects))
@@ -144,18 +144,18 @@ func (s *store) Replace(objects []any, _ string) error {
 		s.synced = true
 		for name := range s.pods[s.namespace] {
 			if _, there := now[name]; !there {
-				changed = s.put(s.namespace, name, likeness{}, false) || changed
+				changed = s.put(s.namespace, name, podSignature{}, false) || changed
 			}
 		}
 		for name, k := range now {
-			changed = s.put(s.namespace, name, k.likeness, k.runs) || changed
+			changed = s.put(s.namespace, name, k.podSignature, k.runs) || changed
 		}
 		return changed
 	})
 }
 
 // Resync implements cache.ReflectorStore.
-func (s *store) Resync() error { return nil }
+func (s *namespaceStore) Resync() error { return nil }
 
 // Transformer implements cache.TransformingStore.
-func (s *store) Transformer() cache.TransformFunc { return strip }
+func (s *namespaceStore) Transformer() cache.TransformFunc { return strip }

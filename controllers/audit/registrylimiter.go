@@ -11,14 +11,14 @@ import (
 // leave some to the others.
 const perNamespace = imageref.MaxQuestions / 3
 
-// askers counts the audits that wait for a registry. The zero value is ready for use.
-type askers struct {
+// registryLimiter counts the audits that wait for a registry. The zero value is ready for use.
+type registryLimiter struct {
 	mutex       sync.Mutex
 	byNamespace map[string]int
 }
 
 // enter reports whether an audit of the namespace may ask. Whoever entered leaves.
-func (a *askers) enter(namespace string) bool {
+func (a *registryLimiter) enter(namespace string) bool {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if a.byNamespace[namespace] >= perNamespace {
@@ -31,7 +31,7 @@ func (a *askers) enter(namespace string) bool {
 	return true
 }
 
-func (a *askers) leave(namespace string) {
+func (a *registryLimiter) leave(namespace string) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if a.byNamespace[namespace]--; a.byNamespace[namespace] == 0 {

@@ -18,17 +18,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// settle deletes what is not needed once the status is written, after it has made
-// sure that the verdict was told. A failure leaves things for the next
+// tidy deletes what is not needed once the status is written, after it has made
+// sure that the verdict was announced. A failure leaves things for the next
 // reconciliation, or for the next decision.
-func (r *Reconciler) settle(ctx context.Context, s *session) error {
+func (r *Reconciler) tidy(ctx context.Context, s *session) error {
 	if err := r.announce(ctx, s); err != nil {
 		return err
 	}
 	var problems []error
 	if s.decided {
 		if s.pod != nil {
-			s.spent = append(s.spent, s.pod)
+			s.finishedPods = append(s.finishedPods, s.pod)
 			r.announced.Store(s.pod.UID, true)
 		}
 		if s.run.Previous != "" { // else the report is the first
@@ -38,7 +38,7 @@ func (r *Reconciler) settle(ctx context.Context, s *session) error {
 	if err := r.deleteSecrets(ctx, s); err != nil {
 		return errors.Join(append(problems, err)...) // the Pod reminds of them
 	}
-	for _, pod := range s.spent {
+	for _, pod := range s.finishedPods {
 		problems = append(problems, r.deletePod(ctx, pod))
 	}
 	return errors.Join(problems...)

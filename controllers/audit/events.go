@@ -16,8 +16,8 @@ import (
 // maxNote is the most characters of an event's note that events.k8s.io accepts.
 const maxNote = 1024
 
-// tell tells of what the status now says: by events, in numbers and in the log.
-func (r *Reconciler) tell(ctx context.Context, before *v1alpha1.MCPServerAudit, s *session) {
+// emit reports what the status now says: by events, in numbers and in the log.
+func (r *Reconciler) emit(ctx context.Context, before *v1alpha1.MCPServerAudit, s *session) {
 	for _, n := range s.notes {
 		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
 	}
