@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // The test binary plays all parts of an audit Pod, by the variable roleVar.
@@ -25,7 +27,7 @@ const (
 	roleVar = "RUNNER_TEST_ROLE"
 	podVar  = "RUNNER_TEST_POD"
 	// patience is how long a test waits for what must come.
-	patience = 60 * time.Second
+	patience = 4 * time.Minute
 )
 
 // built is where the target servers are.
@@ -209,11 +211,11 @@ func (p pod) run(dir string) error {
 	}
 	var e ended
 	if p.KillRunner || p.SignalTracer != 0 {
-		if err := poll(func() bool {
+		if !poll.For(patience/4, func() bool {
 			b, err := os.ReadFile(dir + "/trace/trace-1.txt")
 			return err == nil && bytes.Contains(b, []byte("initialize"))
-		}); err != nil {
-			return err
+		}) {
+			return errors.New("waited in vain for the handshake")
 		}
 		_, err := os.Lstat(socket)
 		e.Socket = err == nil
@@ -232,8 +234,8 @@ func (p pod) run(dir string) error {
 		return err
 	}
 	e.Termination = string(message)
-	e.Traces, _ = filepath.Glob(dir + "/trace/*")                        // the pattern is well-formed
-	_ = poll(func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
+	e.Traces, _ = filepath.Glob(dir + "/trace/*")                                    // the pattern is well-formed
+	poll.For(patience/4, func() bool { e.Left = others(); return len(e.Left) == 0 }) // the test looks at who is left
 	return json.NewEncoder(os.Stdout).Encode(e)
 }
 
@@ -261,15 +263,6 @@ func others() []string {
 		}
 	}
 	return found
-}
-
-func poll(done func() bool) error {
-	for end := time.Now().Add(patience / 4); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if done() {
-			return nil
-		}
-	}
-	return fmt.Errorf("waited in vain")
 }
 
 // container is a process with the capabilities of a container.

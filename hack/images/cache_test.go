@@ -7,7 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // builds is how many find the cache empty at the same time.
@@ -33,13 +34,11 @@ func installOnce(cache string) error {
 		return err
 	}
 	dir, err := shop.installed("debian", "1", func(dir string) error {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			if there, err := filepath.Glob(cache + ".there-*"); err != nil || len(there) == builds {
-				break
-			}
-			if time.Now().After(end) {
-				return errors.New("waited in vain for the other builds")
-			}
+		if !poll.For(poll.Patience, func() bool {
+			there, err := filepath.Glob(cache + ".there-*")
+			return err != nil || len(there) == builds
+		}) {
+			return errors.New("waited in vain for the other builds")
 		}
 		if err := os.WriteFile(filepath.Join(dir, "strace"), nil, 0o600); err != nil {
 			return err

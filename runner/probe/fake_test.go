@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -155,30 +156,37 @@ func (f *fake) saw(method string) []map[string]any {
 }
 
 // quick are options for tests: short where the server answers at once, long
-// where a slow machine must not make a difference.
+// where it does not, for the clock is that of a bubble, or a slow machine must not
+// make a difference.
 var quick = Options{
 	Rounds: 1, MaxCalls: 1, Settle: time.Millisecond, Idle: time.Millisecond, Grace: 10 * time.Second,
 	Handshake: time.Minute, CallTimeout: time.Minute, Inputs: inputs.Options{Dir: "/home/audit"},
 }
 
-// impatient is quick for servers that do not answer.
-var impatient = Options{
-	Rounds: 1, MaxCalls: 1, Settle: time.Millisecond, Idle: time.Millisecond, Grace: 50 * time.Millisecond,
-	Handshake: 200 * time.Millisecond, CallTimeout: 200 * time.Millisecond,
+// probe runs a session with the fake, whose clock stands still while anybody is at work:
+// what a server takes, and what is waited for in vain, costs no time.
+func (f *fake) probe(t *testing.T, o Options) (result Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { result = f.within(t, time.Hour, o) })
+	return result
 }
 
-// probe runs a session with the fake.
-func (f *fake) probe(t *testing.T, o Options) Result {
+// within runs a session that has so much time. Its test runs in a bubble of synctest.
+func (f *fake) within(t *testing.T, limit time.Duration, o Options) Result {
 	t.Helper()
-	conn, in := f.connect(t)
-	go f.serve(in)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	result, err := Run(ctx, conn, o)
+	result, err := f.run(ctx, t, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
+}
+
+func (f *fake) run(ctx context.Context, t *testing.T, o Options) (Result, error) {
+	conn, in := f.connect(t)
+	go f.serve(in)
+	return Run(ctx, conn, o)
 }
 
 func (f *fake) connect(t *testing.T) (Conn, io.Reader) {

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/pipes"
 )
 
 // overHTTP serves a fake by streamable HTTP: one JSON text, or with stream one
@@ -199,19 +201,28 @@ func TestErrorWithStatus(t *testing.T) {
 
 // A call without an answer is given up; the others are made.
 func TestHungCallOverHTTP(t *testing.T) {
-	gone := make(chan struct{}, 100)
-	f := &fake{}
-	r := probeHTTP(t, f.overHTTP(false, map[string]http.HandlerFunc{"tools/call": func(_ http.ResponseWriter, r *http.Request) {
-		<-r.Context().Done()
-		gone <- struct{}{}
-	}}), report.TransportStreamableHTTP, "/mcp", impatient)
-	<-gone
-	if r.Incomplete.Reason != report.ReasonTimeout || r.Coverage.Tools.Called != 0 {
-		t.Errorf("result %+v", r)
-	}
-	if len(f.saw("notifications/cancelled")) == 0 {
-		t.Error("not cancelled")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan struct{}, 100)
+		f := &fake{}
+		network := pipes.Listen()
+		server := &http.Server{Handler: f.overHTTP(false, map[string]http.HandlerFunc{"tools/call": func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			gone <- struct{}{}
+		}})}
+		go func() { _ = server.Serve(network) }()
+		r, err := Run(t.Context(), Conn{
+			Exited: make(chan struct{}),
+			HTTP:   &HTTP{Transport: report.TransportStreamableHTTP, URL: "http://localhost/mcp", Dial: network.Dial},
+		}, quick)
+		<-gone
+		if err != nil || r.Incomplete.Reason != report.ReasonTimeout || r.Coverage.Tools.Called != 0 {
+			t.Errorf("result %+v, %v", r, err)
+		}
+		if len(f.saw("notifications/cancelled")) == 0 {
+			t.Error("not cancelled")
+		}
+		_ = server.Close()
+	})
 }
 
 // A server that ends during a call is told from one that closes a connection.
@@ -253,11 +264,11 @@ func TestMirroredArguments(t *testing.T) {
 // A server that does not say a word to initialize may wait for server/discover.
 func TestSilenceMayBeStateless(t *testing.T) {
 	silent := &fake{on: map[string]func(*fake, map[string]any) any{"initialize": func(*fake, map[string]any) any { return nil }}}
-	if r := silent.probe(t, impatient); !r.NeedDiscover || r.Incomplete.Reason != report.ReasonTimeout {
+	if r := silent.probe(t, quick); !r.NeedDiscover || r.Incomplete.Reason != report.ReasonTimeout {
 		t.Errorf("result %+v", r)
 	}
 	other := &fake{on: map[string]func(*fake, map[string]any) any{"initialize": func(*fake, map[string]any) any { return raw("usage: server FILE") }}}
-	if r := other.probe(t, impatient); r.NeedDiscover {
+	if r := other.probe(t, quick); r.NeedDiscover {
 		t.Errorf("result %+v", r)
 	}
 }

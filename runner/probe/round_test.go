@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -216,7 +217,7 @@ func TestToolThatNeverReturns(t *testing.T) {
 			return content("done")
 		},
 	}}
-	o := impatient
+	o := quick
 	o.Rounds, o.MaxCalls = 4, 24
 	r := f.probe(t, o)
 	want := []string{"a", "b", "a", "b", "b", "b"}
@@ -226,20 +227,6 @@ func TestToolThatNeverReturns(t *testing.T) {
 	if r.Incomplete.Reason != report.ReasonTimeout || r.Exercise[0].Skipped != report.SkippedTimeout || r.Exercise[1].Skipped != "" {
 		t.Errorf("%+v, %+v", r.Incomplete, r.Exercise)
 	}
-}
-
-// within runs a session that has so much time.
-func (f *fake) within(t *testing.T, limit time.Duration, o Options) Result {
-	t.Helper()
-	conn, in := f.connect(t)
-	go f.serve(in)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	r, err := Run(ctx, conn, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // The budget is spread: a slow tool does not use up the time of others, and one that
@@ -258,22 +245,26 @@ func TestBudget(t *testing.T) {
 	}
 	o := quick
 	o.Rounds, o.MaxCalls = 10, 24
-	r := of(func() any { time.Sleep(2 * time.Second); return content("done") }).within(t, 5*time.Second, o)
-	if r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 3 {
-		t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
-	}
-	if a, b := r.Exercise[0], r.Exercise[1]; a.Calls.Total != 1 || a.Skipped != report.SkippedBudget || b.Calls.Total != 10 || b.Skipped != "" {
-		t.Errorf("rows %+v", r.Exercise)
-	}
-
-	f := of(func() any { return nil })
-	r = f.within(t, 4*time.Second, o)
-	if r.Incomplete.Reason != report.ReasonTimeout || !strings.HasSuffix(r.Incomplete.Message, "1 of 3: tool a") || r.Coverage.Tools.Accepted != 2 {
-		t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
-	}
-	if lists := f.saw("tools/list"); len(lists) != 2 {
-		t.Errorf("%d lists", len(lists))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := of(func() any { time.Sleep(2 * time.Second); return content("done") })
+		r := slow.within(t, 5*time.Second, o)
+		if r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 3 {
+			t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
+		}
+		if a, b := r.Exercise[0], r.Exercise[1]; a.Calls.Total != 1 || a.Skipped != report.SkippedBudget || b.Calls.Total != 10 || b.Skipped != "" {
+			t.Errorf("rows %+v", r.Exercise)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		silent := of(func() any { return nil })
+		r := silent.within(t, 4*time.Second, o)
+		if r.Incomplete.Reason != report.ReasonTimeout || !strings.HasSuffix(r.Incomplete.Message, "1 of 3: tool a") || r.Coverage.Tools.Accepted != 2 {
+			t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
+		}
+		if lists := silent.saw("tools/list"); len(lists) != 2 {
+			t.Errorf("%d lists", len(lists))
+		}
+	})
 }
 
 // Who has had no call when the time is up makes the session incomplete.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -94,7 +95,6 @@ func TestIncomplete(t *testing.T) {
 		reason  report.Reason
 		message string // a part of it
 		listed  bool
-		long    bool // it takes a while, and is not waited for in vain
 	}{
 		"exits at once":       {start: func(f *fake) { f.exit() }, reason: report.ReasonServerExited, message: "initialize"},
 		"exits in a call":     {on: answers{"tools/call": exit}, reason: report.ReasonServerExited, message: "tool format_note", listed: true},
@@ -109,19 +109,15 @@ func TestIncomplete(t *testing.T) {
 		"refuses the list":    {on: answers{"tools/list": func(*fake, map[string]any) any { return rpcFailure{-32603, "broken"} }}, reason: report.ReasonProtocolError, message: "broken"},
 		"list without list":   {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"Tools": []any{}} }}, reason: report.ReasonProtocolError, message: "no list of tools"},
 		"same cursor":         {on: answers{"tools/list": func(*fake, map[string]any) any { return map[string]any{"tools": []any{}, "nextCursor": "x"} }}, reason: report.ReasonProtocolError, message: "came twice"},
-		"endless cursors":     {on: answers{"tools/list": endless()}, reason: report.ReasonProtocolError, message: "more than 128 pages", long: true},
-		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", transport.MaxMessage+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true, long: true},
+		"endless cursors":     {on: answers{"tools/list": endless()}, reason: report.ReasonProtocolError, message: "more than 128 pages"},
+		"line without end":    {on: answers{"tools/call": func(*fake, map[string]any) any { return raw(strings.Repeat("x", transport.MaxMessage+2)) }}, reason: report.ReasonProtocolError, message: "longer than 8 MiB", listed: true},
 		"a tool with no name": {on: answers{"tools/list": func(*fake, map[string]any) any { return tools(`{}`) }}, reason: report.ReasonProtocolError, message: "tool without a name", listed: true},
 		"closes stdout":       {on: answers{"tools/call": func(f *fake, _ map[string]any) any { _ = f.out.Close(); return nil }}, reason: report.ReasonProtocolError, message: "closed its stdout", listed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{on: tc.on, start: tc.start}
-			o := impatient
-			if tc.long {
-				o = quick
-			}
-			r := f.probe(t, o)
+			r := f.probe(t, quick)
 			if r.Incomplete.Reason != tc.reason || !strings.Contains(r.Incomplete.Message, tc.message) {
 				t.Errorf("incomplete: %+v", r.Incomplete)
 			}
@@ -148,19 +144,17 @@ func TestWhatCameInstead(t *testing.T) {
 		start: func(f *fake) { f.println("Welcome!") },
 		on:    map[string]func(*fake, map[string]any) any{"tools/call": silent},
 	}
-	if r := banner.probe(t, impatient); r.Incomplete.Reason != report.ReasonTimeout {
+	if r := banner.probe(t, quick); r.Incomplete.Reason != report.ReasonTimeout {
 		t.Errorf("incomplete: %+v", r.Incomplete)
 	}
 	garbage := &fake{on: map[string]func(*fake, map[string]any) any{
 		"initialize": func(*fake, map[string]any) any { return raw("Oops") },
 	}}
-	conn, in := garbage.connect(t)
-	go garbage.serve(in)
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	if r, err := Run(ctx, conn, quick); err != nil || r.Incomplete.Reason != report.ReasonProtocolError {
-		t.Errorf("incomplete: %+v, %v", r.Incomplete, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		if r := garbage.within(t, time.Second, quick); r.Incomplete.Reason != report.ReasonProtocolError {
+			t.Errorf("incomplete: %+v", r.Incomplete)
+		}
+	})
 }
 
 // A call without an answer is cancelled, and the next one is made.
@@ -174,7 +168,7 @@ func TestTimeoutGoesOn(t *testing.T) {
 			return content("done")
 		},
 	}}
-	r := f.probe(t, impatient)
+	r := f.probe(t, quick)
 	if r.Incomplete.Reason != report.ReasonTimeout || !strings.Contains(r.Incomplete.Message, "tool a") {
 		t.Errorf("incomplete: %+v", r.Incomplete)
 	}
@@ -191,12 +185,14 @@ func TestTimeoutGoesOn(t *testing.T) {
 
 // A server that neither reads nor writes holds nobody up.
 func TestServerThatReadsNothing(t *testing.T) {
-	f := &fake{}
-	conn, _ := f.connect(t)
-	r, err := Run(context.Background(), conn, impatient)
-	if err != nil || r.Incomplete.Reason != report.ReasonTimeout || !r.Lingered {
-		t.Errorf("result: %+v, %v", r, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		conn, _ := f.connect(t)
+		r, err := Run(t.Context(), conn, quick)
+		if err != nil || r.Incomplete.Reason != report.ReasonTimeout || !r.Lingered {
+			t.Errorf("result: %+v, %v", r, err)
+		}
+	})
 }
 
 // Out of time is a result; cancelled is an error, too.
@@ -206,27 +202,27 @@ func TestDeadlineAndCancel(t *testing.T) {
 		cancel bool
 		err    error
 	}{
-		"deadline": {limit: 300 * time.Millisecond},
-		"cancel":   {limit: time.Minute, cancel: true, err: context.Canceled},
+		"deadline": {limit: time.Second},
+		"cancel":   {limit: time.Hour, cancel: true, err: context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &fake{on: map[string]func(*fake, map[string]any) any{
-				"tools/call": func(*fake, map[string]any) any { return nil },
-			}}
-			conn, in := f.connect(t)
-			go f.serve(in)
-			ctx, cancel := context.WithTimeout(context.Background(), tc.limit)
-			defer cancel()
-			o := quick
-			o.Progress = func(method string, _ report.Phase, _ report.Capability) {
-				if tc.cancel && method == "tools/call" {
-					cancel()
+			synctest.Test(t, func(t *testing.T) {
+				f := &fake{on: map[string]func(*fake, map[string]any) any{
+					"tools/call": func(*fake, map[string]any) any { return nil },
+				}}
+				ctx, cancel := context.WithTimeout(t.Context(), tc.limit)
+				defer cancel()
+				o := quick
+				o.Progress = func(method string, _ report.Phase, _ report.Capability) {
+					if tc.cancel && method == "tools/call" {
+						cancel()
+					}
 				}
-			}
-			r, err := Run(ctx, conn, o)
-			if !errors.Is(err, tc.err) || r.Incomplete.Reason != report.ReasonTimeout {
-				t.Errorf("result: %+v, %v", r.Incomplete, err)
-			}
+				r, err := f.run(ctx, t, o)
+				if !errors.Is(err, tc.err) || r.Incomplete.Reason != report.ReasonTimeout {
+					t.Errorf("result: %+v, %v", r.Incomplete, err)
+				}
+			})
 		})
 	}
 }

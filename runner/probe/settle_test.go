@@ -2,6 +2,7 @@ package probe
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -22,25 +23,27 @@ func TestSettle(t *testing.T) {
 		"no time to wait":       {func() time.Time { return time.Now().Add(time.Hour) }, time.Nanosecond, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, o := &fake{active: tc.active}, o
-			if name == "a server with a timer" {
-				f.pending = func() (time.Duration, bool) { return time.Hour, true }
-			}
-			o.SettleBudget = tc.budget
-			start := time.Now()
-			r := f.probe(t, o)
-			if r.Incomplete.Reason != "" || len(r.Ledger) != 4 {
-				t.Fatalf("%+v", r)
-			}
-			for i, e := range r.Ledger {
-				if e.Settled.Before(start) || e.Restless != tc.restless {
-					t.Errorf("exchange %d: settled %v, restless %t, want %t", i, e.Settled, e.Restless, tc.restless)
+			synctest.Test(t, func(t *testing.T) {
+				f, o := &fake{active: tc.active}, o
+				if name == "a server with a timer" {
+					f.pending = func() (time.Duration, bool) { return time.Hour, true }
 				}
-				if timer := tc.active == nil && tc.restless; timer != e.Due.After(start.Add(time.Minute)) {
-					t.Errorf("exchange %d: due %v", i, e.Due)
+				o.SettleBudget = tc.budget
+				start := time.Now()
+				r := f.within(t, time.Hour, o)
+				if r.Incomplete.Reason != "" || len(r.Ledger) != 4 {
+					t.Fatalf("%+v", r)
 				}
-				start = e.Settled
-			}
+				for i, e := range r.Ledger {
+					if e.Settled.Before(start) || e.Restless != tc.restless {
+						t.Errorf("exchange %d: settled %v, restless %t, want %t", i, e.Settled, e.Restless, tc.restless)
+					}
+					if timer := tc.active == nil && tc.restless; timer != e.Due.After(start.Add(time.Minute)) {
+						t.Errorf("exchange %d: due %v", i, e.Due)
+					}
+					start = e.Settled
+				}
+			})
 		})
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // roles are the programs that both tracers have to agree about.
@@ -276,16 +277,10 @@ func interrupted(dir string) error {
 	}()
 	reader := <-tid
 	reading := []byte(fmt.Sprintf("%d ", unix.SYS_READ))
-	for {
+	poll.For(poll.Patience, func() bool {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/syscall", reader))
-		if err != nil {
-			return err
-		}
-		if bytes.HasPrefix(state, reading) {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return err != nil || bytes.HasPrefix(state, reading)
+	})
 	if err := unix.Tgkill(os.Getpid(), reader, unix.SIGURG); err != nil {
 		return err
 	}
@@ -327,17 +322,10 @@ func endOfLeader(dir string) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		for {
+		poll.For(poll.Patience, func() bool {
 			state, err := os.ReadFile("/proc/thread-self/../../status")
-			if err != nil {
-				done <- err
-				return
-			}
-			if bytes.Contains(state, []byte("State:\tZ")) {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return err != nil || bytes.Contains(state, []byte("State:\tZ"))
+		})
 		if err := tcp(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

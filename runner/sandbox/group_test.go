@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 func TestGroups(t *testing.T) {
@@ -77,7 +78,7 @@ func TestConfine(t *testing.T) {
 	if _, err := stdin.Write([]byte("\n")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the kernel has refused one", func() bool {
+	poll.Until(t, "the kernel has refused one", func() bool {
 		events, err := os.ReadFile(filepath.Join(group, "pids.events"))
 		return err == nil && strings.HasPrefix(string(events), "max ") && strings.TrimSpace(string(events)) != "max 0"
 	})
@@ -86,7 +87,7 @@ func TestConfine(t *testing.T) {
 	if strings.Contains(said.String(), "none failed") {
 		t.Error("a hundred processes were not too many for a group of 20")
 	}
-	until(t, "the groups are empty", func() bool {
+	poll.Until(t, "the groups are empty", func() bool {
 		limits.remove()
 		return !slices.ContainsFunc(limits.groups, func(group string) bool {
 			_, err := os.Stat(group)
@@ -120,7 +121,7 @@ func TestS13MemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = shell.Wait() // killed
-	until(t, "the group says so", limits.killed)
+	poll.Until(t, "the group says so", limits.killed)
 }
 
 const minTestMemory = 32 << 20
@@ -147,14 +148,5 @@ func TestL6OnlyOwnGroupsAreRemoved(t *testing.T) {
 	slices.Sort(left)
 	if !slices.Equal(got, left) {
 		t.Errorf("left %q, want %q", got, left)
-	}
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // TestLossOfTheTracer: without it the server must not go on, and what was seen
@@ -80,7 +80,8 @@ func lose(t *testing.T, tracer plan.Tracer, signal syscall.Signal) {
 // tracerOf is the process that was started to write a trace.
 func tracerOf(t *testing.T, file string) int {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	tracer := 0
+	poll.Until(t, "there is a tracer", func() bool {
 		commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, path := range commands {
 			command, err := os.ReadFile(path)
@@ -88,12 +89,12 @@ func tracerOf(t *testing.T, file string) int {
 				continue
 			}
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-				return pid
+				tracer = pid
 			}
 		}
-	}
-	t.Fatal("there is no tracer")
-	return 0
+		return tracer > 0
+	})
+	return tracer
 }
 
 // TestOwnProcessesMaySignalEachOther: a server's pids are not the tracer's, and

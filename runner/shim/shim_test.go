@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // The test binary plays the shim and its child when the environment says so.
@@ -25,7 +26,7 @@ const (
 	roleVar   = "SHIM_TEST_ROLE"
 	socketVar = "SHIM_TEST_SOCKET"
 	childVar  = "SHIM_TEST_COMMAND"
-	patience  = 20 * time.Second
+	patience  = poll.Patience
 	serverUID = 1234
 )
 
@@ -333,10 +334,5 @@ func wait(t *testing.T, done <-chan struct{}) {
 
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
-			return
-		}
-	}
-	t.Errorf("process %d lives on", pid)
+	poll.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 }

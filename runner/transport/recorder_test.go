@@ -113,16 +113,6 @@ func send(t *testing.T, s Transport, m Message) (start, end int64) {
 // ask is a request, by its id.
 func ask(id string) Message { return Message{ID: id, Method: "tools/list"} }
 
-// eventually polls until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
-}
-
 // raw serves bytes as they are to every connection, and then closes it.
 func raw(t *testing.T, response string) Endpoint {
 	t.Helper()

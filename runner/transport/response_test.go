@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // body makes a response of status 200.
@@ -151,6 +153,6 @@ func TestBytesAfterTheAnswer(t *testing.T) {
 			t.Errorf("%d bytes had come with answer %d", got, n)
 		}
 		c := s.(*streamable).client
-		eventually(t, "the junk is not counted", func() bool { return c.received.Load() == (size+junk)*(n+1) })
+		poll.Until(t, "the junk is counted", func() bool { return c.received.Load() == (size+junk)*(n+1) })
 	}
 }

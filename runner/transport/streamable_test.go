@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
@@ -63,7 +65,7 @@ func TestSession(t *testing.T) {
 	}
 	told.next(t, "note")
 	told.next(t, `"id":2`)
-	eventually(t, "the server has not read what was sent", func() bool { return counts.read.Load() == end })
+	poll.Until(t, "the server has read what was sent", func() bool { return counts.read.Load() == end })
 	s.Close()
 	<-s.Ended()
 	s.Abort()
@@ -91,7 +93,7 @@ func TestReceivedIsWhatWasWritten(t *testing.T) {
 	for range 3 {
 		send(t, s, ask("1"))
 		got := <-told
-		eventually(t, "other bytes were written than had come", func() bool { return counts.written.Load() == got })
+		poll.Until(t, "as many bytes have come as were written", func() bool { return counts.written.Load() == got })
 	}
 }
 
@@ -223,7 +225,7 @@ func TestHungRequests(t *testing.T) {
 	send(t, s, Message{ID: "1", Text: []byte("one")})
 	send(t, s, Message{ID: "2", Text: []byte("two")})
 	c := s.(*streamable).client
-	eventually(t, "the requests are not under way", func() bool {
+	poll.Until(t, "the requests are under way", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.live["1"] != nil && c.live["2"] != nil
@@ -234,7 +236,7 @@ func TestHungRequests(t *testing.T) {
 	}
 	s.Abort()
 	<-left
-	eventually(t, "connections stay open", func() bool {
+	poll.Until(t, "no connection is open", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return len(c.open) == 0

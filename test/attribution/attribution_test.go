@@ -20,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // deadline bounds every wait.
@@ -97,7 +98,7 @@ func run(t *testing.T, transport, program, script, kind string) (late [2]ledger.
 	c.call(t, first)
 	if program == "node" && kind == "timer" {
 		// No thread and no process tells of it: only that the server waits for a time.
-		c.ledger()[0].Restless = eventually(func() bool {
+		c.ledger()[0].Restless = poll.For(poll.Patience, func() bool {
 			wait, pending := session.Pending()
 			return pending && wait < time.Second // that of the runtime itself is longer
 		})
@@ -174,21 +175,8 @@ func touch(t *testing.T, dir, name string) {
 // await polls until the server has made a file.
 func await(t *testing.T, dir, name string) {
 	t.Helper()
-	made := func() bool {
+	poll.Until(t, "the server has made "+name, func() bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
-	}
-	if !eventually(made) {
-		t.Fatalf("the server made no %s", name)
-	}
-}
-
-// eventually polls until something is so.
-func eventually(is func() bool) bool {
-	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if is() {
-			return true
-		}
-	}
-	return false
+	})
 }

@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // attacks are what the suite itself does to the tracer, as a fault or a server
@@ -20,14 +21,14 @@ var attacks = map[string]syscall.Signal{"now-kill": syscall.SIGKILL, "now-stop":
 
 // attack waits for a process of that name and sends the signal to its tracer.
 func attack(ctx context.Context, name string) {
-	for ctx.Err() == nil {
+	poll.For(poll.Patience, func() bool {
 		for _, tracer := range tracersOf(name) {
 			if tracer > 0 && syscall.Kill(tracer, attacks[name]) == nil {
-				return
+				return true
 			}
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return ctx.Err() != nil
+	})
 }
 
 // tracersOf are the tracers of the processes with a name, 0 for those that have
@@ -56,10 +57,5 @@ func tracersOf(name string) []int {
 // outlives reports whether a process of that name is still there when it has had
 // time to die.
 func outlives(name string) bool {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if len(tracersOf(name)) == 0 {
-			return false
-		}
-	}
-	return true
+	return !poll.For(poll.Patience, func() bool { return len(tracersOf(name)) == 0 })
 }

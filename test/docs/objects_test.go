@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // passing are kinds whose objects come and go by themselves.
@@ -36,14 +38,14 @@ func (c *cluster) objects(t *testing.T) map[string]bool {
 // those that the operator takes away behind what it made them for.
 func (c *cluster) made(t *testing.T, before map[string]bool) []string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	var left []string
+	poll.For(time.Minute, func() bool {
 		now := c.objects(t)
 		maps.DeleteFunc(now, func(object string, _ bool) bool { return before[object] })
-		if len(now) == 0 || time.Now().After(deadline) {
-			return slices.Sorted(maps.Keys(now))
-		}
-		time.Sleep(time.Second)
-	}
+		left = slices.Sorted(maps.Keys(now))
+		return len(left) == 0
+	})
+	return left
 }
 
 func (c *cluster) delete(t *testing.T, objects []string) {

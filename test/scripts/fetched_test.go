@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // TestL7FetchedCode audits servers that fetch what they run, with the network open: none
@@ -74,7 +75,7 @@ func serveCode(t *testing.T, files map[string]string) (url string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := &http.Server{ReadHeaderTimeout: poll.Patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = strings.NewReader(files[r.URL.Path]).WriteTo(w) // the client says whether it came
 		})}
 		go func() { _ = server.Serve(listener) }() // ends with Close

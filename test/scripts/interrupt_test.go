@@ -9,11 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-)
 
-// patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+	"github.com/mcpaudit/mcpaudit/test/poll"
+)
 
 // TestEndsWithoutATrace ends mcpaudit in the middle of an audit, in each way
 // that it can end, and wants nothing of it left: no process, and no file either, which
@@ -33,7 +31,7 @@ func TestEndsWithoutATrace(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the server reads its first request", func() bool {
+			poll.Until(t, "the server reads its first request", func() bool {
 				b, err := os.ReadFile(filepath.Join(out, "trace.txt"))
 				return err == nil && bytes.Contains(b, []byte("initialize"))
 			})
@@ -48,7 +46,7 @@ func TestEndsWithoutATrace(t *testing.T) {
 			if !errors.As(err, &exit) || exit.ExitCode() != tc.code {
 				t.Errorf("mcpaudit ended with %v, want exit code %d; stderr %q", err, tc.code, stderr.String())
 			}
-			eventually(t, "all processes are gone", func() bool { return len(mentioning(t, tmp)) == 0 })
+			poll.Until(t, "all processes are gone", func() bool { return len(mentioning(t, tmp)) == 0 })
 			if !tc.tidiesUp {
 				if left, err := os.ReadDir(tmp); err != nil || len(left) == 0 {
 					t.Fatalf("%v (%v) is left: the next audit has nothing to remove", left, err)
@@ -81,14 +79,4 @@ func mentioning(t *testing.T, text string) []string {
 		}
 	}
 	return found
-}
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain until %s", what)
 }

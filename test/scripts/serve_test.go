@@ -2,11 +2,13 @@ package scripts
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os/exec"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // serve SERVER TRANSPORT starts a server outside of any sandbox, as one that runs
@@ -21,26 +23,28 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 		_ = cmd.Wait()
 	})
 	address := fmt.Sprintf("localhost:%d", port)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	if !poll.For(poll.Patience, func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = conn.Close()
-			break
 		}
-		if time.Now().After(end) {
-			ts.Fatalf("%s does not listen: %v", args[0], err)
-		}
+		return err == nil
+	}) {
+		ts.Fatalf("%s does not listen", args[0])
 	}
 	ts.Setenv("URL", "http://"+address)
 }
 
+// freePort returns a port below those that the kernel gives to whoever asks for any (ip(7),
+// ip_local_port_range), so that nobody gets it by chance before the server listens.
 func freePort(ts *testscript.TestScript) int {
-	l, err := net.Listen("tcp", "localhost:0")
-	ts.Check(err)
-	defer func() { _ = l.Close() }() // for the server to have it
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		ts.Fatalf("listening on %v", l.Addr())
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		if l, err := net.Listen("tcp", fmt.Sprintf(":%d", port)); err == nil {
+			ts.Check(l.Close()) // for the server to have it
+			return port
+		}
 	}
-	return a.Port
+	ts.Fatalf("no port is free")
+	return 0
 }

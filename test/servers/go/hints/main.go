@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -23,6 +25,7 @@ import (
 var lies = len(os.Args) > 1 && os.Args[1] == "lie"
 
 func main() {
+	startThreads()
 	s := server.NewMCPServer("hints", "1.0.0", server.WithToolCapabilities(false))
 	path := mcp.WithString("path", mcp.Required(), mcp.Description("The path of the file."))
 	text := mcp.WithString("text", mcp.Required(), mcp.Description("The text."))
@@ -39,6 +42,24 @@ func main() {
 	if err := server.ServeStdio(s); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// startThreads has the Go runtime start threads before the first call. What a thread does
+// that one call has started is not held against another, and how busy the machine is would
+// decide when the runtime starts one.
+func startThreads() {
+	const enough = 32
+	var started, ended sync.WaitGroup
+	started.Add(enough)
+	for range enough {
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			started.Done()
+			started.Wait()
+		})
+	}
+	ended.Wait()
 }
 
 // answer makes a handler of what gives a text.
