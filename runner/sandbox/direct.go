@@ -15,7 +15,7 @@ import (
 // direct returns the Spawn of the sandbox, where the tracer and its filter are
 // there before the server: nothing has to wait at a gate.
 func direct(command []string) shim.Spawn {
-	return func(stdio []*os.File, env []string) (*shim.Gate, error) {
+	return func(stdio []*os.File, env []string) (*shim.StartBarrier, error) {
 		files := make([]*os.File, len(stdio))
 		for i, f := range stdio {
 			fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
@@ -29,7 +29,7 @@ func direct(command []string) shim.Spawn {
 				_ = f.Close() // copies
 			}
 		}
-		return &shim.Gate{Abandon: abandon, Open: func(bool) (int, error) {
+		return &shim.StartBarrier{Abandon: abandon, Open: func(bool) (int, error) {
 			defer abandon()
 			return startCapless(command, files, env)
 		}}, nil

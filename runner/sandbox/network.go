@@ -46,8 +46,8 @@ func (b *box) catch(from *os.File, network report.Network) {
 	}()
 }
 
-// hole is the sinkhole of the outer stage.
-type hole struct {
+// sinkholeNetwork is the sinkhole of the outer stage.
+type sinkholeNetwork struct {
 	server *sinkhole.Server
 	// authority is the certificate that the server is to trust.
 	authority []byte
@@ -57,9 +57,9 @@ type hole struct {
 // sendDeadline bounds how long the last captures may take to be written.
 const sendDeadline = time.Second
 
-// closeNetwork does what the plan says with connections. The hole is nil unless
+// closeNetwork does what the plan says with connections. The result is nil unless
 // that is to answer them.
-func closeNetwork(s spec) (*hole, error) {
+func closeNetwork(s spec) (*sinkholeNetwork, error) {
 	if s.Network == report.NetworkAllow {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func closeNetwork(s spec) (*hole, error) {
 		}
 		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, note)
 	}
-	h := &hole{server: server, authority: authority.PEM(), sent: make(chan struct{})}
+	h := &sinkholeNetwork{server: server, authority: authority.PEM(), sent: make(chan struct{})}
 	go func() {
 		defer close(h.sent)
 		_ = sinkhole.Send(os.NewFile(capturesFD, "captures"), server.Captures()) // the command line is gone
@@ -93,7 +93,7 @@ func closeNetwork(s spec) (*hole, error) {
 }
 
 // end sees to it that what the server sent last is recorded.
-func (h *hole) end() {
+func (h *sinkholeNetwork) end() {
 	if h == nil {
 		return
 	}

@@ -115,7 +115,7 @@ func outer([]string) (int, error) {
 // prepare builds the root that the server will see, or takes that of an earlier
 // run, and hands it on for the next. What is ours in it is made again: the server
 // may have removed it. It reports whether the files are the server's own id's.
-func prepare(s spec, network *hole) (mapped bool, err error) {
+func prepare(s spec, network *sinkholeNetwork) (mapped bool, err error) {
 	r := &root{dir: s.Mount, private: s.Private, sockets: s.Sockets}
 	if s.BindOnly {
 		r.readOnly = errors.New("overlays are not to be used: the server cannot change any file of the machine")
@@ -127,7 +127,7 @@ func prepare(s spec, network *hole) (mapped bool, err error) {
 	return r.owner != nil, r.furnish(s, network)
 }
 
-func (r *root) furnish(s spec, network *hole) error {
+func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	plant := s.Canaries.Plant
 	var err error
 	if s.Again {

@@ -30,7 +30,7 @@ const (
 )
 
 // Launcher starts the server of an audit Pod: it waits for its shim, attaches
-// the tracer to what will become the server, and opens the gate.
+// the tracer to what will become the server, and opens the barrier.
 type Launcher struct {
 	// Socket is the path of the unix socket on the volume that both containers
 	// have; TraceDir a directory that only the runner has.
@@ -64,16 +64,16 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 	}
-	hole, err := l.serve()
+	runSinkhole, err := l.serve()
 	if err != nil {
 		return nil, err
 	}
 	p, err := l.start(ctx, how)
 	if err != nil {
-		hole.close()
+		runSinkhole.close()
 		return nil, err
 	}
-	p.hole = hole
+	p.runSinkhole = runSinkhole
 	return p, nil
 }
 
@@ -107,7 +107,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 }
 
 func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how audit.Start) (*trace.Session, error) {
-	if err := l.link.vouch(run.PID); err != nil {
+	if err := l.link.verifyPeer(run.PID); err != nil {
 		return nil, err
 	}
 	_ = os.Remove(l.file()) // that of the run before was read; the volume has room for one
@@ -135,9 +135,9 @@ func (l *Launcher) Close() error {
 	return l.link.Close()
 }
 
-// vouch makes sure that a pid which the shim named is its child: without a PID
+// verifyPeer makes sure that a pid which the shim named is its child: without a PID
 // namespace in common it would be some process of ours.
-func (l *Link) vouch(pid int) error {
+func (l *Link) verifyPeer(pid int) error {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err == nil {
 		if parent, ok := parentOf(stat); ok && parent == l.peer && parent > 0 {
@@ -150,10 +150,10 @@ func (l *Link) vouch(pid int) error {
 // process is a server in an audit Pod; it implements audit.Process.
 type process struct {
 	*Run
-	link    *Link
-	session *trace.Session
-	hole    *hole
-	watch   *canary.Watch
+	link        *Link
+	session     *trace.Session
+	runSinkhole *runSinkhole
+	watch       *canary.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -170,7 +170,7 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 // Stop kills the server's tree. The tracer ends by itself with the last of it; one
 // that does not, because a process cannot die, is told to.
 func (p *process) Stop(ctx context.Context) {
-	defer p.hole.close() // when nobody is left to send anything
+	defer p.runSinkhole.close() // when nobody is left to send anything
 	if err := p.link.Stop(ctx); err != nil {
 		_ = p.link.Close() // the shim is gone, or does not listen: the container runtime ends the server
 		p.session.Stop()
@@ -182,10 +182,10 @@ func (p *process) Stop(ctx context.Context) {
 // Opened are the canaries that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
-// hole is the sinkhole of one run; nil where there is none.
-type hole struct{ *sinkhole.Server }
+// runSinkhole is the sinkhole of one run; nil where there is none.
+type runSinkhole struct{ *sinkhole.Server }
 
-func (l *Launcher) serve() (*hole, error) {
+func (l *Launcher) serve() (*runSinkhole, error) {
 	if l.Sinkhole == nil {
 		return nil, nil
 	}
@@ -193,10 +193,10 @@ func (l *Launcher) serve() (*hole, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hole{server}, nil
+	return &runSinkhole{server}, nil
 }
 
-func (h *hole) close() {
+func (h *runSinkhole) close() {
 	if h != nil {
 		h.Close()
 	}
@@ -204,18 +204,18 @@ func (h *hole) close() {
 
 // Captures come from the sinkhole of the run.
 func (p *process) Captures() <-chan sinkhole.Capture {
-	if p.hole == nil {
+	if p.runSinkhole == nil {
 		return nil
 	}
-	return p.hole.Captures()
+	return p.runSinkhole.Captures()
 }
 
 // Notes are the shim's and the sinkhole's: the rest of the Pod is as the manager
 // made it.
 func (p *process) Notes() []string {
 	notes := p.Run.Notes()
-	if p.hole != nil {
-		notes = append(notes, p.hole.Notes()...)
+	if p.runSinkhole != nil {
+		notes = append(notes, p.runSinkhole.Notes()...)
 	}
 	return notes
 }

@@ -20,11 +20,11 @@ import (
 
 // The descriptors of the child besides the standard ones.
 const (
-	gateFD   = 3 // one byte opens the gate, see opened, the end of it closes it for good
-	statusFD = 4 // words say why the exec failed, the end of it that it succeeded
+	barrierFD = 3 // one byte opens the barrier, see opened, the end of it closes it for good
+	statusFD  = 4 // words say why the exec failed, the end of it that it succeeded
 )
 
-// opened is the byte that opens the gate, openedFiltered that which has the
+// opened is the byte that opens the barrier, openedFiltered that which has the
 // tracer's filter installed, too.
 const (
 	opened         = 1
@@ -34,33 +34,33 @@ const (
 // Gated returns the Spawn of an audit Pod: the process that becomes the server
 // is made first (self run with args), so that a tracer can attach to it.
 func Gated(self string, args []string) Spawn {
-	return func(stdio []*os.File, env []string) (*Gate, error) {
-		gateRead, gateWrite, err := os.Pipe()
+	return func(stdio []*os.File, env []string) (*StartBarrier, error) {
+		barrierRead, barrierWrite, err := os.Pipe()
 		if err != nil {
-			return nil, fmt.Errorf("make the gate: %w", err)
+			return nil, fmt.Errorf("make the barrier: %w", err)
 		}
 		statusRead, statusWrite, err := os.Pipe()
 		if err != nil {
-			closeAll([]*os.File{gateRead, gateWrite})
-			return nil, fmt.Errorf("make the gate: %w", err)
+			closeAll([]*os.File{barrierRead, barrierWrite})
+			return nil, fmt.Errorf("make the barrier: %w", err)
 		}
 		process, err := os.StartProcess(self, append([]string{self}, args...), &os.ProcAttr{
 			Env:   env,
-			Files: append(append([]*os.File{}, stdio...), gateRead, statusWrite),
+			Files: append(append([]*os.File{}, stdio...), barrierRead, statusWrite),
 			Sys:   &syscall.SysProcAttr{Setpgid: true},
 		})
-		closeAll([]*os.File{gateRead, statusWrite})
+		closeAll([]*os.File{barrierRead, statusWrite})
 		if err != nil {
-			closeAll([]*os.File{gateWrite, statusRead})
+			closeAll([]*os.File{barrierWrite, statusRead})
 			return nil, fmt.Errorf("start the shim's child: %w", err)
 		}
 		pid := process.Pid
 		abandon := func() {
-			closeAll([]*os.File{gateWrite, statusRead})
-			_, _ = process.Wait() // it exits when its gate closes
+			closeAll([]*os.File{barrierWrite, statusRead})
+			_, _ = process.Wait() // it exits when its barrier closes
 		}
-		return &Gate{PID: pid, Abandon: abandon, Open: func(filter bool) (int, error) {
-			if err := openGate(gateWrite, statusRead, filter); err != nil {
+		return &StartBarrier{PID: pid, Abandon: abandon, Open: func(filter bool) (int, error) {
+			if err := openBarrier(barrierWrite, statusRead, filter); err != nil {
 				_, _ = process.Wait() // it has said why it exits
 				return 0, err
 			}
@@ -69,19 +69,19 @@ func Gated(self string, args []string) Spawn {
 	}
 }
 
-// openGate lets the child go on and waits for its exec.
-func openGate(gate, status *os.File, filter bool) error {
-	defer closeAll([]*os.File{gate, status})
+// openBarrier lets the child go on and waits for its exec.
+func openBarrier(barrier, status *os.File, filter bool) error {
+	defer closeAll([]*os.File{barrier, status})
 	how := byte(opened)
 	if filter {
 		how = openedFiltered
 	}
-	if _, err := gate.Write([]byte{how}); err != nil {
-		return fmt.Errorf("open the gate: %w", err)
+	if _, err := barrier.Write([]byte{how}); err != nil {
+		return fmt.Errorf("open the barrier: %w", err)
 	}
 	words, err := io.ReadAll(io.LimitReader(status, maxMessage/2))
 	if err != nil {
-		return fmt.Errorf("open the gate: %w", err)
+		return fmt.Errorf("open the barrier: %w", err)
 	}
 	if len(words) > 0 {
 		return errors.New(string(words))
@@ -89,15 +89,15 @@ func openGate(gate, status *os.File, filter bool) error {
 	return nil
 }
 
-// Child is the process that becomes the server: it waits at the gate on its main
+// Child is the process that becomes the server: it waits at the barrier on its main
 // thread (the caller has locked it), then executes the command. It returns only
 // when that failed, with the exit code.
 func Child(command []string) int {
-	gate, status := os.NewFile(gateFD, "gate"), os.NewFile(statusFD, "status")
-	unix.CloseOnExec(gateFD)
+	barrier, status := os.NewFile(barrierFD, "barrier"), os.NewFile(statusFD, "status")
+	unix.CloseOnExec(barrierFD)
 	unix.CloseOnExec(statusFD)
 	how := make([]byte, 1)
-	if n, _ := gate.Read(how); n != 1 {
+	if n, _ := barrier.Read(how); n != 1 {
 		return ExitOrphaned
 	}
 	err := Execute(command, how[0] == openedFiltered)

@@ -104,7 +104,7 @@ func (l *Link) settle(status syscall.WaitStatus, known bool) {
 }
 
 // Setup makes the pipes of a run, hands the server's ends over and waits until
-// the server's process stands at its gate.
+// the server's process stands at its barrier.
 func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
 	run, theirs, err := newRun()
 	if err != nil {
@@ -133,10 +133,10 @@ func (l *Link) begin(run *Run) {
 	l.run = run
 }
 
-// Go opens the gate and waits until the command was executed. filter says that
+// Go opens the barrier and waits until the command was executed. filter says that
 // the tracer that has attached is our own, without which the server's calls fail
 // from then on. The error wraps ErrNotStarted when the command could not be
-// executed. A shim that is gone before it has said so is no error: the gate was open,
+// executed. A shim that is gone before it has said so is no error: the barrier was open,
 // so the server may have killed it, and what was done is in the trace. Run.Exited is
 // closed then, and the status is not known.
 func (l *Link) Go(ctx context.Context, filter bool) error {

@@ -23,8 +23,8 @@ const treeDeadline = 4 * time.Second
 // MCP session (lifecycle, shutdown of stdio), that comes after the end of stdin.
 const termGrace = 500 * time.Millisecond
 
-// Gate is a server's process on the verge of its exec.
-type Gate struct {
+// StartBarrier holds a server's process just before its exec.
+type StartBarrier struct {
 	// PID of the process to attach to; 0 when there is none yet, because the
 	// tracer is a parent of ours already.
 	PID int
@@ -36,9 +36,9 @@ type Gate struct {
 	Abandon func()
 }
 
-// Spawn makes the gate for one run of the server, with its standard streams and
+// Spawn makes the barrier for one run of the server, with its standard streams and
 // its environment.
-type Spawn func(stdio []*os.File, env []string) (*Gate, error)
+type Spawn func(stdio []*os.File, env []string) (*StartBarrier, error)
 
 // Supervise serves one runner on conn until it hangs up, and returns the exit
 // code of the shim: 0 when nothing was left running, the server's own status
@@ -69,7 +69,7 @@ type order struct {
 type supervisor struct {
 	conn       *net.UnixConn
 	spawn      Spawn
-	gate       *Gate
+	barrier    *StartBarrier
 	run        *run
 	last       syscall.WaitStatus
 	terminated chan os.Signal
@@ -128,15 +128,15 @@ func (s *supervisor) obey(o order) error {
 
 func (s *supervisor) setup(o order) error {
 	defer closeAll(o.files)
-	if s.gate != nil || s.run != nil || len(o.files) != 3 || o.Setup == nil {
+	if s.barrier != nil || s.run != nil || len(o.files) != 3 || o.Setup == nil {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
-	gate, err := s.spawn(o.files, merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env))
+	barrier, err := s.spawn(o.files, merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env))
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
-	s.gate = gate
-	ready := message{Kind: kindReady, PID: gate.PID}
+	s.barrier = barrier
+	ready := message{Kind: kindReady, PID: barrier.PID}
 	if err := plant("/", o.Setup.Files); err != nil {
 		ready.Text = fmt.Sprintf("no ordinary files for tools to read: %v", err)
 	}
@@ -144,11 +144,11 @@ func (s *supervisor) setup(o order) error {
 }
 
 func (s *supervisor) open(filter bool) error {
-	if s.gate == nil {
+	if s.barrier == nil {
 		return errors.New("got a go without a setup")
 	}
-	pid, err := s.gate.Open(filter)
-	s.gate = nil
+	pid, err := s.barrier.Open(filter)
+	s.barrier = nil
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
@@ -194,9 +194,9 @@ func (s *supervisor) terminate() {
 
 // stop kills what runs and forgets it.
 func (s *supervisor) stop() {
-	if s.gate != nil {
-		s.gate.Abandon()
-		s.gate = nil
+	if s.barrier != nil {
+		s.barrier.Abandon()
+		s.barrier = nil
 	}
 	if s.run == nil {
 		return
@@ -222,10 +222,10 @@ func (s *supervisor) stop() {
 
 // end kills what runs and says how it went.
 func (s *supervisor) end() int {
-	if s.run == nil && s.gate == nil {
+	if s.run == nil && s.barrier == nil {
 		return 0
 	}
-	alive := s.gate != nil || s.run.exited != nil
+	alive := s.barrier != nil || s.run.exited != nil
 	s.stop()
 	switch {
 	case alive:

@@ -11,7 +11,7 @@ import (
 
 // redis says OK to whatever it is told (Redis serialisation protocol, RESP2), and
 // has nothing to whoever asks.
-func (t *talk) redis() {
+func (t *conversation) redis() {
 	t.flow.describe("redis", t.host, "")
 	in := bufio.NewReader(&tapped{Conn: t.conn, flow: t.flow})
 	for {
@@ -102,7 +102,7 @@ const maxStartup = 10000
 
 // postgres ends TLS where that is asked for, asks for the password in the clear,
 // and refuses it.
-func (t *talk) postgres() {
+func (t *conversation) postgres() {
 	t.flow.describe("postgres", t.host, "PostgreSQL start")
 	in := &tapped{Conn: t.conn, flow: t.flow}
 	for {
@@ -114,7 +114,7 @@ func (t *talk) postgres() {
 		switch binary.BigEndian.Uint32(body) {
 		case pgSSL:
 			if t.say("S") {
-				newTalk(t.server, t.flow, t.conn, t.to).tls()
+				newConversation(t.server, t.flow, t.conn, t.to).tls()
 			}
 			return
 		case pgGSS:
@@ -130,7 +130,7 @@ func (t *talk) postgres() {
 	}
 }
 
-func (t *talk) pgPassword(in io.Reader, parameters []byte) {
+func (t *conversation) pgPassword(in io.Reader, parameters []byte) {
 	t.flow.describe("postgres", "", "PostgreSQL start "+strings.ReplaceAll(strings.Trim(string(parameters), "\x00"), "\x00", " "))
 	const cleartextPassword = "R\x00\x00\x00\x08\x00\x00\x00\x03"
 	if !t.say(cleartextPassword) {
@@ -175,7 +175,7 @@ const (
 )
 
 // mysql lets a client introduce itself and refuses it.
-func (t *talk) mysql() {
+func (t *conversation) mysql() {
 	t.flow.describe("mysql", t.host, "MySQL login")
 	if !t.say(mysqlPacket(0, mysqlGreeting)) {
 		return

@@ -98,7 +98,7 @@ func FuzzTalk(f *testing.F) {
 		}()
 		to := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), port)
 		flow := s.newFlow(to, to, "tcp")
-		newTalk(s, flow, &said{Reader: bytes.NewReader(data)}, to).serve()
+		newConversation(s, flow, &said{Reader: bytes.NewReader(data)}, to).serve()
 		flow.end()
 		s.Close()
 		end := int64(0)

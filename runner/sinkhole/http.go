@@ -29,7 +29,7 @@ const (
 
 // http answers requests, one connection at a time. What comes is taken in raw:
 // what a request is not, is evidence too.
-func (t *talk) http() {
+func (t *conversation) http() {
 	if first, _ := t.in.Peek(3); string(first) == "PRI" {
 		t.http2()
 		return
@@ -52,7 +52,7 @@ func (t *talk) http() {
 
 // http2 answers requests of HTTP/2. On the wire they are compressed and mixed:
 // each is taken in as its text and by itself.
-func (t *talk) http2() {
+func (t *conversation) http2() {
 	t.flow.describe(t.webProtocol(), "", "")
 	_ = t.conn.SetDeadline(time.Time{}) // the deadlines are the HTTP server's now
 	server := &http2.Server{
@@ -98,7 +98,7 @@ func (w flowWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *talk) webProtocol() string {
+func (t *conversation) webProtocol() string {
 	if t.secure {
 		return "https"
 	}
@@ -106,7 +106,7 @@ func (t *talk) webProtocol() string {
 }
 
 // requested says what the part is that ends here.
-func (t *talk) requested(f *flow, r *http.Request) {
+func (t *conversation) requested(f *flow, r *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -121,7 +121,7 @@ func (t *talk) requested(f *flow, r *http.Request) {
 }
 
 // answer answers a request as a service would that has nothing special to say.
-func (t *talk) answer(w http.ResponseWriter, r *http.Request) {
+func (t *conversation) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
 		t.tunnel(w, r)
@@ -198,7 +198,7 @@ func contentFor(accept, requested string) content {
 
 // tunnel plays the proxy that the client takes us for and goes on with what it
 // sends through.
-func (t *talk) tunnel(w http.ResponseWriter, r *http.Request) {
+func (t *conversation) tunnel(w http.ResponseWriter, r *http.Request) {
 	conn, rest, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -207,7 +207,7 @@ func (t *talk) tunnel(w http.ResponseWriter, r *http.Request) {
 	// Below the tap: what is inside finds out by itself what to take in.
 	below := conn.(*closing).Conn.(*tapped).Conn
 	read, _ := rest.Peek(rest.Reader.Buffered()) // no more than there is
-	inside := newTalk(t.server, t.flow, &ahead{below, newReader(read, below)}, t.to)
+	inside := newConversation(t.server, t.flow, &ahead{below, newReader(read, below)}, t.to)
 	host, port, err := net.SplitHostPort(r.Host)
 	if number, numberErr := strconv.ParseUint(port, 10, 16); err == nil && numberErr == nil {
 		inside.host, inside.to = host, netip.AddrPortFrom(t.to.Addr(), uint16(number))

@@ -13,7 +13,7 @@ const maxLine = 4096
 
 // lines begins a protocol that is made of lines: it greets the client, unless
 // that has spoken already, and returns a function that reads the next line.
-func (t *talk) lines(protocol, greeting string) (next func() (string, bool)) {
+func (t *conversation) lines(protocol, greeting string) (next func() (string, bool)) {
 	greet := t.in.Buffered() == 0
 	t.flow.describe(protocol, t.host, "")
 	in := bufio.NewReaderSize(&tapped{Conn: t.conn, flow: t.flow}, maxLine)
@@ -39,7 +39,7 @@ func verb(text string) string {
 
 // ftp takes in files (RFC 959, RFC 2428): the data connection leads to nobody in
 // particular, and is taken in like any other.
-func (t *talk) ftp() {
+func (t *conversation) ftp() {
 	next := t.lines("ftp", "220 FTP ready\r\n")
 	const dataPort = 40001
 	for text, ok := next(); ok; text, ok = next() {
@@ -77,7 +77,7 @@ func (t *talk) ftp() {
 }
 
 // pop3 lets anybody in, to an empty mailbox (RFC 1939).
-func (t *talk) pop3() {
+func (t *conversation) pop3() {
 	next := t.lines("pop3", "+OK ready\r\n")
 	for text, ok := next(); ok; text, ok = next() {
 		reply := "+OK"
@@ -100,7 +100,7 @@ func (t *talk) pop3() {
 
 // imap lets anybody in and finds nothing (RFC 9051). Each line begins with a tag
 // that the answer repeats.
-func (t *talk) imap() {
+func (t *conversation) imap() {
 	next := t.lines("imap", "* OK ready\r\n")
 	for text, ok := next(); ok; text, ok = next() {
 		tag, command, _ := strings.Cut(text, " ")
@@ -124,7 +124,7 @@ func (t *talk) imap() {
 
 // ssh lets the client introduce itself and offer its ways to encrypt (RFC 4253,
 // 4.2); what would follow is not for us to read.
-func (t *talk) ssh() {
+func (t *conversation) ssh() {
 	t.flow.describe("ssh", "", "")
 	if t.in.Buffered() > 0 || t.say("SSH-2.0-OpenSSH_9.2\r\n") {
 		t.drain()

@@ -19,8 +19,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// hole is a sinkhole in the network namespace of the test, with all that came.
-type hole struct {
+// testServer is a sinkhole in the network namespace of the test, with all that came.
+type testServer struct {
 	server    *sinkhole.Server
 	authority *sinkhole.Authority
 	// file has the authority's certificate.
@@ -35,7 +35,7 @@ type hole struct {
 }
 
 // open closes the namespace and serves it.
-func open(redirect bool) (*hole, error) {
+func open(redirect bool) (*testServer, error) {
 	if err := sinkhole.Close(); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func open(redirect bool) (*hole, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hole{server: server, authority: authority, file: file.Name(), taken: make(chan struct{})}
+	h := &testServer{server: server, authority: authority, file: file.Name(), taken: make(chan struct{})}
 	go func() {
 		defer close(h.taken)
 		for c := range server.Captures() {
@@ -76,7 +76,7 @@ func open(redirect bool) (*hole, error) {
 }
 
 // all ends the sinkhole and returns what came.
-func (h *hole) all() []sinkhole.Capture {
+func (h *testServer) all() []sinkhole.Capture {
 	h.server.Close()
 	<-h.taken
 	_ = os.Remove(h.file) // a temporary file more is no failure
@@ -106,7 +106,7 @@ func check(came []sinkhole.Capture, w want) error {
 }
 
 // checkAll ends the sinkhole and wants a capture for each.
-func (h *hole) checkAll(wants ...want) error {
+func (h *testServer) checkAll(wants ...want) error {
 	came := h.all()
 	var missing []error
 	for _, w := range wants {
@@ -223,7 +223,7 @@ func checkFallback() error {
 }
 
 // shell runs a script that finds the authority by its environment.
-func (h *hole) shell(script string) (string, error) {
+func (h *testServer) shell(script string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)

@@ -164,7 +164,7 @@ func (s *Server) converse(conn *net.TCPConn) {
 	if destination.Addr().IsLoopback() && destination.Port() != portDNS {
 		return // the server has found our own port; there is nothing behind it
 	}
-	newTalk(s, f, conn, destination).serve()
+	newConversation(s, f, conn, destination).serve()
 }
 
 // budget bounds what may still be taken of something, by many.

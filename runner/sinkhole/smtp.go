@@ -3,7 +3,7 @@ package sinkhole
 import "strings"
 
 // smtp takes in mail (RFC 5321) from whoever says any password (RFC 4954).
-func (t *talk) smtp() {
+func (t *conversation) smtp() {
 	next := t.lines("smtp", "220 mail ESMTP ready\r\n")
 	m := mail{secure: t.secure}
 	for text, ok := next(); ok; text, ok = next() {
@@ -15,7 +15,7 @@ func (t *talk) smtp() {
 			return
 		}
 		if m.upgrade {
-			newTalk(t.server, t.flow, t.conn, t.to).tls()
+			newConversation(t.server, t.flow, t.conn, t.to).tls()
 			return
 		}
 	}

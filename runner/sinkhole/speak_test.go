@@ -20,7 +20,7 @@ import (
 )
 
 // trusting is the configuration of a client that trusts the authority.
-func (h *hole) trusting(name string) *tls.Config {
+func (h *testServer) trusting(name string) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(h.authority.PEM())
 	return &tls.Config{RootCAs: pool, ServerName: name}
@@ -51,7 +51,7 @@ func address(name string, port uint16) string {
 	return netip.AddrPortFrom(found[0], port).String()
 }
 
-func (h *hole) mail(at string) error {
+func (h *testServer) mail(at string) error {
 	client, err := smtp.Dial(at)
 	if err != nil {
 		return err

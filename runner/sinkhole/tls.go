@@ -15,7 +15,7 @@ const (
 
 // tls ends TLS with a certificate for the name that the client asks for and goes
 // on with what is inside. A client that turns away is opaque.
-func (t *talk) tls() {
+func (t *conversation) tls() {
 	heard := &opening{ahead: t.conn.(*ahead)}
 	var asked string
 	secure := tls.Server(heard, &tls.Config{
@@ -35,7 +35,7 @@ func (t *talk) tls() {
 		return
 	}
 	heard.stop()
-	inside := newTalk(t.server, t.flow, secure, t.to)
+	inside := newConversation(t.server, t.flow, secure, t.to)
 	inside.secure, inside.host = true, asked
 	if secure.ConnectionState().NegotiatedProtocol == alpnHTTP2 {
 		inside.http2()
@@ -51,7 +51,7 @@ func (t *talk) tls() {
 }
 
 // settings returns those for one client.
-func (t *talk) settings(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+func (t *conversation) settings(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	host, err := hostOf(hello.ServerName, t.to.Addr())
 	if err != nil {
 		return nil, err

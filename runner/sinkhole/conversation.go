@@ -27,8 +27,8 @@ const (
 	patience = 15 * time.Second
 )
 
-// talk is a conversation with one client, whose protocol is found out.
-type talk struct {
+// conversation serves one client, and finds out which protocol it speaks.
+type conversation struct {
 	server *Server
 	flow   *flow
 	// conn reads what in has looked at first.
@@ -41,9 +41,9 @@ type talk struct {
 	host   string
 }
 
-func newTalk(s *Server, f *flow, conn net.Conn, to netip.AddrPort) *talk {
+func newConversation(s *Server, f *flow, conn net.Conn, to netip.AddrPort) *conversation {
 	in := bufio.NewReader(conn)
-	return &talk{server: s, flow: f, conn: &ahead{conn, in}, in: in, to: to}
+	return &conversation{server: s, flow: f, conn: &ahead{conn, in}, in: in, to: to}
 }
 
 // ahead is a connection of which some has been read already.
@@ -55,14 +55,14 @@ type ahead struct {
 func (a *ahead) Read(p []byte) (int, error) { return a.in.Read(p) }
 
 // serve finds out what the client speaks and answers in kind.
-func (t *talk) serve() {
+func (t *conversation) serve() {
 	first := t.first()
 	speak := protocolOf(first, t.to.Port())
 	if speak == nil {
 		speak = greetings[t.to.Port()]
 	}
 	if speak == nil {
-		speak = (*talk).drain
+		speak = (*conversation).drain
 	}
 	speak(t)
 }
@@ -72,7 +72,7 @@ const enough = 16
 
 // first is the beginning of what the client says; empty if it waits to be spoken
 // to, or is gone.
-func (t *talk) first() []byte {
+func (t *conversation) first() []byte {
 	t.wait(silence)
 	first, err := t.in.Peek(1)
 	if errors.Is(err, os.ErrDeadlineExceeded) && greetings[t.to.Port()] == nil {
@@ -94,12 +94,12 @@ func (t *talk) first() []byte {
 }
 
 // wait sets the time until which something has to come.
-func (t *talk) wait(d time.Duration) {
+func (t *conversation) wait(d time.Duration) {
 	_ = t.conn.SetReadDeadline(time.Now().Add(d)) // a closed connection ends the read as well
 }
 
 // drain takes in whatever comes.
-func (t *talk) drain() {
+func (t *conversation) drain() {
 	in := &tapped{Conn: t.conn, flow: t.flow}
 	buffer := make([]byte, 4096)
 	for {
@@ -111,15 +111,15 @@ func (t *talk) drain() {
 }
 
 // speaker holds a conversation in one protocol.
-type speaker func(*talk)
+type speaker func(*conversation)
 
 // greetings are the protocols in which the server speaks first, by port.
 var greetings map[uint16]speaker
 
 func init() { // not above: they serve what comes inside of TLS, which may need to be greeted
 	greetings = map[uint16]speaker{
-		21: (*talk).ftp, 22: (*talk).ssh, 25: (*talk).smtp, 110: (*talk).pop3, 143: (*talk).imap, 465: (*talk).smtp,
-		587: (*talk).smtp, 993: (*talk).imap, 995: (*talk).pop3, 2525: (*talk).smtp, 3306: (*talk).mysql,
+		21: (*conversation).ftp, 22: (*conversation).ssh, 25: (*conversation).smtp, 110: (*conversation).pop3, 143: (*conversation).imap, 465: (*conversation).smtp,
+		587: (*conversation).smtp, 993: (*conversation).imap, 995: (*conversation).pop3, 2525: (*conversation).smtp, 3306: (*conversation).mysql,
 	}
 }
 
@@ -147,15 +147,15 @@ func protocolOf(first []byte, port uint16) speaker {
 	case len(first) == 0:
 		return nil
 	case bytes.HasPrefix(first, handshake):
-		return (*talk).tls
+		return (*conversation).tls
 	case port == portDNS || port == portDoT:
-		return (*talk).dns
+		return (*conversation).dns
 	case startsWith(first, methods):
-		return (*talk).http
+		return (*conversation).http
 	case len(first) >= 8 && first[0] == 0 && startsWith(first[4:], starts):
-		return (*talk).postgres
+		return (*conversation).postgres
 	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
-		return (*talk).redis
+		return (*conversation).redis
 	default:
 		return nil
 	}
@@ -184,7 +184,7 @@ func undecided(first []byte) bool {
 }
 
 // say writes to the client; false if it is gone.
-func (t *talk) say(text string) bool {
+func (t *conversation) say(text string) bool {
 	_ = t.conn.SetWriteDeadline(time.Now().Add(patience)) // a closed connection fails the write as well
 	_, err := io.WriteString(t.conn, text)
 	return err == nil
