@@ -4,13 +4,13 @@
 package harden
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
-	"unsafe"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/seccomp"
 )
 
 // refused are the system calls that neither the runner nor its tracer makes: those that
@@ -40,17 +40,6 @@ var needless = []uint32{unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PID
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// The offsets of struct seccomp_data (seccomp(2)). The low half of an argument comes
-// first on the architectures that there are builds for.
-const (
-	offsetNumber   = 0
-	offsetArch     = 4
-	offsetArgument = 16
-)
-
-// architectures has those that there are builds for.
-var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
-
 // Tracing refuses with EPERM, for all threads and for good, the system calls that a runner
 // that traces does not make. The tracer that it starts is held to that, too.
 func Tracing() error { return install(refused) }
@@ -68,50 +57,28 @@ func install(calls []uint32) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("harden the runner: set no_new_privs: %w", err)
 	}
-	header := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]} //nolint:gosec // some dozens
-	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
-		uintptr(unsafe.Pointer(&header)))
-	runtime.KeepAlive(program)
-	switch {
-	case errno != 0:
-		return fmt.Errorf("harden the runner: install the filter: %w: Linux with CONFIG_SECCOMP_FILTER is needed", errno)
-	case thread != 0:
-		return fmt.Errorf("harden the runner: thread %d has another filter", thread)
+	if err := seccomp.Install(program, unix.SECCOMP_FILTER_FLAG_TSYNC); err != nil {
+		return fmt.Errorf("harden the runner: %w", err)
 	}
 	return nil
 }
 
-// filter is the program for a list of calls. A call of another architecture or ABI has
-// other numbers: its process is killed.
-func filter(calls []uint32) ([]unix.SockFilter, error) {
-	arch, ok := architectures[runtime.GOARCH]
-	if !ok {
-		return nil, errors.New("there is no filter for " + runtime.GOARCH)
+// filter is the program for a list of calls.
+func filter(calls []uint32) ([]bpf.Instruction, error) {
+	program, err := seccomp.Native(runtime.GOARCH)
+	if err != nil {
+		return nil, err
 	}
-	kill, refuse := bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS}, bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
-	const x32 = 0x40000000
-	program := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: offsetArch, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1}, kill,
-		bpf.LoadAbsolute{Off: offsetNumber, Size: 4}, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: x32, SkipFalse: 1}, kill,
-	}
+	refuse := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
 	// Its flags are in memory, where no filter looks; who gets ENOSYS makes a clone instead.
 	program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipFalse: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 	for _, number := range calls {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: 1}, refuse)
 	}
-	program = append(program,
+	return append(program,
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE, SkipTrue: 3},
-		bpf.LoadAbsolute{Off: offsetArgument, Size: 4}, bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: namespaces, SkipTrue: 1}, refuse,
+		seccomp.Load(seccomp.OffsetArgument), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: namespaces, SkipTrue: 1}, refuse,
 		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
-	)
-	raw, err := bpf.Assemble(program)
-	if err != nil {
-		return nil, err
-	}
-	assembled := make([]unix.SockFilter, len(raw))
-	for i, r := range raw {
-		assembled[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	return assembled, nil
+	), nil
 }

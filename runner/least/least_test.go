@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/least"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -104,7 +104,7 @@ func networked() least.Source {
 			Capabilities: []string{"CAP_CHOWN"},
 		},
 	}
-	for _, name := range trace.Calls() {
+	for _, name := range syscalls.Names() {
 		if !slices.Contains(r.Privileges.Calls, name) && name != "read" && name != "write" && name != "mmap" {
 			r.Privileges.Unmade = append(r.Privileges.Unmade, name)
 		}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // The actions and comparisons of the OCI runtime specification, which are those of
@@ -56,42 +58,6 @@ func allowedByDefault() []string {
 		}
 	}
 	return all
-}
-
-// families are the calls that are taken away where the audit saw none of a family: a
-// libc, a kernel or an architecture may choose another one of them for the same work.
-// what names the family in the comment.
-//
-// Not among them, whatever was seen: what runc itself calls between the filter and the
-// server's first instruction and when somebody uses kubectl exec (execve, prctl,
-// capset, setuid, setgid, setgroups, chdir, fchown, dup3, tgkill, openat), and what
-// every runtime may do at another time, on more processors or with another libc.
-var families = []struct {
-	what  string
-	calls []string
-}{
-	{"removing files", []string{"unlink", "unlinkat", "rmdir"}},
-	{"renaming files", []string{"rename", "renameat", "renameat2"}},
-	{"making directories", []string{"mkdir", "mkdirat"}},
-	{"making links", []string{"link", "linkat", "symlink", "symlinkat"}},
-	{"changing modes", []string{"chmod", "fchmod", "fchmodat", "fchmodat2"}},
-	{"changing owners by name", []string{"chown", "lchown", "fchownat"}},
-	{"making devices and named pipes", []string{"mknod", "mknodat"}},
-	{"changing extended attributes", []string{"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat"}},
-	{"changing times of files", []string{"utime", "utimes", "futimesat", "utimensat"}},
-	{"handles of files", []string{"name_to_handle_at"}},
-	{"watching files", []string{"inotify_add_watch"}},
-	{"connecting", []string{"connect"}},
-	{"binding sockets", []string{"bind"}},
-	{"listening", []string{"listen", "accept", "accept4"}},
-	{"pairs of sockets", []string{"socketpair"}},
-	{"starting processes", []string{"fork", "vfork"}}, // and clone, by its flags
-	{"sessions", []string{"setsid"}},
-	{"signals to processes", []string{"kill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal", "pidfd_open"}},
-	{"filters of its own", []string{"seccomp"}},
-	{"changing some of the ids", []string{"setreuid", "setregid", "setresgid", "setfsuid", "setfsgid"}},
-	{"files in memory", []string{"memfd_create", "memfd_secret"}},
-	{"segments of its own", []string{"modify_ldt"}},
 }
 
 // The flags of clone(2) that make a namespace, and that which makes a thread.
@@ -145,9 +111,9 @@ func (b basis) taken() (calls, what []string) {
 	if b.needs.Processes {
 		delete(watched, "fork") // it may be a clone without CLONE_THREAD
 	}
-	for _, f := range families {
-		if !slices.ContainsFunc(f.calls, func(name string) bool { return !watched[name] }) {
-			calls, what = append(calls, f.calls...), append(what, f.what)
+	for _, f := range syscalls.Families() {
+		if !slices.ContainsFunc(f.Calls, func(name string) bool { return !watched[name] }) {
+			calls, what = append(calls, f.Calls...), append(what, f.Name)
 		}
 	}
 	if len(b.needs.Calls) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -135,25 +136,7 @@ func (n *Needs) Writes() (all []report.WrittenDirectory, dropped int) {
 // Capabilities returns those whose lack made calls fail, sorted.
 func (n *Needs) Capabilities() []string { return slices.Sorted(maps.Keys(n.lacks)) }
 
-// lacking are the capabilities that calls need, by capabilities(7), where they fail
-// with EPERM.
-var lacking = map[string][]string{
-	"CAP_CHOWN":      {"chown", "fchown", "lchown", "fchownat"},
-	"CAP_FOWNER":     {"chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "utimensat", "futimesat"},
-	"CAP_KILL":       {"kill", "tkill", "tgkill", "pidfd_send_signal"},
-	"CAP_MKNOD":      {"mknod", "mknodat"},
-	"CAP_SYS_ADMIN":  {"mount", "umount2", "pivot_root", "setns", "unshare", "sethostname", "setdomainname", "swapon", "swapoff", "fanotify_init"},
-	"CAP_SYS_CHROOT": {"chroot"},
-	"CAP_SYS_TIME":   {"clock_settime", "settimeofday"},
-	"CAP_SYS_MODULE": {"init_module", "finit_module", "delete_module"},
-	"CAP_SYS_BOOT":   {"reboot", "kexec_load", "kexec_file_load"},
-	"CAP_SYS_PACCT":  {"acct"},
-	"CAP_SYSLOG":     {"syslog"},
-	"CAP_SYS_RAWIO":  {"iopl", "ioperm"},
-	"CAP_BPF":        {"bpf"},
-	"CAP_PERFMON":    {"perf_event_open"},
-}
-
+// lacks returns the capability whose lack made a call fail; "" for none.
 func lacks(e trace.Event) string {
 	if e.Op == trace.OpBind && e.Errno == "EACCES" && e.Socket != nil && e.Socket.Local.Port() < 1024 {
 		return "CAP_NET_BIND_SERVICE"
@@ -161,10 +144,5 @@ func lacks(e trace.Event) string {
 	if e.Errno != "EPERM" {
 		return ""
 	}
-	for name, calls := range lacking {
-		if slices.Contains(calls, e.Syscall) {
-			return name
-		}
-	}
-	return ""
+	return syscalls.Find(e.Syscall).Capability
 }

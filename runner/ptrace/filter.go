@@ -4,62 +4,47 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"unsafe"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/trace"
-)
-
-// The offsets of struct seccomp_data (seccomp(2)). The low half of an argument
-// comes first on both architectures.
-const (
-	offsetNumber   = 0
-	offsetArch     = 4
-	offsetArgument = 16
+	"github.com/mcpaudit/mcpaudit/runner/seccomp"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // Install makes the traced calls of the calling thread, and of all that it
 // starts, stop for the tracer. no_new_privs has to be set, and the caller has
 // locked the thread. From here on the traced calls fail without a tracer.
 func Install() error {
-	program := filter(tracedNumbers())
-	header := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]} //nolint:gosec // some hundreds
-	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&header)), 0, 0)
-	runtime.KeepAlive(program)
+	program, err := filter(tracedNumbers())
+	if err == nil {
+		err = seccomp.Install(program, 0)
+	}
 	if err != nil {
-		return fmt.Errorf("install the tracer's filter: %w", err)
+		return fmt.Errorf("make the calls stop for the tracer: %w", err)
 	}
 	return nil
 }
 
-// tracedNumbers returns the traced numbers of the traced calls that this architecture has, in
+// tracedNumbers returns the numbers of the traced calls that this architecture has, in
 // order.
 func tracedNumbers() []uint32 {
 	var all []uint32
-	for _, name := range trace.Calls() {
-		if number, ok := numbers[name]; ok {
+	for _, c := range syscalls.Table {
+		if number, ok := c.Native(); ok {
 			all = append(all, number)
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
-// filter is the program. A call by another ABI has other numbers, and a process
-// that makes one is killed: every architecture that we are built for has its
-// own, and only programs that want to hide mix them.
-func filter(traced []uint32) []unix.SockFilter {
-	program := []unix.SockFilter{
-		load(offsetArch),
-		jump(unix.BPF_JEQ, nativeArch, 1, 0),
-		end(unix.SECCOMP_RET_KILL_PROCESS),
-		load(offsetNumber),
-	}
-	if compatBit != 0 {
-		program = append(program, jump(unix.BPF_JSET, compatBit, 0, 1), end(unix.SECCOMP_RET_KILL_PROCESS))
-	}
-	return append(program, search(spans(traced))...)
+// filter is the program. A process that makes a call by another ABI is killed: every
+// architecture that we are built for has its own, and only programs that want to hide
+// mix them.
+func filter(traced []uint32) ([]bpf.Instruction, error) {
+	program, err := seccomp.Native(runtime.GOARCH)
+	return append(program, search(spans(traced))...), err
 }
 
 // decision of the filter about a call.
@@ -103,52 +88,39 @@ func spans(traced []uint32) []span {
 
 // instructions of a decision. Of mappings that no file can be written through
 // there are many, and nothing is to be learned from them.
-func (d decision) instructions() []unix.SockFilter {
+func (d decision) instructions() []bpf.Instruction {
+	pause, allow := bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE}, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	switch d {
 	case pass:
-		return []unix.SockFilter{end(unix.SECCOMP_RET_ALLOW)}
+		return []bpf.Instruction{allow}
 	case stop:
-		return []unix.SockFilter{end(unix.SECCOMP_RET_TRACE)}
+		return []bpf.Instruction{pause}
 	}
-	return []unix.SockFilter{
-		load(offsetArgument + 3*8),
-		jump(unix.BPF_JSET, unix.MAP_SHARED, 0, 2), // MAP_SHARED_VALIDATE has that bit, too
-		jump(unix.BPF_JSET, unix.MAP_ANONYMOUS, 1, 0),
-		end(unix.SECCOMP_RET_TRACE),
-		end(unix.SECCOMP_RET_ALLOW),
+	return []bpf.Instruction{
+		seccomp.Load(seccomp.OffsetArgument + 3*8),
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED, SkipFalse: 2}, // MAP_SHARED_VALIDATE has that bit, too
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_ANONYMOUS, SkipTrue: 1},
+		pause,
+		allow,
 	}
 }
 
 // search finds the span of the number that is loaded by halving: a filter runs
 // for each call of the server, the allowed ones included where the kernel has no
 // cache of them.
-func search(spans []span) []unix.SockFilter {
+func search(spans []span) []bpf.Instruction {
 	if len(spans) == 1 {
 		return spans[0].instructions()
 	}
 	middle := len(spans) / 2
 	low, high := search(spans[:middle]), search(spans[middle:])
-	if len(low) <= 255 {
-		return append(append([]unix.SockFilter{jump(unix.BPF_JGE, spans[middle].first, uint8(len(low)), 0)}, low...), high...) //nolint:gosec // just checked
-	}
 	// A conditional jump reaches 255 instructions, an unconditional one any.
-	program := []unix.SockFilter{
-		jump(unix.BPF_JGE, spans[middle].first, 0, 1),
-		{Code: unix.BPF_JMP | unix.BPF_JA, K: uint32(len(low))}, //nolint:gosec // some hundreds
+	program := []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: spans[middle].first, SkipFalse: 1},
+		bpf.Jump{Skip: uint32(len(low))}, //nolint:gosec // some hundreds
+	}
+	if len(low) <= 255 {
+		program = []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: spans[middle].first, SkipTrue: uint8(len(low))}} //nolint:gosec // just checked
 	}
 	return append(append(program, low...), high...)
-}
-
-func load(offset uint32) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
-}
-
-// jump skips instructions by whether what is loaded compares to value as how
-// says.
-func jump(how uint16, value uint32, yes, no uint8) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_K | how, K: value, Jt: yes, Jf: no}
-}
-
-func end(action uint32) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }

@@ -6,13 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nativeArch is seccomp's name of this architecture; compatBit tells the calls
-// of x32 from it.
-const (
-	nativeArch = unix.AUDIT_ARCH_X86_64
-	compatBit  = 0x40000000
-)
-
 // largeFile is O_LARGEFILE of the kernel: to libc it is 0 where files are large
 // anyway.
 const largeFile = 0x8000

@@ -7,13 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nativeArch is seccomp's name of this architecture; there is no second set of
-// calls with its name.
-const (
-	nativeArch = unix.AUDIT_ARCH_AARCH64
-	compatBit  = 0
-)
-
 // ntARMSystemCall is NT_ARM_SYSTEM_CALL of linux/elf.h: the number of the call.
 const ntARMSystemCall = 0x404
 

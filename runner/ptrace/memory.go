@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // maxCall is how long the arguments of a call may become, in bytes, before what
@@ -197,16 +199,16 @@ func (p *printer) out(b []byte, k *task, i int, r returned) []byte {
 	if r.failed {
 		return appendPointer(b, addr)
 	}
-	switch k.call.arguments[i] {
-	case argBufferOut:
+	switch k.call.Args[i] {
+	case syscalls.BufferOut:
 		return p.buffer(b, k, addr, uint64(r.value)) //nolint:gosec // not negative
-	case argVectorOut:
+	case syscalls.VectorOut:
 		return p.vector(b, k, addr, k.arguments[i+1], r.value)
-	case argHeaderOut:
+	case syscalls.MessageOut:
 		return p.header(b, k, addr, r.value)
-	case argHeadersOut:
+	case syscalls.MessagesOut:
 		return p.headers(b, k, addr, uint64(r.value), true) //nolint:gosec // not negative
-	case argAddressOut:
+	case syscalls.SocketAddrOut:
 		var raw [4]byte
 		if peek(k.pid, k.arguments[i+1], raw[:]) < len(raw) {
 			return appendPointer(b, addr)
@@ -214,7 +216,7 @@ func (p *printer) out(b []byte, k *task, i int, r returned) []byte {
 		if size := binary.NativeEndian.Uint32(raw[:]); size > 0 {
 			return p.address(b, k, addr, uint64(size))
 		}
-	case argPairOut:
+	case syscalls.PairOut:
 		return p.pair(b, k, addr)
 	}
 	return appendPointer(b, addr)

@@ -41,7 +41,6 @@ var (
 		{unix.AT_SYMLINK_NOFOLLOW, "AT_SYMLINK_NOFOLLOW"}, {unix.AT_REMOVEDIR, "AT_REMOVEDIR"},
 		{unix.AT_SYMLINK_FOLLOW, "AT_SYMLINK_FOLLOW"}, {unix.AT_EMPTY_PATH, "AT_EMPTY_PATH"},
 	}
-	accessBits     = []named{{unix.R_OK, "R_OK"}, {unix.W_OK, "W_OK"}, {unix.X_OK, "X_OK"}}
 	protectionBits = []named{{unix.PROT_READ, "PROT_READ"}, {unix.PROT_WRITE, "PROT_WRITE"}, {unix.PROT_EXEC, "PROT_EXEC"}}
 	mapTypes       = []named{{unix.MAP_SHARED, "MAP_SHARED"}, {unix.MAP_PRIVATE, "MAP_PRIVATE"}, {unix.MAP_SHARED_VALIDATE, "MAP_SHARED_VALIDATE"}}
 	mapBits        = []named{{unix.MAP_FIXED, "MAP_FIXED"}, {unix.MAP_ANONYMOUS, "MAP_ANONYMOUS"}, {unix.MAP_DENYWRITE, "MAP_DENYWRITE"}, {unix.MAP_POPULATE, "MAP_POPULATE"}}

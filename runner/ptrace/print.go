@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // printer prints the arguments and results of calls.
@@ -35,30 +37,30 @@ type returned struct {
 	refused bool
 }
 
-// enters returns how many arguments are known when the call is entered.
-func (c *call) enters() int {
-	for i, a := range c.arguments {
-		if a.isOut() {
+// enters returns how many arguments are known when a call is entered.
+func enters(args syscalls.Args) int {
+	for i, a := range args {
+		if a.Out() {
 			return i
 		}
 	}
-	return len(c.arguments)
+	return len(args)
 }
 
 // arguments appends those up to the given number that are not printed yet, and
 // tells how many are.
 func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, int) {
 	p.at, p.payload = 0, maxPayload
-	all := k.call.arguments
+	all := k.call.Args
 	i := k.printed
 	for ; i < upTo; i++ {
-		if all[i] == argOctal && i > 0 && all[i-1] == argOpenFlags && k.arguments[i-1]&(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY) == 0 {
+		if all[i] == syscalls.Octal && i > 0 && all[i-1] == syscalls.OpenFlags && k.arguments[i-1]&(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY) == 0 {
 			continue // makes no file: the mode is garbage
 		}
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		if all[i].isOut() {
+		if all[i].Out() {
 			b = p.out(b, k, i, r)
 		} else {
 			b = p.argument(b, k, i)
@@ -71,23 +73,23 @@ func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, in
 func (p *printer) argument(b []byte, k *task, i int) []byte {
 	v := k.arguments[i]
 	word := int(int32(v)) //nolint:gosec // an int of the kernel's
-	switch kind := k.call.arguments[i]; kind {
-	case argDecimal:
+	switch kind := k.call.Args[i]; kind {
+	case syscalls.Decimal:
 		return strconv.AppendInt(b, int64(word), 10)
-	case argLong:
+	case syscalls.Long:
 		return strconv.AppendInt(b, int64(v), 10) //nolint:gosec // as the kernel takes it
-	case argOctal:
+	case syscalls.Octal:
 		return strconv.AppendUint(append(b, '0'), v&0o7777777, 8)
-	case argPointer, argDataOffset:
+	case syscalls.Pointer:
 		return appendPointer(b, v)
-	case argDescriptor, argMappedFile:
+	case syscalls.Descriptor:
 		return p.names.append(b, k, word)
-	case argDirectory:
+	case syscalls.Directory:
 		text, _, ok := p.string(k, k.arguments[i+1])
 		return p.names.directory(b, k, word, ok && len(text) > 0 && text[0] == '/')
-	case argProcess:
+	case syscalls.Process:
 		return p.pid(b, k, word)
-	case argNumber:
+	case syscalls.Signal:
 		return appendSignal(b, word)
 	default:
 		return p.pointed(b, k, i, kind)
@@ -95,28 +97,28 @@ func (p *printer) argument(b []byte, k *task, i int) []byte {
 }
 
 // pointed appends what an argument points to.
-func (p *printer) pointed(b []byte, k *task, i int, kind argument) []byte {
+func (p *printer) pointed(b []byte, k *task, i int, kind syscalls.Arg) []byte {
 	v := k.arguments[i]
 	switch kind {
-	case argPath:
+	case syscalls.Path, syscalls.Entry, syscalls.Text:
 		return p.quoted(b, k, v)
-	case argBuffer:
+	case syscalls.Buffer:
 		return p.buffer(b, k, v, k.arguments[i+1])
-	case argVector:
+	case syscalls.Vector:
 		return p.vector(b, k, v, k.arguments[i+1], -1)
-	case argHeader:
+	case syscalls.Message:
 		return p.header(b, k, v, -1)
-	case argHeaders:
+	case syscalls.Messages:
 		return p.headers(b, k, v, k.arguments[i+1], false)
-	case argAddress:
+	case syscalls.SocketAddr:
 		return p.address(b, k, v, k.arguments[i+1])
-	case argStrings:
+	case syscalls.Strings:
 		return p.strings(b, k, v)
-	case argCapabilities:
+	case syscalls.Capabilities:
 		return p.capabilities(b, k, i)
-	case argOpenHow:
+	case syscalls.OpenHow:
 		return p.how(b, k, v)
-	case argCloneArgs:
+	case syscalls.CloneArgs:
 		return p.clone3(b, k, v)
 	default:
 		return p.flags(b, k, i, kind)
@@ -124,28 +126,28 @@ func (p *printer) pointed(b []byte, k *task, i int, kind argument) []byte {
 }
 
 // flags appends what has names.
-func (p *printer) flags(b []byte, k *task, i int, kind argument) []byte {
+func (p *printer) flags(b []byte, k *task, i int, kind syscalls.Arg) []byte {
 	v := k.arguments[i]
 	switch kind {
-	case argOpenFlags:
+	case syscalls.OpenFlags:
 		return appendOpen(b, v&0xffffffff)
-	case argCloneFlags:
+	case syscalls.CloneFlags:
 		return appendClone(b, k.arguments[0], k.arguments[1])
-	case argNamespaceFlags:
+	case syscalls.NamespaceFlags:
 		return appendBits(b, v&0xffffffff, namespaceBits, true)
-	case argMapFlags:
+	case syscalls.MapFlags:
 		b = appendName(b, v&unix.MAP_TYPE, mapTypes)
 		if v&^unix.MAP_TYPE == 0 {
 			return b
 		}
 		return appendBits(b, v&^unix.MAP_TYPE, mapBits, false)
-	case argSocketType:
+	case syscalls.SocketType:
 		b = appendName(b, v&0xf, socketTypes)
 		if v&0xfffffff0 == 0 {
 			return b
 		}
 		return appendBits(b, v&0xfffffff0, socketBits, false)
-	case argOptionValue:
+	case syscalls.PrctlValue:
 		return p.option(b, k)
 	}
 	if names, ok := bitNames[kind]; ok {
@@ -159,13 +161,13 @@ func (p *printer) flags(b []byte, k *task, i int, kind argument) []byte {
 
 // The arguments that are plain flags, and plain numbers.
 var (
-	bitNames = map[argument][]named{
-		argRenameFlags: renameBits, argAtFlags: atBits, argAccessFlags: accessBits, argProtection: protectionBits,
-		argSeccompFlags: seccompBits, argMemfdFlags: memfdBits,
+	bitNames = map[syscalls.Arg][]named{
+		syscalls.RenameFlags: renameBits, syscalls.AtFlags: atBits, syscalls.Protection: protectionBits,
+		syscalls.SeccompFlags: seccompBits, syscalls.MemfdFlags: memfdBits,
 	}
-	numberNames = map[argument][]named{
-		argDomain: domains, argPrctlOption: prctlOptions, argSeccompOperation: seccompOperations,
-		argPtraceRequest: ptraceRequests, argKeyctlOperation: keyctlOperations,
+	numberNames = map[syscalls.Arg][]named{
+		syscalls.Domain: domains, syscalls.PrctlOption: prctlOptions, syscalls.SeccompOperation: seccompOperations,
+		syscalls.PtraceRequest: ptraceRequests, syscalls.KeyctlOperation: keyctlOperations,
 	}
 )
 
@@ -220,16 +222,16 @@ var restarts = map[syscall.Errno]string{
 }
 
 func (p *printer) success(b []byte, k *task, value int64) []byte {
-	switch {
-	case k.call.name == "mmap":
+	switch k.call.Returns {
+	case syscalls.Address:
 		return appendHex(b, uint64(value)) //nolint:gosec // an address
-	case k.call.clones:
+	case syscalls.NewTask:
 		b = strconv.AppendInt(b, value, 10)
 		if k.child != 0 && int64(k.child) != value {
 			b = appendTranslated(b, k.child)
 		}
 		return b
-	case k.call.returnsDescriptor:
+	case syscalls.NewFile:
 		return p.names.append(b, k, int(value))
 	}
 	return strconv.AppendInt(b, value, 10)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // groupStop is PTRACE_EVENT_STOP, which x/sys has under the name of the kernel's
@@ -114,18 +116,18 @@ func (t *tracer) enter(k *task) {
 	if k.call != nil {
 		t.abandon(k)
 	}
-	c := t.known(t.info.words[0])
+	c := t.calls[t.info.words[0]]
 	copy(k.arguments[:], t.info.words[1:7])
-	if c == nil || t.boring(k, c) {
+	if c == nil || t.uninteresting(k, c) {
 		t.resume(k, 0)
 		return
 	}
 	t.interrupt(k)
 	k.call, k.entered = c, time.Now().UnixNano()
-	k.head = append(append(k.head[:0], c.name...), '(')
-	k.head, k.printed = t.printer.arguments(k.head, k, c.enters(), returned{})
+	k.head = append(append(k.head[:0], c.Name...), '(')
+	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
 	t.current = k
-	if c.refused != 0 {
+	if c.Refused != 0 {
 		t.refuse(k)
 		return
 	}
@@ -146,32 +148,25 @@ func (t *tracer) learn(k *task, op uint8) bool {
 	return false
 }
 
-func (t *tracer) known(number uint64) *call {
-	if number < uint64(len(t.calls)) {
-		return t.calls[number]
-	}
-	return nil
-}
-
-// boring tells the calls of which nothing is to be learned: bytes read from
-// files and of descriptors that have neither name nor peer.
-func (t *tracer) boring(k *task, c *call) bool {
-	if !c.reads && !c.writes {
+// uninteresting reports whether nothing is to be learned of a call: bytes are read from
+// files, or of descriptors that have neither name nor peer.
+func (t *tracer) uninteresting(k *task, c *syscalls.Call) bool {
+	if c.Op != syscalls.Input && c.Op != syscalls.Output {
 		return false
 	}
 	target := t.printer.names.descriptor(k, int(int32(k.arguments[0]))) //nolint:gosec // as the kernel takes it
-	return nameless(target) || c.reads && isFile(target)
+	return nameless(target) || c.Op == syscalls.Input && isFile(target)
 }
 
 // refuse fails the call in the kernel's place.
 func (t *tracer) refuse(k *task) {
 	c := k.call
-	if err := refuse(k.pid, c.refused); err != nil {
+	if err := refuse(k.pid, c.Refused); err != nil {
 		// It cannot be let go on, unless it is gone.
 		_ = syscall.Kill(k.pid, syscall.SIGKILL)
 		return
 	}
-	t.finish(k, returned{value: -int64(c.refused), failed: true, refused: true})
+	t.finish(k, returned{value: -int64(c.Refused), failed: true, refused: true})
 	t.resume(k, 0)
 }
 
@@ -196,15 +191,15 @@ func (t *tracer) finish(k *task, r returned) {
 	t.interrupt(k)
 	if k.shown {
 		t.prefix(k.pid, now)
-		t.out = append(append(append(t.out, "<... "...), c.name...), " resumed>"...)
+		t.out = append(append(append(t.out, "<... "...), c.Name...), " resumed>"...)
 	} else {
 		t.prefix(k.pid, k.entered)
 		t.out = append(t.out, k.head...)
 	}
-	t.out, _ = t.printer.arguments(t.out, k, len(c.arguments), r)
+	t.out, _ = t.printer.arguments(t.out, k, len(c.Args), r)
 	t.out = t.printer.result(append(t.out, ") = "...), k, r)
 	t.out = append(appendSeconds(append(t.out, " <"...), now-k.entered), '>')
-	if c.connects {
+	if c.Op == syscalls.Connect {
 		t.printer.names.changed(k, int(int32(k.arguments[0]))) //nolint:gosec // an int of the kernel's
 	}
 	t.line()
@@ -217,7 +212,7 @@ func (t *tracer) abandon(k *task) {
 	t.interrupt(k)
 	if k.shown {
 		t.prefix(k.pid, time.Now().UnixNano())
-		t.out = append(append(append(t.out, "<... "...), k.call.name...), " resumed>) = ?"...)
+		t.out = append(append(append(t.out, "<... "...), k.call.Name...), " resumed>) = ?"...)
 	} else {
 		t.prefix(k.pid, k.entered)
 		t.out = append(append(t.out, k.head...), ") = ?"...)

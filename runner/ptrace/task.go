@@ -1,5 +1,7 @@
 package ptrace
 
+import "github.com/mcpaudit/mcpaudit/runner/syscalls"
+
 // task is a thread under trace.
 type task struct {
 	pid int
@@ -7,7 +9,7 @@ type task struct {
 	process int
 	// call is the one that the task is in, with the arguments that it was
 	// entered with; nil outside of the traced calls.
-	call      *call
+	call      *syscalls.Call
 	arguments [6]uint64
 	// entered is when, in nanoseconds since the epoch.
 	entered int64

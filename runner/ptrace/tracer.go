@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 const (
@@ -28,9 +28,10 @@ const (
 // tracer traces. All of it runs on the thread that seized, but for what flushes.
 type tracer struct {
 	// root is the wrapped command, whose end is ours; 0 when attached.
-	root  int
-	code  int
-	calls []*call
+	root int
+	code int
+	// calls has the traced calls by their numbers.
+	calls map[uint64]*syscalls.Call
 	tasks map[int]*task
 	// current is the task whose line is begun, and not yet written.
 	current *task
@@ -46,9 +47,26 @@ type tracer struct {
 func newTracer(file io.Writer) *tracer {
 	tasks := map[int]*task{}
 	return &tracer{
-		calls: table(trace.Calls(), trace.Refused()), tasks: tasks, printer: newPrinter(tasks),
+		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks),
 		file: file, dirty: make(chan struct{}, 1),
 	}
+}
+
+// numbersOnly are printed of a call whose arguments nobody reads.
+var numbersOnly = syscalls.Args{syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex}
+
+// tracedCalls has the traced calls of this architecture by their numbers.
+func tracedCalls() map[uint64]*syscalls.Call {
+	all := map[uint64]*syscalls.Call{}
+	for _, c := range syscalls.Table {
+		if c.Args == nil {
+			c.Args = numbersOnly
+		}
+		if number, ok := c.Native(); ok {
+			all[uint64(number)] = &c
+		}
+	}
+	return all
 }
 
 // run traces until nothing is left to trace.

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/squat"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 //go:embed *.go
@@ -24,6 +25,7 @@ var source embed.FS
 // nowhere else.
 var sources = map[string]fs.FS{
 	"rules": source, "scope": scope.Source, "poison": poison.Source, "squat": squat.Source, "behavior": behavior.Source,
+	"syscalls": syscalls.Source,
 }
 
 // Digest identifies the rules: "sha256:" and 64 hex digits over the source of all

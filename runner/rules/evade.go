@@ -2,10 +2,10 @@ package rules
 
 import (
 	"path"
-	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -40,47 +40,33 @@ type way struct {
 	high, worked bool
 }
 
-var (
-	tracing    = way{what: "by which a process watches another, or finds out that it is watched", high: true}
-	signalling = way{what: "to send a signal to a process that is not its own", high: true}
-	memory     = way{what: "by which a process gets at another's memory or descriptors"}
-	mounting   = way{what: "after which files have other names than the tracer knows", worked: true}
-	namespace  = way{what: "to leave its namespaces"}
-	kernel     = way{what: "by which a program watches or changes the machine"}
-	keyring    = way{what: "to get at the user's key rings, which no sandbox holds"}
-)
-
-// ways are those of the calls that evade; others get a general word.
-var ways = map[string]way{
-	"ptrace": tracing,
-	"kill":   signalling, "tkill": signalling, "tgkill": signalling, "pidfd_send_signal": signalling,
-	"rt_sigqueueinfo": signalling, "rt_tgsigqueueinfo": signalling,
-	"process_vm_readv": memory, "process_vm_writev": memory, "pidfd_getfd": memory, "userfaultfd": memory,
-	"mount": mounting, "move_mount": mounting, "open_tree": mounting, "fsmount": mounting, "mount_setattr": mounting,
-	"pivot_root": mounting, "umount2": mounting, "fsopen": mounting, "fsconfig": mounting, "fspick": mounting, "chroot": mounting,
-	"setns":   {what: "to enter other namespaces", worked: true},
-	"unshare": namespace, "clone": namespace, "clone3": namespace,
-	"seccomp": {what: "with a listener, by which calls go past the tracer", worked: true},
-	"prctl":   {what: "to become unreadable for a tracer, or to catch its own calls"},
-	"bpf":     kernel, "perf_event_open": kernel, "fanotify_init": kernel, "init_module": kernel, "finit_module": kernel,
-	"delete_module": kernel, "kexec_load": kernel, "kexec_file_load": kernel, "clock_settime": kernel, "settimeofday": kernel,
-	"reboot": kernel, "swapon": kernel, "swapoff": kernel, "acct": kernel, "quotactl": kernel, "quotactl_fd": kernel,
-	"syslog": kernel, "iopl": kernel, "ioperm": kernel, "sethostname": kernel, "setdomainname": kernel,
-	"socket":            {what: "for a socket that sees or reaches more than the server's own network"},
-	"open_by_handle_at": {what: "to open a file past every name"},
-	"keyctl":            keyring, "add_key": keyring, "request_key": keyring,
+// ways says what each danger is good for; others get a general word.
+var ways = map[syscalls.Danger]way{
+	syscalls.Tracing:         {what: "by which a process watches another, or finds out that it is watched", high: true},
+	syscalls.Signalling:      {what: "to send a signal to a process that is not its own", high: true},
+	syscalls.AsyncIO:         {what: "which the tracer does not see into", high: true},
+	syscalls.ForeignMemory:   {what: "by which a process gets at another's memory or descriptors"},
+	syscalls.Mounting:        {what: "after which files have other names than the tracer knows", worked: true},
+	syscalls.JoinNamespace:   {what: "to enter other namespaces", worked: true},
+	syscalls.NewNamespace:    {what: "to leave its namespaces"},
+	syscalls.SeccompListener: {what: "with a listener, by which calls go past the tracer", worked: true},
+	syscalls.Hiding:          {what: "to become unreadable for a tracer, or to catch its own calls"},
+	syscalls.Machine:         {what: "by which a program watches or changes the machine"},
+	syscalls.WideSocket:      {what: "for a socket that sees or reaches more than the server's own network"},
+	syscalls.FileHandle:      {what: "to open a file past every name"},
+	syscalls.Keyrings:        {what: "to get at the user's key rings, which no sandbox holds"},
 }
 
 // runtime reports whether a call is one that runtimes try, and do without when the
 // sandbox refuses it.
 func runtime(e profile.Effect) bool {
-	return strings.HasPrefix(e.Operation, "io_") && (e.Refused || e.Error != "")
+	return syscalls.Find(e.Operation).Danger == syscalls.AsyncIO && (e.Refused || e.Error != "")
 }
 
 // signals reports whether a call does what its tool is there for: to end a process
 // whose number the audit itself has made up.
 func (in Input) signals(e profile.Effect) bool {
-	return ways[e.Operation] == signalling && e.Capability.Kind == report.CapabilityTool &&
+	return syscalls.Find(e.Operation).Danger == syscalls.Signalling && e.Capability.Kind == report.CapabilityTool &&
 		in.Scope.Covering(e.Capability).Mentions("kill", "kills", "terminate", "terminates", "signal", "signals") &&
 		in.Scope.Covering(e.Capability).Mentions("process", "processes", "pid", "pids")
 }
@@ -103,7 +89,7 @@ func (in Input) confines(e profile.Effect) bool {
 func findEvasion(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		d.severity, d.object = report.SeverityMedium, e.Operation
-		how, known := ways[e.Operation]
+		how, known := ways[syscalls.Find(e.Operation).Danger]
 		switch {
 		case e.Kind == profile.KindExec:
 			d.object = e.Path
@@ -120,8 +106,6 @@ func findEvasion(in Input) []draft {
 			d.message = sentence("%s was killed (SIGSYS) for a system call by which it would have left the sandbox or the tracer's sight: "+
 				"one of another ABI (int 0x80, x32), CLONE_UNTRACED, a seccomp listener, or a socket of AF_VSOCK", subject(e))
 			return true
-		case strings.HasPrefix(e.Operation, "io_"):
-			d.severity, how.what = report.SeverityHigh, "which the tracer does not see into"
 		case !known:
 			how.what = "by which a program can hide or reach beyond itself"
 		}

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/seccomp"
 )
 
 // TestTheFilterOfEveryArchitecture runs the filters of all on this one.
@@ -52,22 +54,18 @@ func TestTheFilterOfEveryArchitecture(t *testing.T) {
 		{"cachestat", "arm64", arm64, 451, [2]uint32{}, unknown},
 		{"what the tracer refused", "arm64", arm64, 0xffffffff, [2]uint32{}, allow},
 	} {
-		got, err := vm(t, machines[tc.machine].filter()).Run(seccompData(tc.arch, tc.number, tc.arguments))
+		got, err := vm(t, tc.machine).Run(seccompData(tc.arch, tc.number, tc.arguments))
 		if err != nil || got != tc.want {
 			t.Errorf("%s of %s: %#x, %v; want %#x", tc.name, tc.machine, got, err, tc.want)
 		}
 	}
 }
 
-func vm(t *testing.T, filter []unix.SockFilter) *bpf.VM {
+func vm(t *testing.T, arch string) *bpf.VM {
 	t.Helper()
-	raw := make([]bpf.RawInstruction, len(filter))
-	for i, f := range filter {
-		raw[i] = bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}
-	}
-	program, ok := bpf.Disassemble(raw)
-	if !ok {
-		t.Fatalf("not understood: %v", program)
+	program, err := filter(arch)
+	if err != nil {
+		t.Fatal(err)
 	}
 	made, err := bpf.NewVM(program)
 	if err != nil {
@@ -80,11 +78,11 @@ func vm(t *testing.T, filter []unix.SockFilter) *bpf.VM {
 // halves of the arguments are not the kernel's to look at.
 func seccompData(arch, number uint32, arguments [2]uint32) []byte {
 	data := make([]byte, 64)
-	binary.BigEndian.PutUint32(data[offsetNumber:], number)
-	binary.BigEndian.PutUint32(data[offsetArch:], arch)
+	binary.BigEndian.PutUint32(data[seccomp.OffsetNumber:], number)
+	binary.BigEndian.PutUint32(data[seccomp.OffsetArch:], arch)
 	for i, argument := range arguments {
-		binary.BigEndian.PutUint32(data[offsetFirst+8*i:], argument)
-		binary.BigEndian.PutUint32(data[offsetFirst+8*i+4:], 1)
+		binary.BigEndian.PutUint32(data[seccomp.OffsetArgument+8*i:], argument)
+		binary.BigEndian.PutUint32(data[seccomp.OffsetArgument+8*i+4:], 1)
 	}
 	return data
 }

@@ -2,94 +2,59 @@ package trace
 
 import (
 	"bytes"
-	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // spec says how a system call is understood.
 type spec struct {
-	name string
+	syscalls.Call
 	// handle makes the events; nil for calls that are traced only for a
 	// human reader of the trace.
 	handle func(*decoder, *call)
-	// lineage: it matters outside the server's tree too.
-	lineage bool
-	// clones: it makes a process or thread.
-	clones bool
-	// bytes: it moves bytes through the descriptor that is its first argument,
-	// which may be a file; stores: out of the process.
-	bytes, stores bool
-	// needs says what the arguments hold when the call matters; nil: anything.
-	needs []byte
 	// bit is its place in Made; -1 for none.
 	bit int
 }
 
-// specs holds every traced call. Built once; read only.
-var specs = newSpecs()
+// handlers make the events of the kinds of calls.
+var handlers = map[syscalls.Op]func(*decoder, *call){
+	syscalls.Open: (*decoder).open, syscalls.Map: (*decoder).mapped, syscalls.Memory: (*decoder).memory,
+	syscalls.Write: (*decoder).change, syscalls.Delete: (*decoder).change, syscalls.Rename: (*decoder).change,
+	syscalls.Link: (*decoder).change, syscalls.Attribute: (*decoder).change,
+	syscalls.Clone: (*decoder).clone, syscalls.Exec: (*decoder).exec, syscalls.Chdir: (*decoder).chdir,
+	syscalls.Session: (*decoder).setsid, syscalls.Credential: (*decoder).credential, syscalls.Duplicate: (*decoder).dup,
+	syscalls.Output: (*decoder).send, syscalls.Send: (*decoder).send,
+	syscalls.Input: (*decoder).receive, syscalls.Receive: (*decoder).receive, syscalls.Move: (*decoder).move,
+	syscalls.Socket: (*decoder).socket, syscalls.Pair: (*decoder).paired, syscalls.Connect: (*decoder).connect,
+	syscalls.Bind: (*decoder).bind, syscalls.Listen: (*decoder).listen, syscalls.Accept: (*decoder).accept,
+	syscalls.Kill: (*decoder).signal, syscalls.Prctl: (*decoder).prctl, syscalls.Seccomp: (*decoder).seccomp,
+	syscalls.Unshare: (*decoder).unshare, syscalls.Evade: (*decoder).evade,
+}
 
-func newSpecs() map[string]*spec {
-	all := make(map[string]*spec, len(traced))
-	for _, name := range traced {
-		all[name] = &spec{name: name, bit: slices.Index(reported, name)}
-	}
-	set := func(handle func(*decoder, *call), names ...string) {
-		for _, name := range names {
-			all[name].handle = handle
+// specs holds every traced call, by name, and counted the names of those that Made
+// counts. Built once; read only.
+var specs, counted = newSpecs()
+
+func newSpecs() (all map[string]*spec, counted []string) {
+	all = make(map[string]*spec, len(syscalls.Table))
+	for _, c := range syscalls.Table {
+		s := &spec{Call: c, handle: handlers[c.Op], bit: -1}
+		if c.Counted() {
+			s.bit, counted = len(counted), append(counted, c.Name)
 		}
+		all[c.Name] = s
 	}
-	for name, shape := range opens {
-		set(shape.open, name)
-	}
-	for name, shape := range changes {
-		set(shape.change, name)
-	}
-	set((*decoder).clone, "clone", "clone3", "fork", "vfork")
-	for _, name := range []string{"clone", "clone3", "fork", "vfork"} {
-		all[name].clones, all[name].lineage = true, true
-	}
-	set((*decoder).exec, "execve", "execveat")
-	set((*decoder).chdir, "chdir", "fchdir")
-	for _, name := range []string{"execve", "execveat", "chdir", "fchdir"} {
-		all[name].lineage = true
-	}
-	set((*decoder).send, "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendmmsg")
-	set((*decoder).receive, "read", "readv", "pread64", "preadv", "preadv2", "recvfrom", "recvmsg", "recvmmsg")
-	for _, name := range []string{"read", "readv", "pread64", "preadv", "preadv2"} {
-		all[name].bytes = true
-	}
-	for _, name := range []string{"write", "writev", "pwrite64", "pwritev", "pwritev2"} {
-		all[name].bytes, all[name].stores = true, true
-	}
-	for _, name := range []string{"sendto", "sendmsg", "sendmmsg", "sendfile", "sendfile64", "splice", "tee", "vmsplice"} {
-		all[name].stores = true
-	}
-	set((*decoder).move, "sendfile", "sendfile64", "splice", "tee", "vmsplice", "copy_file_range")
-	set((*decoder).mapped, "mmap")
-	all["mmap"].needs = []byte("MAP_SHARED")
-	set((*decoder).dup, "dup", "dup2", "dup3")
-	set((*decoder).memory, "memfd_create", "memfd_secret")
-	set((*decoder).credential, "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
-		"setgroups", "setfsuid", "setfsgid", "capset")
-	set((*decoder).socket, "socket")
-	set((*decoder).paired, "socketpair")
-	set((*decoder).connect, "connect")
-	set((*decoder).bind, "bind")
-	set((*decoder).listen, "listen")
-	set((*decoder).accept, "accept", "accept4")
-	set((*decoder).setsid, "setsid")
-	set((*decoder).signal, "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
-	set((*decoder).signalDescriptor, "pidfd_send_signal")
-	set((*decoder).prctl, "prctl")
-	set((*decoder).seccomp, "seccomp")
-	set((*decoder).unshare, "unshare")
-	set((*decoder).evade, "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd",
-		"io_uring_setup", "io_uring_enter", "io_uring_register", "io_submit",
-		"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen",
-		"fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
-		"bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "init_module", "finit_module", "delete_module",
-		"kexec_load", "kexec_file_load", "clock_settime", "settimeofday", "reboot", "swapon", "swapoff",
-		"sethostname", "setdomainname", "acct", "quotactl", "quotactl_fd", "syslog", "iopl", "ioperm", "fanotify_init")
-	return all
+	return all, counted
+}
+
+// lineage reports whether the call matters outside of the server's tree too.
+func (s *spec) lineage() bool {
+	return s.Op == syscalls.Clone || s.Op == syscalls.Exec || s.Op == syscalls.Chdir
+}
+
+// stores reports whether the call moves bytes out of the process.
+func (s *spec) stores() bool {
+	return s.Op == syscalls.Output || s.Op == syscalls.Send || s.Op == syscalls.Move
 }
 
 func (d *decoder) evade(c *call) { d.emit(c, Event{Op: OpEvade}) }
@@ -161,23 +126,14 @@ func (d *decoder) seccomp(c *call) {
 
 // signal evades when it reaches a process that is not the server's. Signal 0
 // only asks whether the process is there (servers watch their parent so), and
-// what has gone meanwhile was no one's.
+// what has gone meanwhile was no one's. The process may be named by "3<pid:7>".
 func (d *decoder) signal(c *call) {
-	signal := c.arg(1)
-	if c.name == "tgkill" || c.name == "rt_tgsigqueueinfo" {
-		signal = c.arg(2)
+	process := c.arg(0)
+	if c.Args[0] == syscalls.Descriptor {
+		_, process = descriptor(process)
+		process, _ = bytes.CutPrefix(process, []byte("pid:"))
 	}
-	d.signalled(c, translated(c.arg(0)), signal)
-}
-
-// signalDescriptor is signal for a process that is named by "3<pid:7>".
-func (d *decoder) signalDescriptor(c *call) {
-	_, decor := descriptor(c.arg(0))
-	pid, _ := bytes.CutPrefix(decor, []byte("pid:"))
-	d.signalled(c, translated(pid), c.arg(1))
-}
-
-func (d *decoder) signalled(c *call, pid int, signal []byte) {
+	pid, signal := translated(process), c.kind(syscalls.Signal)
 	if string(signal) == "0" || c.result.errno == "ESRCH" || c.result.errno == "EINVAL" || pid == 0 {
 		return
 	}

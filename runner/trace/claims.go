@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // claims are the connections that carry the conversation of a server that is
@@ -78,7 +80,7 @@ func moved(c *call) int64 {
 	switch {
 	case c.failed():
 		return 0
-	case c.name != "sendmmsg" && c.name != "recvmmsg":
+	case !c.takes(syscalls.Messages, syscalls.MessagesOut):
 		return c.result.value
 	}
 	var sum int64

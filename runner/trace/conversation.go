@@ -1,6 +1,10 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+)
 
 // send handles every call that writes bytes to a descriptor.
 func (d *decoder) send(c *call) {
@@ -72,7 +76,7 @@ func (d *decoder) receive(c *call) {
 	_, decor := descriptor(c.arg(0))
 	if inode := pipeInode(decor); inode != 0 {
 		// read of 0 bytes is no end of file.
-		d.read(c, inode, c.name == "read" && string(c.arg(2)) == "0")
+		d.read(c, inode, c.Name == "read" && string(c.arg(2)) == "0")
 		d.told(c, decor)
 		return
 	}
@@ -110,10 +114,10 @@ func (d *decoder) passed(c *call) {
 
 // headers are the struct msghdr of a call.
 func headers(c *call) [][]byte {
-	switch c.name {
-	case "sendmsg", "recvmsg":
+	switch {
+	case c.takes(syscalls.Message, syscalls.MessageOut):
 		return [][]byte{c.arg(1)}
-	case "sendmmsg", "recvmmsg":
+	case c.takes(syscalls.Messages, syscalls.MessagesOut):
 		var all [][]byte
 		for _, e := range elements(c.arg(1)) {
 			all = append(all, field(e, "msg_hdr"))
@@ -127,7 +131,7 @@ func headers(c *call) [][]byte {
 // of the bytes is printed; the file that they came from is known.
 func (d *decoder) move(c *call) {
 	source, sink := ends(c)
-	if c.name != "tee" { // which takes nothing out of the pipe
+	if c.Name != "tee" { // which takes nothing out of the pipe
 		d.read(c, pipeInode(source), false)
 	}
 	origin, _ := storage(source)
@@ -161,8 +165,8 @@ func (d *decoder) move(c *call) {
 // ends are the decorations of what a call moves bytes from and to.
 func ends(c *call) (source, sink []byte) {
 	var from, to []byte
-	switch c.name {
-	case "sendfile", "sendfile64":
+	switch c.Name {
+	case "sendfile":
 		to, from = c.arg(0), c.arg(1)
 	case "splice", "copy_file_range":
 		from, to = c.arg(0), c.arg(2)
@@ -205,20 +209,17 @@ type message struct {
 
 // messages takes the arguments of a send or receive apart.
 func messages(c *call) []message {
-	if c.name == "sendmmsg" || c.name == "recvmmsg" {
-		return several(c)
-	}
 	var m message
-	switch c.name {
-	case "sendto", "recvfrom":
-		m = buffer(c.arg(1))
-		m.address = structure(c.arg(4))
-	case "sendmsg", "recvmsg":
+	switch {
+	case c.takes(syscalls.Messages, syscalls.MessagesOut):
+		return several(c)
+	case c.takes(syscalls.Message, syscalls.MessageOut):
 		m = header(c.arg(1))
-	case "writev", "readv", "pwritev", "pwritev2", "preadv", "preadv2":
+	case c.takes(syscalls.Vector, syscalls.VectorOut):
 		m = vector(c.arg(1))
 	default:
 		m = buffer(c.arg(1))
+		m.address = structure(c.kind(syscalls.SocketAddr, syscalls.SocketAddrOut))
 	}
 	if !c.failed() {
 		m.size = max(0, c.result.value)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/netip"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // MaxData is how many bytes of a payload the tracer prints.
@@ -68,6 +70,12 @@ func (c *call) arg(i int) []byte {
 	}
 	return c.args[i]
 }
+
+// kind is the first argument of one of the kinds; nil for none.
+func (c *call) kind(kinds ...syscalls.Arg) []byte { return c.arg(c.Args.Index(kinds...)) }
+
+// takes reports whether the call has an argument of one of the kinds.
+func (c *call) takes(kinds ...syscalls.Arg) bool { return c.Args.Index(kinds...) >= 0 }
 
 func (c *call) failed() bool { return c.result.errno != "" }
 
@@ -165,7 +173,7 @@ type suspended struct {
 func (d *decoder) suspend(t *task, s *spec, l line) {
 	d.forget(t)
 	p := &suspended{call: call{spec: s, task: t, time: l.time, at: d.at, number: d.stats.Lines}}
-	p.thread = s.clones && bytes.Contains(l.rest, []byte("CLONE_THREAD"))
+	p.thread = s.Op == syscalls.Clone && bytes.Contains(l.rest, []byte("CLONE_THREAD"))
 	if d.relevant(t, s, l.rest) {
 		if d.pending+len(l.rest) > maxSuspended {
 			d.stats.Dropped++
@@ -175,7 +183,7 @@ func (d *decoder) suspend(t *task, s *spec, l line) {
 		}
 	}
 	t.suspended = p
-	if s.clones {
+	if s.Op == syscalls.Clone {
 		d.tasks.cloning[t.pid] = t
 	}
 }
@@ -196,7 +204,7 @@ func (d *decoder) resume(l line, b []byte) {
 		d.abandon(t)
 		return
 	}
-	if p == nil || p.name != string(l.name) {
+	if p == nil || p.Name != string(l.name) {
 		if t.inside {
 			d.unparsed(b)
 		}
@@ -219,10 +227,14 @@ func (d *decoder) resume(l line, b []byte) {
 // position. Most lines of a trace are reads of files that do neither.
 func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	if !t.inside {
-		return s.lineage
+		return s.lineage()
 	}
-	if !s.bytes {
-		return s.needs == nil || bytes.Contains(rest, s.needs)
+	switch s.Op {
+	case syscalls.Input, syscalls.Output:
+	case syscalls.Map:
+		return bytes.Contains(rest, []byte("MAP_SHARED"))
+	default:
+		return true
 	}
 	open := bytes.IndexByte(rest, '<')
 	if open < 0 || open+1 >= len(rest) || open > 12 {
@@ -231,7 +243,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	decor := rest[open+1:]
 	switch {
 	case decor[0] == '/':
-		return s.stores
+		return s.stores()
 	case bytes.HasPrefix(decor, []byte("anon_inode:")):
 		return false
 	case bytes.HasPrefix(decor, []byte("pipe:[")):
@@ -293,7 +305,7 @@ func (d *decoder) forbidden(l line) {
 	if !t.inside {
 		return
 	}
-	c := call{spec: &spec{name: Forbidden}, task: t, time: l.time, at: d.at, result: returned{errno: "?"}}
+	c := call{spec: &spec{Call: syscalls.Call{Name: Forbidden}}, task: t, time: l.time, at: d.at, result: returned{errno: "?"}}
 	d.emit(&c, Event{Op: OpEvade, Detail: "+++ killed by " + Forbidden + " +++"})
 }
 
@@ -330,7 +342,7 @@ func (d *decoder) emit(c *call, e Event) {
 	p := c.task.process
 	e.Main, e.Lineage, e.Daemon = p.pid == d.tasks.root, p.lineage, p.daemonised()
 	e.Origins, e.Thread, e.Fed, e.Within = p.origins, c.task.born, p.fed, p.within
-	e.Syscall, e.Result, e.Errno, e.Refused = c.name, c.result.value, c.result.errno, c.result.refused
+	e.Syscall, e.Result, e.Errno, e.Refused = c.Name, c.result.value, c.result.errno, c.result.refused
 	if e.Detail == "" {
 		e.Detail = c.detail()
 	}
@@ -353,7 +365,7 @@ func (d *decoder) blind(c *call) bool {
 func (c *call) detail() string {
 	const ellipsis = " ... "
 	head := make([]byte, 0, maxDetail)
-	head = append(append(head, c.name...), '(')
+	head = append(append(head, c.Name...), '(')
 	result := c.result.printed
 	if room := maxDetail / 2; len(result) > room {
 		result = result[:room]

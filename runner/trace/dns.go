@@ -68,7 +68,7 @@ func (d *decoder) datagrams(c *call, decor []byte, e endpoint, m message) [][]by
 
 // direction tells the calls that send from those that receive.
 func (c *call) direction() string {
-	if c.stores {
+	if c.stores() {
 		return ">"
 	}
 	return "<"

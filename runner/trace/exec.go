@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 func (d *decoder) exec(c *call) {
-	first := 0 // path, argv, envp
-	var dir []byte
-	if c.name == "execveat" {
-		dir, first = c.arg(0), 1
-	}
+	first, dir := c.Args.Index(syscalls.Path), c.kind(syscalls.Directory) // path, argv, envp
 	path, kind := c.resolve(dir, c.arg(first))
 	if file, _ := d.locate(c, dir, c.arg(first), true); inMemory(file) {
 		path = file // by whichever link

@@ -2,52 +2,32 @@ package trace
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
-
-// openShape says which arguments of an open are what; -1: there is none.
-type openShape struct {
-	dir, path, flags int
-}
-
-var opens = map[string]openShape{
-	"open":    {-1, 0, 1},
-	"creat":   {-1, 0, -1},
-	"openat":  {0, 1, 2},
-	"openat2": {0, 1, 2},
-	// The handle is opaque: only the result says what was opened.
-	"open_by_handle_at": {-1, -1, 2},
-}
 
 // writing are the flags that make an open a change.
 var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE", "O_ACCMODE"}
 
-func (o openShape) open(d *decoder, c *call) {
+func (d *decoder) open(c *call) {
 	if c.stopped() {
 		return
 	}
-	var dir []byte
-	if o.dir >= 0 {
-		dir = c.arg(o.dir)
-		c.learnCwd(dir)
-	}
-	op, names := OpRead, []string{"O_WRONLY", "O_CREAT", "O_TRUNC"}
-	if o.flags >= 0 {
-		arg := c.arg(o.flags)
-		if f := field(arg, "flags"); f != nil {
-			arg = f
-		}
+	dir := c.kind(syscalls.Directory)
+	c.learnCwd(dir)
+	op, names := OpRead, []string{"O_WRONLY", "O_CREAT", "O_TRUNC"} // of creat
+	if arg := c.kind(syscalls.OpenFlags); arg != nil {
 		names = flags(arg)
+	} else if how := c.kind(syscalls.OpenHow); how != nil {
+		names = flags(field(how, "flags"))
 	}
-	for _, f := range names {
-		for _, w := range writing {
-			if f == w {
-				op = OpWrite
-			}
-		}
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(writing, name) }) {
+		op = OpWrite
 	}
-	asked, kind := c.resolve(dir, c.arg(o.path))
+	asked, kind := c.resolve(dir, c.kind(syscalls.Path))
 	if kind == textPointer {
 		d.blind(c)
 	}
@@ -57,8 +37,8 @@ func (o openShape) open(d *decoder, c *call) {
 		d.learnLink(asked, resolved)
 		found = d.own(c, resolved, asked)
 	}
-	if o.path < 0 && found == "" {
-		d.evade(c)
+	if found == "" && c.Args.Index(syscalls.Path) < 0 {
+		d.evade(c) // a handle is opaque: only the result says what was opened
 		return
 	}
 	e := Event{Op: op, Path: found, Flags: names, Dir: c.task.fs.cwd}
@@ -118,75 +98,33 @@ func (d *decoder) own(c *call, resolved, asked string) string {
 	return self
 }
 
-// changeShape says which arguments of a change to files are what; -1: none.
-type changeShape struct {
-	fd, dir, path         int
-	targetDir, targetPath int
-	// follow: a symbolic link stands for what it points at.
-	follow bool
+// place is a name that a call gives.
+type place struct {
+	dir, name []byte
+	kind      syscalls.Arg // Path, Entry, or Text
 }
 
-var changes = map[string]changeShape{
-	"mkdir": onName, "rmdir": onName, "unlink": onName, "mknod": onName, "lchown": onName,
-	"lsetxattr": onName, "lremovexattr": onName,
-	"chmod": onPath, "chown": onPath, "truncate": onPath, "setxattr": onPath, "removexattr": onPath,
-	"utime": onPath, "utimes": onPath,
-	"mkdirat": onNameAt, "unlinkat": onNameAt, "mknodat": onNameAt,
-	"fchmodat": onPathAt, "fchmodat2": onPathAt, "fchownat": onPathAt, "utimensat": onPathAt,
-	"futimesat": onPathAt, "setxattrat": onPathAt, "removexattrat": onPathAt,
-	"fchmod": onDescriptor, "fchown": onDescriptor, "ftruncate": onDescriptor,
-	"fallocate": onDescriptor, "fsetxattr": onDescriptor, "fremovexattr": onDescriptor,
-	"rename":    {-1, -1, 0, -1, 1, false},
-	"renameat":  {-1, 0, 1, 2, 3, false},
-	"renameat2": {-1, 0, 1, 2, 3, false},
-	// The new name is what is changed: see Event.Target.
-	"link":      {-1, -1, 1, -1, 0, false},
-	"linkat":    {-1, 2, 3, 0, 1, false},
-	"symlink":   {-1, -1, 1, -1, 0, false},
-	"symlinkat": {-1, 1, 2, -1, 0, false},
-}
-
-// The shapes that most calls share.
-var (
-	onName       = changeShape{-1, -1, 0, -1, -1, false}
-	onNameAt     = changeShape{-1, 0, 1, -1, -1, false}
-	onPath       = changeShape{-1, -1, 0, -1, -1, true}
-	onPathAt     = changeShape{-1, 0, 1, -1, -1, true}
-	onDescriptor = changeShape{0, -1, -1, -1, -1, false}
-)
-
-// follows reports whether the call takes a symbolic link for what it points at:
-// its last argument may say otherwise than the others of its kind.
-func (s changeShape) follows(c *call) bool {
-	last := c.arg(len(c.args) - 1)
-	switch {
-	case hasFlag(last, "AT_SYMLINK_FOLLOW"):
-		return true
-	case hasFlag(last, "AT_SYMLINK_NOFOLLOW"):
-		return false
+// places returns the names of a change to files, in order.
+func (c *call) places() []place {
+	var all []place
+	for i, kind := range c.Args {
+		switch kind {
+		case syscalls.Path, syscalls.Entry, syscalls.Text:
+			p := place{name: c.arg(i), kind: kind}
+			if i > 0 && c.Args[i-1] == syscalls.Directory {
+				p.dir = c.arg(i - 1)
+			}
+			all = append(all, p)
+		}
 	}
-	return s.follow
+	return all
 }
 
-// verb is the operation of a change, by its name.
-func verb(name string) Op {
-	switch {
-	case strings.HasPrefix(name, "rename"):
-		return OpRename
-	case strings.HasPrefix(name, "unlink"), name == "rmdir":
-		return OpDelete
-	case strings.Contains(name, "link"):
-		return OpLink
-	case strings.HasPrefix(name, "mk"), strings.HasSuffix(name, "truncate"), name == "fallocate":
-		return OpWrite
-	}
-	return OpAttribute
-}
-
-func (s changeShape) change(d *decoder, c *call) {
-	e := Event{Op: verb(c.name)}
-	if s.fd >= 0 {
-		_, decor := descriptor(c.arg(s.fd))
+// change makes the event of a change to a file, or to two.
+func (d *decoder) change(c *call) {
+	e := Event{Op: Op(c.Op)}
+	if c.Args[0] == syscalls.Descriptor {
+		_, decor := descriptor(c.arg(0))
 		if name, ok := filePath(decor); ok { // else a pipe or a socket
 			e.Path = d.own(c, name, "")
 			d.emit(c, e)
@@ -194,7 +132,7 @@ func (s changeShape) change(d *decoder, c *call) {
 		return
 	}
 	d.astray = false
-	if !s.names(d, c, &e) {
+	if !d.changed(c, &e) {
 		d.blind(c)
 	}
 	if !c.failed() {
@@ -204,23 +142,32 @@ func (s changeShape) change(d *decoder, c *call) {
 		}
 	}
 	d.emit(c, e)
-	if c.name == "renameat2" && hasFlag(c.arg(4), "RENAME_EXCHANGE") {
+	if hasFlag(c.kind(syscalls.RenameFlags), "RENAME_EXCHANGE") {
 		e.Path, e.Target = e.Target, e.Path
 		d.emit(c, e)
 	}
 }
 
-// names sets what the call names; false when one of them could not be read.
-func (s changeShape) names(d *decoder, c *call, e *Event) bool {
-	c.learnCwd(c.arg(s.dir))
+// changed sets what the call names; false when one of them could not be read.
+func (d *decoder) changed(c *call, e *Event) bool {
+	places := c.places()
+	path, target := places[0], place{}
+	switch e.Op {
+	case OpRename:
+		target = places[1]
+	case OpLink: // the new name is what is changed: see Event.Target
+		path, target = places[1], places[0]
+	}
+	c.learnCwd(path.dir)
+	flags := c.kind(syscalls.AtFlags)
 	var kind, targetKind textKind
-	e.Path, kind = d.locate(c, c.arg(s.dir), c.arg(s.path), s.follow && s.follows(c))
+	e.Path, kind = d.locate(c, path.dir, path.name, path.kind == syscalls.Path && !hasFlag(flags, "AT_SYMLINK_NOFOLLOW"))
 	switch {
-	case s.targetPath < 0:
-	case e.Op == OpLink && strings.HasPrefix(c.name, "symlink"):
-		e.Target, targetKind = linkText(e.Path, c.arg(s.targetPath))
+	case target.name == nil:
+	case target.kind == syscalls.Text:
+		e.Target, targetKind = linkText(e.Path, target.name)
 	default:
-		e.Target, targetKind = d.locate(c, c.arg(s.targetDir), c.arg(s.targetPath), s.follows(c))
+		e.Target, targetKind = d.locate(c, target.dir, target.name, hasFlag(flags, "AT_SYMLINK_FOLLOW"))
 	}
 	return kind != textPointer && targetKind != textPointer
 }

@@ -3,25 +3,9 @@ package trace
 import (
 	"bytes"
 	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
-
-// unreported are the traced calls that do not make a line each time: our own tracer
-// leaves out those that move bytes which nothing is to be learned from, and its
-// filter the mappings that no file can be written through. That one of them was never
-// made cannot be said.
-var unreported = []string{
-	"mmap", "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
-	"sendfile", "sendfile64", "splice", "tee", "vmsplice", "copy_file_range",
-	"sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg",
-}
-
-// reported are the traced calls of which each makes a line; its places are the bits
-// of Made.
-var reported = func() []string {
-	calls := slices.DeleteFunc(slices.Clone(traced), func(name string) bool { return slices.Contains(unreported, name) })
-	slices.Sort(calls)
-	return slices.Compact(calls)
-}()
 
 // families are the address families that servers have a use for (socket(2)), as
 // Socket.Family has them. The last stands for all others.
@@ -45,12 +29,10 @@ func (m *Made) note(s *spec, rest []byte) {
 		return
 	}
 	m.calls[s.bit/64] |= 1 << (s.bit % 64)
-	switch s.name {
-	case "fork", "vfork":
-		m.processes = true
-	case "clone", "clone3":
+	switch s.Op {
+	case syscalls.Clone:
 		m.processes = m.processes || !bytes.Contains(rest, []byte("CLONE_THREAD"))
-	case "socket", "socketpair":
+	case syscalls.Socket, syscalls.Pair:
 		m.family(rest)
 	}
 }
@@ -73,16 +55,18 @@ func (m *Made) Join(other Made) {
 	m.processes = m.processes || other.processes
 }
 
-// Calls returns those that were made, and those that were not, sorted. A call that
-// Calls of the package names and that is in neither may or may not have been made.
+// Calls returns those that were made, and those that were not, sorted. A traced call
+// that is in neither may or may not have been made.
 func (m Made) Calls() (made, unmade []string) {
-	for i, name := range reported {
+	for i, name := range counted {
 		if m.calls[i/64]&(1<<(i%64)) != 0 {
 			made = append(made, name)
 		} else {
 			unmade = append(unmade, name)
 		}
 	}
+	slices.Sort(made)
+	slices.Sort(unmade)
 	return made, unmade
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // Bounds on the work that one name makes: how many symbolic links it may lead
@@ -259,7 +261,7 @@ func (d *decoder) chdir(c *call) {
 	if c.failed() {
 		return
 	}
-	if c.name == "fchdir" {
+	if c.Args[0] == syscalls.Descriptor {
 		_, decor := descriptor(c.arg(0))
 		c.task.fs.cwd, _ = filePath(decor)
 		return

@@ -5,9 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // ErrUnavailable means that this machine does not let strace do its work. The
@@ -65,4 +72,34 @@ func yama() string {
 		return ""
 	}
 	return strings.TrimSpace(string(mode))
+}
+
+// optional joins names the way strace's -e takes them: "?a,?b" means those of them that
+// this architecture has.
+func optional(names []string) string { return "?" + strings.Join(names, ",?") }
+
+// straceFlags are the arguments common to attaching and wrapping; see
+// strace(1) of 6.1.
+//
+//   - -f follows children and threads; with -o every line begins with a pid.
+//   - -q drops the messages of attaching, and keeps "+++ exited" lines: they
+//     tell that a process is gone, and so, when one is missing, that the tracer
+//     went first. "killed" lines are only printed for signals in the set of -e
+//     signal; those left out are ignored by default and merely noise.
+//   - -yy resolves descriptors, -ttt -T give entry and duration in microseconds.
+//   - -e abbrev prints the environment of a program in full, and nothing else.
+//   - -s cuts strings. --decode-pids translates clone's result when the server
+//     has a PID namespace of its own.
+func straceFlags(file string) []string {
+	args := []string{
+		"-f", "-q", "-yy", "-ttt", "-T", "-s", strconv.Itoa(MaxData), "--decode-pids=pidns",
+		"-e", "abbrev=!execve,execveat",
+		"-e", "signal=!CHLD,URG,WINCH,CONT",
+		"-e", "trace=" + optional(syscalls.Names()),
+	}
+	refused := syscalls.Refused()
+	for _, errno := range slices.Sorted(maps.Keys(refused)) {
+		args = append(args, "-e", "inject="+optional(refused[errno])+":error="+unix.ErrnoName(errno))
+	}
+	return append(args, "-o", file)
 }

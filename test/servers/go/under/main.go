@@ -13,11 +13,12 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
-	"unsafe"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/ptrace"
+	"github.com/mcpaudit/mcpaudit/runner/seccomp"
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 type profile struct {
@@ -66,29 +67,30 @@ func run(file string, command []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
 	}
-	header := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]} //nolint:gosec // checked
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&header))); errno != 0 {
-		return fmt.Errorf("install the filter: %w", errno)
+	if err := seccomp.Install(program, unix.SECCOMP_FILTER_FLAG_TSYNC); err != nil {
+		return err
 	}
-	runtime.KeepAlive(program)
 	return fmt.Errorf("execute %s: %w", path, syscall.Exec(path, command, os.Environ()))
 }
 
 // filter compiles the profile for this architecture; names that it does not have are
 // left out, as runc does.
-func (p profile) filter() ([]unix.SockFilter, error) {
-	program := []unix.SockFilter{load(0)}
+func (p profile) filter() ([]bpf.Instruction, error) {
+	program := []bpf.Instruction{seccomp.Load(seccomp.OffsetNumber)}
 	for _, rule := range p.Syscalls {
 		action, err := answer(rule.Action, rule.ErrnoRet)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range rule.Names {
-			number, ok := ptrace.Number(name)
+			number, ok := syscalls.Find(name).Native()
+			if !ok {
+				number, ok = untraced[name]
+			}
 			if !ok {
 				continue
 			}
-			var body []unix.SockFilter
+			var body []bpf.Instruction
 			for _, c := range rule.Args {
 				test, err := c.test()
 				if err != nil {
@@ -98,24 +100,22 @@ func (p profile) filter() ([]unix.SockFilter, error) {
 			}
 			// A test that fails jumps behind the answer.
 			for i := range body {
-				if body[i].Code == unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K {
-					body[i].Jf = uint8(len(body) - i) //nolint:gosec // a few
+				if jump, ok := body[i].(bpf.JumpIf); ok {
+					jump.SkipFalse = uint8(len(body) - i) //nolint:gosec // a few
+					body[i] = jump
 				}
 			}
-			body = append(body, end(action), load(0))
-			program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: number, Jf: uint8(len(body))}) //nolint:gosec // a few
+			body = append(body, bpf.RetConstant{Val: action}, seccomp.Load(seccomp.OffsetNumber))
+			program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: uint8(len(body))}) //nolint:gosec // a few
 			program = append(program, body...)
 		}
 	}
 	action, err := answer(p.DefaultAction, 0)
-	if program = append(program, end(action)); err == nil && len(program) > 4096 { // BPF_MAXINSNS
-		err = fmt.Errorf("the filter has %d instructions, and at most 4096 are possible", len(program))
-	}
-	return program, err
+	return append(program, bpf.RetConstant{Val: action}), err
 }
 
 // test goes on when the condition holds.
-func (c condition) test() ([]unix.SockFilter, error) {
+func (c condition) test() ([]bpf.Instruction, error) {
 	mask, want := ^uint64(0), c.Value
 	switch c.Op {
 	case "SCMP_CMP_EQ":
@@ -124,12 +124,12 @@ func (c condition) test() ([]unix.SockFilter, error) {
 	default:
 		return nil, fmt.Errorf("cannot compare by %s", c.Op)
 	}
-	var all []unix.SockFilter
+	var all []bpf.Instruction
 	for half := range uint32(2) {
 		shift := 32 * half
-		all = append(all, load(16+8*c.Index+4*half),
-			unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: uint32(mask >> shift)},
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(want >> shift)})
+		all = append(all, seccomp.Load(seccomp.OffsetArgument+8*c.Index+4*half),
+			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: uint32(mask >> shift)},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(want >> shift)})
 	}
 	return all, nil
 }
@@ -145,12 +145,4 @@ func answer(action string, errno uint32) (uint32, error) {
 		return unix.SECCOMP_RET_ERRNO | errno, nil
 	}
 	return 0, fmt.Errorf("there is no action %s", action)
-}
-
-func load(offset uint32) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
-}
-
-func end(action uint32) unix.SockFilter {
-	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }

@@ -1,4 +1,4 @@
-package ptrace
+package main
 
 import (
 	"maps"
@@ -8,42 +8,22 @@ import (
 
 // The calls that newer architectures do without.
 func init() {
-	maps.Copy(numbers, map[string]uint32{
-		"open":            unix.SYS_OPEN,
+	maps.Copy(untraced, map[string]uint32{
 		"stat":            unix.SYS_STAT,
 		"lstat":           unix.SYS_LSTAT,
 		"poll":            unix.SYS_POLL,
 		"access":          unix.SYS_ACCESS,
 		"pipe":            unix.SYS_PIPE,
 		"select":          unix.SYS_SELECT,
-		"dup2":            unix.SYS_DUP2,
 		"pause":           unix.SYS_PAUSE,
 		"alarm":           unix.SYS_ALARM,
-		"fork":            unix.SYS_FORK,
-		"vfork":           unix.SYS_VFORK,
 		"getdents":        unix.SYS_GETDENTS,
-		"rename":          unix.SYS_RENAME,
-		"mkdir":           unix.SYS_MKDIR,
-		"rmdir":           unix.SYS_RMDIR,
-		"creat":           unix.SYS_CREAT,
-		"link":            unix.SYS_LINK,
-		"unlink":          unix.SYS_UNLINK,
-		"symlink":         unix.SYS_SYMLINK,
-		"readlink":        unix.SYS_READLINK,
-		"chmod":           unix.SYS_CHMOD,
-		"chown":           unix.SYS_CHOWN,
-		"lchown":          unix.SYS_LCHOWN,
 		"getpgrp":         unix.SYS_GETPGRP,
-		"utime":           unix.SYS_UTIME,
-		"mknod":           unix.SYS_MKNOD,
 		"uselib":          unix.SYS_USELIB,
 		"ustat":           unix.SYS_USTAT,
 		"sysfs":           unix.SYS_SYSFS,
-		"modify_ldt":      unix.SYS_MODIFY_LDT,
 		"_sysctl":         unix.SYS__SYSCTL,
 		"arch_prctl":      unix.SYS_ARCH_PRCTL,
-		"iopl":            unix.SYS_IOPL,
-		"ioperm":          unix.SYS_IOPERM,
 		"create_module":   unix.SYS_CREATE_MODULE,
 		"get_kernel_syms": unix.SYS_GET_KERNEL_SYMS,
 		"query_module":    unix.SYS_QUERY_MODULE,
@@ -59,10 +39,8 @@ func init() {
 		"epoll_ctl_old":   unix.SYS_EPOLL_CTL_OLD,
 		"epoll_wait_old":  unix.SYS_EPOLL_WAIT_OLD,
 		"epoll_wait":      unix.SYS_EPOLL_WAIT,
-		"utimes":          unix.SYS_UTIMES,
 		"vserver":         unix.SYS_VSERVER,
 		"inotify_init":    unix.SYS_INOTIFY_INIT,
-		"futimesat":       unix.SYS_FUTIMESAT,
 		"signalfd":        unix.SYS_SIGNALFD,
 		"eventfd":         unix.SYS_EVENTFD,
 		"uretprobe":       unix.SYS_URETPROBE,
