@@ -3,10 +3,11 @@ package trace
 // stopped reports whether a filter stopped the call before it was made. strace then
 // sees the entry, where it looks at entries, and a "result" that is the call's
 // own number, which the kernel has put back (kernel/seccomp.c, syscall_rollback).
-// That is no descriptor: those are decorated.
+// That is no descriptor: those are decorated; and no child, whose pid in a PID namespace
+// of its own is translated.
 func (c *call) stopped() bool {
 	number, ok := c.Native()
-	return ok && !c.failed() && c.result.decor == nil && c.result.value == int64(number)
+	return ok && !c.failed() && c.result.decor == nil && c.result.pid == int(number)
 }
 
 // killed reports whether a filter killed the process for this call. That is an

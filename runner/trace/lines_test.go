@@ -87,6 +87,7 @@ func TestCalls(t *testing.T) {
 		"thread":                 {`clone3({flags=CLONE_VM|CLONE_THREAD, exit_signal=0} => {parent_tid=[6]}, 88) = 6 <0.000001>`, ``},
 		"filter with a listener": {`seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, {len=5, filter=0x7f}) = 5<anon_inode:seccomp notify> <0.000001>`, `5 evade seccomp main at=0/0`},
 		"filter":                 {`seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, {len=5, filter=0x7f}) = 0 <0.000001>`, ``},
+		"namespace of pid 56":    {`clone(child_stack=NULL, flags=CLONE_NEWUSER|SIGCHLD) = 56 /* 4711 in strace's PID NS */ <0.000001>`, `5 evade clone main at=0/0`},
 		"namespace":              {`clone3({flags=CLONE_NEWUSER, exit_signal=0}, 88) = 6 <0.000001>`, `5 evade clone3 main at=0/0`},
 		"restarted":              {`connect(3<TCP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <1.000001>`, `5 connect connect error=ERESTARTSYS main inet/tcp remote=192.0.2.1:80 at=0/0`},
 		"address probing":        {`connect(3<UDP:[9]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("192.0.2.1")}, 16) = 0 <0.000001>`, ``},
