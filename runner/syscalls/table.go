@@ -221,6 +221,7 @@ var Table = []Call{
 	{Name: "quotactl_fd", AMD64: 443, ARM64: 443, Op: Evade, Danger: Machine, Refused: syscall.EPERM},
 	{Name: "sethostname", AMD64: 170, ARM64: 161, Op: Evade, Danger: Machine, Capability: "CAP_SYS_ADMIN"},
 	{Name: "setdomainname", AMD64: 171, ARM64: 162, Op: Evade, Danger: Machine, Capability: "CAP_SYS_ADMIN"},
+	{Name: "vhangup", AMD64: 153, ARM64: 58, Args: Args{}, Op: Evade, Danger: Machine, Refused: syscall.EPERM, Capability: "CAP_SYS_TTY_CONFIG"},
 	{Name: "syslog", AMD64: 103, ARM64: 116, Op: Evade, Danger: Machine, Refused: syscall.EPERM, Capability: "CAP_SYSLOG"},
 	{Name: "iopl", AMD64: 172, ARM64: none, Op: Evade, Danger: Machine, Refused: syscall.EPERM, Capability: "CAP_SYS_RAWIO"},
 	{Name: "ioperm", AMD64: 173, ARM64: none, Op: Evade, Danger: Machine, Refused: syscall.EPERM, Capability: "CAP_SYS_RAWIO"},
