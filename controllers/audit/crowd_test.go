@@ -123,10 +123,10 @@ var _ = Describe("the slots of a manager", func() {
 		defer stopKubelet()
 		stop := b.startManager(ctx)
 		Eventually(ctx, func(g Gomega) { g.Expect(b.Slots.Waiting()).To(HaveKeyWithValue("requested", teams*each-2)) }).
-			WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
+			WithTimeout(5 * time.Minute).WithPolling(50 * time.Millisecond).Should(Succeed())
 		go b.kubelet(kubelet)
 		Eventually(ctx, func(g Gomega) { g.Expect(verdicts(ctx, g)).To(BeNumerically(">=", 5)) }).
-			WithTimeout(60 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
+			WithTimeout(5 * time.Minute).WithPolling(50 * time.Millisecond).Should(Succeed())
 		stop()
 
 		By("starting another manager, which knows nothing of the first")
@@ -137,7 +137,7 @@ var _ = Describe("the slots of a manager", func() {
 		stop = b.startManager(ctx)
 		defer func() { stop() }()
 		Eventually(ctx, func(g Gomega) { g.Expect(verdicts(ctx, g)).To(Equal(teams * each)) }).
-			WithTimeout(120 * time.Second).WithPolling(100 * time.Millisecond).Should(Succeed())
+			WithTimeout(10 * time.Minute).WithPolling(100 * time.Millisecond).Should(Succeed())
 		pods.Lock()
 		defer pods.Unlock()
 		Expect(pods.most).To(Equal(2), "no more than the limit, and no slot is left unused")
@@ -151,13 +151,13 @@ var _ = Describe("the slots of a manager", func() {
 		stop := a.startManager(ctx)
 		defer func() { stop() }()
 		Eventually(ctx, func(g Gomega) { g.Expect(a.audit(ctx)).To(haveCondition("Auditing", "Running")) }).
-			WithTimeout(30 * time.Second).Should(Succeed())
+			WithTimeout(5 * time.Minute).Should(Succeed())
 		a.stick(ctx)
 		a.finish(ctx, a.pod(ctx), clean())
-		Eventually(ctx, func(g Gomega) { g.Expect(a.pod(ctx).DeletionTimestamp).NotTo(BeNil()) }).WithTimeout(30 * time.Second).Should(Succeed())
+		Eventually(ctx, func(g Gomega) { g.Expect(a.pod(ctx).DeletionTimestamp).NotTo(BeNil()) }).WithTimeout(5 * time.Minute).Should(Succeed())
 		b := newBench(ctx)
-		Eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued")) }).WithTimeout(30 * time.Second).Should(Succeed())
+		Eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "Queued")) }).WithTimeout(5 * time.Minute).Should(Succeed())
 		now.SetTime(now.Now().Add(10 * time.Minute))
-		Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) }).WithTimeout(30 * time.Second).Should(Succeed())
+		Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) }).WithTimeout(5 * time.Minute).Should(Succeed())
 	})
 })

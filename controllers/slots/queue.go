@@ -50,7 +50,8 @@ type expectation struct {
 	namespace string
 	uid       types.UID // empty while an attempt is under way, or ended in nobody knows what
 	again     bool      // the attempt is not the first
-	// began is when it was first tried to create it, tried the last time.
+	// began is when it was first tried to create it, or found by a Census; tried is when it
+	// was last tried to create it, zero if this process did not.
 	began, tried time.Time
 	// until is when it stops to count; zero if that is not known yet.
 	until time.Time
@@ -226,13 +227,14 @@ func (q *Queue) Census(asked time.Time, live []Holder) {
 			continue
 		}
 		if !known {
-			e = expectation{namespace: holder.Namespace, began: asked, tried: asked}
+			e = expectation{namespace: holder.Namespace, began: asked} // or the cache has shown it go already
 		}
 		e.uid, e.until = holder.UID, holder.Until
 		q.expected[holder.Pod] = e
 	}
 	for pod, e := range q.expected {
-		if !exists[pod] && asked.Sub(e.tried) >= lateFor {
+		existed := e.uid != "" && e.tried.Before(asked)
+		if !exists[pod] && (existed || asked.Sub(e.tried) >= lateFor) {
 			delete(q.expected, pod)
 		}
 	}

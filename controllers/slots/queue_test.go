@@ -276,6 +276,23 @@ func TestRestartCountsWhatTheCacheLacks(t *testing.T) {
 	b.active(4)
 }
 
+// TestCensusOfAPodThatGoes: a Pod may be deleted, and the cache show that, between the
+// list of a Census and what is made of it.
+func TestCensusOfAPodThatGoes(t *testing.T) {
+	b := newBench(t, Limits{Total: 1, PerNamespace: 1})
+	b.shows("a/1")
+	live := []Holder{b.holder("a/1")}
+	b.shows()
+	b.Census(b.now, live)
+	b.admits("b/1", false)
+	if !b.Unseen(b.now) {
+		t.Error("the slots are not counted again at the next occasion")
+	}
+	b.now = b.now.Add(time.Second)
+	b.Census(b.now, nil)
+	b.wakes("b/1")
+}
+
 func TestPause(t *testing.T) {
 	b := newBench(t, Limits{Total: 2, PerNamespace: 2})
 	b.creates("a/1")
