@@ -9,6 +9,9 @@ as_root "$@"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# in_node reports whether a process is in a Pod: others on the machine come and go.
+in_node() { grep -qE ":/$NODE(/|$)" "/proc/$1/cgroup" 2>/dev/null; }
+
 # snapshot prints what a cluster could leave behind.
 snapshot() {
 	echo "# processes"
@@ -16,7 +19,10 @@ snapshot() {
 	echo "# mounts"
 	sort /proc/mounts
 	echo "# namespaces that processes hold"
-	lsns -n -o TYPE,COMMAND | grep -E "$NODE|node\.sh|/pause|kube" | sort || true
+	lsns -n -o TYPE,PID,COMMAND | while read -r type pid command; do
+		[[ $command == *"$STATE/"* || $command == *node.sh* ]] || in_node "$pid" || continue
+		echo "$type $command"
+	done | sort
 	echo "# named network namespaces"
 	ip netns list
 	echo "# cgroups"
