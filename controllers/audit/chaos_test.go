@@ -76,7 +76,7 @@ var stolen = report.Finding{
 
 // story is a whole audit, or a second one, with its true end.
 type story struct {
-	// before is what happened to the object earlier, without faults.
+	// before happens to the object earlier, without faults.
 	before  func(*world)
 	outcome report.Report
 	// request is the annotation that the audit answers.

@@ -37,10 +37,10 @@ import (
 // killed is how a manager ends that is killed in the middle of a call.
 type killed struct{}
 
-// fault is what happens to one call of the API.
+// fault makes one call of the API fail.
 type fault struct {
 	name string
-	// answer is what the manager gets; nil to be killed.
+	// answer for the manager; nil to be killed.
 	answer func(call) error
 	// applied is set if the API server does what it was asked to before.
 	applied bool
@@ -328,7 +328,7 @@ func (w *world) finish() int {
 	return len(pods)
 }
 
-// left is what a runner leaves: its termination message and its log.
+// left holds the termination message and the log of a runner.
 type left struct{ summary, log string }
 
 func leave(r report.Report) left {

@@ -140,5 +140,5 @@ func failure(audit *v1alpha1.MCPServerAudit) trigger.Failure {
 	}
 }
 
-// defaultRetryLimit is that of the CRD.
+// defaultRetryLimit repeats the default of the CRD.
 const defaultRetryLimit = 3

@@ -35,7 +35,7 @@ type refusal struct {
 	state string
 	// what says in a sentence what is the matter and what to do.
 	what string
-	// reason is that of the audit if it has to be given up.
+	// reason of the audit if it has to be given up.
 	reason report.Reason
 	// passes is set if it is only a matter of time: there is no giving up.
 	passes bool

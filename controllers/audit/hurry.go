@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// workQueue is that of the controller.
+// workQueue feeds the controller.
 type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // urgent is the priority of audits that hold a slot; that of others is 0, or less

@@ -27,7 +27,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func digest(n int) v1alpha1.Digest { return v1alpha1.Digest(fmt.Sprintf("sha256:%064x", n)) }
 
-// index is what is known of images, for tests: verdicts by digest.
+// index knows verdicts by digest, for tests.
 type index struct {
 	verdicts   map[types.NamespacedName]*gate.Verdict
 	exceptions []*gate.Exception

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Additions are what a container adds to its image besides what Container compares: by
+// Additions holds what a container adds to its image besides what Container compares: by
 // any of it, it could run code that the audit did not see.
 type Additions struct {
 	// Mounts are the paths at which volumes and devices are mounted, sorted.

@@ -83,7 +83,7 @@ type evidence struct {
 	verdicts, admitting int
 
 	// environments has what is known of the image with environments that containers have;
-	// other is what says most of all that was audited with an environment. Verdicts of
+	// other says most of all that was audited with an environment. Verdicts of
 	// audits that set none are about any environment, and are in none of these.
 	environments   map[fingerprint]*evidence
 	other          held

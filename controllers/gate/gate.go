@@ -62,7 +62,7 @@ type Verdict struct {
 	Audit types.NamespacedName
 	// Image is the reference that was audited, as the registry's full name.
 	Image string
-	// Digests are those of the manifests that it is about, as in AuditedServer: the last
+	// Digests of the manifests that it is about, as in AuditedServer: the last
 	// is that of the one that was run.
 	Digests []v1alpha1.Digest
 	// Ambiguous is a digest of what may be another image elsewhere: only what is held
@@ -176,7 +176,7 @@ type Opinion struct {
 	Verdict *Verdict
 	// Exception that admits it; nil if none was needed, or none does.
 	Exception *Exception
-	// Alteration is what GateAltered is about; else nil.
+	// Alteration names the change of a GateAltered; else nil.
 	Alteration *Alteration
 	// Sentence says what was found, and what to do about it. Finding is the part of it
 	// after the image: whoever has another name for that puts it in front.

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// secret is what internal services answer, and nobody may read by way of a registry.
+// secret answers from internal services must not be readable by way of a registry.
 const secret = "SECRET-INTERNAL-VALUE"
 
 // newInternal starts a service that a tenant cannot reach. It counts its requests.

@@ -25,7 +25,7 @@ type Slots interface {
 	Limit() int
 }
 
-// priorities are those of a waiting audit.
+// priorities of a waiting audit.
 var priorities = words{"requested", "drift", "scheduled"}
 
 // Fleet is a prometheus.Collector of what all audits are like.

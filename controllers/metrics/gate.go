@@ -28,7 +28,7 @@ type GateState interface {
 var (
 	gateDecisions = words{"denied", "warned", "audited", "allowed", "unmatched"}
 	gateModes     = words{string(v1alpha1.GateEnforce), string(v1alpha1.GateWarn), string(v1alpha1.GateAudit), none}
-	// answerReasons are those of a decision, or of what could not be read.
+	// answerReasons of a decision, or of what could not be read.
 	answerReasons = slices.Concat(gateReasons, words{"Unreadable", none})
 	gateErrors    = words{"not_synced", "malformed", "too_large", "slow", "busy", "panic", "use_lost"}
 )

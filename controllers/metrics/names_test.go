@@ -21,7 +21,7 @@ import (
 
 var updateNames = flag.Bool("update", false, "rewrite test/alerts/metrics.json")
 
-// values are those of the labels of our metrics. A label has the same ones in all
+// values of the labels of our metrics. A label has the same ones in all
 // metrics unless it stands here with that of the metric before it.
 var values = map[string]words{
 	"verdict": verdicts, "trigger": triggers, "priority": priorities, "severity": ofSeverities(), "times": streaks, "age": ofAges(),
@@ -83,7 +83,7 @@ func typeOf(c prometheus.Collector) string {
 var description = regexp.MustCompile(`fqName: "([a-z_0-9]+)".*variableLabels: \{([a-z,_]*)\}`)
 
 // TestNames: the queries of dashboard and alerts are held against test/alerts/metrics.json,
-// which is what the manager registers.
+// as the manager registers them.
 func TestNames(t *testing.T) {
 	r := &register{}
 	New(r)

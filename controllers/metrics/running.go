@@ -10,13 +10,13 @@ import (
 
 // RunningContainer says what the gate's policies think of a container that runs.
 type RunningContainer struct {
-	// Reason is that of the policy that thinks worst of it.
+	// Reason of the policy that thinks worst of it.
 	Reason v1alpha1.GateReason
 	// Denied: by what is known now it would be denied, were the policy in mode Enforce.
 	Denied bool
 }
 
-// gateReasons are those of a decision of the gate.
+// gateReasons of a decision of the gate.
 var gateReasons = words{
 	string(v1alpha1.GatePassed), string(v1alpha1.GateExcepted), string(v1alpha1.GateStale), string(v1alpha1.GateInconclusive),
 	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherEnvironment), string(v1alpha1.GateOtherCommand),

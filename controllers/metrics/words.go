@@ -35,16 +35,16 @@ var (
 		string(v1alpha1.TriggerVerdictExpiring),
 	}
 
-	// readyReasons are those of the condition Ready.
+	// readyReasons of the condition Ready.
 	readyReasons = reasonsOf(v1alpha1.ConditionReady)
 
-	// auditedReasons are those of the condition Audited, when it is False.
+	// auditedReasons of the condition Audited, when it is False.
 	auditedReasons = causes()
 
 	// statements say what becomes of the statement of a report.
 	statements = words{"signed", "unsigned", "key_unusable", "none"}
 
-	// driftReasons are those of ManifestStable, when it is False.
+	// driftReasons of ManifestStable, when it is False.
 	driftReasons = words(v1alpha1.ReasonsOf(v1alpha1.ConditionManifestStable).False)
 
 	// verdictReasons are why a verdict is what it is.

@@ -40,7 +40,7 @@ type Options struct {
 	// MaxVerdictAge is how old a verdict may become before its server is audited
 	// again; 0 for as old as it likes.
 	MaxVerdictAge time.Duration
-	// RulesetDigest is that of the runner's rules. Verdicts of other rules are
+	// RulesetDigest of the runner's rules. Verdicts of other rules are
 	// renewed; empty turns that off.
 	RulesetDigest string
 	// Concurrency is how many audits are reconciled at a time. Reconciling waits

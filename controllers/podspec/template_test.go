@@ -28,7 +28,7 @@ func labelled(labels map[string]string) *v1alpha1.PodTemplate {
 	return &v1alpha1.PodTemplate{Metadata: v1alpha1.PodTemplateMetadata{Labels: labels}}
 }
 
-// nodeLoss is what every audit Pod tolerates for a minute.
+// nodeLoss has the taints that every audit Pod tolerates for a minute.
 var nodeLoss = []corev1.Toleration{
 	{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](60)},
 	{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](60)},

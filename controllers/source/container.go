@@ -15,7 +15,7 @@ type Container struct {
 	Command, Args []string
 	Env           []EnvVar
 	WorkingDir    string
-	// Additions are those that the object itself names: its operator may make others.
+	// Additions that the object itself names: its operator may make others.
 	Additions Additions
 	// Unclear is the sentence that says why no audit can be of it; empty if one can.
 	Unclear string

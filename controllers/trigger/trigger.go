@@ -81,7 +81,7 @@ type Input struct {
 	// TagDigest is the digest that the tag of the image names in its registry now; empty if
 	// that is not known.
 	TagDigest v1alpha1.Digest
-	// RulesetDigest is that of the operator's rules; empty to go without.
+	// RulesetDigest of the operator's rules; empty to go without.
 	RulesetDigest string
 	// MaxVerdictAge is how old a verdict may become; 0 for any age.
 	MaxVerdictAge time.Duration

@@ -148,7 +148,7 @@ var states = map[string]map[string][][]map[string]any{
 	},
 }
 
-// kstatusOf is what Flux makes of the same object. What is suspended is
+// kstatusOf returns the status that Flux gives the same object. What is suspended is
 // stalled: nothing will change without somebody's doing.
 var kstatusOf = map[string]status.Status{
 	healthy: status.CurrentStatus, progressing: status.InProgressStatus, degraded: status.FailedStatus, suspended: status.FailedStatus,

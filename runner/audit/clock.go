@@ -13,7 +13,7 @@ import (
 
 // Clock is a Launcher that can set the server's clock forward.
 type Clock interface {
-	// Files are those of the server, to look at its programs.
+	// Files of the server, to look at its programs.
 	faketime.Files
 	// Library is the path of libfaketime as the server sees it; the error says in
 	// words why it has none.

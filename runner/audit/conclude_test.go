@@ -42,7 +42,7 @@ func incompleteProbe(reason report.Reason, message string) func(*observation) {
 	return func(o *observation) { o.result.Incomplete = report.Incomplete{Reason: reason, Message: message} }
 }
 
-// startup is what the server does before any call.
+// startup happens before any call.
 var startup = ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}}
 
 func TestIncomplete(t *testing.T) {

@@ -40,7 +40,7 @@ func fetched(plan Plan, runs []observation) report.Incomplete {
 	return report.Incomplete{}
 }
 
-// fetching is what the launches of a server show of code that came over the network.
+// fetching collects what the launches of a server show of code that came over the network.
 type fetching struct {
 	command []string
 	// written are the files that were written when the network had been reached, in any

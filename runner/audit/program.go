@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// program is what a started program does with code, by its arguments.
+// program says what a started program does with code, by its arguments.
 type program struct {
 	name string
 	// installs: it fetches packages and runs them or leaves them for later. resolves: it

@@ -56,7 +56,7 @@ var own = regexp.MustCompile(`^/dev/shm/(faketime_shm_[0-9]+|sem\.faketime_sem_[
 // Owns reports whether a file is the library's.
 func Owns(path string) bool { return own.MatchString(path) }
 
-// Files are those of a server.
+// Files of a server.
 type Files interface {
 	// Open opens a file as the server names it, to read at most its head.
 	Open(path string) (File, error)

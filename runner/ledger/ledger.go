@@ -25,7 +25,7 @@ type Exchange struct {
 	Phase report.Phase
 	// Capability was called; Kind Server for handshake and list.
 	Capability report.Capability
-	// Method is that of the request, such as "tools/call".
+	// Method of the request, such as "tools/call".
 	Method string
 	// SentStart and SentEnd are the request's half-open range of bytes in the
 	// stdin pipe, counted from the first byte the runner ever wrote there.

@@ -86,7 +86,7 @@ func written(t *testing.T, format string, r report.Report) []byte {
 	return out.Bytes()
 }
 
-// endings are those of golden files, by format.
+// endings of golden files, by format.
 var endings = map[string]string{"sarif": "sarif", "yaml": "yaml", "markdown": "md", "junit": "xml"}
 
 func TestFormats(t *testing.T) {

@@ -157,7 +157,7 @@ func checkVisible(t *testing.T, text []byte) {
 
 var (
 	ourLink = regexp.MustCompile(`\[MCPA-[A-Z]+-[0-9]{3}\]\(https://github\.com/mcpaudit/mcpaudit/blob/main/docs/rules\.md#mcpa-[a-z]+-[0-9]{3}\)`)
-	// bare is what may be in a line besides code spans and our links.
+	// bare text may be in a line besides code spans and our links.
 	bare = regexp.MustCompile(`^(#{2,3} |\|---\|---\|---\|---\||\| |( {2}){0,2}\* )?[A-Za-z0-9 ✅❌❓,.;:!?'"()*|-]*$`)
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// sarif is what readers of SARIF look at.
+// sarif has the fields that readers of SARIF look at.
 type sarif struct {
 	Runs []struct {
 		Tool struct {

@@ -14,7 +14,7 @@ const (
 	maxOwners  = 3
 )
 
-// sources are those of a scope for people.
+// sources names where a scope comes from, for people.
 var sources = map[report.ScopeSource]string{
 	report.ScopeSpec: "operator", report.ScopeServerJSON: "server.json",
 	report.ScopeAnnotation: "hint", report.ScopeText: "text",

@@ -30,7 +30,7 @@ type spec struct {
 	Network report.Network `json:"network"`
 	// Again: an earlier run has left a root, which comes as a descriptor.
 	Again bool `json:"again"`
-	// Homes are those of the people whose files the server may meet, besides Home.
+	// Homes of the people whose files the server may meet, besides Home.
 	Homes []string `json:"homes"`
 	// Command is the server's.
 	Command []string `json:"command"`

@@ -131,7 +131,7 @@ var (
 		[]byte("GET "), []byte("POST "), []byte("PUT "), []byte("HEAD "), []byte("DELETE "), []byte("PATCH "),
 		[]byte("OPTIONS "), []byte("CONNECT "), []byte("TRACE "), []byte("PRI * HTTP/2.0"), []byte("PROPFIND "),
 	}
-	// handshake is that of TLS: a record of type 22 and major version 3 (RFC 8446,
+	// handshake begins TLS: a record of type 22 and major version 3 (RFC 8446,
 	// 5.1).
 	handshake = []byte{22, 3}
 	// starts are the messages that begin a session of PostgreSQL, behind four

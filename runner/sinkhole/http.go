@@ -170,7 +170,7 @@ var (
 	asText = content{"text/plain; charset=utf-8", bodyText}
 )
 
-// endings are those of paths that say what is there.
+// endings of paths that say what is there.
 var endings = map[string]content{
 	".json": asJSON, ".html": asHTML, ".htm": asHTML, ".php": asHTML, ".xml": asXML, ".rss": asXML, ".atom": asXML,
 	".txt": asText, ".md": asText, ".csv": asText, ".log": asText,

@@ -83,7 +83,7 @@ func (h *testServer) all() []sinkhole.Capture {
 	return h.came
 }
 
-// want is what a capture has to be like; what is empty is not asked for.
+// want describes a capture; an empty field is not compared.
 type want struct {
 	protocol, host, destination, request, data string
 	opaque                                     bool

@@ -77,7 +77,7 @@ func (h *testServer) mail(at string) error {
 	return errors.Join(body.Close(), client.Quit())
 }
 
-// script is what a client says, each after what it is to hear before.
+// script has the lines of a client, each with the answer that it waits for first.
 type script []struct{ hear, say string }
 
 // play speaks with the sinkhole and returns what it heard last.

@@ -43,9 +43,9 @@ var ErrBacklog = errors.New("the server does not read what is sent to it")
 type Message struct {
 	// Text is the JSON, with a newline at its end.
 	Text []byte
-	// ID is that of a request, as it is in the JSON; "" for what is not answered.
+	// ID of a request, as it is in the JSON; "" for what is not answered.
 	ID string
-	// Method is that of a request or notification; Name is what it is about, where
+	// Method of a request or notification; Name is what it is about, where
 	// the stateless revision wants that in a header.
 	Method, Name string
 	// Header are more headers, for HTTP.
@@ -81,7 +81,7 @@ type Handler interface {
 // the server is quoted and bounded.
 type Error struct {
 	Text string
-	// Status is that of the HTTP response; 0 when there was none.
+	// Status of the HTTP response; 0 when there was none.
 	Status int
 	// Gone: no other request will be answered either.
 	Gone bool

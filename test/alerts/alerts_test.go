@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// trial is what an alert has to do at a time, on series of one value a minute, the
+// trial says what an alert has to do at a time, on series of one value a minute, the
 // first of them at 0.
 type trial struct {
 	name   string

@@ -16,7 +16,7 @@ import (
 // ofTarget are the labels that Prometheus adds to every series of a ServiceMonitor.
 var ofTarget = []string{"job", "instance", "namespace", "pod", "service", "container", "endpoint"}
 
-// suffixes are those of the series of a histogram.
+// suffixes of the series of a histogram.
 var suffixes = []string{"_bucket", "_sum", "_count"}
 
 // checker holds queries to the metrics that there are.

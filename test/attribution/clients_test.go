@@ -88,7 +88,7 @@ func (p *pipes) call(t *testing.T, of report.Capability) {
 	p.answered()
 }
 
-// port is that of the server, in a network namespace where nobody else is.
+// port of the server, in a network namespace where nobody else is.
 const port = 8080
 
 // alone moves the test into a network namespace of its own: this thread, all that

@@ -35,7 +35,7 @@ const (
 	endDeadline = 10 * time.Second
 )
 
-// boxPlan is what the box does.
+// boxPlan says what the box does.
 type boxPlan struct {
 	Command []string
 	// Attach is how to trace the command when the command itself is not a

@@ -20,7 +20,7 @@ import (
 // startTimeout bounds one start with its calls.
 const startTimeout = 2 * time.Minute
 
-// side is what a server is measured as.
+// side says how a server is measured.
 type side struct {
 	name string
 	// tracer is "" for a side that is not traced.

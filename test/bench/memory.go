@@ -28,7 +28,7 @@ const stageDecode = "bench-decode"
 // file is as long as the trace, and the disk holds no more than this of it.
 const ahead = 64 << 20
 
-// usage is what stageDecode prints, as JSON.
+// usage is printed by stageDecode, as JSON.
 type usage struct {
 	Lines   uint64
 	Bytes   int64

@@ -16,7 +16,7 @@ const (
 	children   = 4_000_000
 )
 
-// data is what the reads of files return; they are most of a real trace.
+// data is returned by the reads of files, which are most of a real trace.
 var data = strings.Repeat(`a\n\0b`, 40)
 
 // synthetic writes a trace of a server that wants as much memory as it can get:

@@ -131,7 +131,7 @@ func TestConfigIsTheDefault(t *testing.T) {
 	}
 }
 
-// schema is what of a JSON schema says which keys there are.
+// schema has the part of a JSON schema that names keys.
 type schema struct {
 	Ref                  string            `json:"$ref"`
 	Properties           map[string]schema `json:"properties"`

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// attacks are what the suite itself does to the tracer, as a fault or a server
+// attacks lists what the suite itself does to the tracer, as a fault or a server
 // that got past all barriers would. Programs call themselves by the attack (as
 // their comm) when it is time.
 var attacks = map[string]syscall.Signal{"now-kill": syscall.SIGKILL, "now-stop": syscall.SIGSTOP}

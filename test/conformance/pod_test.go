@@ -34,7 +34,7 @@ const (
 	podDir = "/mnt"
 )
 
-// pod is what the Pod has to run.
+// pod says what the Pod has to run.
 type pod struct {
 	Backend plan.Tracer
 	Program string

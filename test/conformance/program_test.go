@@ -39,7 +39,7 @@ type program struct {
 	alone              bool
 }
 
-// programs are those of the suite, once built.
+// programs of the suite, once built.
 var programs []program
 
 // read reads the header of a program: the comment that it begins with.

@@ -163,7 +163,7 @@ func inode(stream any) (uint64, error) {
 	return info.Sys().(*syscall.Stat_t).Ino, nil
 }
 
-// results are what the table shows.
+// results are shown by the table.
 var (
 	resultsMu sync.Mutex
 	results   = map[string]map[variant]string{}

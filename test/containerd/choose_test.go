@@ -106,7 +106,7 @@ func (s store) build(children []child) specs.Descriptor {
 	return s.index(all...)
 }
 
-// nodes are what nodes of each architecture choose by.
+// nodes has the platforms by which nodes of each architecture choose.
 var nodes = map[string]map[string]platforms.MatchComparer{
 	"amd64": {
 		"only":          platforms.Only(specs.Platform{OS: "linux", Architecture: "amd64"}),

@@ -82,7 +82,7 @@ func documents(content string) ([][]byte, error) {
 	}
 }
 
-// object is what tells a Kubernetes object from another document.
+// object has the fields that tell a Kubernetes object from another document.
 type object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	fmt.Print(c.table(all))
 }
 
-// cluster is what the pages are run on.
+// cluster runs the pages.
 type cluster struct {
 	registry string
 	mutex    sync.Mutex
@@ -108,7 +108,7 @@ func (c *cluster) run(t *testing.T, p *page) {
 	}
 }
 
-// notInNames is what no name of an object may have.
+// notInNames matches what no name of an object may have.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
 // makes says whether the page's own commands create the namespace.

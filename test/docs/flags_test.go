@@ -19,7 +19,7 @@ var (
 	verb        = regexp.MustCompile(`(?m)^  (?:mcpaudit )?([a-z]+)\b`)
 )
 
-// kubectlFlags are those that the plugin has of kubectl, and does not list.
+// kubectlFlags has the flags of kubectl that the plugin takes and does not list.
 var kubectlFlags = []string{"--as", "--as-group", "--as-uid", "--token", "--server", "--user", "--cluster", "--request-timeout"}
 
 // TestCommands looks up each command of ours that the pages name, and its flags, in the

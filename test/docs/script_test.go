@@ -33,7 +33,7 @@ type story struct {
 	env     []string
 }
 
-// mark is what a line of the output begins with that says how far the story is.
+// mark begins a line of the output that says how far the story is.
 const mark = "\x01docs-test"
 
 // script is the page with all but its blocks blanked. What the tests do themselves stands

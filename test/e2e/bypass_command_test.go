@@ -42,7 +42,7 @@ fetch('http://%s/notes.js').then((answer) => answer.text()).then((code) => {
 });
 `
 
-// fetched is what it downloads: a server that is honest today.
+// fetched is downloaded by it: a server that is honest today.
 const fetched = "#!/usr/bin/node\nimport('/app/node/honest.js');\n"
 
 // variable sets an environment variable of the server.

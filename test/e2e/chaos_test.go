@@ -17,7 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Chaos is what `make test-chaos` runs: what an audit depends on is taken away in
+// Chaos, which `make test-chaos` runs: what an audit depends on is taken away in
 // the middle of it. controllers/audit has the same for every single call of the API.
 const chaos = "chaos"
 

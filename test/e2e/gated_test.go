@@ -26,7 +26,7 @@ import (
 // unaudited is an image that no audit knows, and that no kubelet could pull.
 const unaudited = "none.invalid/none@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// tried is what becomes of a request: what the API server warns of, and its answer.
+// tried holds the warnings of the API server about a request, and its answer.
 type tried struct {
 	warnings []string
 	err      error

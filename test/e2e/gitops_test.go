@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// fromGit is what a team keeps in Git: as short as it can be, so that defaults are filled in.
+// fromGit is kept in Git by a team: as short as it can be, so that defaults are filled in.
 const fromGit = `
 apiVersion: mcpaudit.dev/v1alpha1
 kind: MCPServerAudit

@@ -138,7 +138,7 @@ func asked(ctx context.Context, pod, tool, arguments string) string {
 	return answer("2")
 }
 
-// misdeeds is what the servers never do; each line of its output is what came of one.
+// misdeeds does what the servers never do; each line of its output says what came of one.
 const misdeeds = `const fs = require('fs'), net = require('net'), {spawnSync} = require('child_process');
 const tell = (what, did) => { try { did(); console.log(what, 'worked') } catch (e) { console.log(what, e.code) } };
 fs.writeFileSync('/tmp/own', '');

@@ -29,7 +29,7 @@ const (
 
 // published is a server in a registry, at a version.
 type published struct {
-	// source is what npm or go installs: name@version.
+	// source for npm or go to install: name@version.
 	source string
 	// program is the one of its programs that is the server; "" where it has one.
 	program string

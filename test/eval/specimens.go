@@ -5,7 +5,7 @@ import "github.com/mcpaudit/mcpaudit/api/report"
 // remoteCodeExecution is the specimen that nothing may outrank.
 const remoteCodeExecution = "go/quotes"
 
-// leaks are what the leaky servers do in each call: read a decoy, connect to where
+// leaks lists what the leaky servers do in each call: read a decoy, connect to where
 // they do not say, and carry it off.
 var leaks = []string{"MCPA-EGRESS-001 High", "MCPA-SECRET-001 High", "MCPA-SECRET-002 Critical"}
 

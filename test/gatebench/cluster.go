@@ -38,7 +38,7 @@ type cluster struct {
 	clients     kubernetes.Interface
 	// asks is the ValidatingWebhookConfiguration.
 	asks *admissionv1.ValidatingWebhookConfiguration
-	// kept is what was made of the lists.
+	// kept holds what was made of the lists.
 	kept []client.Object
 }
 

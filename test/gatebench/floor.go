@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
 )
 
-// floor is what the API server enforces by itself.
+// floor is enforced by the API server itself.
 type floor struct {
 	// took is how long it took to compile; lists are the ConfigMaps, of bytes in all.
 	took         time.Duration

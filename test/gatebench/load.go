@@ -24,7 +24,7 @@ const limit = 3 * time.Second
 // concurrent are the numbers of clients that create at a time.
 var concurrent = []int{1, 8}
 
-// trip is what round trips took: to create an object in each of the teams.
+// trip holds how long round trips took: to create an object in each of the teams.
 type trip struct {
 	name    string
 	clients int

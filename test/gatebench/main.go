@@ -34,7 +34,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// settings are what the flags set.
+// settings are set by flags.
 type settings struct {
 	// counts are the numbers of verdicts to measure with, one after the other, besides
 	// those on the images that are asked about.
@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, check(results))
 }
 
-// result is what was measured with one number of verdicts.
+// result was measured with one number of verdicts.
 type result struct {
 	verdicts int
 	gate     readiness

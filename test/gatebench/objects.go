@@ -26,7 +26,7 @@ var teams = []string{plain, webhook, lists, both, strict}
 // API server accepts.
 const huge = 2 << 20
 
-// object is what is created.
+// object is created by the load.
 type object struct {
 	name        string
 	group, kind string
@@ -101,7 +101,7 @@ func encode(o object, from any) object {
 func (o object) isDenied() object { o.denied = true; return o }
 func (o object) isStored() object { o.stored = true; return o }
 
-// runnerArgs are those of the audit of crowd that there always is.
+// runnerArgs of the audit of crowd that there always is.
 var runnerArgs = describe(-3).Spec.Server.Args
 
 // Names of objects that cost more than others do: the first as much as there are verdicts

@@ -26,7 +26,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/admission"
 )
 
-// readiness is what the gate's process says when it can be asked.
+// readiness is printed by the gate's process when it can be asked.
 type readiness struct {
 	URL       string `json:"url"`
 	Authority []byte `json:"authority"`
@@ -39,7 +39,7 @@ type readiness struct {
 	Decisions []decided     `json:"decisions"`
 }
 
-// remains is what it says at its end: how often it was asked over the network, and the
+// remains is printed at its end: how often it was asked over the network, and the
 // bytes of the index by itself, when the informer's objects are gone, for one verdict.
 type remains struct {
 	Asked int     `json:"asked"`

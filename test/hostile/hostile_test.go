@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// timeout is what an audit is given: a server that never ends a request is
+	// timeout of an audit: a server that never ends a request is
 	// given up on then, or after callTimeout. long is for those that end by themselves,
 	// after some work. overtime is what the end may take beyond that: the kill, the
 	// rest of the trace, and other load on the machine.
@@ -63,7 +63,7 @@ func runAll(m *testing.M) int {
 	return m.Run()
 }
 
-// outcome is what one audit came to.
+// outcome of one audit.
 type outcome struct {
 	report.Report
 	mode   string

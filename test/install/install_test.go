@@ -219,7 +219,7 @@ func upgrade(t *testing.T) {
 	}
 }
 
-// left is what `helm uninstall` leaves, as the chart's README lists it.
+// left is not removed by `helm uninstall`, as the chart's README lists it.
 var left = []string{
 	`ConfigMap mcpaudit-system mcpaudit-gate-keepers`,
 	`ConfigMap mcpaudit-system mcpaudit-(denied|passed)\.\S+`,

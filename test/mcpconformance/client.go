@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// clientScenarios are those that a client without OAuth is held to.
+// clientScenarios for a client without OAuth.
 var clientScenarios = []string{"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"}
 
 // clients runs the client scenarios, with a program whose connect command is given

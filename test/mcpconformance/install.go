@@ -26,7 +26,7 @@ func nodePackage() string {
 	return "node-linux-" + runtime.GOARCH
 }
 
-// suite is what is installed.
+// suite to install.
 type suite struct {
 	node   string // the program
 	script string // of the suite

@@ -15,7 +15,7 @@ import (
 // suiteTimeout bounds one run of the suite.
 const suiteTimeout = 10 * time.Minute
 
-// result is what the suite says of one scenario: how many of its checks passed,
+// result of one scenario, by the suite: how many of its checks passed,
 // failed, and warned, and the first reason.
 type result struct {
 	passed, failed, warned int

@@ -12,7 +12,7 @@ import (
 
 const htmlValidateVersion = "8.29.0"
 
-// htmlRules are those of the HTML standard and of WCAG that can be told from the text.
+// htmlRules of the HTML standard and of WCAG that can be told from the text.
 const htmlRules = `{"root": true, "extends": ["html-validate:standard", "html-validate:document", "html-validate:a11y"], "rules": {
   "no-inline-style": "error", "heading-level": "error", "require-sri": "error", "script-element": "error", "no-unused-disable": "off"}}`
 

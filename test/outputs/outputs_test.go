@@ -19,7 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// hostile are what a server may put wherever it has a say.
+// hostile texts that a server may put wherever it has a say.
 var hostile = []string{
 	"\x1b[2J\u202e\x00\ufffe\n# x\n\n", "![i](http://evil.example/x.png) [a](http://evil.example) <img src=x onerror=alert(1)>",
 	"a|b\\|c `` ` www.evil.example <a@evil.example> @octocat #12", "]]> --> &#x1; [[ATTACHMENT|/etc/passwd]] {0}", strings.Repeat("`a 1|", 200),

@@ -34,7 +34,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// settings are what the flags set.
+// settings are set by flags.
 type settings struct {
 	// counts are how many audits to measure with, one after the other.
 	counts []int

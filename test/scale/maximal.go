@@ -20,7 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maximal is what many audits of one tenant cost, each as large as the API server lets it
+// maximal measures what many audits of one tenant cost, each as large as the API server lets it
 // be, and all suspended: they cost nothing else.
 type maximal struct {
 	audits, bytes        int // bytes of JSON of one, with its status

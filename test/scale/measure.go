@@ -23,7 +23,7 @@ const controller = "mcpserveraudit"
 // with some as well, beside the reports of all.
 const repeated = 500
 
-// result is what was measured with one number of audits.
+// result was measured with one number of audits.
 type result struct {
 	audits, wrong int
 	// first are the first audits of all, again is another one of some.
@@ -224,7 +224,7 @@ func idle(n float64) func(families) bool {
 	}
 }
 
-// sample is what is read from metrics at one time.
+// sample is read from metrics at one time.
 type sample struct {
 	manager               families
 	managerCPU, serverCPU float64

@@ -21,7 +21,7 @@ type listener struct {
 	get http.HandlerFunc
 }
 
-// httpModes are those of servers that listen.
+// httpModes of servers that listen.
 var httpModes = map[string]func(*listener){
 	"http-honest":         func(*listener) {},
 	"http-slow-body":      slowBody,

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// request is what the client sent; id is its text, "" for a notification.
+// request was sent by the client; id is its text, "" for a notification.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
