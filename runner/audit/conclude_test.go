@@ -100,15 +100,15 @@ func TestIncomplete(t *testing.T) {
 		{"opened by its name", []observation{watched(func(o *observation) {
 			o.opened = []string{"/home/u/.npmrc", "/home/u/.aws/credentials"}
 			o.profile.Effects = []profile.Effect{
-				{Kind: profile.KindWrite, Where: startup, Operation: "openat", Path: "/home/u/.npmrc"},
-				{Kind: profile.KindRead, Where: startup, Operation: "renameat2", Path: "/home/u/.aws"},
+				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "openat", Path: "/home/u/.npmrc"}, Where: startup},
+				{Fact: profile.Fact{Kind: profile.KindRead, Operation: "renameat2", Path: "/home/u/.aws"}, Where: startup},
 			}
 		})}, "", ""},
 		{"opened by another name, and moved back", []observation{watched(func(o *observation) {
 			o.opened = []string{"/home/u/.aws/credentials"}
 			o.profile.Effects = []profile.Effect{
-				{Kind: profile.KindWrite, Where: startup, Operation: "rename", Path: "/home/u/.aws"},
-				{Kind: profile.KindWrite, Where: startup, Operation: "chmod", Path: "/home/u/.aws/credentials"},
+				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "rename", Path: "/home/u/.aws"}, Where: startup},
+				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "chmod", Path: "/home/u/.aws/credentials"}, Where: startup},
 			}
 		})}, report.ReasonTraceOverflow, "credentials was opened"},
 		{"a manifest that is not read to its end", []observation{watched(func(o *observation) {
@@ -143,7 +143,8 @@ func TestFirstRunCounts(t *testing.T) {
 	}
 	first := watched(func(o *observation) {
 		o.profile = profile.Profile{Effects: []profile.Effect{{
-			Kind: profile.KindRead, Path: "/home/server/.ssh/id_rsa", Operation: "openat", Count: 1,
+			Fact:  profile.Fact{Kind: profile.KindRead, Path: "/home/server/.ssh/id_rsa", Operation: "openat"},
+			Count: 1,
 			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
 		}}}
 	})
@@ -182,8 +183,11 @@ func TestBehaviorBaseline(t *testing.T) {
 	before := conclude(plan, []observation{watched()}, time.Now())
 	plan.Baseline = &before
 	runs := []observation{watched(func(o *observation) {
-		o.profile.Effects = []profile.Effect{{Kind: profile.KindRead, Path: "/home/u/notes/a", Operation: "openat", Count: 1,
-			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"}}}}
+		o.profile.Effects = []profile.Effect{{
+			Fact:  profile.Fact{Kind: profile.KindRead, Path: "/home/u/notes/a", Operation: "openat"},
+			Count: 1,
+			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"}},
+		}}
 	})}
 	r := conclude(plan, runs, time.Now())
 	if len(r.Findings) != 1 || r.Findings[0].Rule != report.RuleBehaviorChanged || !slices.Equal(r.Baseline.Behavior.Added, []string{"read /home/u/"}) {

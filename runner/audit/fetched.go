@@ -133,14 +133,14 @@ func (f *fetching) interprets(p program, i int, e profile.Effect) string {
 	case p.inline != "" && (!p.shell || strings.Contains(p.inline, "\n")) && f.follows(i) && !f.given(p.inline): // of one line are commands
 		return p.name + " was given its program as an argument"
 	}
-	if address := codeURL.FindString(strings.Join(e.Argv, " ")); address != "" {
+	if address := codeURL.FindString(strings.Join(e.Argv.Words(), " ")); address != "" {
 		return p.name + " was given " + address
 	}
 	for file := range f.written {
 		if at, late := f.late[file]; late && at > i && e.Count <= 1 {
 			continue
 		}
-		if slices.ContainsFunc(e.Argv, func(arg string) bool { return names(arg, file) }) {
+		if slices.ContainsFunc(e.Argv.Words(), func(arg string) bool { return names(arg, file) }) {
 			return fmt.Sprintf("%s executed %s, which had been written", p.name, file)
 		}
 	}

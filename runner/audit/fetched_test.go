@@ -10,15 +10,15 @@ import (
 )
 
 func connects(host, address string) profile.Effect {
-	return profile.Effect{Kind: profile.KindConnect, Host: host, Address: address, Port: 443, Protocol: "tcp", Count: 1}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Host: host, Address: address, Port: 443, Protocol: "tcp"}, Count: 1}
 }
 
 func starts(argv ...string) profile.Effect {
-	return profile.Effect{Kind: profile.KindExec, Path: "/usr/bin/" + baseName(argv[0]), Argv: argv, Count: 1}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/usr/bin/" + baseName(argv[0]), Argv: profile.NewArgv(argv...)}, Count: 1}
 }
 
 func opens(kind profile.Kind, path string) profile.Effect {
-	return profile.Effect{Kind: kind, Path: path, Operation: "openat", Count: 1}
+	return profile.Effect{Fact: profile.Fact{Kind: kind, Path: path, Operation: "openat"}, Count: 1}
 }
 
 func seenAt(where ledger.Where, effects ...profile.Effect) []profile.Effect {
@@ -52,11 +52,11 @@ func TestL7FetchedCode(t *testing.T) {
 		"go run":                    {starts("go", "run", "x@latest"), connects("proxy.golang.org", "192.0.2.1")},
 		"deno":                      {starts("deno", "run", "x.ts"), connects("deno.land", "192.0.2.1")},
 		"deno, a URL":               {starts("deno", "run", "https://x.example/mod"), some},
-		"a program":                 {node, some, write("/tmp/x"), {Kind: profile.KindExec, Path: "/tmp/x", Count: 1}},
-		"a program, stored late":    {node, write("/tmp/x"), some, opens(profile.KindStore, "/tmp/x"), {Kind: profile.KindExec, Path: "/tmp/x", Count: 1}},
+		"a program":                 {node, some, write("/tmp/x"), {Fact: profile.Fact{Kind: profile.KindExec, Path: "/tmp/x"}, Count: 1}},
+		"a program, stored late":    {node, write("/tmp/x"), some, opens(profile.KindStore, "/tmp/x"), {Fact: profile.Fact{Kind: profile.KindExec, Path: "/tmp/x"}, Count: 1}},
 		"a module":                  {node, some, write("/tmp/a.mjs"), read("/tmp/a.mjs")},
 		"a module, written twice":   {node, twice(write("/tmp/a.py")), some, read("/tmp/a.py")},
-		"a module, by another name": {node, some, {Kind: profile.KindWrite, Operation: "rename", Path: "/app/a.py", Count: 1}, read("/app/a.py")},
+		"a module, by another name": {node, some, {Fact: profile.Fact{Kind: profile.KindWrite, Operation: "rename", Path: "/app/a.py"}, Count: 1}, read("/app/a.py")},
 		"an installed module":       {node, some, write("/app/node_modules/x/index.js")},
 		"a library":                 {starts("python3", "x.py"), some, write("/tmp/x.so")},
 		"a script":                  {node, some, write("/tmp/data.txt"), starts("python3", "/tmp/data.txt")},
@@ -70,7 +70,7 @@ func TestL7FetchedCode(t *testing.T) {
 		"an argument, later":        {node, some, starts("node", "--require", "x", "--eval=serve()")},
 		"a shell's argument":        {node, some, starts("sh", "-c", "set -e\nserve")},
 		"a URL of code":             {starts("python3", "-c", "exec(get('http://x.example/a.py'))"), some},
-		"a request for code":        {node, {Kind: profile.KindSend, Address: "192.0.2.1", Protocol: "tcp", Port: 80, Count: 1, Detail: `write(3, "GET /a.js HTTP/1.1\r\n")`}},
+		"a request for code":        {node, {Fact: profile.Fact{Kind: profile.KindSend, Address: "192.0.2.1", Protocol: "tcp", Port: 80}, Count: 1, Detail: `write(3, "GET /a.js HTTP/1.1\r\n")`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := watched(func(o *observation) { o.profile.Effects = seenAt(startup, effects...) })
@@ -92,18 +92,18 @@ func TestL7FetchedCode(t *testing.T) {
 		"the same, in Python":    seenAt(startup, starts("python3", "x.py"), connects("pypi.org", "192.0.2.1")),
 		"npm start":              seenAt(startup, starts("npm", "start"), npm, node),
 		"cached":                 seenAt(startup, starts("npx", "-y", "x")),
-		"failed":                 seenAt(startup, starts("npx", "x"), profile.Effect{Kind: profile.KindConnect, Host: "registry.npmjs.org", Error: "ECONNREFUSED"}),
+		"failed":                 seenAt(startup, starts("npx", "x"), profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Host: "registry.npmjs.org", Error: "ECONNREFUSED"}}),
 		"loopback":               seenAt(startup, starts("npx", "x"), connects("", "127.0.0.1")),
 		"an API":                 seenAt(startup, node, connects("api.example.com", "192.0.2.1")),
 		"an API, then a command": seenAt(startup, node, some, starts("sh", "-c", "git rev-parse HEAD"), starts("git", "rev-parse", "HEAD"), starts("node", "-v"), starts("python3", "-V")),
 		"a worker":               seenAt(startup, node, some, starts("node", "/app/worker.js", "-e", "prod")),
 		"a tool's work":          seenAt(call, npm, starts("npx", "x"), starts("curl", "x"), write("/tmp/a.js"), read("/tmp/a.js")),
 		"builds before":          seenAt(startup, node, write("/tmp/a.js"), read("/tmp/a.js"), some),
-		"a mode":                 seenAt(startup, node, some, profile.Effect{Kind: profile.KindWrite, Operation: "chmod", Path: "/app/x.js"}, read("/app/x.js")),
+		"a mode":                 seenAt(startup, node, some, profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "chmod", Path: "/app/x.js"}}, read("/app/x.js")),
 		"data":                   seenAt(startup, node, some, write("/tmp/data.json"), read("/tmp/data.json"), write("/var/x.db"), read("/var/x.db")),
 		"a cache of modules":     seenAt(startup, node, some, write("/app/node_modules/.cache/x.js")),
 		"its own command":        seenAt(startup, starts("sh", "-c", "node -e '"+body+"'"), starts("node", "-e", body), some),
-		"builds, no network":     seenAt(startup, node, write("/tmp/x"), profile.Effect{Kind: profile.KindExec, Path: "/tmp/x"}),
+		"builds, no network":     seenAt(startup, node, write("/tmp/x"), profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/tmp/x"}}),
 	} {
 		t.Run("honest: "+name, func(t *testing.T) {
 			o := watched(func(o *observation) { o.profile.Effects = effects })

@@ -17,9 +17,9 @@ func TestGaps(t *testing.T) {
 		o.stats = trace.Stats{Begun: true, Unparsed: 1, Cut: 2, Dropped: 3, Unplaced: 11, Blinded: 4, Overflow: true}
 		o.profile.Dropped, o.profile.Cut = 6, profile.Cut{Sent: 2, Here: 3}
 		o.profile.Effects = []profile.Effect{
-			{Kind: profile.KindEvade, Operation: trace.Forbidden, Count: 7},
-			{Kind: profile.KindWrite, Operation: "mmap", Path: "/data/db-shm", Count: 12},
-			{Kind: profile.KindSend, Protocol: "tcp", Port: 443, Count: 8},
+			{Fact: profile.Fact{Kind: profile.KindEvade, Operation: trace.Forbidden}, Count: 7},
+			{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "mmap", Path: "/data/db-shm"}, Count: 12},
+			{Fact: profile.Fact{Kind: profile.KindSend, Protocol: "tcp", Port: 443}, Count: 8},
 		}
 	})
 	blind.caught = catch(sent(sinkhole.Capture{Host: "a%d.example", Opaque: true}, sinkhole.Capture{Host: "b.example"}), func(sinkhole.Capture) {})

@@ -22,7 +22,7 @@ func TestMissedFile(t *testing.T) {
 		want   string
 	}{
 		"refused": {func(o *observation) {
-			o.profile.Effects = []profile.Effect{{Kind: profile.KindAttempt, Path: "/srv/lib.js", Error: "EACCES"}}
+			o.profile.Effects = []profile.Effect{{Fact: profile.Fact{Kind: profile.KindAttempt, Path: "/srv/lib.js", Error: "EACCES"}}}
 		}, "/srv/lib.js is kept: do this"},
 		"hidden":      {func(o *observation) { o.stderr = "Error: Cannot find module '/home/ann/.x/lib.js'\n" }, "/home/ann/.x/lib.js is kept: do this"},
 		"other paths": {func(o *observation) { o.stderr = "thrown by /srv/server.js:1:11" }, "server.js:1:11"},

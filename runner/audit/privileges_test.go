@@ -13,18 +13,18 @@ import (
 
 func TestPrivileges(t *testing.T) {
 	connect := func(address string, port int, host string) profile.Effect {
-		return profile.Effect{Kind: profile.KindConnect, Address: address, Port: port, Protocol: "tcp", Host: host}
+		return profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Address: address, Port: port, Protocol: "tcp", Host: host}}
 	}
 	lookup := connect("10.96.0.10", 53, "api.example.com")
 	lookup.Protocol = "udp"
 	searched := connect("198.18.0.1", 443, "API.example.com.runs.svc.cluster.local.")
-	listen := profile.Effect{Kind: profile.KindListen, Address: "::", Port: 8080, Protocol: "tcp"}
+	listen := profile.Effect{Fact: profile.Fact{Kind: profile.KindListen, Address: "::", Port: 8080, Protocol: "tcp"}}
 	local := listen
 	local.Address = "127.0.0.1"
 	seen := profile.Profile{Dropped: 2, Effects: []profile.Effect{
 		connect("198.18.0.1", 443, "api.example.com"), connect("198.18.0.2", 443, "api.example.com"), searched, lookup,
 		connect("192.0.2.1", 5432, ""), connect("127.0.0.1", 6379, ""), connect("/run/nscd/socket", 0, ""), listen, local,
-		{Kind: profile.KindRead, Path: "/etc/hosts"},
+		{Fact: profile.Fact{Kind: profile.KindRead, Path: "/etc/hosts"}},
 	}}
 	wrote := watched(func(o *observation) {
 		o.uid, o.gid = 1000, 1000

@@ -63,7 +63,7 @@ var (
 // parseProgram reads a started program's arguments. A package manager may be a script or
 // a module, and an argument of its interpreter.
 func parseProgram(e profile.Effect) program {
-	argv := e.Argv
+	argv := e.Argv.Words()
 	if len(argv) == 0 {
 		argv = []string{e.Path}
 	}

@@ -18,11 +18,11 @@ var server = behavior.Server{Home: "/home/u", Command: []string{"node", "dist/se
 	Search: []string{"audits.svc.cluster.local", "svc.cluster.local", "cluster.local", "corp.example"}}
 
 func file(kind profile.Kind, path string) profile.Effect {
-	return profile.Effect{Kind: kind, Path: path, Operation: "openat", Where: ledger.Where{Phase: report.PhaseCall}}
+	return profile.Effect{Fact: profile.Fact{Kind: kind, Path: path, Operation: "openat"}, Where: ledger.Where{Phase: report.PhaseCall}}
 }
 
 func connect(protocol, address string, port int, host string) profile.Effect {
-	return profile.Effect{Kind: profile.KindConnect, Protocol: protocol, Address: address, Port: port, Host: host}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: protocol, Address: address, Port: port, Host: host}}
 }
 
 func listen(protocol, address string, port int) profile.Effect {
@@ -93,8 +93,8 @@ func TestEntries(t *testing.T) {
 		"listens to all by six": {listen("tcp", "::", 8080), "listen tcp *:8080"},
 		"listens here":          {listen("tcp", "127.0.0.1", 40123), "listen tcp localhost"},
 		"listens on an address": {listen("tcp", "10.1.2.3", 9000), "listen tcp an address:9000"},
-		"bytes":                 {profile.Effect{Kind: profile.KindSend, Address: "93.184.216.34", Port: 80}, ""},
-		"evasion":               {profile.Effect{Kind: profile.KindEvade, Operation: "ptrace"}, ""},
+		"bytes":                 {profile.Effect{Fact: profile.Fact{Kind: profile.KindSend, Address: "93.184.216.34", Port: 80}}, ""},
+		"evasion":               {profile.Effect{Fact: profile.Fact{Kind: profile.KindEvade, Operation: "ptrace"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Where the server lies shows in what it reads of its own.

@@ -53,29 +53,12 @@ func New(limits Limits) *Builder {
 }
 
 // key tells effects apart before the ledger is known. Requests are sent one at
-// a time, so for one value of In there are three places at most: before the
+// a time, so for one value of At.In there are three places at most: before the
 // response, soon after it, and later. A record's first and last sighting show
-// two of them, the earliest and the latest.
+// two of them, the earliest and the latest. Its moment is without At.Out and Time.
 type key struct {
-	in      int64
-	eof     bool
-	origins [trace.MaxOrigins]trace.Position
-	thread  trace.Position
-	fed     trace.Position
-	identity
-}
-
-// identity makes two effects the same, wherever they happen. It is
-// that of an Effect, made comparable.
-type identity struct {
-	kind                         Kind
-	path, operation, errno, argv string
-	within, opening              string
-	detached                     bool
-	refused, blinded             bool
-	address                      string
-	port                         int
-	protocol, host               string
+	moment ledger.Moment
+	Fact
 }
 
 // sighting is one call. at and time are those of its moment, which shares the
@@ -102,9 +85,11 @@ type record struct {
 	first, last sighting
 }
 
-// moment returns what the ledger places a sighting by.
-func (r *record) moment(s sighting) ledger.Moment {
-	return ledger.Moment{At: s.at, Time: s.time, Origins: r.origins, Thread: r.thread, Fed: r.fed}
+// where returns the place of a sighting in the session.
+func (r *record) where(l ledger.Ledger, s sighting) ledger.Where {
+	m := r.moment
+	m.At, m.Time = s.at, s.time
+	return l.At(m)
 }
 
 // Add takes in one event.
@@ -113,25 +98,25 @@ func (b *Builder) Add(e trace.Event) {
 		b.filter.Executed(e.Path, e.Argv)
 	}
 	b.missing(e)
-	effects := identities(e)
-	if len(effects) == 0 {
+	facts := factsOf(e)
+	if len(facts) == 0 {
 		return
 	}
 	seen := sighting{seq: e.Seq, at: e.At, time: e.Time, pid: e.PID, detail: e.Detail, bytes: e.Size}
-	k := key{in: e.At.In, eof: e.At.EOF, thread: e.Thread, fed: e.Fed}
-	copy(k.origins[:], e.Origins)
-	for _, id := range effects {
-		if reason, ok := b.filtered(id, e.Op); ok {
-			if id.kind != KindStore { // its open was counted
-				b.noise.count(reason, id)
+	k := key{moment: ledger.MomentOf(e)}
+	k.moment.At.Out, k.moment.Time = 0, time.Time{}
+	for _, f := range facts {
+		if reason, ok := b.filtered(f, e.Op); ok {
+			if f.Kind != KindStore { // its open was counted
+				b.noise.count(reason, f)
 			}
 			continue
 		}
-		if id.kind != KindStore { // or a log would keep the probe waiting
+		if f.Kind != KindStore { // or a log would keep the probe waiting
 			b.active.Store(time.Now().UnixNano())
 		}
-		k.identity = id
-		b.add(k, b.rank(id), seen)
+		k.Fact = f
+		b.add(k, b.rank(f), seen)
 	}
 }
 
@@ -173,7 +158,7 @@ func (b *Builder) add(k key, worth rank, seen sighting) {
 		}
 		return
 	}
-	if len(b.kept) >= b.limits.Effects && !b.makeRoom(worth, k.kind) {
+	if len(b.kept) >= b.limits.Effects && !b.makeRoom(worth, k.Kind) {
 		b.dropped++
 		return
 	}
@@ -182,7 +167,7 @@ func (b *Builder) add(k key, worth rank, seen sighting) {
 	if b.ranks[worth] == nil {
 		b.ranks[worth] = map[Kind][]*record{}
 	}
-	b.ranks[worth][k.kind] = append(b.ranks[worth][k.kind], r)
+	b.ranks[worth][k.Kind] = append(b.ranks[worth][k.Kind], r)
 }
 
 // makeRoom drops the latest of the effects that are worth the least, unless
@@ -221,8 +206,8 @@ func largest(of map[Kind][]*record) Kind {
 // added to and built again.
 func (b *Builder) Build(l ledger.Ledger) Profile {
 	type place struct {
+		Fact
 		ledger.Where
-		identity
 	}
 	type found struct {
 		Effect
@@ -230,10 +215,10 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 	}
 	places := map[place]*found{}
 	note := func(r *record, where ledger.Where, seen sighting, count int, bytes int64) {
-		p := place{where, r.identity}
+		p := place{r.Fact, where}
 		f := places[p]
 		if f == nil {
-			f = &found{Effect: r.effect(where), seq: seen.seq}
+			f = &found{Effect: Effect{Fact: r.Fact, Where: where}, seq: seen.seq}
 			places[p] = f
 		}
 		f.Count += count
@@ -243,10 +228,10 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 		}
 	}
 	for _, r := range b.kept {
-		first := l.At(r.moment(r.first))
+		first := r.where(l, r.first)
 		last := first
 		if r.count > 1 {
-			last = l.At(r.moment(r.last))
+			last = r.where(l, r.last)
 		}
 		if first == last {
 			note(r, first, r.first, r.count, r.bytes)
@@ -268,26 +253,4 @@ func (b *Builder) Build(l ledger.Ledger) Profile {
 		p.Effects[i] = f.Effect
 	}
 	return p
-}
-
-// effect is the Effect of an identity, without its evidence.
-func (id identity) effect(where ledger.Where) Effect {
-	e := Effect{
-		Kind: id.kind, Where: where, Path: id.path, Operation: id.operation, Error: id.errno,
-		Refused: id.refused, Blinded: id.blinded, Within: id.within, Detached: id.detached, Opening: id.opening,
-		Address: id.address, Port: id.port, Protocol: id.protocol, Host: id.host,
-	}
-	if id.argv != "" {
-		e.Argv = strings.Split(id.argv, separator)
-	}
-	return e
-}
-
-// identity is the inverse of identity.effect.
-func (e Effect) identity() identity {
-	return identity{
-		kind: e.Kind, path: e.Path, operation: e.Operation, errno: e.Error, argv: strings.Join(e.Argv, separator),
-		refused: e.Refused, blinded: e.Blinded, within: e.Within, detached: e.Detached, opening: e.Opening,
-		address: e.Address, port: e.Port, protocol: e.Protocol, host: e.Host,
-	}
 }

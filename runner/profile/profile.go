@@ -8,6 +8,7 @@
 package profile
 
 import (
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -48,11 +49,10 @@ const (
 	KindEvade Kind = "Evade"
 )
 
-// Effect is something that the server did, once or more, in one part of the
-// session. Which fields are set depends on the kind.
-type Effect struct {
+// Fact is what makes two effects the same, wherever in the session they happen. It can
+// be compared. Which fields are set depends on the kind.
+type Fact struct {
 	Kind Kind
-	ledger.Where
 	// Path of a file, a program, or a unix socket; absolute and clean.
 	Path string
 	// Operation is the system call, such as "openat" or "unlink".
@@ -61,7 +61,7 @@ type Effect struct {
 	// connection that was only begun (EINPROGRESS) has none.
 	Error string
 	// Argv of an exec.
-	Argv []string
+	Argv Argv
 	// Within is trace.Event.Within, of an exec, a connect and an evasion.
 	Within string
 	// Detached: by a process that has left the server's session or outlived its
@@ -78,6 +78,29 @@ type Effect struct {
 	Port     int
 	Protocol string
 	Host     string
+}
+
+// Argv are the arguments of a program. They can be compared.
+type Argv struct{ joined string }
+
+// separator joins arguments, which cannot hold it.
+const separator = "\x00"
+
+// NewArgv joins arguments.
+func NewArgv(words ...string) Argv { return Argv{strings.Join(words, separator)} }
+
+// Words returns the arguments.
+func (a Argv) Words() []string {
+	if a.joined == "" {
+		return nil
+	}
+	return strings.Split(a.joined, separator)
+}
+
+// Effect is something that the server did, once or more, in one part of the session.
+type Effect struct {
+	Fact
+	ledger.Where
 	// FQDN is the host with a search domain, where Host is without: see CanonicalHost.
 	FQDN string
 

@@ -246,7 +246,7 @@ func TestAnEffectIsBounded(t *testing.T) {
 	r.add(inNote, run)
 	r.add(inNote, read(long))
 	for _, e := range r.build(profile.Limits{}).Effects {
-		if size := len(e.Path) + len(strings.Join(e.Argv, " ")); size > 4096+2048 {
+		if size := len(e.Path) + len(strings.Join(e.Argv.Words(), " ")); size > 4096+2048 {
 			t.Errorf("%s: %d bytes", e.Kind, size)
 		}
 	}

@@ -22,22 +22,22 @@ const (
 )
 
 // rank returns the rank of an effect, by what the Builder knows of its path.
-func (b *Builder) rank(id identity) rank {
-	if !id.file() {
-		return id.rank()
+func (b *Builder) rank(f Fact) rank {
+	if !f.file() {
+		return f.rank()
 	}
-	if id.kind != KindAttempt && b.limits.Sensitive != nil && b.limits.Sensitive(id.path) {
+	if f.Kind != KindAttempt && b.limits.Sensitive != nil && b.limits.Sensitive(f.Path) {
 		return rankSensitive
 	}
-	if b.limits.Home != "" && b.limits.Home != "/" && below(id.path, b.limits.Home) {
+	if b.limits.Home != "" && b.limits.Home != "/" && below(f.Path, b.limits.Home) {
 		return rankPrivate
 	}
-	return id.rank()
+	return f.rank()
 }
 
 // file reports whether the effect is one on a file.
-func (id identity) file() bool {
-	switch id.kind {
+func (f Fact) file() bool {
+	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
 		return true
 	}
@@ -45,24 +45,24 @@ func (id identity) file() bool {
 }
 
 // rank returns the rank of an effect by itself.
-func (id identity) rank() rank {
-	if !id.file() {
+func (f Fact) rank() rank {
+	if !f.file() {
 		switch {
-		case id.kind == KindExec && id.errno != "": // looking for a program along PATH
+		case f.Kind == KindExec && f.Error != "": // looking for a program along PATH
 			return rankWrite
-		case id.kind == KindEvade || id.kind == KindExec || private(id.path):
+		case f.Kind == KindEvade || f.Kind == KindExec || private(f.Path):
 			return rankOutreach
-		case (report.Connection{Address: id.address, Protocol: id.protocol}).Loopback(): // 65535 ports that lead nowhere
+		case (report.Connection{Address: f.Address, Protocol: f.Protocol}).Loopback(): // 65535 ports that lead nowhere
 			return rankWrite
 		}
 		return rankOutreach
 	}
 	switch {
-	case private(id.path):
+	case private(f.Path):
 		return rankPrivate
-	case id.changes():
+	case f.changes():
 		return rankWrite
-	case id.kind == KindRead:
+	case f.Kind == KindRead:
 		return rankRead
 	}
 	return rankAttempt
@@ -92,19 +92,19 @@ func below(name, dir string) bool {
 }
 
 // changes reports whether an effect changes the file.
-func (id identity) changes() bool {
-	return id.kind == KindWrite || id.kind == KindDelete || id.kind == KindStore
+func (f Fact) changes() bool {
+	return f.Kind == KindWrite || f.Kind == KindDelete || f.Kind == KindStore
 }
 
 // filtered is the reason why an effect is noise. op is what it was made of: a
 // change that failed is noise no more than one that did not.
-func (b *Builder) filtered(id identity, op trace.Op) (noise.Reason, bool) {
-	switch id.kind {
+func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
+	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
-		failed := id.kind == KindAttempt
-		return b.filter.Reason(noise.Access{Path: id.path, Failed: failed, Change: id.changes() || failed && op != trace.OpRead})
+		failed := f.Kind == KindAttempt
+		return b.filter.Reason(noise.Access{Path: f.Path, Failed: failed, Change: f.changes() || failed && op != trace.OpRead})
 	case KindConnect:
-		return noise.Resolver, id.protocol == "unix" && id.errno != "" && nameCache[id.path]
+		return noise.Resolver, f.Protocol == "unix" && f.Error != "" && nameCache[f.Path]
 	}
 	return "", false
 }

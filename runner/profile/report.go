@@ -28,7 +28,7 @@ func (p Profile) Report() report.Profile {
 			})
 		}
 	}
-	slices.SortStableFunc(effects, func(a, b Effect) int { return int(b.identity().rank()) - int(a.identity().rank()) })
+	slices.SortStableFunc(effects, func(a, b Effect) int { return int(b.rank()) - int(a.rank()) })
 	started := map[string]bool{}
 	for _, e := range effects {
 		if e.Kind == KindExec && e.Error == "" {
@@ -65,13 +65,13 @@ func (e Effect) section() section { return section{e.Capability, e.Phase, e.Late
 func (p Profile) merged() []Effect {
 	type place struct {
 		section
-		identity
+		Fact
 	}
 	index := map[place]int{}
 	var effects []Effect
 	for _, e := range p.Effects {
-		at := place{e.section(), e.identity()}
-		at.within, at.detached, at.opening = "", false, "" // for rules only
+		at := place{e.section(), e.Fact}
+		at.Within, at.Detached, at.Opening = "", false, "" // for rules only
 		if i, ok := index[at]; ok {
 			effects[i].Count += e.Count
 			effects[i].Bytes += e.Bytes
@@ -98,7 +98,7 @@ func add(c *report.CapabilityProfile, e Effect) {
 	case KindAttempt:
 		c.Attempts = append(c.Attempts, file)
 	case KindExec:
-		c.Execs = append(c.Execs, report.Exec{Path: e.Path, Argv: e.Argv, Error: e.Error, Count: e.Count})
+		c.Execs = append(c.Execs, report.Exec{Path: e.Path, Argv: e.Argv.Words(), Error: e.Error, Count: e.Count})
 	case KindConnect:
 		c.Connects = append(c.Connects, e.Connection())
 	case KindListen:

@@ -12,7 +12,7 @@ import (
 // tally counts noise by its reason and keeps the first samples of each.
 type tally map[noise.Reason]*report.Noise
 
-func (t tally) count(reason noise.Reason, id identity) {
+func (t tally) count(reason noise.Reason, f Fact) {
 	n := t[reason]
 	if n == nil {
 		n = &report.Noise{Reason: string(reason)}
@@ -22,7 +22,7 @@ func (t tally) count(reason noise.Reason, id identity) {
 	if len(n.Samples) == report.MaxSamples {
 		return
 	}
-	if sample := strings.TrimSpace(cut(id.path, report.MaxPathBytes) + " " + id.errno); !slices.Contains(n.Samples, sample) {
+	if sample := strings.TrimSpace(cut(f.Path, report.MaxPathBytes) + " " + f.Error); !slices.Contains(n.Samples, sample) {
 		n.Samples = append(n.Samples, sample)
 	}
 }

@@ -22,15 +22,15 @@ func hinting(description, annotations string, effects ...profile.Effect) Input {
 }
 
 func stored(path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindStore, Where: call, Path: path}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindStore, Path: path}, Where: call}
 }
 
 func deleted(path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindDelete, Where: call, Path: path, Operation: "unlink"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindDelete, Path: path, Operation: "unlink"}, Where: call}
 }
 
 func changed(operation, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindWrite, Where: call, Path: path, Operation: operation}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: path, Operation: operation}, Where: call}
 }
 
 func emptied(path string) profile.Effect {

@@ -53,7 +53,7 @@ func inquiry(e profile.Effect) bool {
 		return false
 	}
 	if slices.Contains([]string{"sh", "bash", "dash"}, base) {
-		return len(e.Argv) == 3 && e.Argv[1] == "-c" && looking.MatchString(e.Argv[2])
+		return len(e.Argv.Words()) == 3 && e.Argv.Words()[1] == "-c" && looking.MatchString(e.Argv.Words()[2])
 	}
 	return inquiries[base] || base == "which.debianutils"
 }
@@ -73,15 +73,15 @@ func (in Input) serves(of report.Capability, program string) bool {
 // the server: Node's fork and cluster run its script again, or another one beside
 // it, and Python's multiprocessing starts workers so. What they do is seen.
 func (in Input) itself(e profile.Effect) bool {
-	if len(e.Argv) > 2 && strings.HasPrefix(path.Base(e.Path), "python") && multiprocessing(e.Argv[1:]) {
+	if len(e.Argv.Words()) > 2 && strings.HasPrefix(path.Base(e.Path), "python") && multiprocessing(e.Argv.Words()[1:]) {
 		return true
 	}
-	code := script(e.Argv)
+	code := script(e.Argv.Words())
 	return code != "" && slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
 		if first.Kind != profile.KindExec || first.Phase != report.PhaseStartup || first.Error != "" || first.Path != e.Path {
 			return false
 		}
-		own := script(first.Argv)
+		own := script(first.Argv.Words())
 		return own == code || path.IsAbs(own) && path.Dir(own) == path.Dir(code) && strings.Contains(own, "/node_modules/")
 	})
 }
@@ -100,7 +100,7 @@ func (in Input) bundled(e profile.Effect) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, tree+"/node_modules/") })
 	}
 	return named(in.Command) || slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
-		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && named(append(first.Argv, first.Path))
+		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && named(append(first.Argv.Words(), first.Path))
 	})
 }
 
@@ -178,7 +178,7 @@ func (in Input) told(e profile.Effect, outermost string) bool {
 		return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
 			first, _, _ := strings.Cut(a.Value, " ")
 			return a.Value != "" && inputs.Commands(a.Field) &&
-				(slices.Contains(e.Argv, a.Value) || path.Base(first) == path.Base(e.Path))
+				(slices.Contains(e.Argv.Words(), a.Value) || path.Base(first) == path.Base(e.Path))
 		})
 	}
 	return said(e) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
@@ -189,10 +189,10 @@ func (in Input) told(e profile.Effect, outermost string) bool {
 
 // program is a program with its arguments: `/bin/sh (sh -c "id")`.
 func program(e profile.Effect) string {
-	if len(e.Argv) == 0 {
+	if len(e.Argv.Words()) == 0 {
 		return clean(e.Path, 256)
 	}
-	return clean(e.Path, 256) + " (" + clean(strings.Join(e.Argv, " "), 120) + ")"
+	return clean(e.Path, 256) + " (" + clean(strings.Join(e.Argv.Words(), " "), 120) + ")"
 }
 
 // fromMemory reports whether a program has no file: memfd_create(2).

@@ -13,20 +13,20 @@ import (
 )
 
 func touches(at ledger.Where, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "openat"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: path, Operation: "openat"}, Where: at}
 }
 
 func mkdir(at ledger.Where, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindWrite, Where: at, Path: path, Operation: "mkdir"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: path, Operation: "mkdir"}, Where: at}
 }
 
 func unlinks(at ledger.Where, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindDelete, Where: at, Path: path, Operation: "unlink"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindDelete, Path: path, Operation: "unlink"}, Where: at}
 }
 
 func lists(at ledger.Where, paths ...string) (all []profile.Effect) {
 	for _, path := range paths {
-		all = append(all, profile.Effect{Kind: profile.KindList, Where: at, Path: path, Operation: "openat"})
+		all = append(all, profile.Effect{Fact: profile.Fact{Kind: profile.KindList, Path: path, Operation: "openat"}, Where: at})
 	}
 	return all
 }

@@ -65,16 +65,19 @@ func where(phase report.Phase, tool string, by report.Attribution) ledger.Where 
 }
 
 func read(at ledger.Where, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindRead, Where: at, Path: path, Operation: "openat", Detail: "openat(" + path + ") = 3"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindRead, Path: path, Operation: "openat"}, Where: at, Detail: "openat(" + path + ") = 3"}
 }
 
 func moved(at ledger.Where, path string) profile.Effect {
-	return profile.Effect{Kind: profile.KindRead, Where: at, Path: path, Operation: "renameat2"}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindRead, Path: path, Operation: "renameat2"}, Where: at}
 }
 
 func connect(at ledger.Where, protocol, address string, port int) profile.Effect {
-	return profile.Effect{Kind: profile.KindConnect, Where: at, Operation: "connect", Protocol: protocol,
-		Address: address, Port: port, Detail: "connect(3, " + address + ") = 0"}
+	return profile.Effect{
+		Fact:   profile.Fact{Kind: profile.KindConnect, Operation: "connect", Protocol: protocol, Address: address, Port: port},
+		Where:  at,
+		Detail: "connect(3, " + address + ") = 0",
+	}
 }
 
 func lookupOf(at ledger.Where, name string) profile.Effect {
@@ -84,11 +87,11 @@ func lookupOf(at ledger.Where, name string) profile.Effect {
 }
 
 func run(at ledger.Where, argv ...string) profile.Effect {
-	return profile.Effect{Kind: profile.KindExec, Where: at, Operation: "execve", Path: argv[0], Argv: argv}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Operation: "execve", Path: argv[0], Argv: profile.NewArgv(argv...)}, Where: at}
 }
 
 func evade(at ledger.Where, operation, errno string, refused bool) profile.Effect {
-	return profile.Effect{Kind: profile.KindEvade, Where: at, Operation: operation, Error: errno, Refused: refused}
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindEvade, Operation: operation, Error: errno, Refused: refused}, Where: at}
 }
 
 func input(s server, effects ...profile.Effect) Input {

@@ -40,7 +40,7 @@ func given(in Input, change func(*Input)) Input {
 
 // One finding for each list names the entries that nothing used.
 func TestUnusedScope(t *testing.T) {
-	connect := profile.Effect{Kind: profile.KindConnect, Where: call, Host: "api.example.com", Address: "198.18.0.1", Port: 443, Protocol: "tcp"}
+	connect := profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Host: "api.example.com", Address: "198.18.0.1", Port: 443, Protocol: "tcp"}, Where: call}
 	allow := report.DeclaredScope{
 		Egress: []string{"api.example.com:443", "old.example.com", "10.0.0.0/8"}, Exec: []string{"git", "rsync"},
 		WritePaths: []string{"~/notes/"}, Listen: []string{},
@@ -55,7 +55,7 @@ func TestUnusedScope(t *testing.T) {
 		"an address, and no name used": {allowing(report.DeclaredScope{Egress: []string{"10.0.0.0/8"}}),
 			[]string{"egress that nothing in this audit used: 10.0.0.0/8."}},
 		"tried is used": {allowing(report.DeclaredScope{WritePaths: []string{"/data/"}},
-			profile.Effect{Kind: profile.KindAttempt, Where: call, Path: "/data/a", Error: "EACCES"}), nil},
+			profile.Effect{Fact: profile.Fact{Kind: profile.KindAttempt, Path: "/data/a", Error: "EACCES"}, Where: call}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
