@@ -9,6 +9,10 @@ export MCPAUDIT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mcpaudit
 # hack/install.sh puts a Go toolchain here when the machine has none.
 export PATH := $(MCPAUDIT_CACHE)/go/bin:$(PATH)
 export GOFLAGS ?= -buildvcs=false
+# Registries that fail once are asked again by what installs from them.
+export NPM_CONFIG_FETCH_RETRIES ?= 5
+export PIP_RETRIES ?= 10
+export PIP_DEFAULT_TIMEOUT ?= 60
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)

