@@ -16,12 +16,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 func init() { runtime.LockOSThread() }
-
-// patience bounds every wait of these tests.
-const patience = 60 * time.Second
 
 // roleArg makes the test binary a program that does what the role behind it
 // says, in the directory behind that.
@@ -65,7 +63,7 @@ func watch(t *testing.T, b plan.Tracer, role string) seen {
 	}
 	cfg := trace.Config{Backend: b, File: filepath.Join(t.TempDir(), "trace")}
 	argv := trace.Wrap(cfg, []string{self, roleArg, role, dir})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1")

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // greetArg makes the test binary a server that greets one client, at an address.
@@ -53,7 +54,7 @@ func TestDialReachesTheServer(t *testing.T) {
 }
 
 func reach(t *testing.T, tracer plan.Tracer, at netip.AddrPort) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	defer cancel()
 	server := filepath.Join(t.TempDir(), "server") // the trace takes our own name for a stage of the sandbox
 	if err := os.Symlink(os.Args[0], server); err != nil {

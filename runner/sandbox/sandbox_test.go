@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,9 +21,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
-
-const patience = 60 * time.Second
 
 func init() { runtime.LockOSThread() }
 
@@ -106,7 +104,7 @@ func runUnder(t *testing.T, tracer plan.Tracer, network report.Network, command 
 
 func runWith(t *testing.T, launcher *sandbox.Launcher) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
 	process, err := launcher.Launch(ctx, audit.Start{})
@@ -319,7 +317,7 @@ func TestAllowedNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	service := &http.Server{ReadHeaderTimeout: poll.Patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "this machine") // the client says whether it came
 	})}
 	go func() { _ = service.Serve(listener) }() // ends with Close
@@ -342,7 +340,7 @@ func TestFailuresComeInWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 		if _, err := launcher.Launch(ctx, audit.Start{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", command, err, want)
 		}

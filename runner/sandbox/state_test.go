@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // TestWritesLastUntilTheAuditEnds: what a server leaves on disk, wherever that is,
@@ -58,7 +59,7 @@ func TestWritesLastUntilTheAuditEnds(t *testing.T) {
 // launchOnce runs the command of the launcher once and returns what it says.
 func launchOnce(t *testing.T, launcher *sandbox.Launcher) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	defer cancel()
 	process, err := launcher.Launch(ctx, audit.Start{})
 	if err != nil {

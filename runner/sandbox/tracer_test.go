@@ -30,7 +30,7 @@ func TestLossOfTheTracer(t *testing.T) {
 }
 
 func lose(t *testing.T, tracer plan.Tracer, signal syscall.Signal) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	defer cancel()
 	dir := t.TempDir()
 	launcher, err := sandbox.New([]string{"sleep", "1000"}, dir)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // vsockArg makes the test binary a server that makes a socket of AF_VSOCK.
@@ -29,7 +30,7 @@ func playServer() {
 // TestVsockIsForbiddenAndSeen: as in a Pod, with strace attached.
 func TestVsockIsForbiddenAndSeen(t *testing.T) {
 	c := start(t, "/proc/self/exe", vsockArg)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	run, err := c.Setup(ctx, shim.Setup{})
 	if err != nil {

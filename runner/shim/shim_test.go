@@ -26,7 +26,6 @@ const (
 	roleVar   = "SHIM_TEST_ROLE"
 	socketVar = "SHIM_TEST_SOCKET"
 	childVar  = "SHIM_TEST_COMMAND"
-	patience  = poll.Patience
 	serverUID = 1234
 )
 
@@ -56,7 +55,7 @@ type container struct {
 
 func start(t *testing.T, command ...string) container {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	dir, err := os.MkdirTemp("/tmp", "shim-test-")
 	if err != nil {
@@ -87,7 +86,7 @@ func start(t *testing.T, command ...string) container {
 
 func (c container) run(t *testing.T, env ...string) *shim.Run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	run, err := c.Setup(ctx, shim.Setup{Env: env})
 	if err != nil {
@@ -159,7 +158,7 @@ func TestFailuresComeInWords(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := start(t, tc.command)
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 			defer cancel()
 			run, err := c.Setup(ctx, shim.Setup{})
 			if err != nil {
@@ -178,7 +177,7 @@ const daemon = `setsid sh -c 'trap "" TERM HUP; echo $$; exec sleep 1000' <&- & 
 
 func TestStopKillsDaemonsAndASecondRunFollows(t *testing.T) {
 	c := start(t, "sh", "-c", `(`+daemon+`) & sleep 1000`)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	for range 2 {
 		run := c.run(t)
@@ -198,14 +197,14 @@ func TestStopKillsDaemonsAndASecondRunFollows(t *testing.T) {
 func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 	c := start(t, "sh", "-c", `trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 1000 & wait; done`)
 	run := c.run(t)
-	if err := run.Stdout.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := run.Stdout.SetReadDeadline(time.Now().Add(poll.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	out := bufio.NewReader(run.Stdout)
 	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	if err := c.Stop(ctx); err != nil {
 		t.Fatal(err)
@@ -267,7 +266,7 @@ func TestAKilledShimIsNoticed(t *testing.T) {
 func TestNobodyElseGetsThrough(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	result := make(chan error, 1)
 	go func() {
@@ -297,7 +296,7 @@ func TestAcceptEndsWithItsContext(t *testing.T) {
 
 func readAll(t *testing.T, f *os.File) string {
 	t.Helper()
-	if err := f.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := f.SetReadDeadline(time.Now().Add(poll.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := io.ReadAll(f)
@@ -309,7 +308,7 @@ func readAll(t *testing.T, f *os.File) string {
 
 func readPID(t *testing.T, f *os.File) int {
 	t.Helper()
-	if err := f.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := f.SetReadDeadline(time.Now().Add(poll.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(f).ReadString('\n')
@@ -327,7 +326,7 @@ func wait(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(poll.Patience):
 		t.Fatal("waited in vain")
 	}
 }

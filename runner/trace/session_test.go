@@ -20,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 func init() { runtime.LockOSThread() }
@@ -60,9 +61,6 @@ func each(t *testing.T, test func(t *testing.T, b plan.Tracer)) {
 		t.Run(string(b), func(t *testing.T) { test(t, b) })
 	}
 }
-
-// deadline bounds every wait of these tests.
-const deadline = 30 * time.Second
 
 // script is a server that does one thing for every line of stdin, in a child:
 // it reads the file that the line names.
@@ -123,7 +121,7 @@ func (p *target) ask(t *testing.T, line string) {
 // run collects the events of a session in the background.
 func run(t *testing.T, s *trace.Session) (wait func() []trace.Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	var events []trace.Event
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx, func(e trace.Event) { events = append(events, e) }) }()
@@ -257,7 +255,7 @@ func attach(t *testing.T, p *target) (s *trace.Session, release func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _, _ = r.Close(), w.Close(), p.cmd.Process.Kill() })
-	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	defer cancel()
 	s, err = trace.Attach(ctx, p.cmd.Process.Pid, p.cfg)
 	if err != nil {
@@ -306,7 +304,7 @@ func loseTracer(t *testing.T, b plan.Tracer, signal syscall.Signal) {
 	}
 	select {
 	case <-s.Lost():
-	case <-time.After(deadline):
+	case <-time.After(poll.Patience):
 		t.Error("nobody noticed that the tracer is gone")
 	}
 	wait()

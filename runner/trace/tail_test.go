@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // writer is a trace file that a test writes.
@@ -55,7 +57,7 @@ func TestFollow(t *testing.T) {
 		select {
 		case l := <-lines:
 			return l
-		case <-time.After(10 * time.Second):
+		case <-time.After(poll.Patience):
 			t.Fatal("no line came")
 			return ""
 		}

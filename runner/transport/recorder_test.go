@@ -10,10 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// patience bounds every wait in tests.
-const patience = 30 * time.Second
+	"github.com/mcpaudit/mcpaudit/test/poll"
+)
 
 // recorder is a handler that says what it was told, a line for each.
 type recorder chan string
@@ -39,7 +38,7 @@ func (r recorder) next(t *testing.T, part string) {
 		if !strings.Contains(said, part) {
 			t.Fatalf("%q, want %q in it", said, part)
 		}
-	case <-time.After(patience):
+	case <-time.After(poll.Patience):
 		t.Fatalf("nothing, want %q", part)
 	}
 }

@@ -77,7 +77,7 @@ func FuzzResponse(f *testing.F) {
 		s.Agree("2026-07-28") // which takes no stream up again
 		send(t, s, ask("1"))
 		defer s.Abort()
-		deadline := time.After(patience)
+		deadline := time.After(poll.Patience)
 		for {
 			select {
 			case said := <-told:

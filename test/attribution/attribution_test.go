@@ -23,9 +23,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// deadline bounds every wait.
-const deadline = 60 * time.Second
-
 var (
 	first  = report.Capability{Kind: report.CapabilityTool, Name: "first"}
 	second = report.Capability{Kind: report.CapabilityTool, Name: "second"}
@@ -138,7 +135,7 @@ func start(t *testing.T, cmd *exec.Cmd, cfg trace.Config, command ...string) *tr
 func collect(t *testing.T, s *trace.Session) (wait func() *profile.Builder) {
 	t.Helper()
 	builder := profile.New(profile.Limits{})
-	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx, builder.Add) }()
 	return func() *profile.Builder {

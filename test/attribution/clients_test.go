@@ -20,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // pipes talk over stdin and stdout, a line each way.
@@ -126,7 +127,7 @@ func (c *overHTTP) call(t *testing.T, of report.Capability) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(deadline)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(poll.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	c.session.Claim(netip.MustParseAddrPort(conn.LocalAddr().String()), port)
