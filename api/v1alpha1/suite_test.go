@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
@@ -14,16 +13,6 @@ import (
 
 var api client.Client
 
-func TestValidation(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "CRD validation")
-}
+func TestValidation(t *testing.T) { testenv.RunSpecs(t, "CRD validation") }
 
-var _ = BeforeSuite(func() {
-	environment, live, err := testenv.Start()
-	if err != nil {
-		Fail(err.Error())
-	}
-	DeferCleanup(environment.Stop)
-	api = live
-})
+var _ = BeforeSuite(func(ctx SpecContext) { api, _ = testenv.Begin(ctx) })

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // strict has the policy deny what is altered.
@@ -21,7 +22,7 @@ func (w world) strict(ctx context.Context) {
 	Expect(api.Patch(ctx, policy, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"gate":{"onAltered":"Deny"}}}`)))).To(Succeed())
 	altered := w.pod(honest)
 	altered.Spec.Containers[0].WorkingDir = "/elsewhere"
-	eventually(ctx, func(g Gomega) {
+	testenv.Eventually(ctx, func(g Gomega) {
 		g.Expect(api.Create(ctx, altered.DeepCopy(), client.DryRunAll)).To(MatchError(ContainSubstring("run in the working directory /elsewhere")))
 	})
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 const (
@@ -43,7 +44,7 @@ func newWorld(ctx context.Context, mode v1alpha1.GateMode) world {
 	w.audit(ctx, "honest", honest, 0)
 	w.audit(ctx, "leaky", leaky, 2)
 	Expect(api.Create(ctx, &v1alpha1.MCPAuditPolicy{ObjectMeta: w.named("default"), Spec: v1alpha1.MCPAuditPolicySpec{Gate: v1alpha1.Gate{Mode: mode}}})).To(Succeed())
-	eventually(ctx, func(g Gomega) {
+	testenv.Eventually(ctx, func(g Gomega) {
 		facts, known := store.Facts(time.Now()), 0
 		for v := range store.All() {
 			if v.Audit.Namespace == w.namespace {
@@ -116,11 +117,6 @@ func (w world) gate(ctx context.Context, label string) {
 	Expect(api.Patch(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-func eventually(ctx context.Context, check func(Gomega)) {
-	GinkgoHelper()
-	Eventually(ctx, check).WithTimeout(20 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
-}
-
 var _ = Describe("the webhook", func() {
 	It("denies with a sentence, and is never in the way of what runs", func(ctx SpecContext) {
 		w := newWorld(ctx, v1alpha1.GateEnforce)
@@ -143,7 +139,7 @@ var _ = Describe("the webhook", func() {
 		old.Finalizers = []string{"example.com/wait"}
 		Eventually(ctx, func() error { return api.Create(ctx, old) }).Should(Succeed())
 		w.gate(ctx, `"enabled"`)
-		eventually(ctx, func(g Gomega) { g.Expect(api.Create(ctx, w.pod(leaky), client.DryRunAll)).NotTo(Succeed()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(api.Create(ctx, w.pod(leaky), client.DryRunAll)).NotTo(Succeed()) })
 		Expect(api.SubResource("scale").Update(ctx, old, client.WithSubResourceBody(scaleOf(old, 0)))).To(Succeed())
 		Expect(api.Patch(ctx, old, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":1}}`)))).To(Succeed())
 		Expect(api.Delete(ctx, old)).To(Succeed())
@@ -189,7 +185,7 @@ var _ = Describe("the webhook", func() {
 			Expect(api.List(ctx, &events, client.InNamespace(w.namespace))).To(Succeed())
 			return exception.Status.LastUsedTime, events.Items
 		}
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Create(ctx, w.deployment("known", leaky), client.DryRunAll)).To(Succeed())
 		})
 		Expect(api.Create(ctx, w.deployment("other", leaky))).NotTo(Succeed())
@@ -197,7 +193,7 @@ var _ = Describe("the webhook", func() {
 		Expect(at).To(BeNil())
 		Expect(events).To(BeEmpty())
 		Expect(api.Create(ctx, w.deployment("known", leaky))).To(Succeed())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			at, events := used()
 			g.Expect(at).NotTo(BeNil())
 			g.Expect(events).To(HaveLen(1))
@@ -230,9 +226,9 @@ var _ = Describe("the webhook", func() {
 		}
 		wall.SetTime(time.Now().Add(2 * 24 * time.Hour)) // two thirds of the first one are over
 		touch(ctx)
-		eventually(ctx, func(g Gomega) { g.Expect(serving.Expires()).To(BeTemporally(">", before)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(serving.Expires()).To(BeTemporally(">", before)) })
 		seen := asked.Load()
-		eventually(ctx, func(g Gomega) { g.Expect(asked.Load()).To(BeNumerically(">", seen+20)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(asked.Load()).To(BeNumerically(">", seen+20)) })
 		close(stop)
 		people.Wait()
 		Expect(failed.Load()).To(BeZero(), "of %d", asked.Load())
@@ -243,14 +239,14 @@ var _ = Describe("the webhook", func() {
 		w := newWorld(ctx, v1alpha1.GateEnforce)
 		bundle := webhookOf(ctx).ClientConfig.CABundle
 		var secret corev1.Secret
-		Expect(api.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: certs.SecretName}, &secret)).To(Succeed())
+		Expect(api.Get(ctx, client.ObjectKey{Namespace: testenv.SystemNamespace, Name: certs.SecretName}, &secret)).To(Succeed())
 		Expect(api.Delete(ctx, &secret)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(webhookOf(ctx).ClientConfig.CABundle).NotTo(Equal(bundle)) })
-		eventually(ctx, func(g Gomega) { g.Expect(api.Create(ctx, w.pod(honest), client.DryRunAll)).To(Succeed()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(webhookOf(ctx).ClientConfig.CABundle).NotTo(Equal(bundle)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(api.Create(ctx, w.pod(honest), client.DryRunAll)).To(Succeed()) })
 
 		By("keeping caBundle when the configuration is applied without it")
 		hook := webhookOf(ctx)
-		for _, object := range manifests(ctx, "webhook") {
+		for _, object := range testenv.Manifests(ctx, "webhook") {
 			if object.GetKind() == "ValidatingWebhookConfiguration" {
 				applied := object.Object["webhooks"].([]any)[0].(map[string]any)
 				applied["clientConfig"] = map[string]any{"url": *hook.ClientConfig.URL}
@@ -270,6 +266,6 @@ func scaleOf(of *appsv1.Deployment, replicas int32) *autoscalingv1.Scale {
 // touch wakes what keeps the certificate.
 func touch(ctx context.Context) {
 	GinkgoHelper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: certs.SecretName}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: testenv.SystemNamespace, Name: certs.SecretName}}
 	Expect(api.Patch(ctx, secret, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"touched":"true"}}}`)))).To(Succeed())
 }

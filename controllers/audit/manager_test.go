@@ -4,7 +4,6 @@ package audit_test
 
 import (
 	"context"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,54 +12,31 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // startManager runs the controller as cmd/manager does, as the service account of
 // config/rbac and with the surroundings of the bench. The caller stops it.
 func (b *bench) startManager(ctx context.Context) (stop func()) {
 	GinkgoHelper()
-	asManager := rest.CopyConfig(config)
-	asManager.Impersonate.UserName = "system:serviceaccount:mcpaudit-system:mcpaudit-manager"
-	manager, err := ctrl.NewManager(asManager, ctrl.Options{
-		Scheme:     api.Scheme(),
-		Cache:      cache.Options{ByObject: audit.CacheOptions(runNamespace)},
-		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: crconfig.Controller{SkipNameValidation: ptr.To(true)}, // one process starts several
+	manager := testenv.Manager("mcpaudit-manager", ctrl.Options{
+		Cache:  cache.Options{ByObject: audit.CacheOptions(runNamespace)},
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
 	})
-	Expect(err).NotTo(HaveOccurred())
 	b.Client, b.Live = manager.GetClient(), manager.GetAPIReader()
 	Expect(b.SetupWithManager(manager)).To(Succeed())
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer GinkgoRecover()
-		defer close(done)
-		Expect(manager.Start(ctx)).To(Succeed())
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return testenv.Run(ctx, manager)
 }
 
 var _ = Describe("the manager", func() {
-	eventually := func(ctx SpecContext, check func(Gomega)) {
-		GinkgoHelper()
-		Eventually(ctx, check).WithTimeout(30 * time.Second).WithPolling(50 * time.Millisecond).Should(Succeed())
-	}
-
 	It("is driven by audits and Pods, and loses nothing when it is restarted", func(ctx SpecContext) {
 		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}}
@@ -72,7 +48,7 @@ var _ = Describe("the manager", func() {
 		stop := b.startManager(ctx)
 
 		By("reading no secret that its namespace does not let it read")
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Auditing", "ResolvingImage"))
 			g.Expect(message(b.audit(ctx), "Auditing")).To(HaveSuffix("Allow it: `kubectl create rolebinding mcpaudit-pull-secret-reader --namespace=" +
 				b.key.Namespace + " --clusterrole=mcpaudit-pull-secret-reader --serviceaccount=mcpaudit-system:mcpaudit-manager`."))
@@ -82,7 +58,7 @@ var _ = Describe("the manager", func() {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mcpaudit-pull-secret-reader"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "mcpaudit-system", Name: "mcpaudit-manager"}},
 		})).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running")) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running")) })
 		stop()
 
 		By("finishing the audit while no manager is there")
@@ -90,7 +66,7 @@ var _ = Describe("the manager", func() {
 		b.finish(ctx, pod, clean(leaks))
 		stop = b.startManager(ctx)
 		defer func() { stop() }()
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "FindingsAboveThreshold"))
 			g.Expect(b.pods(ctx)).To(BeEmpty())
 		})
@@ -98,9 +74,9 @@ var _ = Describe("the manager", func() {
 
 		By("answering a request, and the end of a Pod")
 		b.request(ctx, "now")
-		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
 		b.finish(ctx, b.pod(ctx), clean(advertises(sha("3"), sha("4"))))
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "ManifestDrifted"))
 			g.Expect(b.pods(ctx)).To(BeEmpty())
 		})
@@ -110,18 +86,18 @@ var _ = Describe("the manager", func() {
 		By("pruning")
 		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](0) })
 		b.request(ctx, "and now")
-		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
 		b.finish(ctx, b.pod(ctx), clean())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
 			g.Expect(b.reports(ctx)).To(HaveLen(1))
 		})
 
 		By("cleaning up after the object")
 		b.request(ctx, "again")
-		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
 		Expect(api.Delete(ctx, b.audit(ctx))).To(Succeed())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Get(ctx, b.key, &v1alpha1.MCPServerAudit{})).NotTo(Succeed())
 			g.Expect(b.pods(ctx)).To(BeEmpty())
 		})
@@ -131,12 +107,12 @@ var _ = Describe("the manager", func() {
 		b := newBench(ctx)
 		stop := b.startManager(ctx)
 		defer stop()
-		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) })
 		again := b.audit(ctx)
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 		Expect(api.Patch(ctx, again, patch)).To(Succeed())
 		Expect(api.Delete(ctx, again)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(BeEmpty()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(BeEmpty()) })
 	})
 
 	It("sweeps what belongs to no audit", func(ctx SpecContext) {
@@ -154,7 +130,7 @@ var _ = Describe("the manager", func() {
 		}
 		stop := b.startManager(ctx)
 		defer stop()
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			for _, object := range []client.Object{orphan, secret} {
 				g.Expect(apierrors.IsNotFound(api.Get(ctx, client.ObjectKeyFromObject(object), object))).To(BeTrue())
 			}

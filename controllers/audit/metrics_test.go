@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -25,7 +24,6 @@ import (
 
 var _ = Describe("the metrics", func() {
 	It("are for who may read them, as the API server says", func(ctx SpecContext) {
-		apply(ctx, filepath.Join("..", "..", "config", "rbac", "metrics_reader.yaml"))
 		prometheus, stranger := tokenOf(ctx, "prometheus"), tokenOf(ctx, "stranger")
 		Expect(api.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},

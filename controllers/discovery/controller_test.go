@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // change patches an object as a person would.
@@ -36,22 +37,22 @@ var _ = Describe("a policy", Ordered, func() {
 	AfterAll(func() { stop() })
 
 	It("has an audit beside every labelled workload", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-			create(ctx, workload(kind, namespace, "weather", "r/"+kind))
+			testenv.Create(ctx, workload(kind, namespace, "weather", "r/"+kind))
 		}
-		sources := create(ctx, workload("Deployment", namespace, "plain", "r/plain"))
+		sources := testenv.Create(ctx, workload("Deployment", namespace, "plain", "r/plain"))
 		change(ctx, sources[0], func(o *unstructured.Unstructured) { o.SetLabels(nil) })
-		create(ctx, workload("Deployment", systemNamespace, "own", "r/own"))
+		testenv.Create(ctx, workload("Deployment", testenv.SystemNamespace, "own", "r/own"))
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) {
 			d.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-				{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{namespace, systemNamespace}}}}
+				{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{namespace, testenv.SystemNamespace}}}}
 			d.Template.FailOn = "Medium"
 		})
 		settled(ctx, policy, 3, 3, 0)
 		Expect(images(ctx, namespace)).To(Equal(map[string]string{
 			"deployment-weather": "r/Deployment", "statefulset-weather": "r/StatefulSet", "daemonset-weather": "r/DaemonSet"}))
-		Expect(images(ctx, systemNamespace)).To(BeEmpty())
+		Expect(images(ctx, testenv.SystemNamespace)).To(BeEmpty())
 		audit := auditNamed(ctx, namespace, "deployment-weather")
 		Expect(audit.Labels).To(Equal(map[string]string{discovery.LabelDiscoveredBy: policy.Name, discovery.LabelSourceKind: "Deployment.apps"}))
 		Expect(audit.OwnerReferences).To(ConsistOf(MatchFields(IgnoreExtras, Fields{
@@ -73,7 +74,7 @@ var _ = Describe("a policy", Ordered, func() {
 			Expect(unstructured.SetNestedSlice(o.Object, []any{map[string]any{"name": "server", "image": "r/other",
 				"ports": []any{map[string]any{"containerPort": int64(8080)}}}}, "spec", "template", "spec", "containers")).To(Succeed())
 		})
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			server := auditNamed(ctx, namespace, "deployment-weather").Spec.Server
 			g.Expect(server.Image).To(Equal("r/other"))
 			g.Expect(server.Transport).To(Equal(v1alpha1.TransportStreamableHTTP))
@@ -85,19 +86,19 @@ var _ = Describe("a policy", Ordered, func() {
 
 		By("following the policy")
 		Expect(api.Delete(ctx, policy)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(BeEmpty()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(BeEmpty()) })
 	})
 
 	DescribeTable("finds the MCPServers of others, also when their CRD is installed later, and survives its end",
 		func(ctx SpecContext, source v1alpha1.DiscoverySource, group string, versions []string, name, spec string) {
-			namespace := namespaceFor(ctx, nil)
+			namespace := testenv.Namespace(ctx, nil)
 			policy := policyFor(ctx, namespace)
 			settled(ctx, policy, 0, 0, 0)
 			object := fmt.Sprintf("apiVersion: %s/%s\nkind: MCPServer\nmetadata: {name: weather, namespace: %s}\nspec: %s\n", group, versions[0], namespace, spec)
 			hostile := fmt.Sprintf("apiVersion: %s/%s\nkind: MCPServer\nmetadata: {name: hostile, namespace: %s}\nspec: [{image: {a: 7}}]\n", group, versions[0], namespace)
 			for range 2 { // it is installed, removed, and installed again
 				crd := install(ctx, definition(group, versions...))
-				create(ctx, object+"---\n"+hostile)
+				testenv.Create(ctx, object+"---\n"+hostile)
 				settled(ctx, policy, 2, 1, 1)
 				Expect(images(ctx, namespace)).To(Equal(map[string]string{name: "r/weather"}))
 				Expect(policy.Status.Discovery.SkippedServers).To(ConsistOf(MatchFields(IgnoreExtras, Fields{
@@ -105,7 +106,7 @@ var _ = Describe("a policy", Ordered, func() {
 					"Reason": Equal(v1alpha1.SkipNotAuditable), "Message": HavePrefix("It cannot be read"),
 				})))
 				Expect(policy.Status.Discovery.Sources).To(ContainElement(v1alpha1.DiscoverySourceStatus{Name: source, State: "Watched", Discovered: 2}))
-				remove(ctx, crd)
+				testenv.Remove(ctx, crd)
 				settled(ctx, policy, 0, 0, 0)
 				Expect(images(ctx, namespace)).To(BeEmpty())
 			}
@@ -118,22 +119,22 @@ var _ = Describe("a policy", Ordered, func() {
 	)
 
 	It("says that it does not read a version", func(ctx SpecContext) {
-		policy := policyFor(ctx, namespaceFor(ctx, nil))
+		policy := policyFor(ctx, testenv.Namespace(ctx, nil))
 		crd := install(ctx, definition("kagent.dev", "v9"))
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 			g.Expect(policy.Status.Discovery).NotTo(BeNil())
 			g.Expect(policy.Status.Discovery.Sources).To(ContainElement(v1alpha1.DiscoverySourceStatus{
 				Name: "Kmcp", State: "NotServed", Message: "mcpservers.kagent.dev is served as v9; discovery reads v1alpha1."}))
 		})
-		remove(ctx, crd)
+		testenv.Remove(ctx, crd)
 	})
 
 	It("keeps the audits, and their baselines, when the CRD moves to a version that it does not read", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		policy := policyFor(ctx, namespace)
 		crd := install(ctx, definition("kagent.dev", "v1alpha1", "v9"))
-		create(ctx, fmt.Sprintf("apiVersion: kagent.dev/v1alpha1\nkind: MCPServer\nmetadata: {name: weather, namespace: %s}\n"+
+		testenv.Create(ctx, fmt.Sprintf("apiVersion: kagent.dev/v1alpha1\nkind: MCPServer\nmetadata: {name: weather, namespace: %s}\n"+
 			"spec: {transportType: stdio, deployment: {image: r/weather, cmd: /server}}\n", namespace))
 		settled(ctx, policy, 1, 1, 0)
 		before := auditNamed(ctx, namespace, "kmcp-weather").UID
@@ -149,15 +150,15 @@ var _ = Describe("a policy", Ordered, func() {
 		serve(true)
 		settled(ctx, policy, 1, 1, 0)
 		Expect(auditNamed(ctx, namespace, "kmcp-weather").UID).To(Equal(before))
-		remove(ctx, crd)
+		testenv.Remove(ctx, crd)
 		settled(ctx, policy, 0, 0, 0)
 		Expect(images(ctx, namespace)).To(BeEmpty())
 	})
 
 	It("audits the oldest, and says who is beyond max", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		for _, name := range []string{"a", "b", "c"} {
-			create(ctx, workload("Deployment", namespace, name, "r/"+name))
+			testenv.Create(ctx, workload("Deployment", namespace, name, "r/"+name))
 		}
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) { d.Max = 2 })
 		settled(ctx, policy, 3, 2, 1)
@@ -174,8 +175,8 @@ var _ = Describe("a policy", Ordered, func() {
 	})
 
 	It("follows the labels of namespaces, and the spec", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		create(ctx, workload("Deployment", namespace, "a", "r/a"))
+		namespace := testenv.Namespace(ctx, nil)
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a"))
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) { d.NamespaceSelector.MatchLabels = map[string]string{"audited": namespace} })
 		settled(ctx, policy, 0, 0, 0)
 		labelled := &unstructured.Unstructured{}
@@ -190,7 +191,7 @@ var _ = Describe("a policy", Ordered, func() {
 			p.Spec.Discovery.Template.Schedule = &v1alpha1.Schedule{Cron: "@daily"}
 			p.Spec.Discovery.Template.Probe = &v1alpha1.ProbeTemplate{Rounds: 1}
 		})
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			spec := auditNamed(ctx, namespace, "deployment-a").Spec
 			g.Expect(spec.Schedule).To(Equal(&v1alpha1.Schedule{Cron: "@daily"}), "and no interval besides")
 			g.Expect(spec.Probe.Rounds).To(BeEquivalentTo(1))
@@ -203,8 +204,8 @@ var _ = Describe("a policy", Ordered, func() {
 	})
 
 	It("lets the older of two policies have a server, and the other when that one goes", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		create(ctx, workload("Deployment", namespace, "a", "r/a"))
+		namespace := testenv.Namespace(ctx, nil)
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a"))
 		first := policyFor(ctx, namespace)
 		settled(ctx, first, 1, 1, 0)
 		uid := auditNamed(ctx, namespace, "deployment-a").UID

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // versions are the resource versions of all that discovery writes.
@@ -44,9 +45,9 @@ func anotherPass(ctx context.Context) {
 	for _, do := range []func() error{
 		func() error { return api.Create(ctx, audit) }, func() error { return api.Delete(ctx, audit) },
 	} {
-		before := passes()
+		before, _ := testenv.Passes()
 		Expect(do()).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(passes()).To(BeNumerically(">", before)) })
+		testenv.Eventually(ctx, func(g Gomega) { all, _ := testenv.Passes(); g.Expect(all).To(BeNumerically(">", before)) })
 	}
 }
 
@@ -56,9 +57,9 @@ var _ = Describe("what discovery makes", Ordered, func() {
 	AfterAll(func() { stop() })
 
 	It("is not written while it is as it should be, nor by a restart", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		for i := range 20 {
-			create(ctx, workload("Deployment", namespace, fmt.Sprintf("server-%02d", i), "r/a"))
+			testenv.Create(ctx, workload("Deployment", namespace, fmt.Sprintf("server-%02d", i), "r/a"))
 		}
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) {
 			d.Max = 10
@@ -74,16 +75,16 @@ var _ = Describe("what discovery makes", Ordered, func() {
 		Expect(versions(ctx)).To(Equal(steady))
 
 		stop()
-		before := passes()
+		before, _ := testenv.Passes()
 		stop = startManager(context.Background())
-		eventually(ctx, func(g Gomega) { g.Expect(passes()).To(BeNumerically(">", before+1)) })
+		testenv.Eventually(ctx, func(g Gomega) { all, _ := testenv.Passes(); g.Expect(all).To(BeNumerically(">", before+1)) })
 		anotherPass(ctx)
 		Expect(versions(ctx)).To(Equal(steady))
 	})
 
 	It("keeps what a person adds, and takes back what the policy says", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		create(ctx, workload("Deployment", namespace, "a", "r/a"))
+		namespace := testenv.Namespace(ctx, nil)
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a"))
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) {
 			d.Template.Baseline = &v1alpha1.BaselineTemplate{Mode: v1alpha1.BaselineTrustOnFirstUse}
 		})
@@ -97,9 +98,9 @@ var _ = Describe("what discovery makes", Ordered, func() {
 			a.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest}
 			a.Spec.Server.Image = "r/another"
 		})
-		eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(HaveKeyWithValue("deployment-a", "r/a")) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(HaveKeyWithValue("deployment-a", "r/a")) })
 		change(ctx, policy, func(p *v1alpha1.ClusterMCPAuditPolicy) { p.Spec.Discovery.Template.FailOn = "Low" })
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(auditNamed(ctx, namespace, "deployment-a").Spec.FailOn).To(BeEquivalentTo("Low"))
 		})
 		audit = auditNamed(ctx, namespace, "deployment-a")
@@ -114,13 +115,13 @@ var _ = Describe("what discovery makes", Ordered, func() {
 	})
 
 	It("leaves the audits of others alone", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		mine := &v1alpha1.MCPServerAudit{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "deployment-a"},
 			Spec:       v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "r/mine"}},
 		}
 		Expect(api.Create(ctx, mine)).To(Succeed())
-		create(ctx, workload("Deployment", namespace, "a", "r/a")+"---"+workload("Deployment", namespace, "b", "r/b"))
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a")+"---"+workload("Deployment", namespace, "b", "r/b"))
 		policy := policyFor(ctx, namespace)
 		settled(ctx, policy, 2, 1, 1)
 		Expect(policy.Status.Discovery.SkippedServers[0].Reason).To(Equal(v1alpha1.SkipNameTaken))
@@ -144,13 +145,13 @@ var _ = Describe("what discovery makes", Ordered, func() {
 	})
 
 	It("is made again when somebody deletes it", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		create(ctx, workload("Deployment", namespace, "a", "r/a"))
+		namespace := testenv.Namespace(ctx, nil)
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a"))
 		policy := policyFor(ctx, namespace)
 		settled(ctx, policy, 1, 1, 0)
 		audit := auditNamed(ctx, namespace, "deployment-a")
 		Expect(api.Delete(ctx, audit)).To(Succeed())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			found := &v1alpha1.MCPServerAudit{}
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(audit), found)).To(Succeed())
 			g.Expect(found.UID).NotTo(Equal(audit.UID))
@@ -158,19 +159,19 @@ var _ = Describe("what discovery makes", Ordered, func() {
 	})
 
 	It("goes when the policy was deleted while no manager was there", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		create(ctx, workload("Deployment", namespace, "a", "r/a"))
+		namespace := testenv.Namespace(ctx, nil)
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a"))
 		policy := policyFor(ctx, namespace)
 		settled(ctx, policy, 1, 1, 0)
 		stop()
 		Expect(api.Delete(ctx, policy)).To(Succeed())
 		stop = startManager(context.Background())
-		eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(BeEmpty()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(images(ctx, namespace)).To(BeEmpty()) })
 	})
 
 	It("is told when the API server refuses it, and tries the others", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
-		refusal := create(ctx, fmt.Sprintf(`
+		namespace := testenv.Namespace(ctx, nil)
+		refusal := testenv.Create(ctx, fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: %[1]s}
@@ -188,14 +189,14 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 				Expect(api.Delete(ctx, object)).To(Succeed())
 			}
 		})
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			probe := &v1alpha1.MCPServerAudit{
 				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "deployment-a"},
 				Spec:       v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "a"}},
 			}
 			g.Expect(api.Create(ctx, probe, client.DryRunAll)).To(MatchError(ContainSubstring("not wanted")))
 		})
-		create(ctx, workload("Deployment", namespace, "a", "r/a")+"---"+workload("Deployment", namespace, "b", "r/b"))
+		testenv.Create(ctx, workload("Deployment", namespace, "a", "r/a")+"---"+workload("Deployment", namespace, "b", "r/b"))
 		policy := policyFor(ctx, namespace)
 		settled(ctx, policy, 2, 1, 1)
 		skipped := policy.Status.Discovery.SkippedServers[0]
@@ -204,11 +205,11 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	})
 
 	It("takes a storm of new servers", func(ctx SpecContext) {
-		namespace := namespaceFor(ctx, nil)
+		namespace := testenv.Namespace(ctx, nil)
 		policy := policyFor(ctx, namespace, func(d *v1alpha1.Discovery) { d.Max = 5000 })
 		const storm = 300
 		for i := range storm {
-			create(ctx, workload("Deployment", namespace, fmt.Sprintf("server-%03d", i), "r/a"))
+			testenv.Create(ctx, workload("Deployment", namespace, fmt.Sprintf("server-%03d", i), "r/a"))
 		}
 		settled(ctx, policy, storm, storm, 0)
 		Expect(images(ctx, namespace)).To(HaveLen(storm))
@@ -219,7 +220,7 @@ var _ = Describe("a ClusterMCPAuditPolicy", func() {
 	DescribeTable("is refused", func(ctx SpecContext, name, spec, message string) {
 		object := &unstructured.Unstructured{}
 		text := fmt.Sprintf("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: %s}\nspec: %s\n", name, spec)
-		decode(text, object)
+		object = testenv.Decode(text)[0]
 		Expect(api.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(MatchError(ContainSubstring(message)))
 	},
 		Entry("with a long name", strings.Repeat("a", 64), "{}", "no more than 63 characters"),
@@ -233,13 +234,13 @@ var _ = Describe("a ClusterMCPAuditPolicy", func() {
 
 	It("has defaults, and the sample is valid", func(ctx SpecContext) {
 		object := &unstructured.Unstructured{}
-		decode("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: p}\nspec: {discovery: {}}\n", object)
+		object = testenv.Decode("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: p}\nspec: {discovery: {}}\n")[0]
 		Expect(api.Create(ctx, object, client.DryRunAll)).To(Succeed())
 		Expect(object.Object["spec"]).To(Equal(map[string]any{"discovery": map[string]any{
 			"max": int64(100), "template": map[string]any{"schedule": map[string]any{"interval": "24h0m0s"}}}}))
 		Expect(object.Object["status"]).To(Equal(map[string]any{"observedGeneration": int64(-1)}))
 		sample := &unstructured.Unstructured{}
-		decode(sampleText(), sample)
+		sample = testenv.Decode(sampleText())[0]
 		Expect(api.Create(ctx, sample, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
 	})
 })

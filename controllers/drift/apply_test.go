@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // Documents of YAML in files, and the blocks of YAML in Markdown.
@@ -98,7 +99,7 @@ var _ = Describe("What people are shown", Ordered, func() {
 				}
 				return have.GetResourceVersion()
 			}
-			eventually(ctx, func(g Gomega) {
+			testenv.Eventually(ctx, func(g Gomega) {
 				before := settledVersion(g)
 				g.Expect(apply(ctx, object)).To(Equal(before), name)
 			})

@@ -23,6 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/drift"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // policyIn makes a policy in a namespace, with the mode that only looks.
@@ -68,7 +69,7 @@ var _ = Describe("What runs", Ordered, func() {
 		decided(ctx, namespace, "notes", 1, 0)
 		pod := runPod(ctx, namespace, "notes", 1)
 		policy := settled(ctx, policyIn(ctx, namespace), v1alpha1.ReasonGating)
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 			g.Expect(policy.Status.Gate).To(Equal(&v1alpha1.GateStatus{Containers: 1}))
 		})
@@ -84,7 +85,7 @@ var _ = Describe("What runs", Ordered, func() {
 		Expect(statusOf(ctx, policy)).To(Equal(status.CurrentStatus), "the policy itself is in force")
 		Expect(columns(ctx, "mcpauditpolicies", namespace, "default")).To(Equal(map[string]any{"Name": "default", "Mode": "Audit", "Ready": "True",
 			"Reason": "RunningViolations", "Containers": 1.0, "Violating": 1.0}))
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(eventsOf(ctx, policy)).To(ConsistOf(And(HavePrefix("RunningViolation: In "+namespace+", Pod notes: container server"), ContainSubstring("kubectl mcpaudit run"))))
 		})
 		Expect(running.Containers()).To(HaveKeyWithValue(metrics.RunningContainer{Reason: v1alpha1.GateNotAudited, Denied: true}, BeNumerically(">=", 1)))
@@ -114,7 +115,7 @@ var _ = Describe("What runs", Ordered, func() {
 		By("nor by a manager that starts again")
 		stop()
 		running, stop = startManager(context.Background())
-		eventually(ctx, func(g Gomega) { g.Expect(running.Containers()).NotTo(BeNil()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(running.Containers()).NotTo(BeNil()) })
 		touch(ctx)
 		Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 		Expect(policy.ResourceVersion).To(Equal(before))
@@ -124,7 +125,7 @@ var _ = Describe("What runs", Ordered, func() {
 		Expect(api.Delete(ctx, pod, client.GracePeriodSeconds(0))).To(Succeed())
 		policy = settled(ctx, policy, v1alpha1.ReasonGating)
 		Expect(policy.Status.Gate).To(Equal(&v1alpha1.GateStatus{}))
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(eventsOf(ctx, policy)).To(ContainElement("RunningViolationEnded: The container server of Pod/notes in " + namespace + " does not violate the policy any more."))
 		})
 	})
@@ -192,7 +193,7 @@ var _ = Describe("What runs", Ordered, func() {
 		}
 		edit(func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Discovery = nil })
 		settled(ctx, policy, v1alpha1.ReasonRunningViolations)
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 			g.Expect(policy.Status.Discovery).To(BeNil())
 			g.Expect(meta.FindStatusCondition(policy.Status.Conditions, v1alpha1.ConditionDiscovered)).To(BeNil())
@@ -201,7 +202,7 @@ var _ = Describe("What runs", Ordered, func() {
 			s.Discovery, s.Gate, s.Trust, s.Match = &v1alpha1.Discovery{NamespaceSelector: only}, nil, nil, nil
 		})
 		settled(ctx, policy, v1alpha1.ReasonDiscovered)
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 			g.Expect(policy.Status.Gate).To(BeNil())
 			g.Expect(parts()).NotTo(ContainSubstring("Gated"))
@@ -222,7 +223,7 @@ var _ = Describe("Pods that cannot be read", func() {
 		_, stop := startManager(ctx, func(r *drift.Reconciler) { r.Pods, r.Clock = clients.CoreV1().RESTClient(), clock })
 		defer stop()
 		policy := policyIn(ctx, namespaceFor(ctx, true))
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			clock.SetTime(clock.Now().Add(time.Hour))
 			namespaceFor(ctx, true) // it looks again
 			g.Expect(api.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
@@ -288,7 +289,7 @@ var _ = Describe("An exception", Ordered, func() {
 		settled(ctx, e, v1alpha1.ReasonExpired)
 		Expect(active(e)).To(BeFalse())
 		Expect(statusOf(ctx, e)).To(Equal(status.CurrentStatus))
-		eventually(ctx, func(g Gomega) { g.Expect(eventsOf(ctx, e)).To(ConsistOf(HavePrefix("Expired: "))) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(eventsOf(ctx, e)).To(ConsistOf(HavePrefix("Expired: "))) })
 
 		By("nothing being written any more, also by a manager that starts again")
 		before := e.ResourceVersion

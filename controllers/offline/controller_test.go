@@ -13,45 +13,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // startManager runs the controller as cmd/manager does, as the service account of
 // config/rbac, until the spec ends or stop is called.
 func startManager(ctx context.Context) (reconciler *offline.Reconciler, stop func()) {
 	GinkgoHelper()
-	asManager := rest.CopyConfig(config)
-	asManager.Impersonate.UserName = managerUser
-	manager, err := ctrl.NewManager(asManager, ctrl.Options{
-		Scheme: api.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: crconfig.Controller{SkipNameValidation: ptr.To(true)}, // one process starts several
-	})
-	Expect(err).NotTo(HaveOccurred())
+	manager := testenv.Manager("mcpaudit-manager", ctrl.Options{})
 	store := index.New()
 	reconciler = &offline.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Index: store, Clock: clock.RealClock{}}
 	Expect(store.SetupWithManager(manager)).To(Succeed())
 	Expect(reconciler.SetupWithManager(manager)).To(Succeed())
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer GinkgoRecover()
-		defer close(done)
-		Expect(manager.Start(running)).To(Succeed())
-	}()
-	stop = func() {
-		cancel()
-		<-done
-	}
+	stop = testenv.Run(ctx, manager)
 	DeferCleanup(stop)
 	return reconciler, stop
 }
@@ -85,7 +66,7 @@ func kept(ctx context.Context) (lists []corev1.ConfigMap, bindings []admissionv1
 	GinkgoHelper()
 	var l corev1.ConfigMapList
 	var b admissionv1.ValidatingAdmissionPolicyBindingList
-	Expect(api.List(ctx, &l, client.InNamespace(systemNamespace), client.HasLabels{"mcpaudit.dev/offline"})).To(Succeed())
+	Expect(api.List(ctx, &l, client.InNamespace(testenv.SystemNamespace), client.HasLabels{"mcpaudit.dev/offline"})).To(Succeed())
 	Expect(api.List(ctx, &b, client.HasLabels{"mcpaudit.dev/offline"})).To(Succeed())
 	return l.Items, b.Items
 }
@@ -105,7 +86,7 @@ var _ = Describe("The controller", func() {
 			Gate:  &v1alpha1.Gate{Offline: v1alpha1.OfflineRequirePassed}, Trust: &v1alpha1.Trust{AuditNamespaces: v1alpha1.AuditsAll},
 		}}
 		Expect(api.Create(ctx, policy)).To(Succeed())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden(`which failed its audit default/leaky (2 High findings): see "kubectl mcpaudit show leaky -n default"`))
 			g.Expect(try(ctx, runs(namespace, canary))).To(forbidden("which no audit that counts has passed"))
 			g.Expect(try(ctx, runs(namespace, honest))).To(Succeed())
@@ -118,8 +99,8 @@ var _ = Describe("The controller", func() {
 			Reason: "known and watched", Ticket: "SEC-1", ExpiresAt: metav1.NewTime(time.Now().Add(8 * time.Second)),
 		}}
 		Expect(api.Create(ctx, exception)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed()) })
-		eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden("leaky")) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden("leaky")) })
 
 		By("nothing is written while nothing changes")
 		before, bound := kept(ctx)
@@ -141,13 +122,13 @@ var _ = Describe("The controller", func() {
 		list.Data = nil
 		Expect(api.Update(ctx, list)).To(Succeed())
 		_, _ = startManager(ctx)
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			after, _ := kept(ctx)
 			g.Expect(after).To(HaveLen(2))
 			g.Expect(after[0].Data).To(Equal(before[0].Data))
 		})
 		Expect(api.Delete(ctx, policy)).To(Succeed())
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			after, bindings := kept(ctx)
 			g.Expect(after).To(BeEmpty())
 			g.Expect(bindings).To(BeEmpty())
@@ -165,15 +146,15 @@ var _ = Describe("The controller", func() {
 		Expect(api.Create(ctx, policy)).To(Succeed())
 		name := client.ObjectKey{Name: "mcpaudit-denied.namespace." + namespace + ".notes"}
 		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
-		eventually(ctx, func(g Gomega) { g.Expect(api.Get(ctx, name, binding)).To(Succeed()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(api.Get(ctx, name, binding)).To(Succeed()) })
 		Expect(binding.Spec.ValidationActions).To(ConsistOf(admissionv1.Warn, admissionv1.Audit))
 		policy.Spec.Gate.Mode = v1alpha1.GateEnforce
 		Expect(api.Update(ctx, policy)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden("(policy notes)")) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden("(policy notes)")) })
 		Expect(try(ctx, workloads(namespace, corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: leaky}}})[1])).To(Succeed(), "targets are Pods")
 		policy.Spec.Gate.Offline = v1alpha1.OfflineNone
 		Expect(api.Update(ctx, policy)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(apierrors.IsNotFound(api.Get(ctx, name, binding))).To(BeTrue()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(apierrors.IsNotFound(api.Get(ctx, name, binding))).To(BeTrue()) })
 	})
 
 	It("leaves a binding alone that it did not make, and says so", func(ctx SpecContext) {
@@ -189,7 +170,7 @@ var _ = Describe("The controller", func() {
 		}}
 		Expect(api.Create(ctx, policy)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, policy)).To(Succeed()) })
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(reconciler.Problem(v1alpha1.PolicyReference{Kind: "ClusterMCPAuditPolicy", Name: "taken"}, "")).To(ContainSubstring("the operator did not make"))
 		})
 		there := &admissionv1.ValidatingAdmissionPolicyBinding{}

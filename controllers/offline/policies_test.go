@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // Images, and the keys that lists have for them.
@@ -55,7 +56,7 @@ func bind(ctx context.Context, policy, namespace string, said map[string]string)
 	}
 	labels := map[string]string{"list": policy + "-" + namespace}
 	for i, data := range listed(said) {
-		list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: fmt.Sprintf("%s-%s-%d", policy, namespace, i), Labels: labels}, Data: data}
+		list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: testenv.SystemNamespace, Name: fmt.Sprintf("%s-%s-%d", policy, namespace, i), Labels: labels}, Data: data}
 		Expect(api.Create(ctx, list)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, list)).To(Succeed()) })
 	}
@@ -64,14 +65,14 @@ func bind(ctx context.Context, policy, namespace string, said map[string]string)
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: policy, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 			ParamRef: &admissionv1.ParamRef{
-				Namespace: systemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(admissionv1.AllowAction),
+				Namespace: testenv.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(admissionv1.AllowAction),
 			},
 			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}},
 		},
 	}
 	Expect(api.Create(ctx, binding)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, binding)).To(Succeed()) })
-	eventually(ctx, func(g Gomega) { // it is in force once the last list is known
+	testenv.Eventually(ctx, func(g Gomega) { // it is in force once the last list is known
 		g.Expect(try(ctx, pod(namespace, corev1.Container{Name: "canary", Image: canary}))).To(MatchError(ContainSubstring("denied request")))
 	})
 }
@@ -285,7 +286,7 @@ var _ = Describe("mcpaudit-denied", func() {
 		Expect(api.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		object.Labels["mcpaudit.dev/gate"] = "disabled"
 		Expect(api.Update(ctx, object)).To(Succeed())
-		eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed()) })
+		testenv.Eventually(ctx, func(g Gomega) { g.Expect(try(ctx, runs(namespace, leaky))).To(Succeed()) })
 	})
 
 	// The API server watches ConfigMaps as long as a binding asks for some, and never

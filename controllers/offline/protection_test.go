@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // admins may do anything, as far as roles go, and are no keepers.
@@ -39,7 +40,7 @@ var _ = Describe("mcpaudit-gate-label", func() {
 		} {
 			namespace := fetch()
 			change(namespace.Labels)
-			eventually(ctx, func(g Gomega) { // the policy may be new
+			testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
 				g.Expect(tenant.Update(ctx, namespace.DeepCopy(), client.DryRunAll)).To(forbidden("only the groups system:masters, mcpaudit:gate-keepers may change its label mcpaudit.dev/"))
 			})
 			for _, subresource := range []string{"status", "finalize"} {
@@ -64,11 +65,11 @@ var _ = Describe("mcpaudit-gate-label", func() {
 
 	It("keeps the labels that the ConfigMap names, and lets a namespace join", func(ctx SpecContext) {
 		keepers := &corev1.ConfigMap{}
-		Expect(api.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
+		Expect(api.Get(ctx, client.ObjectKey{Namespace: testenv.SystemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
 		keepers.Data["labels"], keepers.Data["users"] = "team\ntier\n", "trusted\n"
 		Expect(api.Update(ctx, keepers)).To(Succeed())
 		name := gated(ctx)
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			namespace := &corev1.Namespace{}
 			g.Expect(api.Get(ctx, client.ObjectKey{Name: name}, namespace)).To(Succeed())
 			namespace.Labels["team"] = "b"
@@ -87,12 +88,12 @@ var _ = Describe("A namespace that is deleted", func() {
 		namespace := &corev1.Namespace{}
 		Expect(api.Get(ctx, client.ObjectKey{Name: gated(ctx)}, namespace)).To(Succeed())
 		keepers := &corev1.ConfigMap{}
-		Expect(api.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
+		Expect(api.Get(ctx, client.ObjectKey{Namespace: testenv.SystemNamespace, Name: "mcpaudit-gate-keepers"}, keepers)).To(Succeed())
 		Expect(api.Delete(ctx, keepers)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) {
 			keepers.ResourceVersion = ""
 			Expect(api.Create(ctx, keepers)).To(Succeed())
-			eventually(ctx, func(g Gomega) { // it is known again
+			testenv.Eventually(ctx, func(g Gomega) { // it is known again
 				other := &corev1.Namespace{}
 				g.Expect(api.Get(ctx, client.ObjectKey{Name: gated(ctx)}, other)).To(Succeed())
 				g.Expect(api.Update(ctx, other)).To(Succeed())
@@ -100,7 +101,7 @@ var _ = Describe("A namespace that is deleted", func() {
 		})
 		open := namespace.DeepCopy()
 		delete(open.Labels, "mcpaudit.dev/gate")
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(as("keeper", admins, "mcpaudit:gate-keepers").Update(ctx, open.DeepCopy(), client.DryRunAll)).To(MatchError(ContainSubstring("no params found")))
 		})
 		Expect(as("tenant", admins).Status().Update(ctx, open, client.DryRunAll)).To(forbidden("has its labels changed by itself"))
@@ -120,7 +121,7 @@ var _ = Describe("mcpaudit-status", func() {
 			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
 		Expect(api.Create(ctx, audit)).To(Succeed())
 		audit.Status.ObservedGeneration = 1
-		eventually(ctx, func(g Gomega) { // the policy may be new
+		testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
 			g.Expect(as("admin", "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
 		})
 		Expect(as(managerUser, "system:masters").Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(Succeed())
@@ -142,7 +143,7 @@ var _ = Describe("mcpaudit-status", func() {
 		}
 		exception.Status.LastUsedTime = ptr.To(metav1.Now())
 		audit.Status.ObservedGeneration = 1
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(gate.Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
 		})
 		Expect(gate.Status().Update(ctx, exception, client.DryRunAll)).To(Succeed())
@@ -164,7 +165,7 @@ var _ = Describe("mcpaudit-status", func() {
 		}
 		report.SetFinalizers([]string{"foregroundDeletion"})
 		Expect(as(managerUser, "system:masters").Create(ctx, report.DeepCopy(), client.DryRunAll)).To(Succeed())
-		eventually(ctx, func(g Gomega) { // the policy may be new
+		testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
 			g.Expect(as("admin", "system:masters").Create(ctx, report.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))
 		})
 		Expect(as(managerUser, "system:masters").Create(ctx, report)).To(Succeed())
@@ -194,7 +195,7 @@ var _ = Describe("mcpaudit-size", func() {
 	It("S5: bounds arguments, the whole spec and the metadata of an audit", func(ctx SpecContext) {
 		audit := newAudit()
 		audit.Spec.Probe = arguments(1300 << 10)
-		eventually(ctx, func(g Gomega) { // the policy may be new
+		testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
 			g.Expect(api.Create(ctx, audit.DeepCopy(), client.DryRunAll)).To(tooLarge("32 KiB of arguments"))
 		})
 		audit.Spec.Probe = arguments(33 << 10)
@@ -230,7 +231,7 @@ var _ = Describe("mcpaudit-size", func() {
 			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: fmt.Sprint("k", i), Operator: metav1.LabelSelectorOpIn, Values: values})
 		}
 		policy := &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "large"}, Spec: v1alpha1.MCPAuditPolicySpec{Match: &v1alpha1.Match{ObjectSelector: selector}}}
-		eventually(ctx, func(g Gomega) {
+		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(api.Create(ctx, policy.DeepCopy(), client.DryRunAll)).To(tooLarge("spec has more than 64 KiB"))
 		})
 	})

@@ -10,6 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
 // serverKind is a CRD of MCPServers of a group, which takes any spec.
@@ -30,7 +32,7 @@ var _ = Describe("MCPServer objects", func() {
 	It("are judged by what they run, and never by what is not there", func(ctx SpecContext) {
 		namespace := gated(ctx)
 		for _, group := range []string{"toolhive.stacklok.dev", "kagent.dev", "mcp.x-k8s.io"} {
-			create(ctx, fmt.Sprintf(serverKind, group))
+			testenv.Create(ctx, fmt.Sprintf(serverKind, group))
 		}
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
 			leakyKey: line("", "", "deny"), honestKey: line("/run ", "a ", "deny") + "\n" + line("", "--more a ", "deny"), "docker.io/library/node:24-alpine3.21": line("npx ", "x ", "deny"), "containers": "other,canary",
@@ -45,7 +47,7 @@ var _ = Describe("MCPServer objects", func() {
 			{"mcp.x-k8s.io", "{source: {containerImage: {ref: LEAKY}}}"},
 		} {
 			spec := strings.NewReplacer("LEAKY", leaky, "HONEST", honest).Replace(c.spec)
-			eventually(ctx, func(g Gomega) { // the kind may be new
+			testenv.Eventually(ctx, func(g Gomega) { // the kind may be new
 				g.Expect(try(ctx, mcpServer(c.group, namespace, spec))).To(forbidden("MCPServer server: server mcp runs "), "%s %s", c.group, c.spec)
 			})
 			Expect(try(ctx, mcpServer(c.group, namespace, strings.NewReplacer("1111", "4444", "[a]", "[b]", "[x]", "[z]").Replace(spec)))).To(Succeed(), "%s %s", c.group, c.spec)

@@ -9,24 +9,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // The definitions of the two kinds of policy report as they are published: those that
 // clusters have, and not a copy that says what the tests would like. They are read from
 // Go modules, whose content the sums hold fast.
 var (
-	openReports = published{
+	openReports = Published{
 		"github.com/openreports/reports-api@v0.2.1", "h1:g9KS3yle9Y1elmww4TK9EkD1rl6inIaiIJPX6e+u680=",
 		"config/crd/openreports.io_reports.yaml",
 	}
-	policyReports = published{
+	policyReports = Published{
 		"github.com/kyverno/kyverno@v1.13.4", "h1:2zUi+eszlisLdCir+WIf2NtuUfFPvJtjUNpewdtLjVw=",
 		"config/crds/policyreport/wgpolicyk8s.io_policyreports.yaml",
 	}
 )
 
-// published is a file of a Go module.
-type published struct{ module, sum, file string }
+// Published is a file of a Go module, which is fetched for a test: as a dependency, only to
+// have one file of it, the module would be a heavy one.
+type Published struct{ Module, Sum, File string }
 
 // OpenReports is the definition of Report, openreports.io/v1alpha1.
 func OpenReports() ([]byte, error) { return openReports.read() }
@@ -34,22 +36,42 @@ func OpenReports() ([]byte, error) { return openReports.read() }
 // PolicyReports is the definition of PolicyReport, wgpolicyk8s.io/v1alpha2.
 func PolicyReports() ([]byte, error) { return policyReports.read() }
 
-func (p published) read() ([]byte, error) {
-	download := exec.Command("go", "mod", "download", "-json", p.module)
+func (p Published) read() ([]byte, error) {
+	path, err := p.Path()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// Path downloads the module unless the module cache has it, and returns where the file lies.
+// The go command tries a proxy that fails but once.
+func (p Published) Path() (path string, err error) {
+	for range 5 {
+		if path, err = p.download(); err == nil {
+			return path, nil
+		}
+		time.Sleep(2 * time.Second)
+	}
+	return "", err
+}
+
+func (p Published) download() (string, error) {
+	download := exec.Command("go", "mod", "download", "-json", p.Module)
 	download.Dir = os.TempDir() // outside of any module, whose go.sum would have a say
 	download.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	var stderr bytes.Buffer
 	download.Stderr = &stderr
 	out, err := download.Output()
 	if err != nil {
-		return nil, fmt.Errorf("download %s: %w: %s%s", p.module, err, out, stderr.Bytes())
+		return "", fmt.Errorf("download %s: %w: %s%s", p.Module, err, out, stderr.Bytes())
 	}
 	var got struct{ Dir, Sum string }
 	if err := json.Unmarshal(out, &got); err != nil {
-		return nil, fmt.Errorf("download %s: %w", p.module, err)
+		return "", fmt.Errorf("download %s: %w", p.Module, err)
 	}
-	if got.Sum != p.sum {
-		return nil, fmt.Errorf("download %s: its sum is %s, not %s", p.module, got.Sum, p.sum)
+	if got.Sum != p.Sum {
+		return "", fmt.Errorf("download %s: its sum is %s, not %s", p.Module, got.Sum, p.Sum)
 	}
-	return os.ReadFile(filepath.Join(got.Dir, p.file))
+	return filepath.Join(got.Dir, p.File), nil
 }

@@ -29,9 +29,8 @@ func Start() (*envtest.Environment, client.Client, error) {
 	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil {
 		return nil, nil, fmt.Errorf("register kinds: %w", err)
 	}
-	_, here, _, _ := runtime.Caller(0)
 	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases")},
+		CRDDirectoryPaths:     []string{configPath("crd/bases")},
 		ErrorIfCRDPathMissing: true,
 	}
 	config, err := environment.Start()
@@ -43,4 +42,10 @@ func Start() (*envtest.Environment, client.Client, error) {
 		return nil, nil, errors.Join(fmt.Errorf("create client: %w", err), environment.Stop())
 	}
 	return environment, live, nil
+}
+
+// configPath returns where a path below config/ lies.
+func configPath(path string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "config", path)
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -26,34 +25,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
-// published is a file of a Go module, which is fetched for the test: as a dependency,
-// only to have one file of it, the module would be a heavy one. The sum holds it fast.
-type published struct{ module, sum, file string }
-
-var crds = []published{
-	{"github.com/cilium/cilium@v1.17.6", "h1:5BgAhTKJH2rzsipQL1/GzEVRmKEujMvcFD+zcMZqLHU=",
-		"pkg/k8s/apis/cilium.io/client/crds/v2/ciliumnetworkpolicies.yaml"},
-	{"sigs.k8s.io/security-profiles-operator@v0.9.1", "h1:psXG9t33xA8nZBEIe+VF4Dy0iF8CnEDXoQmaPLpfrSE=",
-		"deploy/base-crds/crds/seccompprofile.yaml"},
-}
-
-func (p published) path(t *testing.T) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", p.module)
-	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr // outside of any module, whose go.sum would have a say
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("download %s: %v\n%s", p.module, err, out)
-	}
-	var got struct{ Dir, Sum string }
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Sum != p.sum {
-		t.Fatalf("download %s: its sum is %s, not %s", p.module, got.Sum, p.sum)
-	}
-	return filepath.Join(got.Dir, p.file)
+var crds = []testenv.Published{
+	{Module: "github.com/cilium/cilium@v1.17.6", Sum: "h1:5BgAhTKJH2rzsipQL1/GzEVRmKEujMvcFD+zcMZqLHU=",
+		File: "pkg/k8s/apis/cilium.io/client/crds/v2/ciliumnetworkpolicies.yaml"},
+	{Module: "sigs.k8s.io/security-profiles-operator@v0.9.1", Sum: "h1:psXG9t33xA8nZBEIe+VF4Dy0iF8CnEDXoQmaPLpfrSE=",
+		File: "deploy/base-crds/crds/seccompprofile.yaml"},
 }
 
 func golden(t *testing.T, server, name string) []byte {
@@ -77,7 +53,11 @@ func TestAccepted(t *testing.T) {
 	}()
 	var paths []string
 	for _, crd := range crds {
-		paths = append(paths, crd.path(t))
+		path, err := crd.Path()
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
 	}
 	if _, err := envtest.InstallCRDs(environment.Config, envtest.CRDInstallOptions{Paths: paths}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,175 @@
+//go:build envtest
+
+package testenv
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// The namespaces of the operator, and those that it starts audit Pods in.
+const (
+	SystemNamespace = "mcpaudit-system"
+	RunNamespace    = "mcpaudit-runs"
+)
+
+// API and Config reach the API server of a Ginkgo suite, of which a process has one.
+var (
+	API    client.Client
+	Config *rest.Config
+)
+
+// RunSpecs runs the specs of a package, and shows what is logged where one fails.
+func RunSpecs(t *testing.T, title string) {
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	log.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(ginkgo.GinkgoWriter, nil)))
+	ginkgo.RunSpecs(t, title)
+}
+
+// Begin starts the API server of a suite, with both namespaces and what config/rbac and the
+// other folders of config hold, and stops it when the suite is over.
+func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config) {
+	ginkgo.GinkgoHelper()
+	environment, api, err := Start()
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	ginkgo.DeferCleanup(environment.Stop)
+	API, Config = api, environment.Config
+	for _, name := range []string{RunNamespace, SystemNamespace} {
+		gomega.Expect(API.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(gomega.Succeed())
+	}
+	for _, folder := range append([]string{"rbac"}, folders...) {
+		for _, object := range Manifests(ctx, folder) {
+			gomega.Expect(API.Create(ctx, object)).To(gomega.Succeed())
+		}
+	}
+	return API, Config
+}
+
+// Manifests returns the objects of a folder of config, as kustomize builds it.
+func Manifests(ctx context.Context, folder string) []*unstructured.Unstructured {
+	ginkgo.GinkgoHelper()
+	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
+	content, err := exec.CommandContext(ctx, kubectl, "kustomize", configPath(folder)).Output()
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return Decode(string(content))
+}
+
+// Decode returns the objects of a text of YAML.
+func Decode(text string) (objects []*unstructured.Unstructured) {
+	ginkgo.GinkgoHelper()
+	for decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		gomega.Expect(err).NotTo(gomega.HaveOccurred())
+		objects = append(objects, object)
+	}
+}
+
+// Create creates the objects of a text of YAML.
+func Create(ctx context.Context, text string) []*unstructured.Unstructured {
+	ginkgo.GinkgoHelper()
+	objects := Decode(text)
+	for _, object := range objects {
+		gomega.Expect(API.Create(ctx, object)).To(gomega.Succeed())
+	}
+	return objects
+}
+
+// Remove deletes an object and waits until it is gone.
+func Remove(ctx context.Context, object client.Object) {
+	ginkgo.GinkgoHelper()
+	gomega.Expect(client.IgnoreNotFound(API.Delete(ctx, object))).To(gomega.Succeed())
+	Eventually(ctx, func(g gomega.Gomega) {
+		g.Expect(apierrors.IsNotFound(API.Get(ctx, client.ObjectKeyFromObject(object), object))).To(gomega.BeTrue())
+	})
+}
+
+// Namespace creates a namespace for one spec and returns its name.
+func Namespace(ctx context.Context, labels map[string]string) string {
+	ginkgo.GinkgoHelper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-", Labels: labels}}
+	gomega.Expect(API.Create(ctx, namespace)).To(gomega.Succeed())
+	return namespace.Name
+}
+
+// Manager returns a manager that acts as a service account of config/rbac.
+func Manager(account string, options ctrl.Options) ctrl.Manager {
+	ginkgo.GinkgoHelper()
+	as := rest.CopyConfig(Config)
+	as.Impersonate.UserName = "system:serviceaccount:" + SystemNamespace + ":" + account
+	options.Scheme, options.Metrics = API.Scheme(), metricsserver.Options{BindAddress: "0"}
+	options.Controller = crconfig.Controller{SkipNameValidation: ptr.To(true)} // one process starts several
+	manager, err := ctrl.NewManager(as, options)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return manager
+}
+
+// Run runs managers until the caller stops them.
+func Run(ctx context.Context, managers ...ctrl.Manager) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	for _, manager := range managers {
+		running.Go(func() {
+			defer ginkgo.GinkgoRecover()
+			gomega.Expect(manager.Start(ctx)).To(gomega.Succeed())
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// Eventually polls until a check succeeds. Only a spec that fails waits as long as that may
+// take, so it is more than the busiest machine needs.
+func Eventually(ctx context.Context, check func(gomega.Gomega)) {
+	ginkgo.GinkgoHelper()
+	gomega.Eventually(ctx, check).WithTimeout(2 * time.Minute).WithPolling(50 * time.Millisecond).Should(gomega.Succeed())
+}
+
+// Passes counts the reconciliations of this process, and those that failed.
+func Passes() (all, failed float64) {
+	ginkgo.GinkgoHelper()
+	families, err := metrics.Registry.Gather()
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			switch family.GetName() {
+			case "controller_runtime_reconcile_total":
+				all += m.GetCounter().GetValue()
+			case "controller_runtime_reconcile_errors_total":
+				failed += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return all, failed
+}
