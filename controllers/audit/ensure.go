@@ -27,10 +27,14 @@ const refusedPause = 15 * time.Second
 // again because a verdict is late.
 func (r *Reconciler) find(ctx context.Context, s *session) (outcome, error) {
 	out, err := r.confirm(ctx, s)
-	if out == proceed && err == nil && s.pod == nil {
-		s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")
+	if err != nil || out != proceed || s.pod != nil {
+		return out, err
 	}
-	return out, err
+	if _, err := r.resolve(ctx, s); err != nil { // for the digest in the status, if it can be had
+		return proceed, err
+	}
+	s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")
+	return proceed, nil
 }
 
 // ensure creates the audit Pod, unless the API server knows of one that the cache does not

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -259,11 +260,14 @@ var _ = Describe("an audit", func() {
 		b.reconcile(ctx)
 	})
 
-	It("says that its Pod was deleted by somebody, and does not begin anew by itself", func(ctx SpecContext) {
+	DescribeTable("says that its Pod was deleted by somebody, and does not begin anew by itself", func(ctx SpecContext, registry error, digest string) {
 		b := newBench(ctx, retries(0))
 		b.reconcile(ctx)
 		Expect(api.Delete(ctx, b.pod(ctx))).To(Succeed())
+		b.images.err = registry
 		b.reconcile(ctx)
+		Expect(b.audit(ctx).Status.ImageDigest).To(BeEquivalentTo(digest))
+		b.images.err = nil
 		Expect(b.audit(ctx)).To(And(haveCondition("Ready", "AuditInconclusive"), haveCondition("Audited", "PodFailed"), haveCondition("Auditing", "Idle")))
 		Expect(message(b.audit(ctx), "Audited")).To(ContainSubstring("disappeared before it could report"))
 		Expect(b.reconcile(ctx)).To(BeZero())
@@ -271,7 +275,9 @@ var _ = Describe("an audit", func() {
 		b.request(ctx, "again")
 		b.audited(ctx, clean())
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
-	})
+	},
+		Entry("with a registry that answers", nil, "sha256:"+strings.Repeat("a", 64)),
+		Entry("with a registry that does not: a second Pod would run the server again", imageref.ErrUnreachable, ""))
 
 	It("is not decided again by the Pod of an earlier run that does not go away", func(ctx SpecContext) {
 		b := newBench(ctx)
