@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -20,11 +19,11 @@ func rulesCommand(_ context.Context, args []string, stdout, _ io.Writer) (int, e
 			fmt.Fprintf(&text, "%-19s %-9s %s\n", r.ID, r.Severity, r.Title)
 		}
 	case 1:
-		i := slices.IndexFunc(all, func(r rules.Rule) bool { return strings.EqualFold(r.ID, args[0]) })
-		if i < 0 {
+		r, ok := rules.Find(strings.ToUpper(args[0]))
+		if !ok {
 			return exitError, fmt.Errorf("there is no rule %q: mcpaudit rules lists them", args[0])
 		}
-		explain(&text, all[i])
+		explain(&text, r)
 	default:
 		return exitError, fmt.Errorf("mcpaudit rules takes one rule, as in mcpaudit rules %s", all[0].ID)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -119,7 +118,7 @@ func (m *markdown) table(title string, findings []report.Finding) {
 
 // rule links the explanation of a rule that is one.
 func rule(id string) string {
-	if slices.ContainsFunc(rules.All(), func(r rules.Rule) bool { return r.ID == id }) {
+	if _, ok := rules.Find(id); ok {
 		return fmt.Sprintf("[%s](%s#%s)", id, rulesPage, strings.ToLower(id))
 	}
 	return code(brief(id, 64))

@@ -46,13 +46,12 @@ func ruleName(f report.Finding) string {
 // ofFinding describes the rule of a finding, by the ruleset of this version where it
 // has the rule.
 func ofFinding(f report.Finding) sarifRule {
-	all := rules.All()
-	i := slices.IndexFunc(all, func(r rules.Rule) bool { return r.ID == f.Rule })
-	if i < 0 {
+	r, ok := rules.Find(f.Rule)
+	if !ok {
 		title := sarifPlain(cmp.Or(f.Title, f.Rule, "A rule that this version does not know"))
 		return ruleOf(ruleName(f), title, title, f.Severity, sarifText{Text: title}, "")
 	}
-	return ofRule(all[i])
+	return ofRule(r)
 }
 
 func ofRule(r rules.Rule) sarifRule {

@@ -11,6 +11,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
+// The rules that a contact can be found by.
+const (
+	idUndeclaredEgress    = "MCPA-EGRESS-001"
+	idMetadataService     = "MCPA-EGRESS-002"
+	idOtherHost           = "MCPA-EGRESS-003"
+	idStartupEgress       = "MCPA-EGRESS-004"
+	idIdleEgress          = "MCPA-EGRESS-005"
+	idUndeclaredTelemetry = "MCPA-EGRESS-006"
+	idOwnResolver         = "MCPA-EGRESS-007"
+)
+
 // contact says what one effect on the network is judged to be. Each is one of them,
 // so that it makes one finding: that of the most specific rule.
 type contact struct {

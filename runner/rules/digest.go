@@ -2,60 +2,43 @@ package rules
 
 import (
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
-	"fmt"
-	"io/fs"
-	"maps"
-	"slices"
-	"strings"
+	"encoding/json"
 	"sync"
 
-	"github.com/mcpaudit/mcpaudit/runner/behavior"
-	"github.com/mcpaudit/mcpaudit/runner/poison"
-	"github.com/mcpaudit/mcpaudit/runner/scope"
-	"github.com/mcpaudit/mcpaudit/runner/squat"
-	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-//go:embed *.go
-var source embed.FS
+// engine is the version of the code that decides. Raise it with every change of what is
+// found in the same audit: operators audit again, and TestDecisions asks for it. A change
+// that finds the same (a comment, a message, a name) leaves it.
+const engine = 1
 
-// sources are the packages that judge: what a rule finds is decided there, and
-// nowhere else.
-var sources = map[string]fs.FS{
-	"rules": source, "scope": scope.Source, "poison": poison.Source, "squat": squat.Source, "behavior": behavior.Source,
-	"syscalls": syscalls.Source,
-}
+// Digest identifies the rules: "sha256:" and 64 hex digits over the version of the
+// engine, the word lists, and what a finding has of its rule. Two programs with the same
+// digest find the same in the same audit.
+var Digest = sync.OnceValue(func() string { return digest(engine, All(), loaded().risks, words.All()) })
 
-// Digest identifies the rules: "sha256:" and 64 hex digits over the source of all
-// that judges, tests excepted. Two programs with the same digest find the same in
-// the same; another digest may stand for no more than a comment that was reworded.
-var Digest = sync.OnceValue(func() string {
-	digest, err := sum(sources)
+func digest(version int, all []Rule, risks map[string]float64, words map[string]string) string {
+	type decided struct {
+		ID, Title, Mitigation, Risk string
+		Severity                    report.Severity
+	}
+	var data struct {
+		Engine int
+		Rules  []decided
+		Risks  map[string]float64
+		Words  map[string]string
+	}
+	data.Engine, data.Risks, data.Words = version, risks, words
+	for _, r := range all {
+		data.Rules = append(data.Rules, decided{r.ID, r.Title, r.Mitigation, r.Risk, r.Severity})
+	}
+	text, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // embedded files can be read
+		panic(err) // strings and finite numbers
 	}
-	return digest
-})
-
-// sum hashes the names and the lengths of the files with what is in them.
-func sum(packages map[string]fs.FS) (string, error) {
-	hash := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(packages)) {
-		err := fs.WalkDir(packages[name], ".", func(file string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || strings.HasSuffix(file, "_test.go") {
-				return err
-			}
-			text, err := fs.ReadFile(packages[name], file)
-			if err == nil {
-				_, err = fmt.Fprintf(hash, "%s/%s %d\n%s", name, file, len(text), text)
-			}
-			return err
-		})
-		if err != nil {
-			return "", fmt.Errorf("hash package %s: %w", name, err)
-		}
-	}
-	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

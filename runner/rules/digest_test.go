@@ -1,81 +1,46 @@
 package rules
 
 import (
-	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
-	"testing/fstest"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// The digest is that of what judges: it changes with it, and with nothing else.
+// The digest changes with what decides and with what a finding has of its rule, and with
+// no other word.
 func TestDigest(t *testing.T) {
-	of := func(change func(map[string]fs.FS)) string {
-		t.Helper()
-		packages := map[string]fs.FS{
-			"rules": fstest.MapFS{"a.go": {Data: []byte("aa")}, "b.go": {Data: []byte("b")}, "a_test.go": {Data: []byte("t")}},
-			"scope": fstest.MapFS{"c.go": {Data: []byte("c")}},
-		}
-		change(packages)
-		digest, err := sum(packages)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return digest
+	of := func(version int, change func(*Rule), risks map[string]float64, words map[string]string) string {
+		rule := Rule{ID: "MCPA-A-001", Severity: report.SeverityHigh, Title: "t", Risk: "R", Mitigation: "m", Description: "d", Fix: "f", Expected: "e"}
+		change(&rule)
+		return digest(version, []Rule{rule}, risks, words)
 	}
-	same := of(func(map[string]fs.FS) {})
-	for name, tc := range map[string]struct {
-		change  func(map[string]fs.FS)
-		differs bool
-	}{
-		"nothing":      {func(map[string]fs.FS) {}, false},
-		"a test":       {func(p map[string]fs.FS) { p["rules"].(fstest.MapFS)["a_test.go"].Data = []byte("u") }, false},
-		"a new test":   {func(p map[string]fs.FS) { p["rules"].(fstest.MapFS)["d_test.go"] = &fstest.MapFile{} }, false},
-		"a rule":       {func(p map[string]fs.FS) { p["rules"].(fstest.MapFS)["a.go"].Data = []byte("ab") }, true},
-		"a new file":   {func(p map[string]fs.FS) { p["scope"].(fstest.MapFS)["d.go"] = &fstest.MapFile{} }, true},
-		"a name":       {func(p map[string]fs.FS) { p["scope"] = fstest.MapFS{"d.go": {Data: []byte("c")}} }, true},
-		"the packages": {func(p map[string]fs.FS) { p["rules"], p["scope"] = p["scope"], p["rules"] }, true},
-		"a boundary": {func(p map[string]fs.FS) {
-			p["rules"] = fstest.MapFS{"a.go": {Data: []byte("aarules/b.go 1\nb")}}
-		}, true},
+	risks, lists, nothing := map[string]float64{"R": 0.5}, map[string]string{"a": "[]"}, func(*Rule) {}
+	same := of(1, nothing, risks, lists)
+	for name, got := range map[string]string{
+		"the version": of(2, nothing, risks, lists),
+		"a weight":    of(1, nothing, map[string]float64{"R": 0.6}, lists),
+		"a word":      of(1, nothing, risks, map[string]string{"a": `["b"]`}),
+		"the id":      of(1, func(r *Rule) { r.ID = "MCPA-A-002" }, risks, lists),
+		"severity":    of(1, func(r *Rule) { r.Severity = report.SeverityLow }, risks, lists),
+		"title":       of(1, func(r *Rule) { r.Title = "u" }, risks, lists),
+		"mitigation":  of(1, func(r *Rule) { r.Mitigation = "n" }, risks, lists),
+		"risk":        of(1, func(r *Rule) { r.Risk = "S" }, risks, lists),
 	} {
-		if got := of(tc.change); (got != same) != tc.differs {
-			t.Errorf("%s: %s", name, got)
+		if got == same {
+			t.Errorf("%s does not change the digest", name)
 		}
+	}
+	if got := of(1, func(r *Rule) { r.Description, r.Fix, r.Expected, r.References = "D", "F", "E", []string{"X"} }, risks, lists); got != same {
+		t.Error("prose that is in no finding changes the digest")
 	}
 	if !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(Digest()) {
-		t.Errorf("the rules' own digest is %q", Digest())
+		t.Errorf("the digest is %q", Digest())
 	}
-	for name := range sources {
-		if files, err := fs.Glob(sources[name], "*.go"); err != nil || len(files) == 0 {
-			t.Errorf("there is nothing of package %s: %v", name, err)
-		}
-	}
-}
-
-// observers say what was seen; everything else that the rules import judges, and has
-// to be in their digest.
-var observers = []string{"breach", "canary", "inputs", "leak", "manifest", "profile", "sinkhole", "trace"}
-
-func TestDigestHasAllThatJudges(t *testing.T) {
-	imported := regexp.MustCompile(`(?m)^\t"github.com/mcpaudit/mcpaudit/runner/([a-z]+)"$`)
-	files, err := fs.Glob(source, "*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := fs.ReadFile(source, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		for _, match := range imported.FindAllSubmatch(text, -1) {
-			if name := string(match[1]); sources[name] == nil && !slices.Contains(observers, name) {
-				t.Errorf("%s imports runner/%s, which is neither in sources nor an observer", file, name)
-			}
-		}
+	if files := slices.Sorted(maps.Keys(words.All())); !slices.Contains(files, "squat") {
+		t.Errorf("the word lists are %q", files)
 	}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,18 +8,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
-
-var enumeration = Rule{
-	ID: "MCPA-FILE-004", Severity: report.SeverityMedium, Title: "Broad enumeration of directories",
-	Description: fmt.Sprintf("At least %d unrelated places (entries of the user's home, or of the root directory) were listed by one capability, "+
-		"with success, and no argument named them or a directory above them. What lies below one place counts once. No findings "+
-		"are the server's own package and working directory, temporary directories, /proc and /sys, what runtimes list by themselves, "+
-		"and a server that says that it is about the home, the disk or the whole system.", broad),
-	Fix:        "List the directories that an argument or the configuration names; or say in the description that the capability goes through the home, and for what.",
-	Expected:   "A search or backup tool that never says what it goes through.",
-	Mitigation: "Mount only the directories that the server is about into its container; a home of its own (an emptyDir) in place of the user's.",
-	References: []string{"OWASP MCP10:2025", "SAFE-T1606"},
-}
 
 // broad is how many unrelated places are many: a user has more, and few programs have
 // to do with five.

@@ -9,30 +9,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-var evasionRules = []family{
-	{evasion, findEvasion},
-}
-
-var evasion = Rule{
-	ID: "MCPA-EVADE-001", Severity: report.SeverityHigh, Title: "Call that could hide from the tracer",
-	Description: "A system call was made, or tried, by which a program can hide from a tracer, get at another process, or " +
-		"leave its sandbox. High: ptrace, signals to processes that are not the server's, arguments that the tracer could " +
-		"not read, a mount or seccomp listener that worked, and whatever the sandbox kills for (another ABI such as " +
-		"int 0x80, CLONE_UNTRACED, a seccomp listener, AF_VSOCK). Medium: another process's memory or descriptors, " +
-		"namespaces, prctl that makes the process unreadable, bpf, sockets that see other traffic, kernel modules, " +
-		"a program run from memory. " +
-		"What runtimes try at every start is no finding: io_uring and clone3, which the sandbox refuses as if the kernel " +
-		"had none, calls that are newer than the tracer, signal 0, signals that a tool is declared to send, and the " +
-		"namespaces in which a browser shuts its own processes, where the declaration speaks of pages or browsers.",
-	Fix: "Do without; if the server needs it, say so in its description and suppress the finding with that reason.",
-	Expected: "A browser or a container tool sandboxes itself by namespaces, a debugger traces, a profiler reads another's memory: " +
-		"each does what the rule says. A browser that the server starts as a program of its own is known and left out. That /proc/self/status " +
-		"is read, where the number of a tracer stands, is no finding at all: libnuma, psutil and .NET read it for other reasons.",
-	Mitigation: "Run the server with seccompProfile RuntimeDefault or a narrower one that refuses {object}, with all capabilities dropped and " +
-		"allowPrivilegeEscalation: false; with hostPID: false and no shareProcessNamespace it sees no process but its own.",
-	References: []string{"OWASP MCP08:2025", "SAFE-T1303"},
-}
-
 // way says what a call is good for, in a sentence behind "called NAME".
 type way struct {
 	what string

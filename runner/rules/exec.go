@@ -13,30 +13,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-var processRules = []family{
-	{undeclaredSubprocess, findSubprocesses},
-	{injectedCommand, findInjections},
-	{detachedProcess, findDetached},
-	{evaluatedArgument, findEvaluated},
-}
-
-var undeclaredSubprocess = Rule{
-	ID: "MCPA-EXEC-001", Severity: report.SeverityHigh, Title: "Undeclared subprocess",
-	Description: "A program was started after start-up, with success, and nothing in the declaration speaks of running " +
-		"anything, or of what the program is for (kubectl for Kubernetes): Medium. High where the declared scope has a list " +
-		"of programs without it. What a started program starts is part of it: a shell's pipeline, or a browser with its " +
-		"helpers, is one finding. What a launcher starts until the server reads " +
-		"its first request is no finding, nor are the programs by which runtimes ask about the system they are on (uname, " +
-		"ldconfig), the question whether a program is installed (which), the server's own code in a process of its own, " +
-		"a program (no shell, no interpreter) that came in the packages with the server, and a command that came as the value of an argument for commands.",
-	Fix: "Say in the description which programs the capability runs; or do without them.",
-	Expected: "A tool whose description says what it is for and not how (\"converts a video\") and that runs a program for it. " +
-		"It is Medium, and one finding for each program that the server itself starts.",
-	Mitigation: "Allow {object} in exec of the declared scope if the server needs it. Otherwise run the server in an image without it, " +
-		"such as a distroless one, or under an AppArmor or Landlock profile that lets it execute nothing else.",
-	References: []string{"OWASP MCP05:2025", "SAFE-T1101"},
-}
-
 // inquiries are programs that language runtimes start by themselves: Python's
 // ctypes and platform modules, for instance; and which, which only looks. They
 // count only where systems have them (bin): anything can be called uname.

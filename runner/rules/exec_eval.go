@@ -10,20 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-var evaluatedArgument = Rule{
-	ID: "MCPA-EXEC-004", Severity: report.SeverityHigh, Title: "Argument was evaluated as code",
-	Description: "The answers show that a text of an argument reached an interpreter in the server's own process (eval, new Function, exec), " +
-		"where no system call shows it. Both must be seen of one tool: a word that was handed in came back as a name that is not defined " +
-		"(\"image is not defined\", \"name 'image' is not defined\"), and a text that is no code came back as a syntax error of JavaScript or Python. " +
-		"No finding where the tool's own texts say that it evaluates or runs code.",
-	Fix: "Do not evaluate what comes from outside: use a template language without code, a parser of expressions, or a list of formats.",
-	Expected: "A tool with an interpreter of its own that words its errors as JavaScript or Python do, and does not say that it evaluates anything. " +
-		"JSON.parse has other words. A server that hides its errors is not found.",
-	Mitigation: "Do not let text that others wrote become arguments of {object} before it is repaired: whoever chooses the argument runs code " +
-		"with all that the server may do. Give the server no secrets, no network that it does not need, and a read-only root file system.",
-	References: []string{"OWASP MCP05:2025"},
-}
-
 var (
 	// undefined is a name that an interpreter does not know: in JavaScript, where a
 	// label may stand before it, and in Python.

@@ -10,43 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-var fileRules = []family{
-	{sensitiveFile, findSensitiveFiles},
-	{writtenOutside, findWrites},
-	{traversal, findTraversals},
-	{enumeration, findEnumeration},
-	{readOutside, findReads},
-}
-
-var sensitiveFile = Rule{
-	ID: "MCPA-FILE-001", Severity: report.SeverityHigh, Title: "Sensitive file read",
-	Description: "A file that usually holds secrets (keys, credentials, tokens, password databases) was opened for reading, " +
-		"with success, and nothing in the declaration speaks of it. A failed open is no finding, nor is a file that the " +
-		"server's subject explains (a kubeconfig for a server about Kubernetes), nor the environment file that a server " +
-		"loads when it starts. Files that ordinary tools open unasked (.netrc, .npmrc) count only where no such tool can " +
-		"have been the reason, and then as Medium. Info, where a program in Perl or Ruby opened the password database as " +
-		"these do when they look up a user: they ask for the shadow entry, too.",
-	Fix: "Read only what the capability needs, and say in its description which files those are.",
-	Expected: "A server whose subject is not among the words that the rule knows for a file; a scanner that never says that it looks into " +
-		"every file. A word of its description, or readPaths of a declared scope, silences it.",
-	Mitigation: "Keep {object} away from the server: run it in a container, or as a user, that has no such file, with a home of its own. " +
-		"Give the one credential that it needs by its configuration.",
-	References: []string{"OWASP MCP01:2025", "SAFE-T1502"},
-}
-
-var canaryRead = Rule{
-	ID: "MCPA-SECRET-001", Severity: report.SeverityHigh, Title: "Decoy secret read",
-	Description: "One of the decoy secrets that the audit had planted in the server's home directory was opened for " +
-		"reading, or given another name by which it can be, with success, and nothing in the declaration speaks of such a file. Nothing but a search for secrets " +
-		"leads there.",
-	Fix: "Do not read credentials of the user; take those that the server needs from its own configuration.",
-	Expected: "A search through the whole home that an argument did not ask for, in a server that does not say so. What a declaration names " +
-		"(a kubeconfig, for a server about Kubernetes) is excused.",
-	Mitigation: "Run the server with a home of its own (an emptyDir, HOME set to it) and mount no credentials into it, so that {object} is not there; " +
-		"automountServiceAccountToken: false.",
-	References: []string{"OWASP MCP01:2025", "SAFE-T1502"},
-}
-
 func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := locate(e.Path)

@@ -14,59 +14,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 )
 
-// hiddenRules are about passages of the manifest that a model reads and people do not.
-var hiddenRules = []family{
-	{hiddenUnicode, findHidden(poison.WayUnicode)},
-	{hiddenTerminal, findHidden(poison.WayTerminal)},
-	{hiddenEncoded, findHidden(poison.WayEncoded)},
-	{hiddenMarkup, findHidden(poison.WayMarkup)},
-}
-
-// showManifest is the control against all of them.
-const showManifest = "Do not approve the server by what the client shows of {object}: read its manifest as JSON with all that is not ASCII " +
-	"escaped, or use a client or gateway that removes such characters before the model sees them."
-
-var hiddenUnicode = Rule{
-	ID: "MCPA-POISON-010", Severity: report.SeverityHigh, Title: "Characters that people do not see in the manifest",
-	Description: "A text of the manifest has tag characters, runs of variation selectors, of zero-width or of private-use characters, " +
-		"zero-width characters within Latin words, or characters that turn Latin words about. A model reads them, the person who " +
-		"approves the tool does not. High where they decode to a text, Medium where they do not.",
-	Fix: "Write the text in characters that can be seen.",
-	Expected: "Emoji sequences and flags, the marks of right-to-left and joining scripts, a byte order mark, soft hyphens, and one or two " +
-		"zero-width spaces from the clipboard are no findings. A description that shows such a trick as an example is one.",
-	Mitigation: showManifest, References: []string{"OWASP MCP03:2025", "SAFE-T1001", "SAFE-T1402"},
-}
-
-var hiddenTerminal = Rule{
-	ID: "MCPA-POISON-011", Severity: report.SeverityHigh, Title: "Terminal control sequences in the manifest",
-	Description: "A text of the manifest has an escape sequence. A client in a terminal obeys it: it can conceal, overwrite or colour away " +
-		"what a person is to approve, or show one address and open another. High where an instruction follows, Medium otherwise.",
-	Fix:        "Leave escape sequences out of names and descriptions; write \\x1b where one is meant to be shown.",
-	Expected:   "None are known: sequences that are written out, as \\u001b, are no findings.",
-	Mitigation: showManifest, References: []string{"OWASP MCP03:2025", "SAFE-T1402"},
-}
-
-var hiddenEncoded = Rule{
-	ID: "MCPA-POISON-012", Severity: report.SeverityHigh, Title: "An encoded instruction in the manifest",
-	Description: "A text of the manifest has base64, hexadecimal digits, escape sequences or percent-encoding that decode to an instruction, a " +
-		"command or an address. Models decode such a run at a glance, people do not. High for an instruction or a command, Medium for an address.",
-	Fix: "Write the text out.",
-	Expected: "Examples that decode to an order. Keys, hashes, ids, tokens, images, certificates, JSON and greetings are no " +
-		"findings: what is decoded has to ask for something.",
-	Mitigation: showManifest, References: []string{"OWASP MCP03:2025", "SAFE-T1001"},
-}
-
-var hiddenMarkup = Rule{
-	ID: "MCPA-POISON-013", Severity: report.SeverityHigh, Title: "A text of the manifest that is not shown when it is rendered",
-	Description: "A text of the manifest instructs from within an HTML or Markdown comment or an element whose style shows nothing (High), has a " +
-		"picture whose address is to be filled with data (High), or goes on behind so much whitespace that it is out of view (Medium, or High " +
-		"where it instructs).",
-	Fix: "Say it where it can be read, or leave it out.",
-	Expected: "Comments that are left from a page that the description was made of: only those that ask for something are found. " +
-		"Tables and code keep well below the whitespace that counts (20 lines or 150 columns).",
-	Mitigation: showManifest, References: []string{"OWASP MCP03:2025", "SAFE-T1001"},
-}
-
 // findHidden finds what is hidden in one way, in each capability once.
 func findHidden(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {

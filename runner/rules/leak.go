@@ -11,55 +11,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-var secretRules = []family{
-	{canaryRead, findCanaryReads},
-	{canaryExfiltrated, leaksAs(carriedOff)},
-	{canaryAnswered, leaksAs(answered)},
-	{environmentDump, leaksAs(dumped)},
-}
-
-var canaryExfiltrated = Rule{
-	ID: "MCPA-SECRET-002", Severity: report.SeverityCritical, Title: "Decoy secret carried off",
-	Description: "A decoy secret that the audit had planted, in a file or in the environment, left the server: over the " +
-		"network, in the names it looked up, through a unix socket, on stderr or in the arguments of a " +
-		"program, as it is or encoded. Sixteen characters of it are enough. High, not Critical, where it was only stored " +
-		"in another file or put into the environment of a program, and for a variable that was written to stderr. No " +
-		"findings are a secret that went to the service that it is for (a GitHub token to GitHub), and one that the " +
-		"declaration speaks of in as far as it did not leave for elsewhere. What came in an answer is MCPA-SECRET-003, and " +
-		"many variables at once are MCPA-SECRET-004.",
-	Fix: "Send credentials nowhere but to the service that issued them, and keep them out of logs and arguments.",
-	Expected: "None is known: no program writes sixteen random characters by chance. A proxy or a gateway that hands its environment on to what " +
-		"it starts does so by the environment, which is no finding.",
-	Mitigation: "Let the server connect only to the hosts that it is for (a NetworkPolicy, or an egress gateway by host name), so that {object} is " +
-		"out of reach; give it no credentials but its own. Rotate those that were in its reach where it has run before.",
-	References: []string{"OWASP MCP01:2025", "SAFE-T1913", "SAFE-T1910"},
-}
-
-var canaryAnswered = Rule{
-	ID: "MCPA-SECRET-003", Severity: report.SeverityCritical, Title: "Decoy secret returned in an answer",
-	Description: "A decoy secret that the audit had planted, in a file or in the environment, came in what the server answered (results, " +
-		"contents of resources, texts of prompts, errors, notifications), as it is or encoded: it is in the context of the model then, and goes " +
-		"wherever that goes. No findings are a secret that the declaration speaks of, and what a tool answers that is there to tell the " +
-		"environment.",
-	Fix:      "Keep credentials out of answers and error texts: answer with the field that was asked for, never with a whole configuration or exception.",
-	Expected: "A tool that is there to show a configuration, and says so in words that the rule does not know.",
-	Mitigation: "Have a gateway in front of the server redact what looks like a credential from results; give the server a home and an " +
-		"environment without any but its own.",
-	References: []string{"OWASP MCP01:2025", "OWASP MCP10:2025", "SAFE-T1504"},
-}
-
-var environmentDump = Rule{
-	ID: "MCPA-SECRET-004", Severity: report.SeverityCritical, Title: "Environment dumped",
-	Description: fmt.Sprintf("At least %d of the decoy secrets in the environment went one way at once: over the network, in an answer, to a log, "+
-		"a file or the arguments of a program. Nobody needs the variables of so many services. High where they stayed with the server (a file, "+
-		"stderr). No finding is what a tool answers that says that it tells the environment.", dump),
-	Fix:      "Take the variables that the server needs by their names, and never print, send or store all of them.",
-	Expected: "A tool for debugging that returns the environment and does not say so.",
-	Mitigation: "Start the server with the variables that it needs and no others (env -i, env of the container, envFrom of no shared Secret), and " +
-		"restrict its egress. They went by this way: {object}.",
-	References: []string{"OWASP MCP01:2025", "SAFE-T1503"},
-}
-
 // dump is how many variables are a dump: those of one service are at most three (a
 // key, its id, a token of the session).
 const dump = 4

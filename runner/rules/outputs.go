@@ -11,58 +11,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 )
 
-// outputRules are about what the server says in answer.
-var outputRules = []family{
-	{injectedOutput, findInjected},
-	{unseenOutput, findUnseen(poison.WayUnicode)},
-	{terminalOutput, findUnseen(poison.WayTerminal)},
-	{encodedOutput, findUnseen(poison.WayEncoded)},
-}
-
-// guardOutput is the control against all of them.
-const guardOutput = "Treat what {object} returns as data: keep it out of sessions that hold secrets or tools that write, have every call that " +
-	"follows from it confirmed, and filter it in a gateway."
-
-var injectedOutput = Rule{
-	ID: "MCPA-OUTPUT-001", Severity: report.SeverityHigh, Title: "An output that instructs the model",
-	Description: "A result, an error, a notification or a request of the server takes back the model's instructions, or has it hide something from " +
-		"the user (Medium); High where the model is at the same time to call a tool, to read or send a secret, or to fill the " +
-		"address of a picture with data. What the server only gives back of what it was called with is no finding, and in prompts and sampling " +
-		"requests, which are instructions by nature, only what is High or takes back the model's instructions is one.",
-	Fix: "Take the text out of the server's own answers. Where it is a user's document, return it as a resource or mark it as quoted, so that " +
-		"clients do not take it for the server's word.",
-	Expected: "Documents about prompt injection that quote an attack: quotations, and passages that speak of attacks, examples or guardrails, " +
-		"are spared. In 27,000 documents of published packages nothing is found. Hints which tool comes next are no findings.",
-	Mitigation: guardOutput, References: []string{"OWASP MCP06:2025", "SAFE-T1102"},
-}
-
-var unseenOutput = Rule{
-	ID: "MCPA-OUTPUT-002", Severity: report.SeverityHigh, Title: "Characters that people do not see in an output",
-	Description: "An output has tag characters, runs of variation selectors or of zero-width characters, zero-width characters within " +
-		"Latin words, or characters that turn Latin words about. High where they decode to a text, Medium where they do not.",
-	Fix: "Remove such characters from what the server returns.",
-	Expected: "Documents that were marked invisibly by whoever wrote them. Emoji, right-to-left and joining scripts and single characters from the " +
-		"clipboard are no findings.",
-	Mitigation: guardOutput, References: []string{"OWASP MCP06:2025", "SAFE-T1402"},
-}
-
-var terminalOutput = Rule{
-	ID: "MCPA-OUTPUT-003", Severity: report.SeverityHigh, Title: "Terminal control sequences in an output",
-	Description: "An output has an escape sequence that does more than colour text or redraw its own line: it conceals, moves the cursor, sets the " +
-		"title or the clipboard, or is a link. High where an instruction follows, Medium otherwise.",
-	Fix:        "Run programs without a terminal, or strip escape sequences from what they print.",
-	Expected:   "Programs that draw on the whole screen. Colours, erasing within a line and the cursor's visibility are no findings.",
-	Mitigation: guardOutput, References: []string{"OWASP MCP06:2025", "SAFE-T1402"},
-}
-
-var encodedOutput = Rule{
-	ID: "MCPA-OUTPUT-004", Severity: report.SeverityHigh, Title: "An encoded instruction in an output",
-	Description: "An output has base64, hexadecimal digits, escape sequences or percent-encoding that decode to what MCPA-OUTPUT-001 finds in the clear.",
-	Fix:         "Take the text out of the server's own answers.",
-	Expected:    "Those of MCPA-OUTPUT-001, in mails and files that are returned encoded.",
-	Mitigation:  guardOutput, References: []string{"OWASP MCP06:2025", "SAFE-T1102"},
-}
-
 // findInjected finds outputs that instruct the model.
 func findInjected(in Input) []draft {
 	var all []draft

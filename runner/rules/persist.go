@@ -10,24 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-var persistenceRules = []family{
-	{persistence, findPersistence},
-}
-
-var persistence = Rule{
-	ID: "MCPA-PERSIST-001", Severity: report.SeverityHigh, Title: "Undeclared change to what runs by itself",
-	Description: "A file was created or changed, with success, that others run or obey without being asked: a shell's start " +
-		"files, cron, autostart entries, systemd units, authorized_keys, git hooks, the loader's preloads, Python's start-up " +
-		"files, or the configuration of an agent; and nothing in the declaration speaks of it. What is there outlives the " +
-		"server. The samples that git puts into every repository are no finding.",
-	Fix: "Leave such files to the user; or say in the description which ones the capability changes, and for what.",
-	Expected: "An installer or a manager of dotfiles that never says so. The configuration of an agent in a project's own directory is what " +
-		"set-up tools for that agent write: one that names the agent is excused.",
-	Mitigation: "Give the server a home of its own and a read-only root file system (readOnlyRootFilesystem: true; a volume only for its data), " +
-		"so that {object} is not the user's. Where it has run without that, look at {object} before the next login.",
-	References: []string{"OWASP MCP02:2025", "SAFE-T1203"},
-}
-
 // lasting is a kind of file that something runs or obeys unasked.
 type lasting struct {
 	what string

@@ -10,36 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-var privilegeRules = []family{
-	{controlSocket, findControlSockets},
-	{openListener, findListeners},
-	{elevation, findElevations},
-}
-
-var openListener = Rule{
-	ID: "MCPA-LISTEN-001", Severity: report.SeverityHigh, Title: "Listens beyond the machine",
-	Description: "The server waits for connections or datagrams at an address that others can reach (0.0.0.0, ::, or one of an interface), besides the " +
-		"port by which the audit talks to it. Medium where nothing in the declaration speaks of listening; High where the operator's " +
-		"listen list does not have it. A listener on the loopback, and a socket whose port the kernel " +
-		"chose for questions of its own (UDP), are no findings.",
-	Fix: "Listen on 127.0.0.1; or say in the instructions what listens, where, and for whom.",
-	Expected: "A library that opens a helper of its own for everybody, such as a debugger or a file watcher: that is what is to be found. " +
-		"The audited port may be open to all: in a container there is no other way.",
-	Mitigation: "Publish no port but the one that clients use, and deny ingress to {object} by a NetworkPolicy.",
-	References: []string{"OWASP MCP02:2025", "OWASP MCP09:2025"},
-}
-
-var elevation = Rule{
-	ID: "MCPA-PRIV-001", Severity: report.SeverityHigh, Title: "Asked for another user's rights",
-	Description: "A program was started, with or without success, that gives another user's rights (sudo, su, doas, pkexec), and nothing in the " +
-		"declaration speaks of it; what an argument of the call told it to run is explained. High: whoever runs the server has to have " +
-		"chosen that. A search for such a program that found none is no finding.",
-	Fix:        "Do without; or say in the description what is done with which rights.",
-	Expected:   "A launcher that drops its rights with su before the server starts. What is done until the server reads its first request does not count.",
-	Mitigation: "Run it with allowPrivilegeEscalation: false and all capabilities dropped, from an image without {object}.",
-	References: []string{"OWASP MCP02:2025"},
-}
-
 // listenTopics are the words of who says that it listens.
 var listenTopics = []string{"listen", "listens", "listening", "listener", "webhook", "webhooks", "callback", "websocket", "inspector",
 	"dashboard", "0.0.0.0", "bind", "binds", "mdns", "upnp"}

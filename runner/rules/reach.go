@@ -9,18 +9,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-var controlSocket = Rule{
-	ID: "MCPA-SOCKET-001", Severity: report.SeverityHigh, Title: "Undeclared use of a control socket",
-	Description: "A unix socket was connected to, or tried, by which whoever speaks to it owns the machine (Docker, containerd, " +
-		"CRI-O, Podman, BuildKit, systemd) or the user's keys (the agents of SSH and GnuPG), and nothing in the declaration " +
-		"speaks of it.",
-	Fix: "Say in the description that the capability works with it; or keep off it.",
-	Expected: "A library that looks for an agent or a container runtime by itself, and does without. The attempt alone is found, for " +
-		"with the socket there it would have succeeded.",
-	Mitigation: "Do not mount {object} into the server's container, and run it as a user that may not open it.",
-	References: []string{"OWASP MCP02:2025", "OWASP MCP01:2025"},
-}
-
 // metadataHosts are the addresses and names of the metadata services: AWS (also
 // for ECS and EKS), Azure, Google, OpenStack, Alibaba, Oracle; Azure's wire server.
 var metadataHosts = []string{

@@ -10,12 +10,12 @@ func TestReferences(t *testing.T) {
 	for _, r := range All() {
 		for _, id := range r.References {
 			if _, ok := LookUp(id); !ok {
-				t.Errorf("%s refers to %s, which is not in references.go", r.ID, id)
+				t.Errorf("%s refers to %s, which is not in catalogue.yaml", r.ID, id)
 			}
 		}
 	}
 	seen := map[string]bool{}
-	for _, r := range references {
+	for _, r := range References() {
 		found, _ := LookUp(r.ID)
 		at, err := url.Parse(found.URL)
 		if err != nil || at.Scheme != "https" || found.Title == "" || seen[r.ID] {

@@ -1,7 +1,7 @@
 // Package rules judges what a server did by what its manifest declares.
 //
-// Each family of rules has a file of its own: the rules' texts, and a pure
-// function from the Input to findings. A finding states what was seen and that
+// The directory catalogue has the rules as people read them, find.go the function that
+// decides each: a pure one, from the Input to findings. A finding states what was seen and that
 // the declaration does not cover it, never what was meant by it. The audit
 // calls Judge once, when the session is over.
 package rules
@@ -20,34 +20,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
-
-// Rule is one rule, for people and for the documentation.
-type Rule struct {
-	// ID is stable: suppressions and dashboards name it.
-	ID string
-	// Severity is the highest that the rule gives.
-	Severity report.Severity
-	// Title is the observation in a few words.
-	Title string
-	// Description says when the rule finds something, and when not; Fix what
-	// the author of the server can do about it.
-	Description string
-	Fix         string
-	// Expected are the false positives that are known to be possible, and how
-	// the rule keeps them rare.
-	Expected string
-	// Mitigation names the control that takes the risk away, for whoever runs the
-	// server; "{object}" stands for what the finding is about.
-	Mitigation string
-	// References are ids of other catalogues: "OWASP MCP05:2025", "SAFE-T1104",
-	// "NSA 3".
-	References []string
-}
-
-// WhoRuns returns what helps whoever runs the server, without a finding at hand.
-func (r Rule) WhoRuns() string {
-	return strings.ReplaceAll(r.Mitigation, "{object}", "what the finding names")
-}
 
 // Input is all that rules judge by.
 type Input struct {
@@ -140,28 +112,6 @@ type Pollution struct {
 // maxEvidence is how many entries of evidence a finding has at most.
 const maxEvidence = 4
 
-// family is a rule with the function that finds.
-type family struct {
-	rule Rule
-	find func(Input) []draft
-}
-
-// families are the rules in the order of the documentation: those of a family lie
-// in the file of its name.
-var families = slices.Concat(
-	egressRules, fileRules, processRules, secretRules, persistenceRules, annotationRules,
-	manifestRules, poisonRules, hiddenRules, outputRules, squatRules, protocolRules, evasionRules, privilegeRules, scopeRules,
-)
-
-// All lists the rules.
-func All() []Rule {
-	all := make([]Rule, 0, len(families))
-	for _, f := range families {
-		all = append(all, f.rule)
-	}
-	return all
-}
-
 // draft is a finding in the making.
 type draft struct {
 	severity   report.Severity
@@ -199,21 +149,22 @@ func Judge(in Input) []report.Finding {
 	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
 	var all []*entry
 	found := map[key]*entry{}
-	for _, f := range families {
-		if f.find == nil {
+	for _, r := range All() {
+		find := finders[r.ID]
+		if find == nil {
 			continue
 		}
-		for _, d := range f.find(in) {
-			k := key{f.rule.ID, d.capability, d.object}
-			own := key{f.rule.ID, d.behind, d.object}
+		for _, d := range find(in) {
+			k := key{r.ID, d.capability, d.object}
+			own := key{r.ID, d.behind, d.object}
 			if d.behind.Kind == report.CapabilityServer && found[own] != nil && d.severity.Rank() <= found[own].Severity.Rank() {
 				k = own // the server goes on with what it did before any call
 			}
 			e := found[k]
 			if e == nil {
 				e = &entry{order: d.order, Finding: report.Finding{
-					Rule: f.rule.ID, Severity: d.severity, Title: f.rule.Title, Message: d.message,
-					Mitigation: mitigation(f.rule, d), ExceedsScope: d.exceeded,
+					Rule: r.ID, Severity: d.severity, Title: r.Title, Message: d.message,
+					Mitigation: mitigation(r, d), ExceedsScope: d.exceeded,
 					Phase: d.phase, Capability: d.capability,
 				}}
 				found[k] = e

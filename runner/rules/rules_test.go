@@ -334,7 +334,8 @@ func TestRegistry(t *testing.T) {
 	before := report.Report{ManifestDigest: "a", Behavior: report.BehaviorOf(nil, false)}
 	after := report.Report{ManifestDigest: "b", Behavior: report.BehaviorOf([]string{"execute git"}, false)}
 	_, found := report.Compare(before, after)
-	for i, rule := range []Rule{manifestChanged, behaviorChanged} {
+	for i, id := range []string{report.RuleManifestChanged, report.RuleBehaviorChanged} {
+		rule, _ := Find(id)
 		if len(found) != 2 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Mitigation != rule.Mitigation || found[i].Severity.Rank() > rule.Severity.Rank() {
 			t.Errorf("%+v is not as documented", found)
 		}

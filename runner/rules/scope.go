@@ -9,25 +9,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// scopeRules are about a declared scope that does not fit.
-var scopeRules = []family{
-	{unusedScope, findUnused},
-}
-
-var unusedScope = Rule{
-	ID: "MCPA-SCOPE-001", Severity: report.SeverityInfo, Title: "Declared but not observed",
-	Description: "The operator's declared scope (spec.declaredScope, --scope) has entries of egress, writePaths, exec or listen that " +
-		"nothing used, not even without success, in an audit that was watched to its end and in which every capability accepted a call. " +
-		"One finding for each list. What a server declares of itself is never held against it in this way, nor is readPaths: what runtimes " +
-		"read by themselves is not in the profile. Addresses and CIDR blocks are left out while names were looked up: in the sandbox, " +
-		"names have other addresses.",
-	Fix: "Nothing has to be done in the server: the entries are the operator's.",
-	Expected: "An entry for what the server does rarely, or only with arguments that the audit did not think of. The finding is Info, and " +
-		"says what was not seen, not that it is not needed.",
-	Mitigation: "Take {object} out of the declared scope, or leave it and say in a suppression what it is for.",
-	References: []string{"OWASP MCP02:2025"},
-}
-
 // unusedKinds are the lists of which an audit sees what uses them.
 var unusedKinds = map[scope.UseKind][]profile.Kind{
 	scope.UseEgress: {profile.KindConnect},

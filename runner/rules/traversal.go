@@ -11,21 +11,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-var traversal = Rule{
-	ID: "MCPA-FILE-003", Severity: report.SeverityHigh, Title: "Path traversal out of the allowed directory",
-	Description: "A file was opened, listed, changed or deleted, with success, that lies outside the directory which the server is " +
-		"bound to, because an argument of the audit led there by \"..\". That a server is bound to a directory it says in its declaration " +
-		"(\"within the allowed directories\", \"in the workspace\"), by asking the client for its roots, or (Medium) by a directory on its " +
-		"command line that it uses. One that is bound to none opens what it is told: that is what it is for. The audit calls each tool that " +
-		"takes a path with two such arguments, after all others, and only a file that the audit has put there is opened.",
-	Fix: "Resolve the path (realpath(3)) after it was joined with the root, and compare whole components with the root's; or open it with " +
-		"openat2(2) and RESOLVE_BENEATH, os.Root in Go.",
-	Expected: "A directory on the command line that is no bound: a place for output, in a server that may read everything. Such a finding is Medium.",
-	Mitigation: "Mount only the allowed directory into the server's container, and the root file system read-only: what \"..\" leads to is not there then. " +
-		"Have a gateway refuse arguments with \"..\" for this tool.",
-	References: []string{"OWASP MCP05:2025", "SAFE-T1105"},
-}
-
 // bounded are sentences that say where a server keeps to.
 var bounded = regexp.MustCompile(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +

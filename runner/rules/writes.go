@@ -10,35 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-var writtenOutside = Rule{
-	ID: "MCPA-FILE-002", Severity: report.SeverityHigh, Title: "File changed outside the declared scope",
-	Description: "A file or directory was created, changed, renamed or deleted, with success, that neither the declared scope nor " +
-		"an argument of the call has. High where an operator's writePaths has it not, where it belongs to the machine (/etc, /usr, " +
-		"/boot, ...), or where secrets are kept. Medium for the other files in the user's home, where nothing in the declaration " +
-		"speaks of files or of storing anything. Locks, the journals of SQLite and caches of compiled code are never findings; and " +
-		"where no list denies them, nor are temporary files, the server's own package and working directory, directories that it has " +
-		"made itself, the cache, and the places in the home that are called after it. What others run or obey unasked is " +
-		"MCPA-PERSIST-001; what a tool changes that says readOnlyHint is MCPA-HINT-001.",
-	Fix: "Write where the arguments say, to a directory named after the server below $XDG_STATE_HOME, or to temporary files; or say in the description what is written where.",
-	Expected: "A server that keeps its data in a file right in the home whose name has nothing in common with its own, and never says " +
-		"that it stores anything. Its working directory is not always known in a cluster; it is then guessed from its command.",
-	Mitigation: "Run the server with a read-only root file system (readOnlyRootFilesystem: true, docker run --read-only) and a volume for " +
-		"what it has to keep; list that in writePaths of the declared scope. {object} is then out of its reach.",
-	References: []string{"OWASP MCP02:2025", "SAFE-T1104"},
-}
-
-var readOutside = Rule{
-	ID: "MCPA-FILE-005", Severity: report.SeverityHigh, Title: "File read outside the declared scope",
-	Description: "A file or directory was opened for reading, with success, and the list of the operator's scope for reading has it not. " +
-		"Without such a list there is no such finding. No findings are what an argument of the call named, temporary files, the server's " +
-		"own package and working directory, and what runtimes and libraries read by themselves.",
-	Fix: "Read only what the scope lists; or have the operator add the path to readPaths, if the server needs it.",
-	Expected: "A list that was written without an audit mostly lacks some file that the server does need: the finding names it, " +
-		"and the operator decides.",
-	Mitigation: "Mount only the listed paths into the server's container, so that {object} is not there; or add it to readPaths of the declared scope.",
-	References: []string{"OWASP MCP02:2025", "SAFE-T1104"},
-}
-
 // storing are the words of those who keep files.
 var storing = []string{"save", "saves", "saved", "store", "stores", "stored", "storage", "write", "writes", "persist", "persists",
 	"persistent", "persistence", "database", "sqlite", "download", "downloads", "export", "exports", "backup", "disk", "memory",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
 // Of is the risk of what was found. What was not declared counts, and how bad it
@@ -18,9 +19,9 @@ import (
 // difference. It does not depend on the order of the findings, and one more never
 // lowers it.
 func Of(findings []report.Finding) report.Risk {
-	seen := map[family][]report.Finding{}
+	seen := map[risk][]report.Finding{}
 	for _, f := range report.Counting(findings) {
-		if of := familyOf(f.Rule); part(of, []report.Finding{f}) > 0 {
+		if of := riskOf(f.Rule); part(of, []report.Finding{f}) > 0 {
 			seen[of] = append(seen[of], f)
 		}
 	}
@@ -34,12 +35,12 @@ func Of(findings []report.Finding) report.Risk {
 	for _, w := range all {
 		nothing *= 1 - w.brings
 	}
-	risk := report.Risk{Score: points(1 - nothing)}
-	risk.Level = level(risk.Score)
+	of := report.Risk{Score: points(1 - nothing)}
+	of.Level = level(of.Score)
 	if len(all) > 0 {
-		risk.Parts = share(risk.Score, all)
+		of.Parts = share(of.Score, all)
 	}
-	return risk
+	return of
 }
 
 // points are a share of 100, rounded; what is not nothing is at least one.
@@ -65,14 +66,25 @@ func level(score int) report.RiskLevel {
 	return report.RiskNone
 }
 
-// grades are how much of its family's weight a finding of a severity brings, from
+// risk is a kind of risk of the catalogue with its weight.
+type risk struct {
+	name   string
+	weight float64
+}
+
+func riskOf(rule string) risk {
+	name, weight := rules.Risk(rule)
+	return risk{name, weight}
+}
+
+// grades are how much of its kind's weight a finding of a severity brings, from
 // the lowest severity. Info brings nothing: it is no risk.
 var grades = []float64{0, 0.1, 0.4, 0.9, 1}
 
-// part returns what a family brings, from 0 to its weight: its worst severity decides.
+// part returns what a kind of risk brings, from 0 to its weight: its worst severity decides.
 // More findings of that severity come closer to the next one, up to half the way,
 // so that no number of small things amounts to a large one.
-func part(of family, findings []report.Finding) float64 {
+func part(of risk, findings []report.Finding) float64 {
 	worst, count := 0, 0
 	for _, f := range findings {
 		switch grade := gradeOf(f.Severity); {
@@ -98,14 +110,14 @@ func gradeOf(s report.Severity) int {
 	return len(grades) - 1
 }
 
-// weighed is a family with its findings and what they bring.
+// weighed is a kind of risk with its findings and what they bring.
 type weighed struct {
-	family
+	risk
 	findings []report.Finding
 	brings   float64
 }
 
-// share divides the score among the families, so that the parts add up to it
+// share divides the score among the kinds of risk, so that the parts add up to it
 // (largest remainders): chances multiply, and their logarithms add up.
 func share(score int, all []weighed) []report.RiskPart {
 	total := 0.0

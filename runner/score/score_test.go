@@ -44,6 +44,7 @@ func TestScore(t *testing.T) {
 		"and it runs commands":   {found(append(leaky, "EXEC-001 High")...), 97, report.RiskCritical},
 		"a severity of tomorrow": {found("EGRESS-001 Apocalyptic"), 50, report.RiskHigh},
 		"a rule of tomorrow":     {found("QUANTUM-001 High"), 34, report.RiskMedium},
+		"one of a known family":  {found("EGRESS-999 High"), 45, report.RiskHigh},
 	} {
 		got := Of(tc.findings)
 		if got.Score != tc.score || got.Level != tc.level {
@@ -77,16 +78,15 @@ func TestSuppressed(t *testing.T) {
 	}
 }
 
-// Every rule there is belongs to a family by its name.
-func TestEveryRuleHasAFamily(t *testing.T) {
+// Every rule there is has a kind of risk, and a known one has a weight.
+func TestEveryRuleHasARisk(t *testing.T) {
 	for _, r := range rules.All() {
-		if familyOf(r.ID) == other && r.Severity != report.SeverityInfo {
-			t.Errorf("%s (%s) has no family", r.ID, r.Title)
+		of := riskOf(r.ID)
+		if of.name == "Other" && r.Severity != report.SeverityInfo {
+			t.Errorf("%s (%s) has no kind of risk", r.ID, r.Title)
 		}
-	}
-	for _, f := range families {
-		if f.weight <= 0 || f.weight >= 1 {
-			t.Errorf("%s weighs %v", f.name, f.weight)
+		if of.weight <= 0 || of.weight >= 1 {
+			t.Errorf("%s: %s weighs %v", r.ID, of.name, of.weight)
 		}
 	}
 }

@@ -1,14 +1,14 @@
 package squat
 
 import (
-	_ "embed"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// known.txt lists names of servers, packages and services, one a line.
-//
-//go:embed known.txt
-var file string
+// lists are names of servers, packages and services. Bystanders are known, and nobody's
+// target.
+type lists struct{ Known, Bystanders []string }
 
 // tables hold what is looked up, made once.
 type tables struct {
@@ -24,24 +24,17 @@ type tables struct {
 	byLength map[int][]string
 }
 
-var known = read(file)
+var known = index(words.Read[lists]("squat"))
 
-// read makes the tables. A name after "-" is known, and nobody's target.
-func read(file string) tables {
+func index(of lists) tables {
 	t := tables{
 		names: map[string]bool{}, cores: map[string]string{}, skeletons: map[string]string{}, squeezed: map[string]string{},
 		scopes: map[string]bool{}, byLength: map[int][]string{},
 	}
-	for line := range strings.Lines(file) {
-		name := strings.TrimSpace(line)
-		if name == "" || strings.HasPrefix(name, "#") {
-			continue
-		}
-		bystander, other := strings.CutPrefix(name, "- ")
-		if other {
-			t.names[bystander], t.names[core(bystander)] = true, true
-			continue
-		}
+	for _, name := range of.Bystanders {
+		t.names[name], t.names[core(name)] = true, true
+	}
+	for _, name := range of.Known {
 		t.add(name)
 	}
 	return t

@@ -128,7 +128,7 @@ func core(name string) string {
 
 func distinctive(name string) string {
 	var b strings.Builder
-	for _, word := range words(name) {
+	for _, word := range split(name) {
 		if !common[word] {
 			b.WriteString(word)
 		}
@@ -136,9 +136,9 @@ func distinctive(name string) string {
 	return b.String()
 }
 
-func words(name string) []string {
+func split(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // squeeze is a name without what stands between its words.
-func squeeze(name string) string { return strings.Join(words(name), "") }
+func squeeze(name string) string { return strings.Join(split(name), "") }

@@ -5,17 +5,10 @@
 package syscalls
 
 import (
-	"embed"
 	"runtime"
 	"slices"
 	"syscall"
 )
-
-// Source is the table itself: a part of what rules.Digest is made of, for a row says
-// whether a call is dangerous.
-//
-//go:embed table.go
-var Source embed.FS
 
 // LastKnown is the highest number of a call that strace 6.1 can print: that of Linux
 // 6.1 (set_mempolicy_home_node). The shim's filter answers newer ones with ENOSYS.

@@ -1,8 +1,0 @@
-package squat
-
-import "embed"
-
-// Source is this package's own: a part of what rules.Digest is made of.
-//
-//go:embed *.go known.txt
-var Source embed.FS
