@@ -11,11 +11,17 @@ import (
 // counts, times, process numbers, ports of its own, names made up for a run. Two
 // audits of the same server with the same inputs have the same.
 type Behavior struct {
-	// Digest is "sha256:" and 64 hex digits over the entries, each with a newline
+	// digest is "sha256:" and 64 hex digits over the entries, each with a newline
 	// behind it; empty when the audit did not see everything.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest,omitempty"`
-	// Entries are sorted, each of the form "connect api.example.com:443",
+	// entries are sorted, each of the form "connect api.example.com:443",
 	// "execute git", "read ~/.config/", "write /tmp/", "listen tcp".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	// +kubebuilder:validation:items:MaxLength=512
 	Entries []string `json:"entries,omitempty"`
 }
 
@@ -35,7 +41,17 @@ func BehaviorOf(entries []string, incomplete bool) Behavior {
 
 // BehaviorDrift lists what a server does that it did not, and did that it does not.
 type BehaviorDrift struct {
-	Added   []string `json:"added,omitempty"`
+	// added since the baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
+	Added []string `json:"added,omitempty"`
+	// removed since the baseline.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
 	Removed []string `json:"removed,omitempty"`
 }
 
@@ -44,11 +60,18 @@ func (d BehaviorDrift) Empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
 // BaselineDrift is how an audit differs from the one that it was compared with.
 type BaselineDrift struct {
-	// ManifestDigest and BehaviorDigest are those of the baseline.
-	ManifestDigest string        `json:"manifestDigest,omitempty"`
-	BehaviorDigest string        `json:"behaviorDigest,omitempty"`
-	Manifest       Drift         `json:"manifest"`
-	Behavior       BehaviorDrift `json:"behavior"`
+	// manifestDigest of the baseline.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	ManifestDigest string `json:"manifestDigest,omitempty"`
+	// behaviorDigest of the baseline.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	BehaviorDigest string `json:"behaviorDigest,omitempty"`
+	// manifest is how the manifest differs.
+	Manifest Drift `json:"manifest"`
+	// behavior is how the behavior differs.
+	Behavior BehaviorDrift `json:"behavior"`
 }
 
 // DiffBehavior compares two lists of entries.

@@ -280,7 +280,7 @@ func (t *trimmer) output(o *Output) {
 	}
 }
 
-func (t *trimmer) server(s *Server) {
+func (t *trimmer) server(s *ServerRun) {
 	t.text("server.name", &s.Name, MaxNameBytes)
 	t.text("server.version", &s.Version, MaxNameBytes)
 	t.text("server.protocolVersion", &s.ProtocolVersion, MaxNameBytes)

@@ -2,21 +2,28 @@ package report
 
 // Coverage says how much of what the server advertises was exercised.
 type Coverage struct {
-	Tools             Exercised `json:"tools"`
-	Resources         Exercised `json:"resources"`
+	// tools that were exercised.
+	Tools Exercised `json:"tools"`
+	// resources that were exercised.
+	Resources Exercised `json:"resources"`
+	// resourceTemplates that were exercised.
 	ResourceTemplates Exercised `json:"resourceTemplates"`
-	Prompts           Exercised `json:"prompts"`
-	// Completions are arguments of prompts and templates for which a server with
-	// the completions capability was asked for values, Subscriptions resources that
-	// were subscribed to.
-	Completions   Exercised `json:"completions"`
+	// prompts that were exercised.
+	Prompts Exercised `json:"prompts"`
+	// completions are arguments of prompts and templates for which a server with the
+	// completions capability was asked for values.
+	// +optional
+	Completions Exercised `json:"completions"`
+	// subscriptions are resources that were subscribed to.
+	// +optional
 	Subscriptions Exercised `json:"subscriptions"`
-
-	// Calls are all requests that exercised something.
+	// calls that were sent, and accepted.
+	// +optional
 	Calls Share `json:"calls"`
-	// Branches are the alternatives that the input schemas of the tools offer (an
-	// optional property given or not, a member of an enum, a branch of anyOf, ...):
-	// Done counts those that an answered call took.
+	// branches are the alternatives that the input schemas of the tools offer (an
+	// optional property given or not, a member of an enum, a branch of anyOf, ...), and
+	// those that an answered call took.
+	// +optional
 	Branches Share `json:"branches"`
 }
 
@@ -27,19 +34,25 @@ func (c Coverage) Nothing() bool {
 
 // Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.
 type Exercised struct {
-	// Listed is how many the server advertises.
+	// listed is how many the server advertises.
+	// +kubebuilder:validation:Format=int32
 	Listed int `json:"listed"`
-	// Called is how many were called and answered, with a result or an error.
+	// called is how many were called and answered, with a result or an error.
+	// +kubebuilder:validation:Format=int32
 	Called int `json:"called"`
-	// Accepted is how many answered at least one call with a result that is
-	// not an error.
+	// accepted is how many answered with a result that is not an error.
+	// +kubebuilder:validation:Format=int32
 	Accepted int `json:"accepted"`
 }
 
 // Share is how many of a total.
 type Share struct {
+	// total number.
+	// +kubebuilder:validation:Format=int32
 	Total int `json:"total"`
-	Done  int `json:"done"`
+	// done is how many of it.
+	// +kubebuilder:validation:Format=int32
+	Done int `json:"done"`
 }
 
 // Percent is the share rounded down, 0 to 100; 100 where there is nothing to do.
@@ -52,14 +65,19 @@ func (s Share) Percent() int {
 
 // CapabilityCoverage is how far one capability was exercised.
 type CapabilityCoverage struct {
+	// kind is Tool, Resource, ResourceTemplate or Prompt.
 	Kind CapabilityKind `json:"kind"`
-	Name string         `json:"name"`
-	// Calls: Total were sent, Done were accepted.
+	// name of the capability.
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+	// calls that were sent, and accepted.
 	Calls Share `json:"calls"`
-	// Branches of its input schema.
+	// branches of its input schema, and those that were taken.
 	Branches Share `json:"branches"`
-	// Skipped is why it was not called, or not as often as it should have been: one
-	// of the Skipped constants; empty when it was.
+	// skipped is why it was not called, or not as often as it should have been: Calls,
+	// SkipTools, Budget, Timeout or Task; empty if it was.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Skipped string `json:"skipped,omitempty"`
 }
 

@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Severity of a finding, in words that the Kubernetes API and the JSON share.
+// +kubebuilder:validation:MaxLength=64
 type Severity string
 
 // The severities, from the highest.
@@ -41,44 +41,61 @@ func (s Severity) AtLeast(threshold Severity) bool {
 // Finding is one observation that the declaration of the server does not
 // cover. It states what was seen, never what was meant by it.
 type Finding struct {
-	// Rule is the id of the rule, such as "MCPA-EGRESS-001".
-	Rule     string   `json:"rule"`
+	// rule is the id of the rule, such as MCPA-EGRESS-001.
+	// +kubebuilder:validation:MaxLength=256
+	Rule string `json:"rule"`
+	// severity is Critical, High, Medium, Low or Info.
 	Severity Severity `json:"severity"`
-	// Title is the observation in a few words, the same for every server.
+	// title is the observation in a few words, the same for every server.
+	// +kubebuilder:validation:MaxLength=256
 	Title string `json:"title"`
-	// Message is the observation in one sentence that names the path, the
+	// message is the observation in one sentence that names the path, the
 	// address or the program.
+	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
-	// Phase is where in the session it was first seen.
+	// phase of the session in which it was first seen.
 	Phase Phase `json:"phase"`
-	// Capability was being exercised.
+	// capability that was exercised.
 	Capability Capability `json:"capability"`
-	// ExceedsScope: the operator's declared scope has a list of this kind, and it is
-	// not in it.
+	// exceedsScope: the declared scope has a list of this kind, and it is not in it.
+	// +optional
 	ExceedsScope bool `json:"exceedsScope,omitempty"`
-	// Mitigation names the control that takes the risk away.
+	// mitigation names the control that takes the risk away.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Mitigation string `json:"mitigation,omitempty"`
-	// Suppressed says that it is known and accepted, or was.
+	// suppressed says that the finding is known and accepted, or was.
+	// +optional
 	Suppressed *Suppressed `json:"suppressed,omitempty"`
-	// Evidence has at least one entry.
+	// evidence has at least one entry.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
 	Evidence []Evidence `json:"evidence"`
 }
 
 // Evidence is one observed system call, or one answer of the server.
 type Evidence struct {
-	// Time is when the call was entered.
-	Time time.Time `json:"time"`
-	// PID as the tracer sees it; 0 for what no process did (a manifest).
+	// time is when the call was entered.
+	Time Time `json:"time"`
+	// pid as the tracer sees it; 0 for what no process did (a manifest).
+	// +optional
+	// +kubebuilder:validation:Format=int32
 	PID int `json:"pid,omitempty"`
-	// Syscall is the name of man 2, such as "openat"; empty for a manifest.
+	// syscall is its name in section 2 of the manual, such as "openat"; empty if there
+	// was none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Syscall string `json:"syscall,omitempty"`
-	// Detail is the call with its arguments and result, or the text in question.
+	// detail is the call with its arguments and result, or the text in question.
+	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail"`
-	// Attribution says how the call was matched with the capability.
+	// attribution says how the call was matched with the capability.
+	// +optional
 	Attribution Attribution `json:"attribution,omitempty"`
 }
 
 // Phase is a part of the session with the server.
+// +kubebuilder:validation:MaxLength=64
 type Phase string
 
 // The phases, in their order.
@@ -98,6 +115,7 @@ const (
 )
 
 // Attribution says by which rule an effect was given to a call.
+// +kubebuilder:validation:MaxLength=64
 type Attribution string
 
 // The attributions.
@@ -126,6 +144,7 @@ const (
 )
 
 // CapabilityKind is a kind of thing that an MCP server advertises.
+// +kubebuilder:validation:MaxLength=64
 type CapabilityKind string
 
 // The kinds. CapabilityServer stands for the server as a whole: what it does
@@ -141,8 +160,13 @@ const (
 // Capability names one advertised thing. Name is the tool's or prompt's name,
 // the resource's URI, or the template's URI template; empty for the server.
 type Capability struct {
+	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
 	Kind CapabilityKind `json:"kind"`
-	Name string         `json:"name,omitempty"`
+	// name of the tool or prompt, URI of the resource, or URI template of the template;
+	// empty for the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
 }
 
 // String is the form that people read: "tool format_note", "server".

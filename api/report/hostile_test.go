@@ -16,7 +16,7 @@ var hostileTexts = map[string]string{
 // 1,000 findings with as much of evidence. The texts are one in memory.
 func flood(text string) Report {
 	long := strings.Repeat(text, 1<<20/len(text))
-	r := Report{Verdict: VerdictPass, Reason: ReasonPassed, Server: Server{Name: long, Version: long, Stderr: long, Exit: long, Command: []string{long}}}
+	r := Report{Verdict: VerdictPass, Reason: ReasonPassed, Server: ServerRun{Name: long, Version: long, Stderr: long, Exit: long, Command: []string{long}}}
 	for i := range 10_000 {
 		r.Manifest.Tools = append(r.Manifest.Tools, Item{Name: fmt.Sprint(i) + long[:1200], Title: long, Description: long, Definition: long, Digest: "sha256:" + strings.Repeat("a", 64)})
 		r.Exercise = append(r.Exercise, CapabilityCoverage{Kind: CapabilityTool, Name: long})

@@ -8,66 +8,133 @@ import (
 // Manifest lists what the server advertises, by item and digest. The items of
 // each list are sorted by name.
 type Manifest struct {
-	// Digest is that of Report.ManifestDigest.
-	Digest            string `json:"digest,omitempty"`
-	Instructions      string `json:"instructions,omitempty"`
-	Tools             []Item `json:"tools"`
-	Resources         []Item `json:"resources"`
+	// digest over the canonical manifest.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Digest string `json:"digest,omitempty"`
+	// instructions of the server to the model.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Instructions string `json:"instructions,omitempty"`
+	// tools by name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	Tools []Item `json:"tools"`
+	// resources by name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	Resources []Item `json:"resources"`
+	// resourceTemplates by name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
 	ResourceTemplates []Item `json:"resourceTemplates"`
-	Prompts           []Item `json:"prompts"`
-	// Envelope is the digest of what belongs to no item: the server's name, its
+	// prompts by name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	Prompts []Item `json:"prompts"`
+	// envelope is the digest of what belongs to no item: the server's name, its
 	// instructions and its capabilities.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
 	Envelope string `json:"envelope,omitempty"`
-	// Definition is the canonical JSON of the server's name and capabilities, Words
-	// the digest of the envelope's words: both as of an Item.
+	// definition is the canonical JSON of the server's name and capabilities; empty where
+	// it does not fit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8192
 	Definition string `json:"definition,omitempty"`
-	Words      string `json:"words,omitempty"`
+	// words is the digest of the envelope without times, numbers, ids and the order of
+	// lists.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Words string `json:"words,omitempty"`
 }
 
 // Item is one advertised tool, resource, resource template or prompt.
 type Item struct {
-	Name        string `json:"name"`
-	Title       string `json:"title,omitempty"`
+	// name of the item.
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+	// title of the item.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Title string `json:"title,omitempty"`
+	// description of the item.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Description string `json:"description,omitempty"`
-	// Definition is the canonical JSON of what else belongs to the digest: schemas,
+	// definition is the canonical JSON of what else belongs to the digest: schemas,
 	// arguments, hints that are not their defaults; "{}" where there is nothing, and
 	// empty where it does not fit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8192
 	Definition string `json:"definition,omitempty"`
-	// Digest is "sha256:" and 64 hex digits over the item's canonical JSON.
+	// digest is "sha256:" and 64 hex digits over the item's canonical JSON.
+	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest"`
-	// Words is the digest of the item without what differs by itself from one start
-	// of a server to the next: times, numbers, ids, the order of words in a list.
-	// Empty: it is Digest, or not known.
+	// words is the digest of the item without what differs by itself from one start of a
+	// server to the next: times, numbers, ids, the order of words in a list. Empty if it
+	// is the same, or not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
 	Words string `json:"words,omitempty"`
 }
 
 // Drift lists what changed from one manifest to another. Entries read as
 // Capability.String: "tool format_note".
 type Drift struct {
-	Added   []string `json:"added,omitempty"`
+	// added items.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
+	Added []string `json:"added,omitempty"`
+	// removed items.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
 	Removed []string `json:"removed,omitempty"`
+	// changed items.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
 	Changed []string `json:"changed,omitempty"`
-	// Renamed are "tool a to tool b": the same description and definition under
+	// renamed are "tool a to tool b": the same description and definition under
 	// another name. They are in no other list.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
 	Renamed []string `json:"renamed,omitempty"`
-	// Changes are the texts of Changed and Renamed, and the descriptions of Added, as
-	// far as they are known.
+	// changes are the texts of what changed or was renamed, and the descriptions of what
+	// was added, as far as they are known.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
 	Changes []Change `json:"changes,omitempty"`
 }
 
 // Change is one text of a capability, or one member of its schema, that is not what
 // it was.
 type Change struct {
-	// Capability reads as Capability.String.
+	// capability reads "tool format_note".
+	// +kubebuilder:validation:MaxLength=512
 	Capability string `json:"capability"`
-	// Field is a path: "description", "inputSchema.properties.path.type",
+	// field is a path: "description", "inputSchema.properties.path.type",
 	// "annotations.readOnlyHint".
+	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field"`
-	// Before and After are the texts, or JSON; empty where there was, or is, none. Of
-	// a long text they show what differs. Both are empty where the report does not
-	// have all of the field, so that more of it may differ than can be told.
+	// before is the text, or JSON, that there was; empty if there was none. Of a long
+	// text it shows what differs. before and after are both empty where the report does
+	// not have all of the field: more of it may differ than is known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
+	// after is the text, or JSON, that there is; empty if there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	After string `json:"after,omitempty"`
 }
 
 // Empty reports whether nothing changed.

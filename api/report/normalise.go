@@ -1,20 +1,16 @@
 package report
 
-import "time"
-
-// Normalise makes a report encode the same after a round trip: times in UTC
-// with microseconds (what metav1.MicroTime keeps), and empty lists as [] where
-// readers look for them.
+// Normalise makes a report encode the same after a round trip: times as At has them, and
+// empty lists as [] where readers look for them.
 func (r *Report) Normalise() {
-	r.StartTime, r.EndTime = micro(r.StartTime), micro(r.EndTime)
+	r.StartTime, r.EndTime = At(r.StartTime.Time), At(r.EndTime.Time)
 	for i := range r.Findings {
-		for j := range r.Findings[i].Evidence {
-			r.Findings[i].Evidence[j].Time = micro(r.Findings[i].Evidence[j].Time)
+		f := &r.Findings[i]
+		for j := range f.Evidence {
+			f.Evidence[j].Time = At(f.Evidence[j].Time.Time)
 		}
-	}
-	for _, f := range r.Findings {
 		if f.Suppressed != nil {
-			f.Suppressed.Until = micro(f.Suppressed.Until)
+			f.Suppressed.Until = At(f.Suppressed.Until.Time)
 		}
 	}
 	r.Findings = present(r.Findings)
@@ -25,8 +21,6 @@ func (r *Report) Normalise() {
 		*items = present(*items)
 	}
 }
-
-func micro(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func present[T any](list []T) []T {
 	if list == nil {

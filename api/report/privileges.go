@@ -9,56 +9,93 @@ import "cmp"
 // It is nil where nothing was traced. It is no part of the manifest's digest or of
 // the behaviour's.
 type Privileges struct {
-	// UID and GID are the ids that the server was started as.
+	// uid that the server was started as.
 	UID int64 `json:"uid"`
+	// gid that the server was started as.
 	GID int64 `json:"gid"`
-	// Home is HOME in the audit, where the server wrote below it; else empty.
+	// home is HOME in the audit, where the server wrote below it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Home string `json:"home,omitempty"`
-
-	// Calls are the system calls that were made, of those that the tracer reports
-	// each time, by their names in section 2 of the manual, sorted. Unmade are the
-	// others of these. Of a call that is in neither nothing is known.
-	Calls  []string `json:"calls,omitempty"`
+	// calls are the system calls that were made, of those that the tracer reports each
+	// time, by their names in section 2 of the manual, sorted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=64
+	Calls []string `json:"calls,omitempty"`
+	// unmade are the others of these. Of a call that is in neither nothing is known.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=64
 	Unmade []string `json:"unmade,omitempty"`
-	// Sockets are the address families of the sockets that it made: "inet", "unix".
+	// sockets are the address families of the sockets that it made: "inet", "unix".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=64
 	Sockets []string `json:"sockets,omitempty"`
-	// Processes: it started processes, and not only threads.
+	// processes: it started processes, and not only threads.
+	// +optional
 	Processes bool `json:"processes,omitempty"`
-
-	// Writes are the directories in which it created, changed or removed something,
+	// writes are the directories in which it created, changed or removed something,
 	// with success, but for those below /tmp, /dev and /proc.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Writes []WrittenDirectory `json:"writes,omitempty"`
-	// Egress are the end points outside the machine that it connected or sent to,
+	// egress are the end points outside the machine that it connected or sent to,
 	// or tried to; those of port 53 are name servers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
 	Egress []Peer `json:"egress,omitempty"`
-	// Listens are the ports that it listened on.
+	// listens are the ports that it listened on.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
 	Listens []Peer `json:"listens,omitempty"`
-	// Capabilities are those of capabilities(7) whose lack is the likely reason why
+	// capabilities are those of capabilities(7) whose lack is the likely reason why
 	// one of its calls failed. It did without them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
 	Capabilities []string `json:"capabilities,omitempty"`
-
-	// Dropped counts what the lists had no room for. Not 0: a policy that is made of
+	// dropped counts what the lists had no room for. Not 0: a policy that is made of
 	// them would forbid what the server does.
+	// +optional
+	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped,omitempty"`
 }
 
 // WrittenDirectory is a directory that the server wrote to.
 type WrittenDirectory struct {
+	// path of the directory.
+	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path"`
-	// Created: the server made the directory itself, or found it made by an earlier
+	// created: the server made the directory itself, or found it made by an earlier
 	// start of its own, so that nothing of the image can be in it.
+	// +optional
 	Created bool `json:"created,omitempty"`
 }
 
 // Peer is one end point of the network.
 type Peer struct {
-	// Host is the name by which it was looked up; empty where it was reached by
-	// Address only.
-	Host    string `json:"host,omitempty"`
+	// host is the name by which it was looked up; empty if it was reached by address only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Host string `json:"host,omitempty"`
+	// address by which it was reached, where there was no name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Address string `json:"address,omitempty"`
-	// Port is 1 to 65535.
+	// port is 1 to 65535.
+	// +kubebuilder:validation:Format=int32
 	Port int `json:"port"`
-	// Protocol is "tcp" or "udp".
+	// protocol is tcp or udp.
+	// +kubebuilder:validation:MaxLength=64
 	Protocol string `json:"protocol"`
 }
 

@@ -1,6 +1,7 @@
 package report
 
 // Transport is how an MCP server is talked to.
+// +kubebuilder:validation:MaxLength=64
 type Transport string
 
 // The transports (specification 2025-11-25, basic/transports).
@@ -17,6 +18,7 @@ const (
 var Transports = []Transport{TransportStdio, TransportStreamableHTTP, TransportSSE}
 
 // Calls says which of the tools may be called.
+// +kubebuilder:validation:MaxLength=64
 type Calls string
 
 // The choices.
@@ -31,18 +33,22 @@ const (
 // CallsChoices lists all choices, the default first.
 var CallsChoices = []Calls{CallsAll, CallsReadOnlyHinted, CallsNever}
 
-// Probe is how the server was exercised.
-type Probe struct {
-	// Seed makes the arguments: the same seed gives the same ones again.
+// ProbeRun is how the server was exercised.
+type ProbeRun struct {
+	// seed makes the arguments: the same seed gives the same ones again.
 	Seed int64 `json:"seed"`
-	// Rounds is how often everything was exercised, 1 to 10.
-	Rounds int   `json:"rounds"`
-	Calls  Calls `json:"calls"`
-	// Launches is how often the server was started.
+	// rounds is how often everything was exercised.
+	// +kubebuilder:validation:Format=int32
+	Rounds int `json:"rounds"`
+	// calls says which tools could be called: All, ReadOnlyHinted or Never.
+	Calls Calls `json:"calls"`
+	// launches is how often the server was started.
+	// +kubebuilder:validation:Format=int32
 	Launches int `json:"launches"`
 }
 
 // Moment is when, within an audit, a manifest was compared with the first.
+// +kubebuilder:validation:MaxLength=64
 type Moment string
 
 // The moments. Each is one way in which a server changes what it advertises
@@ -60,13 +66,16 @@ const (
 
 // ManifestDrift is how the manifest differed at one moment.
 type ManifestDrift struct {
+	// moment is Session, Restart, Identity or Clock.
 	Moment Moment `json:"moment"`
-	// Announced: the server had sent a list_changed notification.
+	// announced: the server had sent a list_changed notification.
+	// +optional
 	Announced bool `json:"announced,omitempty"`
 	Drift     `json:",inline"`
 }
 
 // OutputKind is the kind of answer of an Output.
+// +kubebuilder:validation:MaxLength=64
 type OutputKind string
 
 // The kinds.
@@ -80,17 +89,28 @@ const (
 
 // Output is something that the server said, and what it was asked.
 type Output struct {
-	Kind       OutputKind `json:"kind"`
+	// kind is Result, Error, Notification, Request or List.
+	Kind OutputKind `json:"kind"`
+	// capability that was exercised.
 	Capability Capability `json:"capability"`
-	// Method of the request, or of the server's own message.
+	// method of the request, or of the server's own message.
+	// +kubebuilder:validation:MaxLength=128
 	Method string `json:"method"`
-	// Arguments that reached it, as JSON.
+	// arguments that reached it, as JSON.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Arguments string `json:"arguments,omitempty"`
-	// Origins say where the arguments came from that the probe did not make up, each
+	// origins say where the arguments came from that the probe did not make up, each
 	// in one sentence: `ticket_id "TICK-3" from the result of tool list_tickets`.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:MaxLength=256
 	Origins []string `json:"origins,omitempty"`
-	// Text is the beginning of it, secrets shortened.
+	// text is the beginning of it, secrets shortened.
+	// +kubebuilder:validation:MaxLength=1024
 	Text string `json:"text"`
-	// Count is how often the same text came; at least 1.
+	// count is how often the same text came; at least 1.
+	// +kubebuilder:validation:Format=int32
 	Count int `json:"count"`
 }

@@ -3,72 +3,131 @@ package report
 // Profile records what the server was seen to do, by capability. It is a record, not
 // a judgement: an honest server has a profile too.
 type Profile struct {
+	// capabilities and phases in which something was seen.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
 	Capabilities []CapabilityProfile `json:"capabilities"`
 }
 
 // CapabilityProfile records what was seen while one capability was exercised, or in
 // a phase that belongs to none (Kind Server).
 type CapabilityProfile struct {
-	Kind  CapabilityKind `json:"kind"`
-	Name  string         `json:"name,omitempty"`
-	Phase Phase          `json:"phase"`
-	// Late: what the capability left behind did, after its response. The same
+	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
+	Kind CapabilityKind `json:"kind"`
+	// name of the capability; empty for the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
+	// phase of the session.
+	Phase Phase `json:"phase"`
+	// late says that what the capability had left behind did this, after its response. A
 	// capability may have a section of each kind.
+	// +optional
 	Late bool `json:"late,omitempty"`
-
-	// Reads are files that were opened for reading, with success.
+	// reads are files that were opened for reading, with success.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Reads []FileAccess `json:"reads,omitempty"`
-	// Writes are files that were created, changed, renamed or linked.
+	// writes are files that were created, changed, renamed or linked.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Writes []FileAccess `json:"writes,omitempty"`
-	// Deletes are files and directories that were removed.
+	// deletes are files and directories that were removed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Deletes []FileAccess `json:"deletes,omitempty"`
-	// Attempts are file accesses that failed.
+	// attempts are file accesses that failed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Attempts []FileAccess `json:"attempts,omitempty"`
-	// Execs are programs that were started.
+	// execs are programs that were started.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Execs []Exec `json:"execs,omitempty"`
-	// Connects are addresses that were connected or sent to, with or without success.
+	// connects are addresses that were connected or sent to, with or without success.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Connects []Connection `json:"connects,omitempty"`
-	// Listens are addresses that were listened on.
+	// listens are addresses that were listened on.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Listens []Connection `json:"listens,omitempty"`
-
-	// Dropped counts the distinct effects that the caps left out.
+	// dropped counts the distinct effects that the caps left out.
+	// +optional
+	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped,omitempty"`
 }
 
 // FileAccess is one file in one way of use.
 type FileAccess struct {
+	// path of the file.
+	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path"`
-	// Operation is the system call, such as "openat" or "unlink".
+	// operation is the system call, such as "openat" or "unlink".
+	// +kubebuilder:validation:MaxLength=64
 	Operation string `json:"operation"`
-	// Error is the errno name of a failed access, such as "ENOENT".
+	// error is the errno name of a failed access, such as "ENOENT".
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	// Count is how often; at least 1.
+	// count is how often; at least 1.
+	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 }
 
 // Exec is one program start.
 type Exec struct {
-	Path  string   `json:"path"`
-	Argv  []string `json:"argv,omitempty"`
-	Error string   `json:"error,omitempty"`
-	Count int      `json:"count"`
+	// path of the program.
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path"`
+	// argv of the program.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=128
+	Argv []string `json:"argv,omitempty"`
+	// error is the errno name of a failed start.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Error string `json:"error,omitempty"`
+	// count is how often.
+	// +kubebuilder:validation:Format=int64
+	Count int `json:"count"`
 }
 
 // Connection is one end point of the network.
 type Connection struct {
-	// Address is an IP address, or a path (or "@name") for a unix socket.
+	// address is an IP address, or a path (or "@name") for a unix socket.
+	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address"`
-	// Port is 1 to 65535; 0 where the protocol has none.
+	// port is 1 to 65535; 0 where the protocol has none.
+	// +optional
+	// +kubebuilder:validation:Format=int32
 	Port int `json:"port,omitempty"`
-	// Protocol is "tcp", "udp", "unix", or the name of another family.
+	// protocol is "tcp", "udp", "unix", or the name of another family.
+	// +kubebuilder:validation:MaxLength=64
 	Protocol string `json:"protocol"`
-	// Host is the name that the address was looked up by, or that was asked of
+	// host is the name that the address was looked up by, or that was asked of
 	// a name server, when that was seen.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Host string `json:"host,omitempty"`
-	// Error is the errno name of a failed connect, such as "ECONNREFUSED".
+	// error is the errno name of a failed connect, such as "ECONNREFUSED".
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	Count int    `json:"count"`
-	// BytesOut is how many bytes were sent there.
+	// count is how often.
+	// +kubebuilder:validation:Format=int64
+	Count int `json:"count"`
+	// bytesOut is how many bytes were sent there.
+	// +optional
 	BytesOut int64 `json:"bytesOut,omitempty"`
 }
 

@@ -6,128 +6,213 @@
 // as a framed log (frame.go) under a digest in the termination message
 // (summary.go), and is stored as an MCPAuditReport. Every list in it has a hard
 // cap (caps.go), because a hostile server decides how much there is to say.
+//
+// +kubebuilder:object:generate=true
 package report
-
-import "time"
 
 // SchemaVersion names the format of the JSON. It changes when a field changes
 // its meaning or goes away; new fields do not change it.
 const SchemaVersion = "mcpaudit.dev/report/v1alpha1"
 
-// Report is the outcome of one audit.
+// Report is the outcome of one audit. The schema of MCPAuditReport is made of its types
+// and their markers. It does not restrict words to the known ones: an older manager can
+// store the report of a newer runner, and counts severities that it does not know as
+// Critical.
 type Report struct {
+	// schemaVersion names the format.
+	// +kubebuilder:validation:MaxLength=64
 	SchemaVersion string `json:"schemaVersion"`
-	Server        Server `json:"server"`
-
-	// Verdict is never Pass unless the audit was complete: see Judge.
+	// server describes what was audited.
+	Server ServerRun `json:"server"`
+	// verdict is never Pass unless the audit was complete.
 	Verdict Verdict `json:"verdict"`
-	// Reason is a CamelCase word for the verdict, one of the Reason constants.
+	// reason for the verdict in a word.
 	Reason Reason `json:"reason"`
-	// Message says the reason in one sentence, for people.
+	// message says the reason in a sentence.
+	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
-	// Incomplete is why the audit could not observe everything; nil when it could. It
-	// stands beside a Fail as well: whoever judges the findings again, and finds
-	// that none of them counts, has still not seen everything.
+	// incomplete is why the audit could not observe everything; absent if it could. It
+	// stands beside a Fail as well: if none of the findings counts any more, not
+	// everything was seen all the same.
+	// +optional
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
-	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	// failOn is the lowest severity that makes the verdict Fail; empty: none does.
+	// +optional
 	FailOn Severity `json:"failOn,omitempty"`
-
-	StartTime time.Time `json:"startTime"`
-	EndTime   time.Time `json:"endTime"`
-
-	// ManifestDigest is "sha256:" and 64 hex digits over the canonical manifest
+	// startTime of the audit.
+	StartTime Time `json:"startTime"`
+	// endTime of the audit.
+	EndTime Time `json:"endTime"`
+	// manifestDigest is "sha256:" and 64 hex digits over the canonical manifest
 	// (RFC 8785); empty when the manifest could not be listed whole.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
 	ManifestDigest string `json:"manifestDigest,omitempty"`
-
-	// Behavior describes what the server did, in a form that can be compared.
+	// behavior describes what the server did, in a form that can be compared.
+	// +optional
 	Behavior Behavior `json:"behavior,omitzero"`
-	// RulesetDigest is "sha256:" and 64 hex digits over the rules that judged.
+	// rulesetDigest is "sha256:" and 64 hex digits over the rules that judged.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
 	RulesetDigest string `json:"rulesetDigest,omitempty"`
-	// Risk is made of the findings.
+	// risk is made of the findings.
+	// +optional
 	Risk Risk `json:"risk,omitzero"`
-
-	Runner  Component `json:"runner"`
-	Tracer  Component `json:"tracer"`
-	Network Network   `json:"network"`
-	// Probe is how the server was exercised: what repeats the run.
-	Probe Probe `json:"probe"`
-
+	// runner is the program that made the audit.
+	Runner Component `json:"runner"`
+	// tracer is the program that watched the system calls.
+	Tracer Component `json:"tracer"`
+	// network says what the sandbox did with connections to the outside.
+	Network Network `json:"network"`
+	// probe is how the server was exercised.
+	// +optional
+	Probe ProbeRun `json:"probe"`
+	// findings, worst first.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
 	Findings []Finding `json:"findings"`
-	// DeclaredScope lists what the operator allowed; nil where nothing was said.
+	// declaredScope lists what the operator allowed; absent if nothing was said.
+	// +optional
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
-	// Scope is how the declaration was understood, the highest authority first.
+	// scope is how the declaration was understood, the highest authority first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
 	Scope []ScopeClause `json:"scope,omitempty"`
-	// Baseline is how this audit differs from the one of its baseline; nil where
-	// there was none, or nothing differs.
+	// baseline is how this audit differs from the one of its baseline; absent if there
+	// was none, or nothing differs.
+	// +optional
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
-	Profile  Profile        `json:"profile"`
-	// Privileges lists what it needed of the machine; nil where nothing was traced.
+	// profile records what the server was seen to do.
+	Profile Profile `json:"profile"`
+	// privileges lists what the server needed of the machine; absent if nothing was traced.
+	// +optional
 	Privileges *Privileges `json:"privileges,omitempty"`
-	// CodePaths are the directories and files from which programs were started and code was
-	// loaded, or looked for: see package codepath. Absent where not all of them are known.
+	// codePaths are where the server's code came from, as in status.audited of an MCPServerAudit.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
 	CodePaths []string `json:"codePaths,omitempty"`
-	Manifest  Manifest `json:"manifest"`
-	Coverage  Coverage `json:"coverage"`
-	// Exercise has a row for each capability, in the order of the manifest.
+	// manifest lists what the server advertises.
+	Manifest Manifest `json:"manifest"`
+	// coverage is how much of it was exercised.
+	Coverage Coverage `json:"coverage"`
+	// exercise has a row for each capability, in the order of the manifest.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
 	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
-
-	// Drifts are how the manifest differed within the audit, at most one for each
+	// drifts are how the manifest differed within the audit, at most one for each
 	// Moment; what differs from an earlier audit is a finding of its own.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
 	Drifts []ManifestDrift `json:"drifts,omitempty"`
-	// Outputs quote what the server said in answer, the first of each kind.
+	// outputs quote what the server said in answer, the first of each kind.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Outputs []Output `json:"outputs,omitempty"`
-	// Captures quote what the sinkhole received, the first of each kind.
+	// captures quote what the sinkhole received, the first of each kind.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Captures []Capture `json:"captures,omitempty"`
-	// Unobserved says plainly what the audit could not see into.
+	// unobserved says what the audit could not see into.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
 	Unobserved []Gap `json:"unobserved,omitempty"`
-	// Noise counts what was left out of the profile, by the reason.
+	// noise counts what was left out of the profile, by the reason.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
 	Noise []Noise `json:"noise,omitempty"`
-
-	// Truncated names what the caps cut off. A truncated report is never a Pass.
+	// truncated names what the caps cut off.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
 	Truncated []Truncation `json:"truncated,omitempty"`
-	// Errors are problems of the audit itself, each in one line.
+	// errors are problems of the audit itself, each in one line.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=1024
 	Errors []string `json:"errors"`
 }
 
-// Server says what was audited.
-type Server struct {
-	// Name and Version are what the server calls itself (serverInfo).
-	Name    string `json:"name,omitempty"`
+// ServerRun says what was audited.
+type ServerRun struct {
+	// name as the server gives it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
+	// version as the server gives it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
-	// ProtocolVersion is the MCP revision that was spoken, such as "2025-11-25".
+	// protocolVersion is the MCP revision that was spoken.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
-	// Transport is how the server was talked to.
+	// transport is Stdio, StreamableHTTP or SSE.
+	// +optional
 	Transport Transport `json:"transport,omitempty"`
-	// URL is where a server runs that was not started by the audit, and not traced.
+	// url of a server that was not started by the audit, and not traced.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty"`
-	// Command is the program and its arguments; none with URL.
+	// command is the program and its arguments; empty with url.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
 	Command []string `json:"command"`
-	// Environment names what the audit set besides Command; nil if nothing.
+	// environment names what the audit set besides command; absent if nothing.
+	// +optional
 	Environment *Environment `json:"environment,omitempty"`
-	// Exit is how the server ended, such as "exit status 1" or "signal: killed".
+	// exit is how the server ended, such as "exit status 1" or "signal: killed".
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Exit string `json:"exit,omitempty"`
-	// Stderr is the end of what the server wrote there.
+	// stderr is the end of what the server wrote there.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
 	Stderr string `json:"stderr,omitempty"`
 }
 
 // Environment names what an audit set of the environment of a server.
 type Environment struct {
-	// Names of the variables, sorted.
+	// names of the variables, sorted; absent if the image sets each to the same value.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=128
 	Names []string `json:"names,omitempty"`
-	// Digest is an HMAC-SHA256 over names and values with the operator's key; empty in a
-	// report of the command line, which has none.
+	// digest is an HMAC-SHA256 over names and values with a key that only the operator
+	// has, so that nobody can try values against it. Absent without names, and in a
+	// report of the command line, which has no key.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Digest string `json:"digest,omitempty"`
-	// WorkingDir is the working directory; empty for that of the image.
+	// workingDir that was set, if it is not the image's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	WorkingDir string `json:"workingDir,omitempty"`
 }
 
 // Component is a program that took part in the audit.
 type Component struct {
-	Name    string `json:"name"`
+	// name of the program.
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+	// version of the program.
+	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version"`
 }
 
 // Network says what the sandbox did with connections to the outside.
+// +kubebuilder:validation:MaxLength=64
 type Network string
 
 // The networks.
@@ -148,50 +233,75 @@ var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
 
 // Capture is what one connection, or one datagram, brought to the sinkhole.
 type Capture struct {
-	// Address and Port are what the server meant to reach.
+	// address that the server meant to reach.
+	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address"`
-	Port    int    `json:"port,omitempty"`
-	// Host is the name that the address stands for, where one is known.
+	// port is 0 where the protocol has none.
+	// +optional
+	// +kubebuilder:validation:Format=int32
+	Port int `json:"port,omitempty"`
+	// host is the name that the address stands for, where one is known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Host string `json:"host,omitempty"`
-	// Protocol was spoken: "tcp", "udp", "dns", "http", "https", "tls",
+	// protocol was spoken: "tcp", "udp", "dns", "http", "https", "tls",
 	// "smtp", "redis", "postgres", ...
+	// +kubebuilder:validation:MaxLength=64
 	Protocol string `json:"protocol"`
-	// Request says in one line what was asked: "POST /collect HTTP/1.1".
+	// request says in one line what was asked: "POST /collect HTTP/1.1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Request string `json:"request,omitempty"`
-	// Bytes is how much the server sent.
+	// bytes is how much the server sent.
 	Bytes int64 `json:"bytes"`
-	// Excerpt is the beginning of it, secrets shortened.
+	// excerpt is the beginning of it, secrets shortened.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Excerpt string `json:"excerpt,omitempty"`
-	// Opaque: it was encrypted for somebody else; what was sent is not known.
+	// opaque: it was encrypted for somebody else; what was sent is not known.
+	// +optional
 	Opaque bool `json:"opaque,omitempty"`
-	// Capability was being exercised.
+	// capability that was exercised.
 	Capability Capability `json:"capability"`
 }
 
 // Gap is something that the audit could not see into.
 type Gap struct {
-	// What it is, a CamelCase word such as "OpaqueTLS".
+	// what it is, a CamelCase word such as "OpaqueTLS".
+	// +kubebuilder:validation:MaxLength=64
 	What string `json:"what"`
-	// Count is how often; always > 0.
+	// count is how often; always > 0.
+	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
-	// Detail says it in one sentence, with an example.
+	// detail says it in one sentence, with an example.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail,omitempty"`
 }
 
 // Noise counts the effects that are left out of the profile for one reason:
 // what every program of a runtime does by itself.
 type Noise struct {
-	// Reason is a CamelCase word, such as "Loader" or "Locale".
+	// reason is a CamelCase word, such as "Loader" or "Locale".
+	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
-	Count  int    `json:"count"`
-	// Samples are some of them, where they were asked for.
+	// count is how often.
+	// +kubebuilder:validation:Format=int64
+	Count int `json:"count"`
+	// samples are some of them, where they were asked for.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
 	Samples []string `json:"samples,omitempty"`
 }
 
 // Truncation counts what was left out of one list or text.
 type Truncation struct {
-	// Field is the JSON path, such as "findings" or "manifest.tools".
+	// field is the JSON path, such as "findings" or "manifest.tools".
+	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field"`
-	// Dropped is how many items (or bytes, for a text) were left out; always > 0.
+	// dropped is how many items (or bytes, for a text) were left out; always > 0.
+	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped"`
 }

@@ -18,7 +18,7 @@ func findings(severities ...Severity) []Finding {
 		list = append(list, Finding{
 			Rule: fmt.Sprintf("MCPA-TEST-%03d", i), Severity: s, Phase: PhaseCall,
 			Capability: Capability{Kind: CapabilityTool, Name: "format_note"},
-			Evidence:   []Evidence{{Time: time.Unix(1, 2345), PID: 7, Syscall: "openat", Detail: "x"}},
+			Evidence:   []Evidence{{Time: At(time.Unix(1, 2345)), PID: 7, Syscall: "openat", Detail: "x"}},
 		})
 	}
 	return list
@@ -77,7 +77,7 @@ func TestDiff(t *testing.T) {
 // hostile makes a report as large as a server can wish for.
 func hostile() Report {
 	long := strings.Repeat("\xff<é>", 4000)
-	r := Report{Verdict: VerdictPass, Server: Server{Name: long, Stderr: long, Command: []string{long}}}
+	r := Report{Verdict: VerdictPass, Server: ServerRun{Name: long, Stderr: long, Command: []string{long}}}
 	for range 2000 {
 		f := findings(SeverityInfo, SeverityHigh)
 		f[0].Message, f[1].Message, f[1].Capability.Name = long, long, long
@@ -153,7 +153,7 @@ func TestOutputsGiveWay(t *testing.T) {
 }
 
 func TestEncodeIsStable(t *testing.T) {
-	r := Report{Findings: findings(SeverityLow, SeverityHigh), StartTime: time.Now(), Verdict: VerdictPass}
+	r := Report{Findings: findings(SeverityLow, SeverityHigh), StartTime: At(time.Now()), Verdict: VerdictPass}
 	first, err := Encode(r)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package report
 
 // RiskLevel is the risk in a word.
+// +kubebuilder:validation:MaxLength=64
 type RiskLevel string
 
 // The levels; docs/risk.md has the scores that they stand for.
@@ -15,18 +16,31 @@ const (
 // Risk is how bad it could be, made of what was found, for people who have to
 // decide what to look at first. No verdict depends on it.
 type Risk struct {
-	// Score is 0 (nothing was found) to 100.
-	Score int       `json:"score"`
+	// score is 0 (nothing was found) to 100.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Format=int32
+	Score int `json:"score"`
+	// level is None, Low, Medium, High or Critical.
+	// +optional
 	Level RiskLevel `json:"level,omitempty"`
-	// Parts make up the score, the largest first.
+	// parts make up the score, the largest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=24
 	Parts []RiskPart `json:"parts,omitempty"`
 }
 
 // RiskPart says what one family of capabilities adds to the score.
 type RiskPart struct {
-	// Family is a word of docs/risk.md: "CommandExecution", "FileRead", ...
+	// family is a word of docs/risk.md: "CommandExecution", "FileRead", ...
+	// +kubebuilder:validation:MaxLength=64
 	Family string `json:"family"`
-	Points int    `json:"points"`
-	// Because says in one sentence what was seen.
+	// points of the score.
+	// +kubebuilder:validation:Format=int32
+	Points int `json:"points"`
+	// because says what was seen.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Because string `json:"because,omitempty"`
 }

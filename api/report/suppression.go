@@ -14,24 +14,38 @@ import (
 // Suppression says that a finding is known and accepted for a time. The finding
 // stays in the report and in the counts; it only does not fail the audit.
 type Suppression struct {
-	// Rule is the id of the rule, such as "MCPA-EGRESS-001".
+	// rule is the id of the rule, such as MCPA-EGRESS-001.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^MCPA-[A-Z]+-[0-9]{3}$`
+	// +kubebuilder:validation:XValidation:rule="self != 'MCPA-MANIFEST-001'",message="a changed manifest is approved by spec.baseline: mode Pinned with its manifestDigest"
 	Rule string `json:"rule"`
-	// Match is a text that the finding's message or its capability ("tool fetch")
+	// match is a text that the finding's message or its capability ("tool fetch")
 	// must contain, as whole words, hosts or paths; one that ends with "/" is a
 	// directory and all that is below it. "*" matches every finding of the rule that
 	// is not Critical.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self == '*' || size(self) >= 3",message="match needs at least 3 characters of the finding's message or capability, or \"*\""
 	Match string `json:"match"`
-	// Reason is for whoever reads the report.
+	// reason says to whoever reads it why this is acceptable.
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
-	// Until is when it ends. From then on the finding counts again.
-	Until time.Time `json:"until"`
+	// until is when it ends, as in 2026-12-31T00:00:00Z, at most a year ahead. From
+	// then on the finding counts again.
+	// +required
+	Until Time `json:"until,omitzero"`
 }
 
 // Suppressed says by what a finding is suppressed, or was.
 type Suppressed struct {
-	Reason string    `json:"reason"`
-	Until  time.Time `json:"until"`
-	// Expired: it is suppressed no more.
+	// reason of the suppression.
+	// +kubebuilder:validation:MaxLength=512
+	Reason string `json:"reason"`
+	// until when.
+	Until Time `json:"until"`
+	// expired: it is suppressed no more.
+	// +optional
 	Expired bool `json:"expired,omitempty"`
 }
 
@@ -76,15 +90,15 @@ func (s Suppression) Check(now time.Time) error {
 
 // ParseUntil reads the end of a suppression: a time of RFC 3339, or a date, which
 // stands for the last second of that day in UTC.
-func ParseUntil(text string) (time.Time, error) {
+func ParseUntil(text string) (Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day.Add(24*time.Hour - time.Second), nil
+		return At(day.Add(24*time.Hour - time.Second)), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("until %q: it is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z", text)
+		return Time{}, fmt.Errorf("until %q: it is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z", text)
 	}
-	return at.UTC(), nil
+	return At(at), nil
 }
 
 // Suppress marks the findings that are suppressed, in a copy of the list, and
@@ -100,8 +114,8 @@ func Suppress(findings []Finding, by []Suppression, now time.Time) (marked []Fin
 				continue
 			}
 			used[j] = true
-			if f.Suppressed == nil || s.Until.After(f.Suppressed.Until) {
-				f.Suppressed = &Suppressed{Reason: s.Reason, Until: s.Until, Expired: !now.Before(s.Until)}
+			if f.Suppressed == nil || s.Until.After(f.Suppressed.Until.Time) {
+				f.Suppressed = &Suppressed{Reason: s.Reason, Until: s.Until, Expired: !now.Before(s.Until.Time)}
 			}
 		}
 		marked[i] = f

@@ -15,7 +15,7 @@ func finding(rule string, severity Severity, message string) Finding {
 }
 
 func suppression(match string) Suppression {
-	return Suppression{Rule: "MCPA-EGRESS-001", Match: match, Reason: "telemetry, see SEC-12", Until: today.Add(time.Hour)}
+	return Suppression{Rule: "MCPA-EGRESS-001", Match: match, Reason: "telemetry, see SEC-12", Until: At(today.Add(time.Hour))}
 }
 
 func TestSuppressionMatches(t *testing.T) {
@@ -106,9 +106,9 @@ func TestSuppress(t *testing.T) {
 		finding("MCPA-EGRESS-001", SeverityHigh, "to b.test:443"),
 		finding("MCPA-FILE-001", SeverityLow, "read /x"),
 	}
-	found[2].Suppressed = &Suppressed{Reason: "it says so itself", Until: today.Add(time.Hour)}
+	found[2].Suppressed = &Suppressed{Reason: "it says so itself", Until: At(today.Add(time.Hour))}
 	sooner, later, idle := suppression("a.test"), suppression("a.test"), suppression("c.test")
-	later.Until = today.Add(2 * time.Hour)
+	later.Until = At(today.Add(2 * time.Hour))
 	by := []Suppression{sooner, later, idle}
 	at := func(now time.Time, message string, suppressed int, verdict Verdict) {
 		t.Helper()
@@ -116,7 +116,7 @@ func TestSuppress(t *testing.T) {
 		if diff := cmp.Diff([]Suppression{idle}, unused); diff != "" {
 			t.Error(diff)
 		}
-		if s := marked[0].Suppressed; s == nil || !s.Until.Equal(later.Until) || s.Reason != later.Reason {
+		if s := marked[0].Suppressed; s == nil || !s.Until.Equal(later.Until.Time) || s.Reason != later.Reason {
 			t.Errorf("suppressed by %+v, not by the one that ends last", s)
 		}
 		if marked[1].Suppressed != nil || marked[2].Suppressed != nil {
@@ -135,7 +135,7 @@ func TestSuppress(t *testing.T) {
 	}
 	at(today, "no findings; suppressed: 1 High", 1, VerdictPass)
 	at(later.Until.Add(-time.Second), "no findings; suppressed: 1 High", 1, VerdictPass)
-	at(later.Until, "1 finding at or above High; suppressed no more: 1 finding", 0, VerdictFail)
+	at(later.Until.Time, "1 finding at or above High; suppressed no more: 1 finding", 0, VerdictFail)
 	if found[0].Suppressed != nil {
 		t.Error("the list that was given is marked")
 	}
@@ -155,8 +155,8 @@ func TestCheckSuppression(t *testing.T) {
 	}{
 		"as it should be":    {func(*Suppression) {}, ""},
 		"everything":         {func(s *Suppression) { s.Match = "*" }, ""},
-		"expired":            {func(s *Suppression) { s.Until = today.Add(-time.Hour) }, ""},
-		"a year":             {func(s *Suppression) { s.Until = today.AddDate(1, 0, 0) }, ""},
+		"expired":            {func(s *Suppression) { s.Until = At(today.Add(-time.Hour)) }, ""},
+		"a year":             {func(s *Suppression) { s.Until = At(today.AddDate(1, 0, 0)) }, ""},
 		"no rule":            {func(s *Suppression) { s.Rule = "" }, `rule ""`},
 		"a pattern of rules": {func(s *Suppression) { s.Rule = "MCPA-EGRESS-*" }, "it is the id of a rule"},
 		"the baseline":       {func(s *Suppression) { s.Rule = RuleManifestChanged }, "approve the manifest"},
@@ -166,8 +166,8 @@ func TestCheckSuppression(t *testing.T) {
 		"no reason":          {func(s *Suppression) { s.Reason = "" }, "at least 8 characters"},
 		"an empty reason":    {func(s *Suppression) { s.Reason = "  ok      " }, "at least 8 characters"},
 		"a long reason":      {func(s *Suppression) { s.Reason = strings.Repeat("x", 513) }, "more than the 512"},
-		"no end":             {func(s *Suppression) { s.Until = time.Time{} }, "say when the suppression ends"},
-		"for good":           {func(s *Suppression) { s.Until = today.AddDate(2, 0, 0) }, "at most a year ahead"},
+		"no end":             {func(s *Suppression) { s.Until = Time{} }, "say when the suppression ends"},
+		"for good":           {func(s *Suppression) { s.Until = At(today.AddDate(2, 0, 0)) }, "at most a year ahead"},
 	} {
 		s := suppression("a.test")
 		tc.change(&s)

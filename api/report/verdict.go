@@ -3,19 +3,22 @@ package report
 import "fmt"
 
 // Verdict is the outcome of an audit.
+// +kubebuilder:validation:Enum=Pass;Fail;Inconclusive
 type Verdict string
 
 // The verdicts.
 const (
 	// VerdictPass: the audit was complete and nothing reached the threshold.
 	VerdictPass Verdict = "Pass"
-	// VerdictFail: something at or above the threshold was observed.
+	// VerdictFail: something at or above the threshold was observed, or the manifest is
+	// not the baseline's.
 	VerdictFail Verdict = "Fail"
 	// VerdictInconclusive: the audit could not observe all that it had to.
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 
 // Reason says why a verdict is what it is. Causes has those of Inconclusive.
+// +kubebuilder:validation:MaxLength=64
 type Reason string
 
 // The reasons of Pass and Fail.
@@ -31,7 +34,11 @@ const (
 // Incomplete is why an audit could not observe everything. The zero value
 // means that it could.
 type Incomplete struct {
-	Reason  Reason `json:"reason"`
+	// reason in a word.
+	Reason Reason `json:"reason"`
+	// message says it in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 }
 

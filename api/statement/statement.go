@@ -79,7 +79,7 @@ type Predicate struct {
 	Tracer  report.Component `json:"tracer"`
 	Network report.Network   `json:"network"`
 	// Probe is how the server was exercised.
-	Probe report.Probe `json:"probe"`
+	Probe report.ProbeRun `json:"probe"`
 	// DeclaredScope is the digest of what the audit, in place of the server, declared the
 	// server to be for; empty if it declared nothing.
 	DeclaredScope string `json:"declaredScope,omitempty"`

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // AuditedServer describes what the last audit ran. Admission compares it with workloads: the
 // spec may be another by now.
@@ -47,7 +51,7 @@ type AuditedServer struct {
 	// environment names what the spec set besides the command: the gate holds the verdict
 	// for containers that have the same. Absent if it set nothing.
 	// +optional
-	Environment *AuditedEnvironment `json:"environment,omitempty"`
+	Environment *report.Environment `json:"environment,omitempty"`
 
 	// workingDir is the working directory of the command, whether the spec or the image
 	// says so; empty if it is not known.
@@ -71,26 +75,6 @@ type AuditedServer struct {
 	// unsuppressed counts the findings that no suppression was about.
 	// +optional
 	Unsuppressed *FindingCounts `json:"unsuppressed,omitempty"`
-}
-
-// AuditedEnvironment names what a spec sets of a server's environment.
-type AuditedEnvironment struct {
-	// names of the variables, sorted; absent if the image sets each to the same value.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=128
-	Names []string `json:"names,omitempty"`
-
-	// digest is an HMAC-SHA256 over names and values with a key that only the operator
-	// has, so that nobody can try values against it. Absent without names.
-	// +optional
-	Digest Digest `json:"digest,omitempty"`
-
-	// workingDir that the spec sets, if it is not the image's own.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	WorkingDir string `json:"workingDir,omitempty"`
 }
 
 // AuditedExercise is how a server was exercised, as far as that bounds what a pass means.

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // The caps of the status. Texts are capped in bytes of JSON by controllers/audit,
 // so that a status with every cap used has less than 80 KB.
@@ -90,11 +94,11 @@ type MCPServerAuditStatus struct {
 
 	// drift lists what differs from the baseline.
 	// +optional
-	Drift *Drift `json:"drift,omitempty"`
+	Drift *DriftSummary `json:"drift,omitempty"`
 
 	// coverage is how much of what the server advertises was exercised.
 	// +optional
-	Coverage *Coverage `json:"coverage,omitempty"`
+	Coverage *report.Coverage `json:"coverage,omitempty"`
 
 	// reportRef is the full report of the last audit; empty if it made none.
 	// +optional
@@ -149,19 +153,14 @@ const (
 	PhaseSuspended    Phase = "Suspended"
 )
 
-// Verdict is the outcome of an audit.
-// +kubebuilder:validation:Enum=Pass;Fail;Inconclusive
-type Verdict string
+// Verdict is the outcome of an audit, as the report has it.
+type Verdict = report.Verdict
 
 // The verdicts.
 const (
-	// VerdictPass: the audit was complete and nothing reached the threshold.
-	VerdictPass Verdict = "Pass"
-	// VerdictFail: something at or above the threshold was observed, or the
-	// manifest is not the baseline's.
-	VerdictFail Verdict = "Fail"
-	// VerdictInconclusive: the audit could not observe all that it had to.
-	VerdictInconclusive Verdict = "Inconclusive"
+	VerdictPass         = report.VerdictPass
+	VerdictFail         = report.VerdictFail
+	VerdictInconclusive = report.VerdictInconclusive
 )
 
 // FindingCounts is the number of findings of each severity, suppressed or not.
@@ -221,8 +220,8 @@ type ToolDigest struct {
 	Digest Digest `json:"digest"`
 }
 
-// Drift lists what changed from the baseline. Entries read "tool format_note".
-type Drift struct {
+// DriftSummary lists what changed from the baseline. Entries read "tool format_note".
+type DriftSummary struct {
 	// added since the baseline.
 	// +optional
 	// +listType=atomic

@@ -3,6 +3,8 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // MCPServerAuditSpec says which MCP server is audited, against what, and how
@@ -21,7 +23,7 @@ type MCPServerAuditSpec struct {
 	// declaredScope lists what the server may do. Without it, what the manifest
 	// declares is what counts.
 	// +optional
-	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
+	DeclaredScope *report.DeclaredScope `json:"declaredScope,omitempty"`
 
 	// suppressions are findings that are known and accepted for a time. They stay
 	// in the report and in the counts, and do not fail the audit. When one ends, the
@@ -30,7 +32,7 @@ type MCPServerAuditSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	Suppressions []Suppression `json:"suppressions,omitempty"`
+	Suppressions []report.Suppression `json:"suppressions,omitempty"`
 
 	// failOn is the lowest severity of a finding that makes the verdict Fail.
 	// Never only records. A manifest that differs from its baseline fails the

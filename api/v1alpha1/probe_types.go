@@ -81,6 +81,10 @@ const (
 // together. The API cannot bound them: an audit with more is Inconclusive.
 const MaxInputBytes = 32 << 10
 
+// MaxScopeBytes is the most bytes that the entries of declaredScope take together:
+// they go to the runner in an environment variable, see execve(2).
+const MaxScopeBytes = 32 << 10
+
 // ToolInput are arguments for one tool.
 type ToolInput struct {
 	// tool is the name of the tool.

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -41,10 +42,10 @@ func scheduled(schedule v1alpha1.Schedule) func(*v1alpha1.MCPServerAuditSpec) {
 	return func(s *v1alpha1.MCPServerAuditSpec) { s.Schedule = &schedule }
 }
 
-func suppresses(change func(*v1alpha1.Suppression)) func(*v1alpha1.MCPServerAuditSpec) {
-	one := v1alpha1.Suppression{Rule: "MCPA-EGRESS-001", Match: "api.example.com", Reason: "Its own telemetry.", Until: metav1.Now()}
+func suppresses(change func(*report.Suppression)) func(*v1alpha1.MCPServerAuditSpec) {
+	one := report.Suppression{Rule: "MCPA-EGRESS-001", Match: "api.example.com", Reason: "Its own telemetry.", Until: report.At(time.Now())}
 	change(&one)
-	return func(s *v1alpha1.MCPServerAuditSpec) { s.Suppressions = []v1alpha1.Suppression{one} }
+	return func(s *v1alpha1.MCPServerAuditSpec) { s.Suppressions = []report.Suppression{one} }
 }
 
 var _ = Describe("MCPServerAudit", func() {
@@ -133,10 +134,10 @@ var _ = Describe("MCPServerAudit", func() {
 			}
 		}),
 		Entry("a scope", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.DeclaredScope = &v1alpha1.DeclaredScope{Egress: []string{"*.example.com:443"}, Exec: []string{}}
+			s.DeclaredScope = &report.DeclaredScope{Egress: []string{"*.example.com:443"}, Exec: []string{}}
 		}),
-		Entry("a suppression", suppresses(func(*v1alpha1.Suppression) {})),
-		Entry("a suppression of all of a rule", suppresses(func(s *v1alpha1.Suppression) { s.Match = "*" })),
+		Entry("a suppression", suppresses(func(*report.Suppression) {})),
+		Entry("a suppression of all of a rule", suppresses(func(s *report.Suppression) { s.Match = "*" })),
 		Entry("limits", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		}),
@@ -154,11 +155,11 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a zone of an interval", scheduled(v1alpha1.Schedule{TimeZone: "UTC", Interval: &metav1.Duration{Duration: time.Hour}}), "timeZone is only used with cron"),
 		Entry("audits all the time", scheduled(v1alpha1.Schedule{Interval: &metav1.Duration{Duration: 4 * time.Minute}}), "interval must be between 5m and 8760h"),
 		Entry("more retries than a history has", func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = ptr.To[int32](11) }, "spec.retryLimit"),
-		Entry("a suppression of what is no rule", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-*" }), "spec.suppressions[0].rule"),
-		Entry("a suppression of another manifest", suppresses(func(s *v1alpha1.Suppression) { s.Rule = "MCPA-MANIFEST-001" }), "approved by spec.baseline"),
-		Entry("a suppression without a reason", suppresses(func(s *v1alpha1.Suppression) { s.Reason = "" }), "spec.suppressions[0].reason"),
-		Entry("a suppression of nearly everything", suppresses(func(s *v1alpha1.Suppression) { s.Match = "a" }), "at least 3 characters"),
-		Entry("a suppression without an end", suppresses(func(s *v1alpha1.Suppression) { s.Until = metav1.Time{} }), "spec.suppressions[0].until"),
+		Entry("a suppression of what is no rule", suppresses(func(s *report.Suppression) { s.Rule = "MCPA-*" }), "spec.suppressions[0].rule"),
+		Entry("a suppression of another manifest", suppresses(func(s *report.Suppression) { s.Rule = "MCPA-MANIFEST-001" }), "approved by spec.baseline"),
+		Entry("a suppression without a reason", suppresses(func(s *report.Suppression) { s.Reason = "" }), "spec.suppressions[0].reason"),
+		Entry("a suppression of nearly everything", suppresses(func(s *report.Suppression) { s.Match = "a" }), "at least 3 characters"),
+		Entry("a suppression without an end", suppresses(func(s *report.Suppression) { s.Until = report.Time{} }), "spec.suppressions[0].until"),
 		Entry("no server", func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{} }, "give image, to have the server run and traced, or url"),
 		Entry("an image and a URL", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.URL = "http://a/" }, "not both"),
 		Entry("an image with a space", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "a b" }, "spec.server.image"),
@@ -282,14 +283,14 @@ var _ = Describe("MCPAuditReport", func() {
 					Name: "a", Image: "b", Generation: 1, Trigger: v1alpha1.TriggerNeverAudited,
 					ReportSHA256: strings.Repeat("0a", 32),
 				},
-				AuditResult: v1alpha1.AuditResult{
-					Verdict: v1alpha1.VerdictPass, StartTime: v1alpha1.NewTimestamp(time.Now()), EndTime: v1alpha1.NewTimestamp(time.Now()),
-					Server:   v1alpha1.ReportedServer{Command: []string{}},
-					Findings: []v1alpha1.Finding{}, Errors: []string{},
-					Profile: v1alpha1.Profile{Capabilities: []v1alpha1.CapabilityProfile{}},
-					Manifest: v1alpha1.Manifest{
-						Tools: []v1alpha1.ManifestItem{}, Resources: []v1alpha1.ManifestItem{},
-						ResourceTemplates: []v1alpha1.ManifestItem{}, Prompts: []v1alpha1.ManifestItem{},
+				Report: report.Report{
+					Verdict: report.VerdictPass, StartTime: report.At(time.Now()), EndTime: report.At(time.Now()),
+					Server:   report.ServerRun{Command: []string{}},
+					Findings: []report.Finding{}, Errors: []string{},
+					Profile: report.Profile{Capabilities: []report.CapabilityProfile{}},
+					Manifest: report.Manifest{
+						Tools: []report.Item{}, Resources: []report.Item{},
+						ResourceTemplates: []report.Item{}, Prompts: []report.Item{},
 					},
 				},
 			},

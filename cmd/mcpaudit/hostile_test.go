@@ -29,7 +29,7 @@ func harmless(t *testing.T, of, text string) {
 func TestAttestIsHarmless(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report.json")
 	encoded, err := report.Encode(report.Report{
-		SchemaVersion: report.SchemaVersion, Server: report.Server{Name: orders, Command: []string{"server"}},
+		SchemaVersion: report.SchemaVersion, Server: report.ServerRun{Name: orders, Command: []string{"server"}},
 		Verdict: report.VerdictPass, Reason: report.ReasonPassed,
 	})
 	if err == nil {

@@ -139,7 +139,7 @@ var _ = Describe("The statement of an audit", Serial, func() {
 	)
 
 	It("is not made of a server that runs elsewhere", func(ctx SpecContext) {
-		got, err := attester("").Attest(ctx, report.Report{Server: report.Server{URL: "https://example.com"}}, statement.Image{})
+		got, err := attester("").Attest(ctx, report.Report{Server: report.ServerRun{URL: "https://example.com"}}, statement.Image{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(got).To(Equal(attestation.Result{Outcome: attestation.None}))
 	})

@@ -16,7 +16,7 @@ import (
 var _ = Describe("a baseline", func() {
 	var (
 		changed = advertises(sha("3"), sha("4"))
-		drifted = &v1alpha1.Drift{Changed: []string{"tool format_note"}}
+		drifted = &v1alpha1.DriftSummary{Changed: []string{"tool format_note"}}
 	)
 
 	It("is trusted on first use, and drift fails the audit", func(ctx SpecContext) {

@@ -293,9 +293,9 @@ func (b *bench) audited(ctx context.Context, r report.Report) {
 func clean(change ...func(*report.Report)) report.Report {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := report.Report{
-		Server:  report.Server{Name: "notes", Version: "1", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}},
+		Server:  report.ServerRun{Name: "notes", Version: "1", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}},
 		Verdict: report.VerdictPass, Reason: report.ReasonPassed, Message: "no findings", FailOn: report.SeverityHigh,
-		StartTime: at, EndTime: at.Add(3 * time.Second), ManifestDigest: sha("1"),
+		StartTime: report.At(at), EndTime: report.At(at.Add(3 * time.Second)), ManifestDigest: sha("1"),
 		Runner: report.Component{Name: "mcpaudit", Version: "v0.1.0"}, Tracer: report.Component{Name: "strace", Version: "6.1"},
 		Network:  report.NetworkDeny,
 		Manifest: report.Manifest{Digest: sha("1"), Tools: []report.Item{{Name: "format_note", Digest: sha("2")}}},

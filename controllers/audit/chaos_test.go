@@ -59,7 +59,7 @@ func observed(version string, findings ...report.Finding) report.Report {
 	digest := "sha256:" + strings.Repeat(version, 64)
 	r := report.Report{
 		Verdict: report.VerdictPass, Reason: report.ReasonPassed, Message: "no findings", FailOn: report.SeverityHigh,
-		StartTime: start, EndTime: start, ManifestDigest: digest, Findings: findings, Network: report.NetworkSinkhole,
+		StartTime: report.At(start), EndTime: report.At(start), ManifestDigest: digest, Findings: findings, Network: report.NetworkSinkhole,
 		Manifest: report.Manifest{Digest: digest, Tools: []report.Item{{Name: "format_note", Digest: digest}}},
 		Coverage: report.Coverage{Tools: report.Exercised{Listed: 1, Called: 1, Accepted: 1}},
 	}
@@ -71,7 +71,7 @@ func observed(version string, findings ...report.Finding) report.Report {
 
 var stolen = report.Finding{
 	Rule: "MCPA-READ-001", Severity: report.SeverityHigh, Message: "Tool format_note read ~/.ssh/id_rsa",
-	Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"}, Evidence: []report.Evidence{{Time: start, Detail: "openat"}},
+	Capability: report.Capability{Kind: report.CapabilityTool, Name: "format_note"}, Evidence: []report.Evidence{{Time: report.At(start), Detail: "openat"}},
 }
 
 // story is a whole audit, or a second one, with its true end.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
 // compare holds the report against the one of the baseline, and marks the findings
@@ -41,8 +40,7 @@ func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 // suppress marks what the spec accepts at this time, whatever the runner has marked.
 func (s *session) suppress() {
 	var by []report.Suppression
-	for _, one := range s.audit.Spec.Suppressions {
-		suppression := report.Suppression{Rule: one.Rule, Match: one.Match, Reason: one.Reason, Until: one.Until.Time}
+	for _, suppression := range s.audit.Spec.Suppressions {
 		if err := suppression.Check(s.now); err != nil {
 			s.notice(corev1.EventTypeWarning, "SuppressionIgnored", fmt.Sprintf("A suppression of the spec does not count: %s.", err))
 			continue
@@ -82,8 +80,7 @@ func (r *Reconciler) baselineReport(ctx context.Context, audit *v1alpha1.MCPServ
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(&reports[i]), &stored); err != nil {
 		return nil, fmt.Errorf("read report of the baseline: %w", err)
 	}
-	known, err := result.Report(stored.Spec.AuditResult)
-	return &known, err
+	return &stored.Spec.Report, nil
 }
 
 // baselineOf finds, in reports with the latest first, the one that stands for a

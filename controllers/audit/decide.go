@@ -121,7 +121,7 @@ func (r *Reconciler) triggers(s *session) trigger.Input {
 	}
 }
 
-func untils(suppressions []v1alpha1.Suppression) []time.Time {
+func untils(suppressions []report.Suppression) []time.Time {
 	var all []time.Time
 	for _, s := range suppressions {
 		all = append(all, s.Until.Time)

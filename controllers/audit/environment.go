@@ -33,7 +33,7 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 			set[variable.Name] = variable.Value
 		}
 	}
-	of := &v1alpha1.AuditedEnvironment{}
+	of := &report.Environment{}
 	if server.WorkingDir != imageDir {
 		of.WorkingDir = server.WorkingDir
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 		if key == nil {
 			return wait(keyPause)
 		}
-		of.Digest = v1alpha1.Digest(environ.Digest(key, set))
+		of.Digest = environ.Digest(key, set)
 	}
 	s.run.Audited.Environment = nil
 	if len(of.Names) > 0 || of.WorkingDir != "" {
@@ -79,11 +79,11 @@ const keyPause = 2 * time.Second
 
 // unmatched is the environment of a spec as long as its digest is not known: no container
 // has the same.
-func unmatched(server v1alpha1.Server) *v1alpha1.AuditedEnvironment {
+func unmatched(server v1alpha1.Server) *report.Environment {
 	if len(server.Env) == 0 && server.WorkingDir == "" {
 		return nil
 	}
-	of := &v1alpha1.AuditedEnvironment{WorkingDir: server.WorkingDir}
+	of := &report.Environment{WorkingDir: server.WorkingDir}
 	for _, variable := range server.Env {
 		of.Names = append(of.Names, variable.Name)
 	}
@@ -103,19 +103,11 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	}
 }
 
-// reported is the environment for a report.
-func reported(of *v1alpha1.AuditedEnvironment) *report.Environment {
-	if of == nil {
-		return nil
-	}
-	return &report.Environment{Names: of.Names, Digest: string(of.Digest), WorkingDir: of.WorkingDir}
-}
-
 // misled makes an audit Inconclusive in which the environment had the server load code.
 // What was seen stays seen: findings fail it all the same.
 func (s *session) misled() {
 	if s.report != nil {
-		s.report.Server.Environment, s.report.CodePaths = reported(s.run.Audited.Environment), s.codePaths()
+		s.report.Server.Environment, s.report.CodePaths = s.run.Audited.Environment, s.codePaths()
 	}
 	if !s.failed() && s.run.CodeLoaded != "" {
 		s.fail(report.ReasonCodeLoaded, "%s", s.run.CodeLoaded)

@@ -37,7 +37,7 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 			if (of != nil) != c.recorded || (s.run.CodeLoaded != "") != c.loads {
 				t.Errorf("environment %+v, loads %q", of, s.run.CodeLoaded)
 			}
-			if of != nil && len(of.Names) > 0 && (of.Digest == "" || strings.Contains(string(of.Digest), c.server.Env[0].Value)) {
+			if of != nil && len(of.Names) > 0 && (of.Digest == "" || strings.Contains(of.Digest, c.server.Env[0].Value)) {
 				t.Errorf("digest %q", of.Digest)
 			}
 			if s.misled(); (s.failure.Reason == report.ReasonCodeLoaded) != c.loads {

@@ -15,7 +15,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/apierr"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
-	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
@@ -79,11 +78,9 @@ func (r *Reconciler) unstored(ctx context.Context, s *session, err error) (outco
 // store creates the report object, under the name of the run: storing it twice
 // makes one.
 func (r *Reconciler) store(ctx context.Context, s *session) error {
-	converted, err := result.Convert(*s.report)
-	if err != nil {
-		return err
-	}
-	converted.Verdict, converted.Reason, converted.Message = s.outcome.Verdict, string(s.outcome.Reason), cutMessage(s.outcome.Message)
+	judged := s.report.DeepCopy() // the client writes the API server's answer into what it sends
+	judged.Normalise()
+	judged.Verdict, judged.Reason, judged.Message = s.outcome.Verdict, s.outcome.Reason, cutMessage(s.outcome.Message)
 	stored := &v1alpha1.MCPAuditReport{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.audit.Namespace, Name: s.run.Name, Labels: podspec.Labels(s.audit),
@@ -94,7 +91,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 				Name: s.audit.Name, Image: s.audit.Spec.Server.Image, ImageDigest: s.resolved,
 				Generation: s.run.Generation, Trigger: s.run.Reason, ReportSHA256: s.summary.SHA256,
 			},
-			AuditResult: converted,
+			Report: *judged,
 		},
 	}
 	if err := controllerutil.SetControllerReference(s.audit, stored, r.Client.Scheme()); err != nil {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
@@ -113,7 +114,7 @@ var _ = Describe("a slot", func() {
 		now := a.limited(1, 1)
 		until := metav1.NewTime(now.Now().Add(time.Minute).Truncate(time.Second))
 		drifted := a.beside(ctx, func(o *v1alpha1.MCPServerAudit) {
-			o.Spec.Suppressions = []v1alpha1.Suppression{{Rule: "MCPA-READ-001", Match: "*", Reason: "accepted for a while", Until: until}}
+			o.Spec.Suppressions = []report.Suppression{{Rule: "MCPA-READ-001", Match: "*", Reason: "accepted for a while", Until: report.At(until.Time)}}
 		})
 		drifted.runs(ctx)
 		a.queued(ctx)

@@ -54,7 +54,7 @@ func (s *session) record(rulesetDigest string) {
 	status.BehaviorDigest, status.RiskScore, status.RiskLevel = "", nil, ""
 	if s.summary != nil {
 		status.Findings = counts(s.summary.Counts)
-		status.Coverage = coverage(s.summary.Coverage)
+		status.Coverage = ptr.To(s.summary.Coverage)
 		status.Runner = &v1alpha1.Runner{
 			Version: excerpt.Line(s.summary.Runner.Version, maxWord),
 			Tracer:  excerpt.Line(strings.TrimSpace(s.summary.Tracer.Name+" "+s.summary.Tracer.Version), maxWord),
@@ -118,17 +118,6 @@ func counts(c report.Counts) *v1alpha1.FindingCounts {
 	}
 }
 
-func coverage(c report.Coverage) *v1alpha1.Coverage {
-	of := func(e report.Exercised) v1alpha1.Exercised {
-		return v1alpha1.Exercised{Listed: int32(e.Listed), Called: int32(e.Called), Accepted: int32(e.Accepted)}
-	}
-	share := func(s report.Share) v1alpha1.Share { return v1alpha1.Share{Total: int32(s.Total), Done: int32(s.Done)} }
-	return &v1alpha1.Coverage{
-		Tools: of(c.Tools), Resources: of(c.Resources), ResourceTemplates: of(c.ResourceTemplates), Prompts: of(c.Prompts),
-		Completions: of(c.Completions), Subscriptions: of(c.Subscriptions), Calls: share(c.Calls), Branches: share(c.Branches),
-	}
-}
-
 // topFindings takes the worst, those of unknown severities first.
 func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 	weight := func(s report.Severity) int {
@@ -182,7 +171,7 @@ func tools(items []report.Item) []v1alpha1.ToolDigest {
 	return digests
 }
 
-func drift(d *report.Drift) *v1alpha1.Drift {
+func drift(d *report.Drift) *v1alpha1.DriftSummary {
 	if d == nil {
 		return nil
 	}
@@ -193,7 +182,7 @@ func drift(d *report.Drift) *v1alpha1.Drift {
 		}
 		return cut
 	}
-	return &v1alpha1.Drift{Added: names(d.Added), Removed: names(d.Removed), Changed: names(d.Changed), Renamed: names(d.Renamed)}
+	return &v1alpha1.DriftSummary{Added: names(d.Added), Removed: names(d.Removed), Changed: names(d.Changed), Renamed: names(d.Renamed)}
 }
 
 func cutMessage(message string) string { return excerpt.Line(message, report.MaxMessageBytes) }

@@ -88,7 +88,7 @@ func TestStatusIsBounded(t *testing.T) {
 }
 
 func TestTopFindingsShowEvidence(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+	at := report.At(time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC))
 	for want, evidence := range map[string][]report.Evidence{
 		"": nil,
 		`2026-01-02T03:04:05.006Z pid 7: openat(AT_FDCWD, "/root/.ssh/id_rsa", O_RDONLY) = 3`: {

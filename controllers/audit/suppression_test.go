@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -20,8 +19,8 @@ func connects(r *report.Report) { r.Findings = r.Findings[1:] }
 func accepts(until time.Time) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) {
 		for _, rule := range []string{"MCPA-EGRESS-001", "MCPA-FILE-001"} {
-			a.Spec.Suppressions = append(a.Spec.Suppressions, v1alpha1.Suppression{
-				Rule: rule, Match: "*", Reason: "Reviewed by security.", Until: metav1.NewTime(until),
+			a.Spec.Suppressions = append(a.Spec.Suppressions, report.Suppression{
+				Rule: rule, Match: "*", Reason: "Reviewed by security.", Until: report.At(until),
 			})
 		}
 	}

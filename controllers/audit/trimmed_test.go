@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
@@ -23,8 +24,8 @@ func newLarge() *v1alpha1.MCPServerAudit {
 			"mcpaudit.dev/note": strings.Repeat("x", 50_000), v1alpha1.RequestedAtAnnotation: "now",
 		}},
 		Spec: v1alpha1.MCPServerAuditSpec{
-			Suspend: true, FailOn: "High", DeclaredScope: &v1alpha1.DeclaredScope{},
-			Suppressions: []v1alpha1.Suppression{{Reason: strings.Repeat("x", 200)}, {}},
+			Suspend: true, FailOn: "High", DeclaredScope: &report.DeclaredScope{},
+			Suppressions: []report.Suppression{{Reason: strings.Repeat("x", 200)}, {}},
 			Server:       v1alpha1.Server{Image: "registry.example/a:1", Command: []string{strings.Repeat("x", 1000)}},
 			Probe:        v1alpha1.Probe{Inputs: []v1alpha1.ToolInput{{Tool: "a", Arguments: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"a":%q}`, strings.Repeat("x", 30_000))}}}},
 			Sandbox:      v1alpha1.Sandbox{PodTemplate: &v1alpha1.PodTemplate{Metadata: v1alpha1.PodTemplateMetadata{Labels: map[string]string{"a": "b"}}}},

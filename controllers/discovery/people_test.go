@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
@@ -94,7 +95,7 @@ var _ = Describe("what discovery makes", Ordered, func() {
 		change(ctx, audit, func(a *v1alpha1.MCPServerAudit) {
 			a.Labels["team"] = "mine"
 			a.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "TOKEN", Value: "a made-up one"}}
-			a.Spec.Suppressions = []v1alpha1.Suppression{{Rule: "MCPA-EGRESS-001", Match: "*", Reason: "It is known.", Until: metav1.NewTime(time.Now().Add(time.Hour))}}
+			a.Spec.Suppressions = []report.Suppression{{Rule: "MCPA-EGRESS-001", Match: "*", Reason: "It is known.", Until: report.At(time.Now().Add(time.Hour))}}
 			a.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest}
 			a.Spec.Server.Image = "r/another"
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -91,7 +92,7 @@ func TestS16Altered(t *testing.T) {
 func TestS16TheAuditsOwnEnvironment(t *testing.T) {
 	key, variables := []byte("key"), map[string]string{"UV_CACHE_DIR": "/cache"}
 	own := verdictOf("own", traced, func(v *gate.Verdict) {
-		v.Environment = &v1alpha1.AuditedEnvironment{Names: []string{"UV_CACHE_DIR"}, Digest: v1alpha1.Digest(environ.Digest(key, variables))}
+		v.Environment = &report.Environment{Names: []string{"UV_CACHE_DIR"}, Digest: environ.Digest(key, variables)}
 	})
 	container := runs(pinned)
 	container.Environment.Variables = variables

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -49,8 +50,8 @@ type fingerprint struct {
 }
 
 // fingerprintOf returns the fingerprint of of an audit. One with names and without a digest is equal to none.
-func fingerprintOf(of *v1alpha1.AuditedEnvironment) (f fingerprint, comparable bool) {
-	return fingerprint{of.Digest, of.WorkingDir}, of.Digest != "" || len(of.Names) == 0 && of.WorkingDir != ""
+func fingerprintOf(of *report.Environment) (f fingerprint, comparable bool) {
+	return fingerprint{v1alpha1.Digest(of.Digest), of.WorkingDir}, of.Digest != "" || len(of.Names) == 0 && of.WorkingDir != ""
 }
 
 // compareEnvironments orders them, so that the same is decided in whatever order they come.

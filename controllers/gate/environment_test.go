@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -14,9 +15,9 @@ func TestS2EnvironmentBelongsToTheVerdict(t *testing.T) {
 	key, mode := []byte("key"), map[string]string{"MODE": "demo"}
 	with := func(env map[string]string, dir string) func(*gate.Verdict) {
 		return func(v *gate.Verdict) {
-			v.Environment = &v1alpha1.AuditedEnvironment{WorkingDir: dir}
+			v.Environment = &report.Environment{WorkingDir: dir}
 			if env != nil {
-				v.Environment.Names, v.Environment.Digest = []string{"MODE"}, v1alpha1.Digest(environ.Digest(key, env))
+				v.Environment.Names, v.Environment.Digest = []string{"MODE"}, environ.Digest(key, env)
 			}
 		}
 	}
@@ -34,7 +35,7 @@ func TestS2EnvironmentBelongsToTheVerdict(t *testing.T) {
 		"another working directory":                      {[]*gate.Verdict{verdictOf("a", with(mode, ""))}, gate.Environment{Variables: mode, WorkingDir: "/x"}, v1alpha1.GateOtherEnvironment},
 		"a working directory only":                       {[]*gate.Verdict{verdictOf("a", with(nil, "/x"))}, gate.Environment{WorkingDir: "/x"}, v1alpha1.GatePassed},
 		"a working directory that the container lacks":   {[]*gate.Verdict{verdictOf("a", with(nil, "/x"))}, gate.Environment{}, v1alpha1.GateOtherEnvironment},
-		"names without a digest":                         {[]*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Environment = &v1alpha1.AuditedEnvironment{Names: []string{"MODE"}} })}, same, v1alpha1.GateOtherEnvironment},
+		"names without a digest":                         {[]*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.Environment = &report.Environment{Names: []string{"MODE"}} })}, same, v1alpha1.GateOtherEnvironment},
 		"an audit that set nothing":                      {[]*gate.Verdict{verdictOf("a")}, same, v1alpha1.GatePassed},
 		"S11: a failure with variables denies nobody":    {[]*gate.Verdict{verdictOf("a"), verdictOf("b", failed, with(mode, ""))}, gate.Environment{}, v1alpha1.GatePassed},
 		"S11: a failure denies the same variables":       {[]*gate.Verdict{verdictOf("a"), verdictOf("b", failed, with(mode, ""))}, same, v1alpha1.GateFailed},

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -73,7 +74,7 @@ type Verdict struct {
 	CommandDigest, ArgvDigest v1alpha1.Digest
 	// Environment names what the audit set besides; nil if nothing. Then the verdict is about
 	// the image with any environment.
-	Environment *v1alpha1.AuditedEnvironment
+	Environment *report.Environment
 	// WorkingDir of the command, and CodePaths as in AuditedServer; empty if not known.
 	WorkingDir string
 	CodePaths  []string

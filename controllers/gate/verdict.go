@@ -79,7 +79,7 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 	v.Environment = audited.Environment
 	v.WorkingDir, v.CodePaths, v.Exercise = audited.WorkingDir, audited.CodePaths, audited.Exercise
 	if audited.Exercise == nil && (len(server.Env) > 0 || server.WorkingDir != "") {
-		v.Environment = &v1alpha1.AuditedEnvironment{Names: []string{""}} // by an operator that did not record it: equal to none
+		v.Environment = &report.Environment{Names: []string{""}} // by an operator that did not record it: equal to none
 	}
 	if v1alpha1.CommandDigest(server.Command, server.Args) == v.CommandDigest {
 		v.Command, v.Args = server.Command, server.Args

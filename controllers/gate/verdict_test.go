@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
@@ -179,7 +180,7 @@ func TestReadVerdictHistory(t *testing.T) {
 	unknown := pass
 	unknown.ImageDigest = ""
 	suppress := func(a *v1alpha1.MCPServerAudit) {
-		a.Spec.Suppressions = []v1alpha1.Suppression{{Rule: "MCPA-EGRESS-001"}}
+		a.Spec.Suppressions = []report.Suppression{{Rule: "MCPA-EGRESS-001"}}
 	}
 	respecified := func(a *v1alpha1.MCPServerAudit) { a.Spec.FailOn = "Low" }
 	rerun := func(a *v1alpha1.MCPServerAudit) { a.Status.Trigger.SpecDigest, _ = trigger.SpecDigest(a.Spec) }

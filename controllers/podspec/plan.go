@@ -25,10 +25,7 @@ func encodePlan(in Input) (string, error) {
 	p := plan.Plan{
 		Timeout:   plan.Duration(spec.Timeout),
 		Transport: report.Transport(spec.Server.Speaks()), Port: uint16(spec.Server.Port), Path: spec.Server.Endpoint(), URL: spec.Server.URL, //nolint:gosec // the CRD bounds ports
-		Scope: (*report.DeclaredScope)(spec.DeclaredScope),
-	}
-	for _, s := range spec.Suppressions {
-		p.Suppressions = append(p.Suppressions, report.Suppression{Rule: s.Rule, Match: s.Match, Reason: s.Reason, Until: s.Until.Time})
+		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions,
 	}
 	if spec.FailOn != v1alpha1.FailOnNever {
 		p.FailOn = report.Severity(spec.FailOn)
@@ -82,7 +79,7 @@ func tooLarge(field string, bytes, most int) error {
 }
 
 // size returns the size of all entries of a scope, in bytes.
-func size(scope *v1alpha1.DeclaredScope) int {
+func size(scope *report.DeclaredScope) int {
 	if scope == nil {
 		return 0
 	}

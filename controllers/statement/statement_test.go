@@ -26,7 +26,7 @@ func (r refuses) Get(context.Context, client.ObjectKey, client.Object, ...client
 }
 
 func passed() report.Report {
-	return report.Report{Verdict: report.VerdictPass, Reason: report.ReasonPassed, Server: report.Server{Command: []string{"/notes"}}}
+	return report.Report{Verdict: report.VerdictPass, Reason: report.ReasonPassed, Server: report.ServerRun{Command: []string{"/notes"}}}
 }
 
 func image() api.Image {
@@ -83,7 +83,7 @@ func TestNothingToState(t *testing.T) {
 		image  api.Image
 	}{
 		"no image": {passed(), api.Image{}}, "a Pass that is incomplete": {incomplete, image()},
-		"elsewhere": {report.Report{Server: report.Server{URL: "https://example.com"}}, image()},
+		"elsewhere": {report.Report{Server: report.ServerRun{URL: "https://example.com"}}, image()},
 	} {
 		if got, err := a.Attest(t.Context(), test.report, test.image); err != nil || got.Outcome != statement.None || got.Annotations != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)

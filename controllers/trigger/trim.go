@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -69,7 +70,7 @@ func trimmed(spec v1alpha1.MCPServerAuditSpec) v1alpha1.MCPServerAuditSpec {
 		kept.Server.Env = make([]v1alpha1.EnvVar, 1)
 	}
 	if len(spec.Suppressions) > 0 { // the gate asks whether there are any
-		kept.Suppressions = make([]v1alpha1.Suppression, 1)
+		kept.Suppressions = make([]report.Suppression, 1)
 	}
 	return kept
 }

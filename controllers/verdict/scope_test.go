@@ -20,7 +20,7 @@ func exceeds(severity report.Severity) func(*report.Report) {
 func suppressed(expired bool) func(*report.Report) {
 	return func(r *report.Report) {
 		for i := range r.Findings {
-			r.Findings[i].Suppressed = &report.Suppressed{Reason: "accepted", Until: time.Unix(1, 0), Expired: expired}
+			r.Findings[i].Suppressed = &report.Suppressed{Reason: "accepted", Until: report.At(time.Unix(1, 0)), Expired: expired}
 		}
 	}
 }

@@ -83,7 +83,7 @@ func Judge(in Input) Outcome {
 			"The audit could not observe everything (%s), so it says neither yes nor no. %s",
 			reason, told(report.Incomplete{Reason: reason, Message: message})))
 	}
-	outcome.Verdict, outcome.Reason, outcome.Message = v1alpha1.Verdict(verdict), reason, message
+	outcome.Verdict, outcome.Reason, outcome.Message = verdict, reason, message
 	return outcome
 }
 

@@ -75,7 +75,7 @@ func From(p plan.Plan) Plan {
 func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
 
 // enter says in a report how the server was exercised.
-func enter(r *report.Probe, p plan.Probe) {
+func enter(r *report.ProbeRun, p plan.Probe) {
 	p = p.WithDefaults()
 	r.Seed, r.Rounds, r.Calls = p.Seed, p.Rounds, p.Calls
 }
@@ -171,7 +171,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
 	redact(&r, secretsOf(plan.Canaries))
-	r.StartTime, r.EndTime = started, ended
+	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()
 	r.Cap()

@@ -31,13 +31,13 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	declared := readScope(plan, first)
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
-		Server: report.Server{
+		Server: report.ServerRun{
 			Name: first.result.ServerName, Version: first.result.ServerVersion,
 			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.Command,
 			Environment: environmentOf(plan.Env), Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:     plan.FailOn,
-		EndTime:    now,
+		EndTime:    report.At(now),
 		Runner:     report.Component{Name: "mcpaudit", Version: Build()},
 		Network:    plan.Network,
 		Profile:    seen.Report(),

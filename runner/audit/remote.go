@@ -77,7 +77,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	}
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
-	r.StartTime, r.EndTime = started, ended
+	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Server.URL = to.URL
 	switch r.Reason {
 	case report.ReasonNotTraced:

@@ -84,5 +84,5 @@ func (l Leak) Evidence() report.Evidence {
 		b.WriteString(", " + l.Request)
 	}
 	b.WriteString(" (" + l.Canary.Name + ", " + l.Encoding + "): " + l.Excerpt)
-	return report.Evidence{Time: l.Time, PID: l.PID, Syscall: l.Syscall, Detail: b.String(), Attribution: l.Attribution}
+	return report.Evidence{Time: report.At(l.Time), PID: l.PID, Syscall: l.Syscall, Detail: b.String(), Attribution: l.Attribution}
 }

@@ -87,8 +87,8 @@ func TestGolden(t *testing.T) {
 // networked is a server that does a bit of everything.
 func networked() least.Source {
 	r := report.Report{
-		SchemaVersion: report.SchemaVersion, Server: report.Server{Name: "Weather & Notes", Command: []string{"/server"}, Transport: report.TransportStreamableHTTP},
-		Verdict: report.VerdictPass, Reason: "Passed", EndTime: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+		SchemaVersion: report.SchemaVersion, Server: report.ServerRun{Name: "Weather & Notes", Command: []string{"/server"}, Transport: report.TransportStreamableHTTP},
+		Verdict: report.VerdictPass, Reason: "Passed", EndTime: report.At(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)),
 		ManifestDigest: "sha256:" + strings.Repeat("ab", 32), Runner: report.Component{Name: "mcpaudit", Version: "v1.2.3"},
 		Tracer:        report.Component{Name: "ptrace", Version: "v1.2.3"},
 		DeclaredScope: &report.DeclaredScope{Egress: []string{"*.example.org:443", "192.0.2.0/24", "[2001:db8::1]:8443", "a b"}},

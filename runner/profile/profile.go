@@ -122,7 +122,7 @@ func (e Effect) Evidence() report.Evidence {
 		note = " [" + cut(note, maxNote) + "]"
 		detail = cut(detail, report.MaxDetailBytes-len(note)) + note
 	}
-	return report.Evidence{Time: e.Time, PID: e.PID, Syscall: e.Operation, Detail: detail, Attribution: e.Attribution}
+	return report.Evidence{Time: report.At(e.Time), PID: e.PID, Syscall: e.Operation, Detail: detail, Attribution: e.Attribution}
 }
 
 // maxNote bounds what is said about the attribution, in bytes: it names a

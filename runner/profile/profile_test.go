@@ -318,7 +318,7 @@ func TestNoiseIsCounted(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	var r recorder
 	r.add(inNote, read("/home/u/.ssh/id_rsa"))
-	want := report.Evidence{Time: r.events[0].Time, PID: 7, Syscall: "openat",
+	want := report.Evidence{Time: report.At(r.events[0].Time), PID: 7, Syscall: "openat",
 		Detail: "openat(/home/u/.ssh/id_rsa) = ...", Attribution: report.AttributionInFlight}
 	if diff := cmp.Diff(want, r.build(profile.Limits{}).Effects[0].Evidence()); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)

@@ -16,7 +16,7 @@ import (
 // whose root the audit was made in; an absolute one is a file URI, which GitHub makes
 // relative to its checkout. Of a remote server it is the host and the path without the
 // scheme: GitHub refuses a whole upload that has a scheme other than that of the checkout.
-func artifact(s report.Server) string {
+func artifact(s report.ServerRun) string {
 	if s.URL != "" {
 		return remote(s.URL)
 	}

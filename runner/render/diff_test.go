@@ -43,7 +43,7 @@ func offered(t *testing.T, text string, did []string, incomplete bool) report.Re
 	}
 	listed := manifest.Manifest{ServerName: m.Name, Instructions: m.Instructions, Capabilities: m.Capabilities,
 		Tools: m.Tools, Resources: m.Resources, ResourceTemplates: m.ResourceTemplates, Prompts: m.Prompts}.Report()
-	r := report.Report{Server: report.Server{Name: "notes", Version: "1.0.0"}, Manifest: listed, ManifestDigest: listed.Digest,
+	r := report.Report{Server: report.ServerRun{Name: "notes", Version: "1.0.0"}, Manifest: listed, ManifestDigest: listed.Digest,
 		Behavior: report.BehaviorOf(did, incomplete)}
 	r.Cap()
 	return r

@@ -28,9 +28,9 @@ func honest() report.Report {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	return report.Report{
 		SchemaVersion: report.SchemaVersion,
-		Server:        report.Server{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Transport: report.TransportStdio, Command: []string{"node", "src/server.js"}},
+		Server:        report.ServerRun{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Transport: report.TransportStdio, Command: []string{"node", "src/server.js"}},
 		Verdict:       report.VerdictPass, Reason: report.ReasonPassed, Message: "no findings", FailOn: report.SeverityHigh,
-		StartTime: at, EndTime: at.Add(6500 * time.Millisecond), ManifestDigest: "sha256:00", RulesetDigest: "sha256:11",
+		StartTime: report.At(at), EndTime: report.At(at.Add(6500 * time.Millisecond)), ManifestDigest: "sha256:00", RulesetDigest: "sha256:11",
 		Behavior: report.Behavior{Digest: "sha256:22"}, Risk: report.Risk{Level: report.RiskNone},
 		Runner: report.Component{Name: "mcpaudit", Version: "v0.4.0"}, Tracer: report.Component{Name: "strace", Version: "6.1"},
 		Manifest: report.Manifest{Tools: []report.Item{{Name: "format_note"}, {Name: "clock"}}},
@@ -47,7 +47,7 @@ func suppressed() report.Report {
 	r := honest()
 	r.Message = "1 finding, none at or above the threshold: 1 Low; suppressed: 1 High"
 	r.Findings = fail().Findings[:2]
-	r.Findings[0].Suppressed = &report.Suppressed{Reason: "telemetry of the vendor, SEC-12", Until: time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)}
+	r.Findings[0].Suppressed = &report.Suppressed{Reason: "telemetry of the vendor, SEC-12", Until: report.At(time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC))}
 	r.Findings[1].Suppressed = nil
 	return r
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -117,4 +116,4 @@ func alias(c report.Capture) string {
 }
 
 // clock is a time as people read it, in UTC.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func clock(t report.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -126,7 +126,7 @@ func severityClass(s report.Severity) string {
 }
 
 // calledBy returns what a server is called: by itself, or how it is reached.
-func calledBy(s report.Server) string {
+func calledBy(s report.ServerRun) string {
 	if s.Name != "" {
 		return strings.TrimSpace(s.Name + " " + s.Version)
 	}

@@ -80,7 +80,7 @@ func JUnit(w io.Writer, r report.Report) error {
 }
 
 func junitOf(r report.Report) junitSuite {
-	took := fmt.Sprintf("%.3f", max(r.EndTime.Sub(r.StartTime), 0).Seconds())
+	took := fmt.Sprintf("%.3f", max(r.EndTime.Sub(r.StartTime.Time), 0).Seconds())
 	s := junitSuite{Name: "mcpaudit: " + junitText(serverName(r)), Time: took, Properties: junitProperties(r)}
 	if at := r.StartTime; !at.IsZero() && at.Year() <= 9999 {
 		s.Timestamp = at.UTC().Format("2006-01-02T15:04:05")

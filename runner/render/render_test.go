@@ -23,7 +23,7 @@ func fail() report.Report {
 	tool := report.Capability{Kind: report.CapabilityTool, Name: "format_note"}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89000, time.UTC)
 	return report.Report{
-		Server:  report.Server{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Command: []string{"notes"}},
+		Server:  report.ServerRun{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Command: []string{"notes"}},
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
 		Message: "1 finding at or above High", FailOn: report.SeverityHigh, Tracer: report.Component{Name: "strace", Version: "6.1"},
 		ManifestDigest: "sha256:00",
@@ -34,14 +34,14 @@ func fail() report.Report {
 			Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
 			Message: "Tool format_note tried to connect to 93.184.216.34:80 (tcp).", Phase: report.PhaseCall, Capability: tool,
 			Mitigation: "Deny egress to 93.184.216.34:80\x1b[2J.",
-			Evidence:   []report.Evidence{{Time: at, PID: 7, Syscall: "connect", Detail: "connect(5, ...) = 0", Attribution: report.AttributionInFlight}},
+			Evidence:   []report.Evidence{{Time: report.At(at), PID: 7, Syscall: "connect", Detail: "connect(5, ...) = 0", Attribution: report.AttributionInFlight}},
 		}, {
 			Rule: "MCPA-FILE-001", Severity: report.SeverityLow, Title: "Later", Message: "Late.", Phase: report.PhaseCall,
-			Suppressed: &report.Suppressed{Reason: "known", Until: at, Expired: true},
-			Capability: tool, Evidence: []report.Evidence{{Time: at, Detail: "read", Attribution: report.AttributionAfter}},
+			Suppressed: &report.Suppressed{Reason: "known", Until: report.At(at), Expired: true},
+			Capability: tool, Evidence: []report.Evidence{{Time: report.At(at), Detail: "read", Attribution: report.AttributionAfter}},
 		}, {
 			Rule: "MCPA-PROTOCOL-001", Severity: report.SeverityInfo, Title: "Text", Message: "Text.", Phase: report.PhaseStartup,
-			Suppressed: &report.Suppressed{Reason: "a banner, see\x1b SEC-12", Until: at.AddDate(0, 1, 0)},
+			Suppressed: &report.Suppressed{Reason: "a banner, see\x1b SEC-12", Until: report.At(at.AddDate(0, 1, 0))},
 			Capability: report.Capability{Kind: report.CapabilityServer},
 		}},
 		Profile: report.Profile{Capabilities: []report.CapabilityProfile{{
@@ -77,7 +77,7 @@ func fail() report.Report {
 		Unobserved: []report.Gap{{What: "OpaqueTLS", Count: 1, Detail: "1 TLS connection that could not be ended"}},
 		Noise: []report.Noise{{Reason: "Loader", Count: 12, Samples: []string{"/usr/lib/libc.so.6", "/etc/ld.so.cache"}},
 			{Reason: "Locale", Count: 3}},
-		Probe: report.Probe{Seed: 7, Rounds: 3, Calls: report.CallsAll, Launches: 4},
+		Probe: report.ProbeRun{Seed: 7, Rounds: 3, Calls: report.CallsAll, Launches: 4},
 		Coverage: report.Coverage{
 			Tools: report.Exercised{Listed: 4, Called: 3, Accepted: 1}, Completions: report.Exercised{Listed: 1, Called: 1, Accepted: 1},
 			Calls: report.Share{Total: 9, Done: 6}, Branches: report.Share{Total: 1, Done: 1},
@@ -101,7 +101,7 @@ func fail() report.Report {
 
 func inconclusive() report.Report {
 	return report.Report{
-		Server:  report.Server{Command: []string{"node", "server.js"}, Stderr: "first\nError: no \x1b[31mtoken\n"},
+		Server:  report.ServerRun{Command: []string{"node", "server.js"}, Stderr: "first\nError: no \x1b[31mtoken\n"},
 		Verdict: report.VerdictInconclusive, Reason: report.ReasonServerExited, Message: "the server exited",
 		Risk:   report.Risk{Level: report.RiskNone},
 		Tracer: report.Component{Name: "strace", Version: "6.1"},

@@ -164,10 +164,10 @@ func (n *notices) add(id, about, level, text string) {
 }
 
 // sarifTime is a time of SARIF (3.9), which has milliseconds; nil where none is known.
-func sarifTime(t time.Time) *time.Time {
-	if t.IsZero() || t.Year() > 9999 {
+func sarifTime(at report.Time) *time.Time {
+	if at.IsZero() || at.Year() > 9999 {
 		return nil
 	}
-	t = t.UTC().Truncate(time.Millisecond)
+	t := at.UTC().Truncate(time.Millisecond)
 	return &t
 }

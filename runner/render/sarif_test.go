@@ -140,7 +140,7 @@ func TestSARIFFingerprints(t *testing.T) {
 		r := fail()
 		r.Findings = append(r.Findings[:1:1], r.Findings[0])
 		r.Findings[0].Message, r.Findings[1].Message = one, two
-		r.Findings[0].Evidence, r.StartTime = nil, r.EndTime.AddDate(0, 0, 1)
+		r.Findings[0].Evidence, r.StartTime = nil, report.At(r.EndTime.AddDate(0, 0, 1))
 		var marks []string
 		for _, result := range sarifOf(t, r).Runs[0].Results {
 			marks = append(marks, result.PartialFingerprints["primaryLocationLineHash"])
@@ -165,7 +165,7 @@ func TestSARIFFingerprints(t *testing.T) {
 // TestSARIFArtifact: GitHub looks for a relative path in the repository, and refuses a
 // scheme other than file.
 func TestSARIFArtifact(t *testing.T) {
-	for want, server := range map[string]report.Server{
+	for want, server := range map[string]report.ServerRun{
 		"src/server.js":              {Command: []string{"node", "--inspect=no", "./src/server.js", "data.json"}},
 		"file:///app/main.py":        {Command: []string{"/usr/bin/python3", "-u", "/app/../app/main.py"}},
 		"file:///usr/bin/notes":      {Command: []string{"/usr/bin/notes", "--token=secret"}},

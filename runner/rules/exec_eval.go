@@ -65,7 +65,7 @@ func (e evaluated) draft(in Input) draft {
 		severity: report.SeverityHigh, phase: report.PhaseCall, capability: of, object: name(of), order: math.MaxInt,
 		message: sentence("%s evaluated a text of an argument as code: for %s it answered %s, and for a text that is no code %s", capital(name(of)),
 			quoted(e.name.Arguments), quoted(firstLine(e.name.Text)), quoted(firstLine(e.syntax.Text))),
-		evidence: report.Evidence{Time: in.End, Attribution: report.AttributionPhase,
+		evidence: report.Evidence{Time: report.At(in.End), Attribution: report.AttributionPhase,
 			Detail: "tools/call " + clean(e.name.Arguments, 160) + ": " + clean(firstLine(e.name.Text), 200)},
 	}
 }

@@ -32,7 +32,7 @@ func hiddenDraft(in Input, of report.Capability, field string, h poison.Hidden) 
 		severity: report.SeverityMedium, phase: report.PhaseList, capability: of, object: name(of), order: math.MaxInt,
 		message: sentence("The %s of %s has %s%s", clean(field, 100), name(of), h.How, saying(h)),
 		evidence: report.Evidence{
-			Time: in.End, Detail: clean(fmt.Sprintf("%s: %s%s", field, h.How, saying(h)), 400), Attribution: report.AttributionPhase,
+			Time: report.At(in.End), Detail: clean(fmt.Sprintf("%s: %s%s", field, h.How, saying(h)), 400), Attribution: report.AttributionPhase,
 		},
 	}
 	if h.Directs() || spelled(h) {

@@ -39,7 +39,7 @@ func drifted(moment report.Moment) func(Input) []draft {
 			object: string(moment), order: math.MaxInt,
 			message: sentence("%s%s: %s", when.message, among, clean(what.String(), 300)),
 			evidence: report.Evidence{
-				Time: in.End, Detail: when.evidence + ": " + clean(drift.String(), 400), Attribution: report.AttributionPhase,
+				Time: report.At(in.End), Detail: when.evidence + ": " + clean(drift.String(), 400), Attribution: report.AttributionPhase,
 			},
 		}}
 	}

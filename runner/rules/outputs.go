@@ -74,7 +74,7 @@ func outputDraft(in Input, out report.Output, severity report.Severity, what, de
 	return draft{
 		severity: severity, phase: report.PhaseCall, capability: out.Capability, object: name(out.Capability), order: math.MaxInt, message: message,
 		evidence: report.Evidence{
-			Time: in.End, Detail: clean(fmt.Sprintf("%s %s: %s", out.Method, out.Kind, detail), 600), Attribution: report.AttributionInFlight,
+			Time: report.At(in.End), Detail: clean(fmt.Sprintf("%s %s: %s", out.Method, out.Kind, detail), 600), Attribution: report.AttributionInFlight,
 		},
 	}
 }

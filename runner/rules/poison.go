@@ -114,7 +114,7 @@ func directing(in Input, d directive) draft {
 		phase: report.PhaseList, capability: d.of, object: name(d.of), order: math.MaxInt,
 		message: sentence("The %s of %s %s%s: %s", clean(d.field, 100), name(d.of), doings[d.Technique], tools, quoted(quote)),
 		evidence: report.Evidence{
-			Time: in.End, Detail: clean(d.of.String()+", "+d.field, 200) + ": " + clean(quote, 400), Attribution: report.AttributionPhase,
+			Time: report.At(in.End), Detail: clean(d.of.String()+", "+d.field, 200) + ": " + clean(quote, 400), Attribution: report.AttributionPhase,
 		},
 	}
 }

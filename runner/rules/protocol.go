@@ -22,7 +22,7 @@ func findPollution(in Input) []draft {
 		severity: report.SeverityLow, phase: p.Phase, capability: p.Capability, object: "stdout", order: math.MaxInt,
 		message: sentence("The server wrote %s %s", what, quoted(p.Sample)),
 		evidence: report.Evidence{
-			Time: in.End, Detail: "stdout: " + clean(p.Sample, 200), Attribution: report.AttributionPhase,
+			Time: report.At(in.End), Detail: "stdout: " + clean(p.Sample, 200), Attribution: report.AttributionPhase,
 		},
 	}}
 }
@@ -66,7 +66,7 @@ func findBreaches(kinds ...breach.Kind) func(Input) []draft {
 				severity: words.severity, phase: b.Phase, capability: b.Capability, object: string(b.Kind), order: math.MaxInt,
 				message: sentence("%s", message),
 				evidence: report.Evidence{
-					Time: b.Time, Detail: string(b.Kind) + ": " + clean(b.Sample, breach.MaxSample), Attribution: report.AttributionPhase,
+					Time: report.At(b.Time), Detail: string(b.Kind) + ": " + clean(b.Sample, breach.MaxSample), Attribution: report.AttributionPhase,
 				},
 			})
 		}

@@ -38,7 +38,7 @@ func findUnused(in Input) []draft {
 			object: list, order: math.MaxInt,
 			message: sentence("The declared scope has entries in %s that nothing in this audit used: %s", kind, list),
 			evidence: report.Evidence{
-				Time: in.End, Detail: string(kind) + ": " + list, Attribution: report.AttributionPhase,
+				Time: report.At(in.End), Detail: string(kind) + ": " + list, Attribution: report.AttributionPhase,
 			},
 		})
 	}

@@ -47,6 +47,6 @@ func named(in Input, phase report.Phase, name, message string) draft {
 	return draft{
 		severity: report.SeverityMedium, phase: phase, capability: report.Capability{Kind: report.CapabilityServer}, object: name,
 		message: message, order: math.MaxInt,
-		evidence: report.Evidence{Time: in.End, Detail: clean(name, 214), Attribution: report.AttributionPhase},
+		evidence: report.Evidence{Time: report.At(in.End), Detail: clean(name, 214), Attribution: report.AttributionPhase},
 	}
 }

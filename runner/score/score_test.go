@@ -68,7 +68,7 @@ func TestParts(t *testing.T) {
 // What is suppressed does not count, and what was does again.
 func TestSuppressed(t *testing.T) {
 	findings := found("EGRESS-001 High", "EXEC-001 Medium")
-	findings[0].Suppressed = &report.Suppressed{Reason: "known", Until: time.Unix(1, 0)}
+	findings[0].Suppressed = &report.Suppressed{Reason: "known", Until: report.At(time.Unix(1, 0))}
 	if diff := cmp.Diff(Of(found("EXEC-001 Medium")), Of(findings)); diff != "" {
 		t.Error(diff)
 	}

@@ -48,7 +48,7 @@ func audits(ctx context.Context, w io.Writer, dir string) error {
 			if r, err = whole(ctx, command, dir, tracer); err != nil {
 				return fmt.Errorf("%s, %s: %w", server[0], tracer, err)
 			}
-			took = append(took, r.EndTime.Sub(r.StartTime))
+			took = append(took, r.EndTime.Sub(r.StartTime.Time))
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d%%\t%.1f\t%.1f\t%s\t%s\n", server[0], r.Probe.Launches, r.Coverage.Calls.Total,
 			r.Coverage.Branches.Percent(), took[0].Seconds(), took[1].Seconds(), ratio(took[1], took[0]), r.Verdict)

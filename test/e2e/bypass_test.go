@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -186,7 +187,7 @@ var _ = Describe("Ways around the gate", func() {
 		leaky := newAudit("leaky-go:dev", func(a *v1alpha1.MCPServerAudit) { a.Spec.FailOn = v1alpha1.FailOnNever })
 		suppressed := newAudit("leaky-go:dev", func(a *v1alpha1.MCPServerAudit) {
 			for _, rule := range []string{"MCPA-SECRET-001", "MCPA-SECRET-002", "MCPA-EGRESS-001"} {
-				a.Spec.Suppressions = append(a.Spec.Suppressions, v1alpha1.Suppression{Rule: rule, Match: "format_note", Reason: "We know of it.", Until: metav1.NewTime(inAYear())})
+				a.Spec.Suppressions = append(a.Spec.Suppressions, report.Suppression{Rule: rule, Match: "format_note", Reason: "We know of it.", Until: report.At(inAYear())})
 			}
 		})
 		honest := newAudit("honest-go:dev")

@@ -9,27 +9,27 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	. "github.com/onsi/gomega/gstruct"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-func scoped(scope v1alpha1.DeclaredScope) func(*v1alpha1.MCPServerAudit) {
+func scoped(scope report.DeclaredScope) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) { a.Spec.DeclaredScope = &scope }
 }
 
 var _ = Describe("A server that is judged", func() {
 	It("is held to the scope of the spec, and not to its words", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("leaky-go:dev", scoped(v1alpha1.DeclaredScope{Egress: []string{"api.example.com:443"}, Exec: []string{}})))
+		audit := settled(ctx, newAudit("leaky-go:dev", scoped(report.DeclaredScope{Egress: []string{"api.example.com:443"}, Exec: []string{}})))
 		conformant := condition(audit, v1alpha1.ConditionScopeConformant)
 		Expect(conformant.Reason).To(Equal(v1alpha1.ReasonScopeExceeded), conditions(audit))
 		Expect(conformant.Message).To(ContainSubstring("93.184.216.34"))
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Findings).To(ContainElement(MatchFields(IgnoreExtras, Fields{
-			"Severity": Equal("High"), "ExceedsScope": BeTrue(), "Mitigation": Not(BeEmpty()),
+			"Severity": BeEquivalentTo("High"), "ExceedsScope": BeTrue(), "Mitigation": Not(BeEmpty()),
 		})))
 		Expect(report.DeclaredScope.Egress).To(Equal([]string{"api.example.com:443"}))
-		Expect(report.Scope).To(ContainElement(HaveField("Source", "Spec")))
+		Expect(report.Scope).To(ContainElement(HaveField("Source", BeEquivalentTo("Spec"))))
 
 		By("letting it go there")
 		rerunWith(ctx, audit, func(a *v1alpha1.MCPServerAudit) { a.Spec.DeclaredScope.Egress = []string{"93.184.216.34:80"} })
@@ -55,8 +55,8 @@ var _ = Describe("A server that is judged", func() {
 		audit := settled(ctx, newAudit("rugpull:dev", arguments("volatile"), func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.FailOn = "Low"
 			a.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselineNone}
-			a.Spec.Suppressions = []v1alpha1.Suppression{{
-				Rule: "MCPA-MANIFEST-003", Match: "*", Reason: "The session's number is in the text.", Until: metav1.NewTime(time.Now().Add(time.Hour)),
+			a.Spec.Suppressions = []report.Suppression{{
+				Rule: "MCPA-MANIFEST-003", Match: "*", Reason: "The session's number is in the text.", Until: report.At(time.Now().Add(time.Hour)),
 			}}
 		}))
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))

@@ -29,7 +29,7 @@ func probed(probe v1alpha1.Probe) func(*v1alpha1.MCPServerAudit) {
 }
 
 // whole matches what was exercised to the last of it.
-var whole = WithTransform(func(e v1alpha1.Exercised) bool {
+var whole = WithTransform(func(e report.Exercised) bool {
 	return e.Listed > 0 && e.Called == e.Listed && e.Accepted > 0
 }, BeTrue())
 
@@ -37,8 +37,8 @@ var whole = WithTransform(func(e v1alpha1.Exercised) bool {
 // a source.
 func said(tool, value, source, text string) OmegaMatcher {
 	return MatchFields(IgnoreExtras, Fields{
-		"Kind":       Equal("Result"),
-		"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: tool}),
+		"Kind":       Equal(report.OutputResult),
+		"Capability": ofTool(tool),
 		"Arguments":  ContainSubstring(value),
 		"Origins":    ContainElement(And(ContainSubstring(value), ContainSubstring(source))),
 		"Text":       ContainSubstring(text),
@@ -49,7 +49,7 @@ func said(tool, value, source, text string) OmegaMatcher {
 func instructs(tool string) OmegaMatcher {
 	return MatchFields(IgnoreExtras, Fields{
 		"Rule": Equal("MCPA-OUTPUT-001"), "Severity": BeEquivalentTo("High"),
-		"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: tool}),
+		"Capability": ofTool(tool),
 	})
 }
 
@@ -77,7 +77,7 @@ var _ = Describe("The probe in a Pod", func() {
 
 			report := reportOf(ctx, audit).Spec
 			Expect(report.Findings).To(BeEmpty())
-			Expect(report.Server.Transport).To(Equal(string(how.transport)))
+			Expect(report.Server.Transport).To(BeEquivalentTo(how.transport))
 			Expect(report.Exercise).To(HaveLen(int(coverage.Tools.Listed + coverage.Resources.Listed + coverage.ResourceTemplates.Listed + coverage.Prompts.Listed)))
 			Expect(report.Exercise).To(HaveEach(HaveField("Calls.Total", BeNumerically(">", 0))))
 			Expect(report.Outputs).NotTo(BeEmpty())
@@ -89,7 +89,7 @@ var _ = Describe("The probe in a Pod", func() {
 			audit := settled(ctx, newAudit("honest-go:dev", speaks(transport, 8080, argument), sandboxed(v1alpha1.TracerPtrace, v1alpha1.NetworkSinkhole)))
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
 			Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
-			Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1, Called: 1, Accepted: 1}))
+			Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1, Called: 1, Accepted: 1}))
 		})
 	}
 
@@ -111,8 +111,8 @@ var _ = Describe("The probe in a Pod", func() {
 	It("is Inconclusive when it may call nothing", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev", probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})))
 		expectInconclusive(audit, report.ReasonNotExercised, "Left out because that was asked for")
-		Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1}))
-		Expect(reportOf(ctx, audit).Spec.Probe.Calls).To(Equal("Never"))
+		Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1}))
+		Expect(reportOf(ctx, audit).Spec.Probe.Calls).To(Equal(report.CallsNever))
 
 		By("letting it")
 		rerunWith(ctx, audit, func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Calls = v1alpha1.ProbeCallsAll })
@@ -136,7 +136,7 @@ var _ = Describe("The probe in a Pod", func() {
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Probe.Rounds).To(BeEquivalentTo(1))
 		Expect(report.Outputs).To(ContainElement(MatchFields(IgnoreExtras, Fields{
-			"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: "service_status"}), "Text": ContainSubstring("search: up"),
+			"Capability": ofTool("service_status"), "Text": ContainSubstring("search: up"),
 		})))
 	})
 })
@@ -147,7 +147,7 @@ var _ = Describe("A server that turns on its user", func() {
 			audit := settled(ctx, newAudit("rugpull:dev", arguments(mode)))
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(MatchFields(IgnoreExtras, Fields{
-				"Moment": Equal(moment), "ReportedDrift": HaveField("Changed", ContainElement("tool format_note")),
+				"Moment": BeEquivalentTo(moment), "Drift": HaveField("Changed", ContainElement("tool format_note")),
 			})))
 		})
 	}
@@ -155,7 +155,7 @@ var _ = Describe("A server that turns on its user", func() {
 	It("is found in the Pod when the occasion is the date", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("later-node:dev", arguments(time.Now().AddDate(0, 0, 7).Format(time.DateOnly))))
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
-		Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(HaveField("Moment", "Clock")))
+		Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(HaveField("Moment", report.MomentClock)))
 	})
 
 	It("is not one that offers what the client can do", func(ctx context.Context) {

@@ -76,11 +76,11 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Expect(condition(audit, v1alpha1.ConditionReady).Message).To(ContainSubstring("give spec.server.image"))
 		Expect(condition(audit, v1alpha1.ConditionManifestStable).Reason).To(Equal(v1alpha1.ReasonFirstUse))
 		Expect(audit.Status.ImageDigest).To(BeEmpty())
-		Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1, Called: 1, Accepted: 1}))
+		Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1, Called: 1, Accepted: 1}))
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Findings).To(BeEmpty())
 		Expect(report.Server.URL).To(Equal(audit.Spec.Server.URL))
-		Expect(report.Server.Transport).To(Equal("StreamableHTTP"))
+		Expect(report.Server.Transport).To(BeEquivalentTo("StreamableHTTP"))
 		Expect(report.Outputs).NotTo(BeEmpty())
 		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
 

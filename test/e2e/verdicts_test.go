@@ -10,8 +10,14 @@ import (
 	. "github.com/onsi/gomega/gstruct"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
+
+// ofTool matches a capability.
+func ofTool(name string) OmegaMatcher {
+	return Equal(report.Capability{Kind: report.CapabilityTool, Name: name})
+}
 
 // observed matches a finding of the tool format_note whose message names the
 // object and whose evidence is one of the system calls.
@@ -21,15 +27,15 @@ func observed(severity, object string, syscalls ...string) OmegaMatcher {
 		calls = append(calls, s)
 	}
 	return MatchFields(IgnoreExtras, Fields{
-		"Severity":   Equal(severity),
+		"Severity":   BeEquivalentTo(severity),
 		"Message":    ContainSubstring(object),
-		"Phase":      Equal("Call"),
-		"Capability": Equal(v1alpha1.Capability{Kind: "Tool", Name: "format_note"}),
+		"Phase":      Equal(report.PhaseCall),
+		"Capability": ofTool("format_note"),
 		"Evidence": ContainElement(MatchFields(IgnoreExtras, Fields{
 			"Syscall": BeElementOf(calls...),
 			"PID":     BeNumerically(">", 0),
 			// On a busy node the server may not have come to rest before the call.
-			"Attribution": BeElementOf("InFlight", "Overlap"),
+			"Attribution": BeElementOf(report.AttributionInFlight, report.AttributionOverlap),
 		})),
 	})
 }
@@ -64,7 +70,7 @@ var _ = Describe("The same tool, declared alike", func() {
 			Expect(condition(audit, v1alpha1.ConditionManifestStable).Reason).To(Equal(v1alpha1.ReasonFirstUse))
 			Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
 			Expect(*audit.Status.Findings).To(BeZero())
-			Expect(audit.Status.Coverage.Tools).To(Equal(v1alpha1.Exercised{Listed: 1, Called: 1, Accepted: 1}))
+			Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1, Called: 1, Accepted: 1}))
 			Expect(audit.Status.Tools).To(HaveLen(1))
 			Expect(string(audit.Status.ImageDigest)).To(HavePrefix("sha256:"))
 		})

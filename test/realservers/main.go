@@ -83,7 +83,7 @@ func run(only string, reference bool, tracer plan.Tracer) error {
 		c := r.Coverage
 		if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%d\t%d\t%d\t%s\t%s (%s)\t\n", s.source, r.Server.Transport,
 			exercised(c.Tools), exercised(c.Resources), exercised(c.ResourceTemplates), exercised(c.Prompts), share(c.Branches), share(c.Calls),
-			r.EndTime.Sub(r.StartTime).Seconds(), stats.Lines, stats.Unparsed, dropped, count(r.Findings), r.Verdict, r.Reason); err != nil {
+			r.EndTime.Sub(r.StartTime.Time).Seconds(), stats.Lines, stats.Unparsed, dropped, count(r.Findings), r.Verdict, r.Reason); err != nil {
 			return err
 		}
 		if s.reference && !covered(c) {

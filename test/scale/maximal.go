@@ -137,7 +137,7 @@ func newMaximal(i int) *v1alpha1.MCPServerAudit {
 			Rule: text(64), Severity: "High", Capability: text(96), Message: text(320), Evidence: text(176), Suppressed: text(80),
 		})
 	}
-	drift := &v1alpha1.Drift{}
+	drift := &v1alpha1.DriftSummary{}
 	for range v1alpha1.MaxDriftItems {
 		drift.Added, drift.Removed, drift.Changed = append(drift.Added, text(96)), append(drift.Removed, text(96)), append(drift.Changed, text(96))
 	}

@@ -54,9 +54,9 @@ func digest(of string) string {
 func leaky() report.Report {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := report.Report{
-		Server:    report.Server{Name: "notes", Version: "1.4.2", ProtocolVersion: "2025-11-25", Command: []string{"/notes", "--stdio"}},
+		Server:    report.ServerRun{Name: "notes", Version: "1.4.2", ProtocolVersion: "2025-11-25", Command: []string{"/notes", "--stdio"}},
 		FailOn:    report.SeverityHigh,
-		StartTime: began, EndTime: began.Add(40 * time.Second),
+		StartTime: report.At(began), EndTime: report.At(began.Add(40 * time.Second)),
 		ManifestDigest: digest("manifest"), RulesetDigest: rules.Digest(),
 		Runner: report.Component{Name: "mcpaudit", Version: "v0.1.0"}, Tracer: report.Component{Name: "ptrace", Version: "v0.1.0"},
 		Network:  report.NetworkSinkhole,
@@ -121,7 +121,7 @@ func found(i int, at time.Time) report.Finding {
 	}
 	for call := range report.MaxEvidence {
 		f.Evidence = append(f.Evidence, report.Evidence{
-			Time: at.Add(time.Duration(call) * time.Second), PID: 17, Syscall: "openat", Attribution: report.AttributionInFlight,
+			Time: report.At(at.Add(time.Duration(call) * time.Second)), PID: 17, Syscall: "openat", Attribution: report.AttributionInFlight,
 			Detail: fmt.Sprintf(`openat(AT_FDCWD, "/mcpaudit/home/.ssh/id_rsa_%d", O_RDONLY|O_CLOEXEC) = 9`, i),
 		})
 	}

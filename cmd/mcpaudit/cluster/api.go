@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
@@ -41,16 +40,6 @@ type api struct {
 	core      *rest.RESTClient
 }
 
-// stored is an MCPAuditReport, with the report that the engine's commands know: the
-// two have the same JSON. What a newer operator adds is passed over.
-type stored struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Audit v1alpha1.AuditInputs `json:"audit"`
-		report.Report
-	} `json:"spec"`
-}
-
 func (a *api) audit(ctx context.Context, name string) (*v1alpha1.MCPServerAudit, error) {
 	var audit v1alpha1.MCPServerAudit
 	err := decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(auditResource).Name(name), &audit)
@@ -58,8 +47,8 @@ func (a *api) audit(ctx context.Context, name string) (*v1alpha1.MCPServerAudit,
 }
 
 // report reads a report; nil if it is not there any more.
-func (a *api) report(ctx context.Context, name string) (*stored, error) {
-	var r stored
+func (a *api) report(ctx context.Context, name string) (*v1alpha1.MCPAuditReport, error) {
+	var r v1alpha1.MCPAuditReport
 	err := a.explain(decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(reportResource).Name(name), &r), aReport, name)
 	if errors.Is(err, errAbsent) {
 		return nil, nil

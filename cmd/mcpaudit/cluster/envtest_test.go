@@ -22,7 +22,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
-	"github.com/mcpaudit/mcpaudit/controllers/result"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
 
@@ -170,11 +169,7 @@ func audited(t *testing.T, api client.Client, name string, n int, change func(*r
 	if r.Message == "" {
 		r.Message = "no findings"
 	}
-	converted, err := result.Convert(r)
-	if err != nil {
-		t.Error(err)
-		return
-	}
+	r.Normalise()
 	run := name + map[int]string{1: "-1", 2: "-2"}[n]
 	kept := &v1alpha1.MCPAuditReport{
 		ObjectMeta: metav1.ObjectMeta{
@@ -182,8 +177,8 @@ func audited(t *testing.T, api client.Client, name string, n int, change func(*r
 			Annotations: map[string]string{v1alpha1.ManifestAnnotation: r.ManifestDigest, v1alpha1.VerdictAnnotation: string(r.Verdict)},
 		},
 		Spec: v1alpha1.MCPAuditReportSpec{
-			Audit:       v1alpha1.AuditInputs{Name: name, Trigger: v1alpha1.TriggerNeverAudited, ReportSHA256: strings.Repeat("0", 64)},
-			AuditResult: converted,
+			Audit:  v1alpha1.AuditInputs{Name: name, Trigger: v1alpha1.TriggerNeverAudited, ReportSHA256: strings.Repeat("0", 64)},
+			Report: r,
 		},
 	}
 	if err := api.Create(ctx, kept); err != nil {
@@ -191,7 +186,7 @@ func audited(t *testing.T, api client.Client, name string, n int, change func(*r
 		return
 	}
 	history := append([]v1alpha1.HistoryEntry{{
-		Time: metav1.Now(), Verdict: v1alpha1.Verdict(r.Verdict), Reason: string(r.Reason), Trigger: v1alpha1.TriggerScheduleDue, Run: run,
+		Time: metav1.Now(), Verdict: r.Verdict, Reason: string(r.Reason), Trigger: v1alpha1.TriggerScheduleDue, Run: run,
 	}}, audit.Status.History...)
 	audit.Status = v1alpha1.MCPServerAuditStatus{}
 	passed(&audit)

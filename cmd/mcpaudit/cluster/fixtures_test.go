@@ -50,7 +50,7 @@ func passed(a *v1alpha1.MCPServerAudit) {
 	a.Status.ManifestDigest, a.Status.BaselineDigest, a.Status.ImageDigest = digest("1"), digest("1"), digest("a")
 	a.Status.Audited = &v1alpha1.AuditedServer{Image: a.Spec.Server.Image, Digests: []v1alpha1.Digest{digest("a")}}
 	a.Status.Findings, a.Status.RiskScore, a.Status.RiskLevel = &v1alpha1.FindingCounts{}, ptr.To[int32](0), "None"
-	a.Status.Coverage = &v1alpha1.Coverage{Tools: v1alpha1.Exercised{Listed: 3, Called: 3, Accepted: 3}}
+	a.Status.Coverage = &report.Coverage{Tools: report.Exercised{Listed: 3, Called: 3, Accepted: 3}}
 	a.Status.LastAuditTime, a.Status.NextAuditTime = at(3*time.Minute), at(-2*time.Hour)
 	a.Status.Trigger = &v1alpha1.Trigger{Reason: v1alpha1.TriggerScheduleDue, Message: "spec.schedule says so", Run: a.Name + "-1"}
 	a.Status.Runner = &v1alpha1.Runner{Version: "v0.6.0", Tracer: "strace 6.1"}
@@ -66,7 +66,7 @@ func failed(a *v1alpha1.MCPServerAudit) {
 	a.Status.ManifestDigest = digest("2")
 	a.Status.Findings = &v1alpha1.FindingCounts{Critical: 1, High: 2, Info: 1, Suppressed: 1}
 	a.Status.RiskScore, a.Status.RiskLevel = ptr.To[int32](92), "Critical"
-	a.Status.Drift = &v1alpha1.Drift{Changed: []string{"tool format_note"}, Added: []string{"tool sync" + hostile}}
+	a.Status.Drift = &v1alpha1.DriftSummary{Changed: []string{"tool format_note"}, Added: []string{"tool sync" + hostile}}
 	a.Status.TopFindings = []v1alpha1.TopFinding{{
 		Rule: "MCPA-EGRESS-001", Severity: "High", Capability: "tool format_note",
 		Message:  "Tool format_note tried to connect to 93.184.216.34:80 (tcp)" + hostile + ".",
@@ -97,7 +97,7 @@ func item(name, description, of string) report.Item {
 // before and after are the reports of two audits.
 func before() report.Report {
 	return report.Report{
-		Server: report.Server{Name: "notes", Version: "1.3.0", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}}, Verdict: report.VerdictPass, Reason: report.ReasonPassed,
+		Server: report.ServerRun{Name: "notes", Version: "1.3.0", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}}, Verdict: report.VerdictPass, Reason: report.ReasonPassed,
 		ManifestDigest: string(digest("1")), Behavior: report.Behavior{Digest: string(digest("b")), Entries: []string{"read ~/notes/"}},
 		Manifest: report.Manifest{Tools: []report.Item{item("format_note", "Formats a note.", "5")}},
 	}
@@ -107,10 +107,10 @@ func after() report.Report {
 	tool := report.Capability{Kind: report.CapabilityTool, Name: "format_note"}
 	when := clock.Add(-200 * time.Second)
 	return report.Report{
-		Server:  report.Server{Name: "notes" + hostile, Version: "1.4.0", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}},
+		Server:  report.ServerRun{Name: "notes" + hostile, Version: "1.4.0", ProtocolVersion: "2025-11-25", Command: []string{"/notes"}},
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
 		Message:   "3 findings at or above High: 1 Critical, 2 High",
-		StartTime: clock.Add(-221 * time.Second), EndTime: clock.Add(-180 * time.Second),
+		StartTime: report.At(clock.Add(-221 * time.Second)), EndTime: report.At(clock.Add(-180 * time.Second)),
 		Tracer: report.Component{Name: "strace", Version: "6.1"}, ManifestDigest: string(digest("2")),
 		Behavior: report.Behavior{Digest: string(digest("c")), Entries: []string{"connect 93.184.216.34:80", "read ~/notes/"}},
 		Manifest: report.Manifest{Tools: []report.Item{
@@ -121,7 +121,7 @@ func after() report.Report {
 			Rule: "MCPA-EGRESS-001", Severity: report.SeverityHigh, Title: "Undeclared network egress",
 			Message: "Tool format_note tried to connect to 93.184.216.34:80 (tcp)" + hostile + ".", Phase: report.PhaseCall, Capability: tool,
 			Mitigation: "Deny egress to 93.184.216.34:80.",
-			Evidence: []report.Evidence{{Time: when, PID: 7, Syscall: "connect", Detail: "connect(5, " + strings.Repeat("very long ", 90) + hostile,
+			Evidence: []report.Evidence{{Time: report.At(when), PID: 7, Syscall: "connect", Detail: "connect(5, " + strings.Repeat("very long ", 90) + hostile,
 				Attribution: report.AttributionInFlight}},
 		}},
 		Profile: report.Profile{Capabilities: []report.CapabilityProfile{{

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -124,7 +123,7 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 	row := []cell{
 		{text: a.Name},
 		{text: verdict(a), paint: func(padded string) string {
-			return render.Verdict(report.Verdict(a.Status.Verdict), padded, s.colour())
+			return render.Verdict(a.Status.Verdict, padded, s.colour())
 		}},
 		{text: reason(a)}, {text: risk(a)}, {text: letters(a.Status.Findings)},
 		{text: ago(a.Status.LastAuditTime, now)}, {text: next(a, now)},
@@ -147,7 +146,7 @@ func tools(a *v1alpha1.MCPServerAudit) string {
 }
 
 // drifted counts what differs from the baseline: "+1 -0 ~2".
-func drifted(d *v1alpha1.Drift) string {
+func drifted(d *v1alpha1.DriftSummary) string {
 	if d == nil {
 		return ""
 	}

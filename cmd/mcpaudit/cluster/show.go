@@ -162,7 +162,7 @@ func (v *view) head(s *session, w io.Writer) {
 	if because := reason(a); because != "" && because != of {
 		of += " (" + because + ")"
 	}
-	line(w, "%s: %s", render.Escape(place(a)), render.Verdict(report.Verdict(a.Status.Verdict), of, s.colour()))
+	line(w, "%s: %s", render.Escape(place(a)), render.Verdict(a.Status.Verdict, of, s.colour()))
 	ready, running := condition(a, v1alpha1.ConditionReady), auditing(a)
 	switch {
 	case ready == nil:
@@ -241,8 +241,8 @@ func (v *view) when(now time.Time) string {
 		return ""
 	}
 	text := moment(at.Time) + ", " + ago(at, now)
-	if r := v.report; r != nil && r.EndTime.After(r.StartTime) {
-		text += ", took " + duration.HumanDuration(r.EndTime.Sub(r.StartTime))
+	if r := v.report; r != nil && r.EndTime.After(r.StartTime.Time) {
+		text += ", took " + duration.HumanDuration(r.EndTime.Sub(r.StartTime.Time))
 	}
 	return text
 }
@@ -304,7 +304,7 @@ func (v *view) history(s *session, w io.Writer) error {
 		}
 		rows = append(rows, []cell{
 			{text: moment(h.Time.Time)},
-			{text: string(h.Verdict), paint: func(padded string) string { return render.Verdict(report.Verdict(h.Verdict), padded, s.colour()) }},
+			{text: string(h.Verdict), paint: func(padded string) string { return render.Verdict(h.Verdict, padded, s.colour()) }},
 			{text: h.Reason}, {text: string(h.Trigger)}, {text: name},
 		})
 	}
