@@ -5,7 +5,6 @@ package audit_test
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -45,7 +44,7 @@ var _ = Describe("the cache", func() {
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(b.Client.Get(ctx, b.key, cached)).To(Succeed())
 			g.Expect(b.pods(ctx)).To(HaveLen(1))
-		}).WithTimeout(30 * time.Second).Should(Succeed())
+		}).Should(Succeed())
 		Expect(cached.Spec.Server.Env).To(HaveEach(v1alpha1.EnvVar{}), "that there are some, and no value")
 		Expect(cached.TrimmedSpec).NotTo(BeEmpty())
 		for _, c := range b.pod(ctx).Spec.Containers {
@@ -56,7 +55,7 @@ var _ = Describe("the cache", func() {
 		b.finish(ctx, b.pod(ctx), clean())
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
-		}).WithTimeout(30 * time.Second).Should(Succeed())
+		}).Should(Succeed())
 		Expect(b.audit(ctx).Status.Trigger.SpecDigest).To(Equal(cached.TrimmedSpec))
 		Expect(b.audit(ctx).Spec.Server.Env).To(HaveLen(20))
 	})
@@ -69,11 +68,11 @@ var _ = Describe("the cache", func() {
 		created := b.audit(ctx)
 		stop := b.startManager(ctx)
 		defer stop()
-		Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) }).WithTimeout(30 * time.Second).Should(Succeed())
+		Eventually(ctx, func(g Gomega) { g.Expect(b.pods(ctx)).To(HaveLen(1)) }).Should(Succeed())
 		b.finish(ctx, b.pod(ctx), clean())
 		Eventually(ctx, func(g Gomega) {
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Passed"))
-		}).WithTimeout(30 * time.Second).Should(Succeed())
+		}).Should(Succeed())
 
 		decided := b.audit(ctx)
 		Expect(decided.Annotations).To(Equal(created.Annotations))

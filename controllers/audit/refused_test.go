@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -63,7 +62,7 @@ var _ = Describe("an audit that the run namespace refuses", func() {
 		Eventually(func(g Gomega) {
 			b.reconcile(ctx)
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "Running"))
-		}).WithTimeout(20 * time.Second).Should(Succeed())
+		}).Should(Succeed())
 	})
 
 	DescribeTable("can be deleted without a role in the run namespace", func(ctx SpecContext, runs string, ends bool) {
@@ -101,7 +100,7 @@ var _ = Describe("an audit that the run namespace refuses", func() {
 			}
 			g.Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 			g.Expect(b.audit(ctx)).To(haveCondition("Ready", "QuotaExceeded"))
-		}).WithTimeout(20 * time.Second).Should(Succeed())
+		}).Should(Succeed())
 		Expect(message(b.audit(ctx), "Ready")).To(And(ContainSubstring("exceeded quota"), ContainSubstring("raise the ResourceQuota")))
 		b.backdate(ctx)
 		b.reconcile(ctx)

@@ -42,7 +42,7 @@ func clearAway(ctx context.Context) {
 		g.Expect(pods.Items).To(BeEmpty())
 		g.Expect(api.List(ctx, &audits)).To(Succeed())
 		g.Expect(audits.Items).To(BeEmpty())
-	}).WithTimeout(20 * time.Second).Should(Succeed())
+	}).Should(Succeed())
 }
 
 // limited gives a bench few slots, and a clock that the spec sets.

@@ -47,7 +47,7 @@ var _ = Describe("a suppression", func() {
 		Eventually(func(g Gomega) {
 			b.reconcile(ctx)
 			g.Expect(b.pods(ctx)).To(HaveLen(1))
-		}).WithContext(ctx).WithTimeout(20 * time.Second).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		b.finish(ctx, b.pod(ctx), clean(leaks, connects))
 		b.reconcile(ctx)
 		a := b.audit(ctx)

@@ -210,7 +210,7 @@ var _ = Describe("a policy", Ordered, func() {
 		settled(ctx, first, 1, 1, 0)
 		uid := auditNamed(ctx, namespace, "deployment-a").UID
 		// Ages have seconds only, and made-up names are in no order.
-		Eventually(ctx, func() time.Duration { return time.Since(first.CreationTimestamp.Time) }).WithTimeout(10 * time.Second).
+		Eventually(ctx, func() time.Duration { return time.Since(first.CreationTimestamp.Time) }).
 			Should(BeNumerically(">", 2*time.Second))
 		second := policyFor(ctx, namespace)
 		settled(ctx, second, 1, 0, 1)

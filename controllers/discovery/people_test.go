@@ -11,7 +11,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -219,9 +218,8 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 
 var _ = Describe("a ClusterMCPAuditPolicy", func() {
 	DescribeTable("is refused", func(ctx SpecContext, name, spec, message string) {
-		object := &unstructured.Unstructured{}
 		text := fmt.Sprintf("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: %s}\nspec: %s\n", name, spec)
-		object = testenv.Decode(text)[0]
+		object := testenv.Decode(text)[0]
 		Expect(api.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(MatchError(ContainSubstring(message)))
 	},
 		Entry("with a long name", strings.Repeat("a", 64), "{}", "no more than 63 characters"),
@@ -234,14 +232,12 @@ var _ = Describe("a ClusterMCPAuditPolicy", func() {
 	)
 
 	It("has defaults, and the sample is valid", func(ctx SpecContext) {
-		object := &unstructured.Unstructured{}
-		object = testenv.Decode("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: p}\nspec: {discovery: {}}\n")[0]
+		object := testenv.Decode("apiVersion: mcpaudit.dev/v1alpha1\nkind: ClusterMCPAuditPolicy\nmetadata: {name: p}\nspec: {discovery: {}}\n")[0]
 		Expect(api.Create(ctx, object, client.DryRunAll)).To(Succeed())
 		Expect(object.Object["spec"]).To(Equal(map[string]any{"discovery": map[string]any{
 			"max": int64(100), "template": map[string]any{"schedule": map[string]any{"interval": "24h0m0s"}}}}))
 		Expect(object.Object["status"]).To(Equal(map[string]any{"observedGeneration": int64(-1)}))
-		sample := &unstructured.Unstructured{}
-		sample = testenv.Decode(sampleText())[0]
+		sample := testenv.Decode(sampleText())[0]
 		Expect(api.Create(ctx, sample, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))).To(Succeed())
 	})
 })

@@ -74,7 +74,7 @@ func TestResolvePlatforms(t *testing.T) {
 			} else {
 				push(t, reference, indexOf(t, test.platforms...))
 			}
-			resolver, err := imageref.New(imageref.Config{Platform: test.wanted, Timeout: 5 * time.Second, Registries: imageref.Registries{PlainHTTP: []string{fake.host}}})
+			resolver, err := imageref.New(imageref.Config{Platform: test.wanted, Timeout: time.Minute, Registries: imageref.Registries{PlainHTTP: []string{fake.host}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,6 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // The namespaces of the operator, and those that it starts audit Pods in.
@@ -45,9 +47,12 @@ var (
 	Config *rest.Config
 )
 
-// RunSpecs runs the specs of a package, and shows what is logged where one fails.
+// RunSpecs runs the specs of a package, and shows what is logged where one fails. Only a spec
+// that fails waits as long as Eventually may, so that is more than the busiest machine needs.
 func RunSpecs(t *testing.T, title string) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
+	gomega.SetDefaultEventuallyTimeout(poll.Patience)
+	gomega.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	log.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(ginkgo.GinkgoWriter, nil)))
 	ginkgo.RunSpecs(t, title)
 }
@@ -149,11 +154,10 @@ func Run(ctx context.Context, managers ...ctrl.Manager) (stop func()) {
 	}
 }
 
-// Eventually polls until a check succeeds. Only a spec that fails waits as long as that may
-// take, so it is more than the busiest machine needs.
+// Eventually polls until a check succeeds.
 func Eventually(ctx context.Context, check func(gomega.Gomega)) {
 	ginkgo.GinkgoHelper()
-	gomega.Eventually(ctx, check).WithTimeout(2 * time.Minute).WithPolling(50 * time.Millisecond).Should(gomega.Succeed())
+	gomega.Eventually(ctx, check).Should(gomega.Succeed())
 }
 
 // Passes counts the reconciliations of this process, and those that failed.
