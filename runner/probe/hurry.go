@@ -17,7 +17,7 @@ func hurried(schema map[string]json.RawMessage, arguments json.RawMessage) json.
 	given := manifest.Object(arguments)
 	for name, value := range given {
 		var number float64
-		if json.Unmarshal(value, &number) != nil || !slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(lengthy, w) }) {
+		if json.Unmarshal(value, &number) != nil || !slices.ContainsFunc(nameWords(name), func(w string) bool { return slices.Contains(lengthy, w) }) {
 			continue
 		}
 		if least := leastOf(manifest.Object(properties[name])); least < number {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // effect says what a tool most likely does, by its name and hint. It only decides
@@ -34,25 +35,13 @@ func (a rank) compare(b rank) int {
 	return cmp.Or(cmp.Compare(a.effect, b.effect), cmp.Compare(a.wants, b.wants))
 }
 
-// verbs are the words in names that tell what a tool does.
-var verbs = map[effect][]string{
-	reads: {"list", "get", "search", "read", "find", "query", "show", "describe", "fetch", "view", "count", "check", "lookup",
-		"status", "info", "browse", "explore", "inspect", "help", "ls", "cat", "tree", "stat", "head", "tail", "print", "explain"},
-	creates: {"create", "add", "new", "insert", "open", "start", "init", "register", "write", "make", "put", "save", "store",
-		"upload", "import", "generate", "post", "begin", "connect", "clone", "allocate"},
-	changes: {"update", "set", "edit", "append", "move", "rename", "modify", "patch", "replace", "toggle", "change", "merge",
-		"assign", "copy", "push", "send", "run", "execute", "exec"},
-	destroys: {"delete", "remove", "reset", "shutdown", "drop", "clear", "purge", "destroy", "kill", "stop", "terminate",
-		"uninstall", "wipe", "close", "exit", "quit", "restart", "revoke", "cancel", "disconnect", "logout", "truncate",
-		"erase", "rm", "unlink", "reboot", "abort", "end", "disable", "unregister", "flush", "forget"},
-}
-
-// effects are the verbs by word.
+// effects are the verbs in names that show what a tool does.
 var effects = func() map[string]effect {
+	lists := words.Read[struct{ Reads, Creates, Changes, Destroys []string }]("probe")
 	all := map[string]effect{}
-	for of, words := range verbs {
-		for _, word := range words {
-			all[word] = of
+	for of, verbs := range [][]string{reads: lists.Reads, creates: lists.Creates, changes: lists.Changes, destroys: lists.Destroys} {
+		for _, verb := range verbs {
+			all[verb] = effect(of)
 		}
 	}
 	return all
@@ -83,7 +72,7 @@ var own = []string{"config", "configuration", "settings", "policy", "permission"
 // takes something away.
 func effectOf(item manifest.Item) effect {
 	hinted := readOnlyHinted(item)
-	named := words(item.Name)
+	named := nameWords(item.Name)
 	for _, word := range named {
 		of, known := effects[word]
 		switch {
@@ -102,9 +91,9 @@ func effectOf(item manifest.Item) effect {
 	return creates
 }
 
-// words are the words of a name, in lower case: of "deleteNote", "delete-note",
+// nameWords returns the words of a name, in lower case: of "deleteNote", "delete-note",
 // "DeleteNote" and "notes.delete_note".
-func words(name string) []string {
+func nameWords(name string) []string {
 	var all []string
 	var word strings.Builder
 	flush := func() {

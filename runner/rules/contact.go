@@ -219,10 +219,7 @@ func (in Input) ofBrowser(e profile.Effect) bool {
 		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")
 }
 
-var browserHosts = []string{
-	"google.com", "googleapis.com", "gstatic.com", "googleusercontent.com", "gvt1.com", "gvt2.com", "google", "cloudflare-dns.com",
-	"mozilla.org", "mozilla.com", "mozilla.net", "firefox.com", "msedge.net", "edge.microsoft.com", "apple.com",
-}
+var browserHosts = lexicon.BrowserHosts
 
 // findContacts finds what a rule is about.
 func findContacts(rule string) func(Input) []draft {

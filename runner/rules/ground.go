@@ -61,15 +61,12 @@ func (g ground) name(text string) {
 
 var nameWord = regexp.MustCompile(`[a-z]{3,}`)
 
-// anybodys are words that name no server.
-var anybodys = map[string]bool{"mcp": true, "server": true, "servers": true, "node": true, "npm": true, "npx": true, "index": true,
-	"dist": true, "build": true, "src": true, "bin": true, "usr": true, "lib": true, "local": true, "main": true, "cli": true,
-	"python": true, "uvx": true, "run": true, "app": true, "home": true, "root": true, "tmp": true, "opt": true, "stdio": true,
-	"config": true, "share": true, "state": true, "cache": true, "data": true, "modules": true, "packages": true, "the": true}
+// genericWords name no server.
+var genericWords = lexicon.GenericWords
 
 func nameWords(text string) []string {
 	words := nameWord.FindAllString(strings.ToLower(text[:min(len(text), 256)]), 16)
-	return slices.DeleteFunc(words, func(word string) bool { return anybodys[word] })
+	return slices.DeleteFunc(words, func(word string) bool { return genericWords[word] })
 }
 
 // brought learns from a file that was read, or run, at start-up and is named on the

@@ -11,18 +11,10 @@ import (
 
 // metadataHosts are the addresses and names of the metadata services: AWS (also
 // for ECS and EKS), Azure, Google, OpenStack, Alibaba, Oracle; Azure's wire server.
-var metadataHosts = []string{
-	"169.254.169.254", "fd00:ec2::254", "169.254.170.2", "169.254.170.23", "fd00:ec2::23", "fd20:ce::254",
-	"168.63.129.16", "100.100.100.200", "192.0.0.192",
-	"metadata.google.internal", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal",
-}
+var metadataHosts = lexicon.MetadataHosts
 
 // cloudTopics are the words of those who work with a cloud.
-var cloudTopics = []string{
-	"aws", "amazon", "s3", "ec2", "ecs", "eks", "lambda", "bedrock", "dynamodb", "cloudwatch", "sagemaker",
-	"gcp", "gcloud", "google", "bigquery", "firestore", "firebase", "vertex", "azure", "entra", "openstack",
-	"alibaba", "aliyun", "oci", "instance metadata", "metadata service", "imds", "cloud",
-}
+var cloudTopics = lexicon.CloudTopics
 
 // ofMetadata reports whether an effect leads to a metadata service that nothing in
 // its declaration explains.

@@ -13,22 +13,10 @@ import (
 
 // telemetryHosts are the domains at which services take reports on how a program is
 // used, or how it failed.
-var telemetryHosts = []string{
-	"posthog.com", "segment.io", "segment.com", "sentry.io", "sentry-cdn.com", "amplitude.com", "mixpanel.com", "google-analytics.com",
-	"googletagmanager.com", "analytics.google.com", "applicationinsights.azure.com", "applicationinsights.microsoft.com",
-	"dc.services.visualstudio.com", "vortex.data.microsoft.com", "events.data.microsoft.com", "statsig.com", "statsigapi.net",
-	"featuregates.org", "rudderstack.com", "rudderlabs.com", "heap.io", "heapanalytics.com", "bugsnag.com", "rollbar.com", "honeybadger.io",
-	"raygun.io", "airbrake.io", "datadoghq.com", "datadoghq.eu", "browser-intake-datadoghq.com", "nr-data.net", "newrelic.com", "logrocket.com",
-	"fullstory.com", "hotjar.com", "plausible.io", "matomo.cloud", "scarf.sh", "api.honeycomb.io", "ingest.signalfx.com", "launchdarkly.com",
-	"clarity.ms", "loggly.com", "logz.io", "logtail.com", "betterstackdata.com", "axiom.co", "crashlytics.com",
-	"umami.is", "june.so", "customer.io", "countly.com", "telemetrydeck.com", "checkpoint.prisma.io", "telemetry.nextjs.org",
-}
+var telemetryHosts = lexicon.TelemetryHosts
 
 // telemetryTopics are the words of who says so.
-var telemetryTopics = []string{
-	"telemetry", "analytics", "tracking", "metrics", "usage-statistics", "posthog", "segment", "sentry", "amplitude", "mixpanel",
-	"applicationinsights", "statsig", "rudderstack", "bugsnag", "rollbar", "datadog", "newrelic", "honeycomb", "launchdarkly", "scarf",
-}
+var telemetryTopics = lexicon.TelemetryTopics
 
 // noTelemetry is a promise to send none.
 var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +

@@ -33,9 +33,9 @@ var (
 	// not allow that by naming it. Rules about secrets know what speaks of them.
 	secret = regexp.MustCompile(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
 	// reading are the verbs of pathNamed that take what is there; the others put it.
-	reading = set("read", "reads", "load", "loads", "parse", "parses", "open", "opens", "list", "lists", "scan", "scans")
+	reading = lexicon.Reading
 	// bare has those that may also be an order.
-	bare = set("read", "load", "parse", "open", "list", "scan", "write", "save", "store", "keep", "append", "log", "create", "cache")
+	bare = lexicon.Bare
 )
 
 // maxNamed is how many places one declaration names at most.
@@ -69,7 +69,7 @@ func (r *reader) names(d *Declaration, sentence string, clause Clause) {
 		r.hosts(d, sentence, clause)
 	}
 	if api {
-		r.services(d, words(sentence, false), clause)
+		r.services(d, tokens(sentence, false), clause)
 	}
 	if file {
 		r.paths(d, sentence, clause)
@@ -173,8 +173,7 @@ func lastLabel(host string) string { return host[strings.LastIndexByte(host, '.'
 
 // domains are the last labels by which a name with dots in it is a host's without
 // "https://" before it: "README.md" and "Node.js" are none.
-var domains = set("com", "org", "net", "gov", "edu", "mil", "int", "io", "dev", "app", "ai", "cloud", "co", "info", "eu",
-	"uk", "de", "fr", "es", "nl", "ch", "se", "dk", "fi", "jp", "cn", "kr", "au", "ca", "br")
+var domains = lexicon.Domains
 
 // answer finds the place that has a use.
 func (d Declaration) answer(use Use) (Clause, bool) {

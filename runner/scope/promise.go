@@ -47,11 +47,7 @@ const (
 )
 
 // localThings are local without a promise in it: a file, a time.
-var localThings = set("file", "files", "path", "paths", "folder", "folders", "directory", "directories", "repo",
-	"repository", "repositories", "branch", "branches", "time", "times", "date", "dates", "datetime", "timezone",
-	"currency", "number", "language", "host", "port", "server", "servers", "database", "databases", "variable",
-	"variables", "address", "addresses", "user", "users", "machine", "machines", "network", "networks", "area",
-	"storage", "business", "businesses", "weather", "news", "model", "models", "installed", "hosted", "stored", "cached")
+var localThings = lexicon.LocalThings
 
 // conditions make a sentence something else than a promise: what happens when
 // there is no network, how it differs from something else, an order to the reader.

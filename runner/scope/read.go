@@ -36,7 +36,7 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 				// Its own words speak of what it denies.
 				speaking, off = sentence[:at[0]]+" "+sentence[at[1]:], true
 			}
-			d.speak(words(speaking, f.identifier), clause)
+			d.speak(tokens(speaking, f.identifier), clause)
 			if !f.promises {
 				continue
 			}
@@ -140,10 +140,10 @@ func sentences(text string) []string {
 	return all
 }
 
-// words cuts a sentence into lower-case words; a name also where its case
+// tokens cuts a sentence into lower-case words; a name also where its case
 // changes ("fetchUrl"), and any text where a script begins that has no spaces between
 // words ("调用GitHub"). An apostrophe is part of its word.
-func words(sentence string, identifier bool) []string {
+func tokens(sentence string, identifier bool) []string {
 	var all []string
 	var word strings.Builder
 	flush := func() {

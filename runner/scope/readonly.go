@@ -61,10 +61,7 @@ func plainly(sentence string) string {
 
 // writeWords speak of changing something; a declaration with one of them, not
 // denied, does not plainly promise to be read-only.
-var writeWords = set("write", "writes", "writing", "save", "saves", "saving", "create", "creates", "creating", "delete", "deletes",
-	"deleting", "update", "updates", "modify", "modifies", "edit", "edits", "insert", "inserts", "remove", "removes", "append",
-	"appends", "store", "stores", "export", "exports", "download", "downloads", "rename", "renames", "upload", "uploads",
-	"install", "installs", "cache", "caches", "cached", "persist", "persists", "overwrite", "overwrites", "commit", "commits", "push", "pushes")
+var writeWords = lexicon.Write
 
 // ReadOnly finds the promise of a text that a capability changes nothing ("read-only",
 // "does not modify any files"): in its own declaration, or else in the server's

@@ -1,0 +1,9 @@
+package rules
+
+import "github.com/mcpaudit/mcpaudit/runner/words"
+
+// lexicon holds the names of hosts and topics that rules know.
+var lexicon = words.Read[struct {
+	TelemetryHosts, TelemetryTopics, BrowserHosts, MetadataHosts, CloudTopics []string
+	GenericWords                                                              words.Set
+}]("rules")
