@@ -8,6 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -36,7 +37,7 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	p.Writes, p.Dropped = needs.Writes()
 	p.Dropped += seen.Dropped
 	if home := strings.TrimSuffix(plan.Canaries.Home, "/"); slices.ContainsFunc(p.Writes, func(w report.WrittenDirectory) bool {
-		return home != "" && (w.Path == home || strings.HasPrefix(w.Path, home+"/"))
+		return home != "" && places.Within(w.Path, home)
 	}) {
 		p.Home = home
 	}
@@ -88,7 +89,7 @@ func peerOf(e profile.Effect) (report.Peer, bool) {
 	if e.Kind == profile.KindListen {
 		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, e.Error == ""
 	}
-	if e.Port == 53 {
+	if e.Port == places.PortDNS {
 		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is what it was asked
 	}
 	host := e.Host

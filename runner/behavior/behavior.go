@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -36,7 +37,7 @@ type Server struct {
 
 // Of is the behaviour in a profile; incomplete: of an audit that did not see all.
 func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
-	c := condenser{places: s.places(p), names: map[string]bool{}}
+	c := condenser{layout: s.layout(p), names: map[string]bool{}}
 	for _, e := range p.Canonical(s.Search).Effects {
 		if !s.started(e) {
 			c.effect(e)
@@ -61,7 +62,7 @@ func (s Server) started(e profile.Effect) bool {
 // condenser makes the entries. names are those that were looked up, with false where
 // they were connected to as well.
 type condenser struct {
-	places
+	layout
 	entries []string
 	names   map[string]bool
 	hosts   []string
@@ -92,19 +93,16 @@ func (c *condenser) effect(e profile.Effect) {
 // (ip_local_port_range, ip(7)).
 const firstEphemeral = 32768
 
-// portDNS is where names are looked up (RFC 1035, 4.2).
-const portDNS = 53
-
 func (c *condenser) connect(e profile.Effect) {
 	switch {
 	case e.Protocol == "unix":
 		c.add("connect", "unix "+c.file(e.Address))
 	case e.Protocol == "netlink", inputs.Named(e.Host):
-	case e.Port == portDNS && e.Host != "":
+	case e.Port == places.PortDNS && e.Host != "":
 		if strings.Contains(e.Host, ".") && !strings.HasSuffix(e.Host, ".arpa") {
 			c.names[e.Host] = true
 		}
-	case e.Port == portDNS && e.Protocol == "udp" && !strings.HasPrefix(e.Operation, "send"): // the beginning of a look-up
+	case e.Port == places.PortDNS && e.Protocol == "udp" && !strings.HasPrefix(e.Operation, "send"): // the beginning of a look-up
 	default:
 		c.reach(e)
 	}

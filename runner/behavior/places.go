@@ -7,11 +7,12 @@ import (
 	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// places are the directories that classes are told by.
-type places struct {
+// layout has the directories that classes are told by.
+type layout struct {
 	home string
 	// own are where the server itself is installed.
 	own []string
@@ -23,9 +24,9 @@ var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".php", ".jar
 // shared are places in which everybody makes up names.
 var shared = []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/sys"}
 
-// places finds where a server lies: in the directory of what its command names.
-func (s Server) places(p profile.Profile) places {
-	at := places{home: strings.TrimSuffix(s.Home, "/")}
+// layout finds where a server lies: in the directory of what its command names.
+func (s Server) layout(p profile.Profile) layout {
+	at := layout{home: strings.TrimSuffix(s.Home, "/")}
 	for i, arg := range s.Command {
 		if i > 0 && !slices.Contains(scripts, path.Ext(arg)) {
 			continue // a directory that it is given is not where it lies
@@ -71,40 +72,40 @@ var (
 
 // class is the place of a file: a directory with a slash behind it, or a file whose
 // name is its own in a place that all programs share. dir: it is a directory itself.
-func (p places) class(name string, dir bool) string {
+func (p layout) class(name string, dir bool) string {
 	for _, own := range p.own {
-		if within(name, own) {
+		if places.Within(name, own) {
 			return "./"
 		}
 	}
-	if rest, ok := below(name, p.home); ok && p.home != "" {
+	if rest, ok := places.Rest(name, p.home); ok && p.home != "" {
 		return p.inHome(rest, dir)
 	}
 	for _, place := range shared {
-		if within(name, place) {
+		if places.Within(name, place) {
 			return place + "/"
 		}
 	}
-	if rest, ok := below(name, "/proc"); ok {
+	if rest, ok := places.Rest(name, "/proc"); ok {
 		if first, _, _ := strings.Cut(rest, "/"); first != "" && strings.Trim(first, "0123456789") == "" {
 			return "/proc/PID/"
 		}
 		return "/proc/"
 	}
 	for _, group := range rootGroups {
-		if rest, ok := below(name, group); ok {
+		if rest, ok := places.Rest(name, group); ok {
 			return group + "/" + first(rest, dir)
 		}
 	}
-	if rest, ok := below(name, "/"); ok && (dir || strings.Contains(rest, "/")) {
+	if rest, ok := places.Rest(name, "/"); ok && (dir || strings.Contains(rest, "/")) {
 		return "/" + first(rest, dir)
 	}
 	return "/"
 }
 
-func (p places) inHome(rest string, dir bool) string {
+func (p layout) inHome(rest string, dir bool) string {
 	for _, group := range homeGroups {
-		if inside, ok := below(rest, group); ok {
+		if inside, ok := places.Rest(rest, group); ok {
 			return "~/" + group + "/" + first(inside, dir)
 		}
 	}
@@ -127,27 +128,14 @@ func first(rest string, dir bool) string {
 }
 
 // file is the path of a file that is an address: whole, with its made-up parts hidden.
-func (p places) file(name string) string {
+func (p layout) file(name string) string {
 	if !strings.HasPrefix(name, "/") {
 		return disguise(name, "")
 	}
-	if within(name, "/run") || within(name, "/var/run") {
+	if places.Within(name, "/run") || places.Within(name, "/var/run") {
 		return disguise(name, "/")
 	}
 	return p.class(name, false)
-}
-
-// below is the rest of a path under a directory.
-func below(name, dir string) (string, bool) {
-	if name == dir {
-		return "", true
-	}
-	return strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/")
-}
-
-func within(name, dir string) bool {
-	_, ok := below(name, dir)
-	return ok
 }
 
 // disguise puts a star for each part of a name, between separators ("" for none),

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // OutsideDir is a directory that no argument names but those which try to get out of
@@ -18,7 +20,7 @@ var OutsideFiles = []File{{"note.txt", []byte("Nobody needs this note.\n")}}
 
 // Outside reports whether a path is that directory, or in it.
 func Outside(name string) bool {
-	return name == OutsideDir || strings.HasPrefix(name, OutsideDir+"/")
+	return places.Within(name, OutsideDir)
 }
 
 // ways lead from a directory to the root: from wherever a relative path is joined to,

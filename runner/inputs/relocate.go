@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // destination is where whatever points somewhere is moved to.
@@ -81,7 +83,7 @@ func (d destination) inside(text string) string {
 }
 
 func (o Options) within(clean string) bool {
-	return clean == o.dir() || strings.HasPrefix(clean, o.dir()+"/")
+	return places.Within(clean, o.dir())
 }
 
 // host moves a host or an address without a scheme. Addresses of the machine

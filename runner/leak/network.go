@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -20,9 +21,6 @@ const (
 	maxTurns   = 64
 	maxFlows   = 32768
 )
-
-// portDNS is where names are looked up (RFC 1035, 4.2).
-const portDNS = 53
 
 // socket is the server's end of a connection: what the trace and the sinkhole
 // both know of it. It is zero where the trace does not say.
@@ -149,7 +147,7 @@ type datagrams struct {
 
 func (d *datagrams) sent(e trace.Event) {
 	remote := e.Socket.Remote.Addr()
-	if e.Socket.Protocol == "tcp" || remote.IsLoopback() || e.Socket.Remote.Port() == portDNS && !e.Cut {
+	if e.Socket.Protocol == "tcp" || remote.IsLoopback() || e.Socket.Remote.Port() == places.PortDNS && !e.Cut {
 		return
 	}
 	d.all += e.Size
@@ -171,7 +169,7 @@ func destination(host string, at netip.AddrPort) string {
 	if !at.IsValid() {
 		return host
 	}
-	if host == "" || at.Port() == portDNS {
+	if host == "" || at.Port() == places.PortDNS {
 		return at.String()
 	}
 	return strings.ToLower(host) + ":" + strconv.Itoa(int(at.Port()))
@@ -226,7 +224,7 @@ func question(e trace.Event) (behind []byte, names []string) {
 	if e.Errno == "" {
 		behind, names = asks(e.Data, e.Socket.Protocol == "tcp")
 	}
-	if len(names) == 0 && e.Socket.Remote.Port() == portDNS && e.Socket.Host != "" {
+	if len(names) == 0 && e.Socket.Remote.Port() == places.PortDNS && e.Socket.Host != "" {
 		names = []string{e.Socket.Host}
 	}
 	return behind, names

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // basis holds what policies are made of: what was observed without what findings are
@@ -139,7 +140,7 @@ var hostname = regexp.MustCompile(`^(\*\.)?([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])
 func (b *basis) allowEgress() {
 	for _, p := range b.needs.Egress {
 		switch found := b.foundPeer(p); {
-		case p.Port == 53:
+		case p.Port == places.PortDNS:
 			b.dns = true
 		case found != "":
 			b.note("left out: connections to %s, which finding %s is about", strconv.QuoteToASCII(p.Host+p.Address), plain(found))
@@ -298,18 +299,14 @@ var filled = []string{"/dev", "/proc", "/sys", "/run/secrets", "/var/run/secrets
 // made of. The API server takes no ":" (ValidateVolumeMounts).
 func mountable(dir string) bool {
 	return path.IsAbs(dir) && path.Clean(dir) == dir && !strings.Contains(dir, ":") &&
-		!slices.ContainsFunc(system, func(s string) bool { return within(s, dir) }) &&
-		!slices.ContainsFunc(filled, func(f string) bool { return within(dir, f) })
+		!slices.ContainsFunc(system, func(s string) bool { return places.Within(s, dir) }) &&
+		!slices.ContainsFunc(filled, func(f string) bool { return places.Within(dir, f) })
 }
 
 // scratch are directories that every program expects to be empty (hier(7)).
 var scratch = []string{"/var/tmp", "/run", "/var/run", "/run/lock", "/var/lock"}
 
-func (b basis) below(name, dir string) bool { return dir != "" && within(name, dir) }
-
-func within(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
-}
+func (b basis) below(name, dir string) bool { return dir != "" && places.Within(name, dir) }
 
 // installedIn reports whether the server, or what it runs, lies in a directory.
 func (b basis) installedIn(dir string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 func lowPort(p report.Peer) bool { return p.Port < 1024 }
@@ -50,7 +51,7 @@ func networkPolicy(b basis) (string, error) {
 				"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": clusterDNS["namespace"]}},
 				"podSelector":       map[string]any{"matchLabels": map[string]any{"k8s-app": clusterDNS["app"]}},
 			}},
-			"ports": []any{port("UDP", 53), port("TCP", 53)},
+			"ports": []any{port("UDP", places.PortDNS), port("TCP", places.PortDNS)},
 		})
 	}
 	var seen []destination
@@ -122,7 +123,7 @@ func ciliumPolicy(b basis) (string, error) {
 			"toEndpoints": []any{map[string]any{"matchLabels": map[string]any{
 				"k8s:io.kubernetes.pod.namespace": clusterDNS["namespace"], "k8s:k8s-app": clusterDNS["app"]}}},
 			// Only these names can be looked up: a question to a name server carries data, too.
-			"toPorts": []any{map[string]any{"ports": []any{ciliumPort("ANY", 53)}, "rules": map[string]any{"dns": names}}},
+			"toPorts": []any{map[string]any{"ports": []any{ciliumPort("ANY", places.PortDNS)}, "rules": map[string]any{"dns": names}}},
 		}}, egress...)
 	}
 	if ports := b.served(); len(ports) > 0 {

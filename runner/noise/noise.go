@@ -16,6 +16,8 @@ package noise
 import (
 	"path"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // Reason is why an access is noise, a CamelCase word for the report.
@@ -110,7 +112,7 @@ func reads(is func(*Filter, Access) bool) func(*Filter, Access) bool {
 
 // Reason returns why an access is noise; false when it is an effect.
 func (f *Filter) Reason(a Access) (Reason, bool) {
-	if a.Path == "" || Secret(a.Path) || f.sensitive(a.Path) {
+	if a.Path == "" || places.Kept(a.Path) || f.sensitive(a.Path) {
 		return "", false
 	}
 	for _, r := range rules {

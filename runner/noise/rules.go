@@ -4,22 +4,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
-
-// below reports whether name is dir or in it.
-func below(name, dir string) bool {
-	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
-}
-
-func belowAny(name string, dirs []string) bool {
-	for _, dir := range dirs {
-		if below(name, dir) {
-			return true
-		}
-	}
-	return false
-}
 
 // component reports whether one of the directories of name, or name itself, is
 // called so.
@@ -58,7 +45,7 @@ func isSelfInspection(_ *Filter, a Access) bool {
 	if strings.HasPrefix(a.Path, "/proc/self/") || strings.HasPrefix(a.Path, "/proc/thread-self/") {
 		return !a.Change || path.Base(a.Path) == "comm" || path.Base(a.Path) == "oom_score_adj"
 	}
-	return !a.Change && (machine[a.Path] || belowAny(a.Path, kernel))
+	return !a.Change && (machine[a.Path] || places.WithinAny(a.Path, kernel))
 }
 
 // system are the directories that belong to the packages of the distribution.
@@ -71,7 +58,7 @@ var system = []string{
 var systemFiles = set("/etc/mime.types", "/etc/inputrc", "/etc/shells", "/etc/issue", "/etc/magic")
 
 func isSystem(_ *Filter, a Access) bool {
-	return belowAny(a.Path, system) || below(a.Path, "/etc/alternatives") || systemFiles[a.Path]
+	return places.WithinAny(a.Path, system) || places.Within(a.Path, "/etc/alternatives") || systemFiles[a.Path]
 }
 
 // isLoader: what ld.so reads, where it may look (ld.so(8)). A shared object that
@@ -87,11 +74,11 @@ func isLoader(f *Filter, a Access) bool {
 	if !sharedObject(base) {
 		return false
 	}
-	if a.Failed || belowAny(a.Path, system) {
+	if a.Failed || places.WithinAny(a.Path, system) {
 		return true
 	}
 	for _, prefix := range f.prefixes {
-		if below(a.Path, prefix+"/lib") {
+		if places.Within(a.Path, prefix+"/lib") {
 			return true
 		}
 	}
@@ -115,7 +102,7 @@ var (
 )
 
 func isLocale(_ *Filter, a Access) bool {
-	return localeFiles[a.Path] || belowAny(a.Path, localeDirs) || component(a.Path, "gconv")
+	return localeFiles[a.Path] || places.WithinAny(a.Path, localeDirs) || component(a.Path, "gconv")
 }
 
 var certificates = []string{
@@ -126,14 +113,14 @@ var certificates = []string{
 // isCertificate: the sinkhole's own is one that the environment names.
 func isCertificate(_ *Filter, a Access) bool {
 	base := path.Base(a.Path)
-	return belowAny(a.Path, certificates) || base == "openssl.cnf" || base == sinkhole.AuthorityName
+	return places.WithinAny(a.Path, certificates) || base == "openssl.cnf" || base == sinkhole.AuthorityName
 }
 
 var resolver = set("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
 	"/etc/services", "/etc/protocols", "/etc/networks", "/etc/netsvc.conf", "/etc/svc.conf") // the last two c-ares asks for
 
 func isResolver(_ *Filter, a Access) bool {
-	return resolver[a.Path] || below(a.Path, "/run/systemd/resolve")
+	return resolver[a.Path] || places.Within(a.Path, "/run/systemd/resolve")
 }
 
 // packageTrees are directories that the package managers of languages fill.
@@ -162,7 +149,7 @@ func isInterpreter(f *Filter, a Access) bool {
 	if base := path.Base(a.Path); base == "pyvenv.cfg" || strings.HasSuffix(base, "._pth") || base == "pybuilddir.txt" {
 		return true
 	}
-	if pythonLibrary(a.Path) || below(a.Path, "/etc/python3") || below(a.Path, "/etc/perl") {
+	if pythonLibrary(a.Path) || places.Within(a.Path, "/etc/python3") || places.Within(a.Path, "/etc/perl") {
 		return true
 	}
 	for _, prefix := range f.prefixes {
@@ -171,12 +158,12 @@ func isInterpreter(f *Filter, a Access) bool {
 			continue
 		}
 		for _, dir := range runtimeDirs {
-			if below(inside, dir) {
+			if places.Within(inside, dir) {
 				return true
 			}
 		}
 	}
-	return belowAny(a.Path, f.managers) || len(f.managers) > 0 && component(a.Path, "pyenv.d")
+	return places.WithinAny(a.Path, f.managers) || len(f.managers) > 0 && component(a.Path, "pyenv.d")
 }
 
 // runtimeDirs are where below its prefix a runtime keeps its own files: Node
@@ -228,5 +215,5 @@ func isCache(f *Filter, a Access) bool {
 		return false
 	}
 	inside, ok := strings.CutPrefix(a.Path, f.home+"/")
-	return ok && belowAny(inside, caches)
+	return ok && places.WithinAny(inside, caches)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -70,7 +71,7 @@ func sent(f Fact, e trace.Event) []Fact {
 	}
 	f.endpoint(e.Socket, true)
 	bytes := Fact{Kind: KindSend, Path: f.Path, Address: f.Address, Port: f.Port, Protocol: f.Protocol, Host: f.Host}
-	if e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != 53 {
+	if e.Socket.Host == "" || e.Socket.Protocol != "tcp" || e.Socket.Remote.Port() != places.PortDNS {
 		return []Fact{bytes}
 	}
 	f.Kind, f.Within, f.Detached = KindConnect, e.Within, e.Daemon

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -96,12 +97,7 @@ func lasting(name string) bool {
 	if !path.IsAbs(name) {
 		return false // the audit counts what it could not place (trace.Stats)
 	}
-	for _, dir := range []string{"/tmp", "/dev", "/proc", "/sys"} {
-		if name == dir || strings.HasPrefix(name, dir+"/") {
-			return false
-		}
-	}
-	return !strings.HasPrefix(name, "/memfd:")
+	return !places.WithinAny(name, []string{"/tmp", "/dev", "/proc", "/sys"}) && !strings.HasPrefix(name, "/memfd:")
 }
 
 // Join adds what was needed in another run.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/noise"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -29,7 +30,7 @@ func (b *Builder) rank(f Fact) rank {
 	if f.Kind != KindAttempt && b.limits.Sensitive != nil && b.limits.Sensitive(f.Path) {
 		return rankSensitive
 	}
-	if b.limits.Home != "" && b.limits.Home != "/" && below(f.Path, b.limits.Home) {
+	if b.limits.Home != "" && b.limits.Home != "/" && places.Within(f.Path, b.limits.Home) {
 		return rankPrivate
 	}
 	return f.rank()
@@ -70,7 +71,7 @@ func (f Fact) rank() rank {
 
 // private reports whether a path looks like a secret's.
 func private(name string) bool {
-	return noise.Secret(name) || containsAny(strings.ToLower(name), secretWords)
+	return places.Kept(name) || containsAny(strings.ToLower(name), secretWords)
 }
 
 func containsAny(s string, words []string) bool {
@@ -86,10 +87,6 @@ func containsAny(s string, words []string) bool {
 // of such names.
 var secretWords = []string{"credential", "secret", "password", "passwd", "token", "private", "wallet", "keychain",
 	"keyring", ".pem", ".key", ".p12", ".pfx", ".kdbx", "history", "cookie", "login data", "cron", "autostart", "/.config/"}
-
-func below(name, dir string) bool {
-	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/")
-}
 
 // changes reports whether an effect changes the file.
 func (f Fact) changes() bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // explained holds what the arguments of one capability explain, by what they name.
@@ -70,12 +71,12 @@ func (x *explained) readHosts(a Argument) {
 
 func (x *explained) readPaths(a Argument, home string) {
 	for _, name := range pathsIn(a.Value, home) {
-		if !a.Given && !below(name, scratch) {
+		if !a.Given && !places.Within(name, scratch) {
 			continue
 		}
 		enter(x.paths, name, a)
 		x.longest = max(x.longest, len(name))
-		for dir := path.Dir(name); dir != "/" && (a.Given || below(dir, scratch)); dir = path.Dir(dir) {
+		for dir := path.Dir(name); dir != "/" && (a.Given || places.Within(dir, scratch)); dir = path.Dir(dir) {
 			enter(x.above, dir, a)
 		}
 	}
@@ -99,9 +100,6 @@ func enter(known map[string]Argument, name string, a Argument) {
 		known[name] = a
 	}
 }
-
-// below reports whether a clean path is a directory or lies below it.
-func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // documentation tells of addresses that no host has, which the audit makes up (RFC
 // 5737, RFC 3849).
@@ -168,7 +166,7 @@ func pathsIn(text, home string) (found []string) {
 		switch {
 		case name == "" || strings.Contains(name, "://"):
 		case name[0] != '/':
-			if joined := path.Join(scratch, name); joined != scratch && below(joined, scratch) {
+			if joined := path.Join(scratch, name); joined != scratch && places.Within(joined, scratch) {
 				found = append(found, joined)
 			}
 		case path.Clean(name) != "/":

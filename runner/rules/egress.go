@@ -9,21 +9,19 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// portDNS is where names are looked up (RFC 1035, 4.2).
-const portDNS = 53
-
 // lookup reports whether the effect is a question to a name server.
-func lookup(e profile.Effect) bool { return e.Port == portDNS && e.Host != "" }
+func lookup(e profile.Effect) bool { return e.Port == places.PortDNS && e.Host != "" }
 
 // resolving reports whether the effect is no more than the beginning of a look-up.
 // Whatever else goes to that port is as good as to any other.
 func resolving(e profile.Effect) bool {
-	return e.Port == portDNS && e.Host == "" && e.Protocol == "udp" && e.Operation == "connect"
+	return e.Port == places.PortDNS && e.Host == "" && e.Protocol == "udp" && e.Operation == "connect"
 }
 
 // outward reports whether an effect is one that leaves the machine. A name that

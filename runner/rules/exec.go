@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -36,7 +37,7 @@ func inquiry(e profile.Effect) bool {
 
 // purposes are the words by which a declaration speaks of what a program is for.
 var purposes = map[string][]string{
-	"kubectl": kubeTopics, "helm": kubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": sshTopics,
+	"kubectl": places.KubeTopics, "helm": places.KubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": places.SSHTopics,
 	"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
 }
 

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
-		at, ok := locate(e.Path)
+		at, ok := places.Locate(e.Path)
 		planted, routine := in.canary(e.Path)
 		if !ok || planted && !routine {
 			return false
@@ -23,7 +24,7 @@ func findSensitiveFiles(in Input) []draft {
 		}
 		d.severity = report.SeverityHigh
 		switch {
-		case at.routine || routine:
+		case at.Routine || routine:
 			if unasked(in, e) {
 				return false
 			}
@@ -35,10 +36,10 @@ func findSensitiveFiles(in Input) []draft {
 		if strings.HasPrefix(e.Path, "/proc/") {
 			d.object = "/proc/PID/" + path.Base(e.Path) // whoever reads one reads all
 		}
-		d.message = sentence("%s read %s (%s), %s", subject(e), clean(e.Path, 256), at.what, why)
+		d.message = sentence("%s read %s (%s), %s", subject(e), clean(e.Path, 256), at.What, why)
 		if in.looksUpUser(e) {
 			d.severity = report.SeverityInfo
-			d.message = sentence("%s read %s (%s), as Perl and Ruby do when they look up a user", subject(e), clean(e.Path, 256), at.what)
+			d.message = sentence("%s read %s (%s), as Perl and Ruby do when they look up a user", subject(e), clean(e.Path, 256), at.What)
 		}
 		return true
 	}, profile.KindRead)
@@ -47,13 +48,13 @@ func findSensitiveFiles(in Input) []draft {
 // undeclared says how the declaration does not cover a read of a secret place; false
 // where it does. The list of an operator is the last word; what only the server says
 // of itself has to have one of the topics.
-func (in Input) undeclared(at place, e profile.Effect, d *draft) (why string, found bool) {
+func (in Input) undeclared(at places.Secret, e profile.Effect, d *draft) (why string, found bool) {
 	answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 	switch {
 	case answer == scope.Exceeded:
 		d.exceeded = true
 		return beyond(clause), true
-	case answer == scope.Allowed && clause.Source == report.ScopeSpec, at.spokenOf(in.Scope, e):
+	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(in.Scope.Covering(e.Capability), at.Topics):
 		return "", false
 	}
 	return "which nothing in its declaration speaks of", true
@@ -103,9 +104,9 @@ func findCanaryReads(in Input) []draft {
 			return false
 		}
 		what := "a planted file"
-		at, ok := locate(file)
+		at, ok := places.Locate(file)
 		if ok {
-			what = at.what
+			what = at.What
 		}
 		verb := "read"
 		if strings.HasPrefix(e.Operation, "rename") || strings.HasPrefix(e.Operation, "link") {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -44,7 +45,7 @@ func (in Input) ground() ground {
 	if in.Dir != "" {
 		g.dirs = append(g.dirs, in.Dir)
 	}
-	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || isBelow(g.home, dir) })
+	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || places.Below(g.home, dir) })
 	return g
 }
 
@@ -98,11 +99,11 @@ func packageOf(name string) string {
 // owns reports whether a path is on the server's ground.
 func (g ground) owns(name string) bool {
 	for _, dir := range g.dirs {
-		if name == dir || isBelow(name, dir) {
+		if places.Within(name, dir) {
 			return true
 		}
 	}
-	if packaged(name) || byproduct(name) {
+	if places.Packaged(name) || byproduct(name) {
 		return true
 	}
 	for dir := name; dir != "/" && dir != "." && dir != g.home; dir = path.Dir(dir) {
@@ -116,7 +117,7 @@ func (g ground) owns(name string) bool {
 
 // inHome is the path below the home.
 func (g ground) inHome(name string) (string, bool) {
-	if g.home == "" || !isBelow(name, g.home) {
+	if g.home == "" || !places.Below(name, g.home) {
 		return "", false
 	}
 	return strings.CutPrefix(name, g.home+"/")
@@ -168,7 +169,7 @@ var scratches = []string{"/tmp", "/var/tmp", "/run/user"}
 // temporary reports whether a path is where nothing lasts. A home is where things do,
 // also one that was made for a while.
 func (g ground) temporary(name string) bool {
-	if g.home != "" && isBelow(name, g.home) && !slices.Contains(scratches, g.home) {
+	if g.home != "" && places.Below(name, g.home) && !slices.Contains(scratches, g.home) {
 		return !isFile(name)
 	}
 	return temporary(name)
@@ -176,7 +177,7 @@ func (g ground) temporary(name string) bool {
 
 func temporary(name string) bool {
 	for _, dir := range scratches {
-		if name == dir || isBelow(name, dir) {
+		if places.Within(name, dir) {
 			return true
 		}
 	}
@@ -186,21 +187,16 @@ func temporary(name string) bool {
 // isFile reports whether a path is that of a file of anybody's, and no device, pipe or
 // what the kernel makes up.
 func isFile(name string) bool {
-	return path.IsAbs(name) && !isBelow(name, "/dev") && !isBelow(name, "/proc") && !isBelow(name, "/sys") &&
+	return path.IsAbs(name) && !places.Below(name, "/dev") && !places.Below(name, "/proc") && !places.Below(name, "/sys") &&
 		!strings.HasPrefix(name, "/memfd:")
 }
 
 // systemic reports whether a path belongs to the machine and to nobody's home.
 func systemic(name string) bool {
 	for _, dir := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"} {
-		if name == dir || isBelow(name, dir) {
+		if places.Within(name, dir) {
 			return true
 		}
 	}
 	return false
-}
-
-// isBelow reports whether a path lies strictly below a directory; both are clean.
-func isBelow(name, dir string) bool {
-	return strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") && name != dir
 }

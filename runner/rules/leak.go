@@ -8,6 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -112,8 +113,8 @@ func (in Input) allowed(l leak.Leak) bool {
 	case l.Canary.Variable:
 		return false
 	}
-	at, ok := locate(l.Canary.Name)
-	return ok && speaks(covering, at.topics)
+	at, ok := places.Locate(l.Canary.Name)
+	return ok && speaks(covering, at.Topics)
 }
 
 // leakSeverity is High for what stayed with the server.
@@ -170,8 +171,8 @@ func secret(of canary.ID) string {
 	if of.Variable {
 		return "$" + of.Name
 	}
-	if at, ok := locate(of.Name); ok {
-		return clean(of.Name, 256) + " (" + at.what + ")"
+	if at, ok := places.Locate(of.Name); ok {
+		return clean(of.Name, 256) + " (" + at.What + ")"
 	}
 	return clean(of.Name, 256)
 }

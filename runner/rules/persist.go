@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -36,7 +37,7 @@ var lastings = []lasting{
 	{what: "the desktop runs it at login", below: []string{"/.config/autostart/", "/etc/xdg/autostart/", "/.config/autostart-scripts/"},
 		topics: []string{"autostart"}},
 	{what: "it says who may log in by SSH", bases: []string{"authorized_keys", "authorized_keys2"}, below: []string{"/.ssh/rc", "/.ssh/environment"},
-		topics: sshTopics},
+		topics: places.SSHTopics},
 	{what: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, topics: unitTopics},
 	{what: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/"}, topics: []string{"git", "hook", "hooks", "husky"}},
 	{what: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},

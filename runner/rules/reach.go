@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -40,8 +41,8 @@ var controls = []control{
 		bases: []string{"docker.sock", "docker.raw.sock", "docker-cli.sock", "dockershim.sock", "containerd.sock", "containerd.sock.ttrpc",
 			"crio.sock", "podman.sock", "buildkitd.sock", "cri-dockerd.sock"}},
 	{what: "systemd, which owns the machine", bases: []string{"private"}, dir: "/systemd", topics: unitTopics},
-	{what: "the SSH agent, which signs with the user's keys", bases: []string{"agent.*"}, dir: "/ssh-", topics: sshTopics},
-	{what: "the SSH agent, which signs with the user's keys", bases: []string{"ssh", "S.gpg-agent.ssh"}, dir: "/keyring", topics: sshTopics},
+	{what: "the SSH agent, which signs with the user's keys", bases: []string{"agent.*"}, dir: "/ssh-", topics: places.SSHTopics},
+	{what: "the SSH agent, which signs with the user's keys", bases: []string{"ssh", "S.gpg-agent.ssh"}, dir: "/keyring", topics: places.SSHTopics},
 	{what: "the GnuPG agent, which signs with the user's keys", bases: []string{"S.gpg-agent*", "S.keyboxd"}, topics: []string{"gpg", "gnupg", "pgp", "openpgp", "git"}},
 }
 

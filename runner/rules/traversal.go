@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -39,7 +40,7 @@ func findTraversals(in Input) []draft {
 			return true
 		}
 		roots := in.roots()
-		if len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool { return root == "/" || isBelow(e.Path, root) }) {
+		if len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool { return root == "/" || places.Below(e.Path, root) }) {
 			return false
 		}
 		d.severity = report.SeverityMedium
@@ -72,7 +73,7 @@ func (in Input) roots() []string {
 			continue
 		}
 		if arg == "/" || slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-			return isBelow(e.Path, arg) || e.Path == arg && e.Kind == profile.KindList
+			return places.Below(e.Path, arg) || e.Path == arg && e.Kind == profile.KindList
 		}) {
 			found = append(found, arg)
 		}

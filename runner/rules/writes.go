@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -50,10 +51,10 @@ func findWrites(in Input) []draft {
 func (in Input) foreign(own ground, e profile.Effect, did string, d *draft) bool {
 	covering := in.Scope.Covering(e.Capability)
 	inside, home := own.inHome(e.Path)
-	switch at, secret := locate(e.Path); {
-	case secret && !at.routine:
-		d.message = sentence("%s (%s), which nothing in its declaration speaks of", did, at.what)
-		return !speaks(covering, at.topics)
+	switch at, secret := places.Locate(e.Path); {
+	case secret && !at.Routine:
+		d.message = sentence("%s (%s), which nothing in its declaration speaks of", did, at.What)
+		return !speaks(covering, at.Topics)
 	case systemic(e.Path):
 		d.message = sentence("%s, which belongs to the machine; nothing in its declaration speaks of it", did)
 		return !covering.Mentions(nameWords(e.Path)...)
@@ -72,7 +73,7 @@ func findReads(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 		planted, _ := in.canary(e.Path)
-		_, sensitive := locate(e.Path)
+		_, sensitive := places.Locate(e.Path)
 		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.wanted(e) || inputs.Outside(e.Path) ||
 			!isFile(e.Path) || own.temporary(e.Path) || own.owns(e.Path) {
 			return false
@@ -99,7 +100,7 @@ func (in Input) removed(name string) bool {
 // has done one thing. It is a secret's own path, the entry of the home that a path is
 // in, or else its first two directories.
 func (g ground) area(name string) string {
-	if at, ok := locate(name); ok && !at.routine {
+	if at, ok := places.Locate(name); ok && !at.Routine {
 		return name
 	}
 	if inside, ok := g.inHome(name); ok {

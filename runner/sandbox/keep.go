@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // keep returns what stays visible whatever the rules say: the working directory, the
@@ -57,7 +59,7 @@ var projects = []string{
 // it is in, where programs look for their own files. Elsewhere it is the path. Where
 // node_modules lies in the directory for temporary files itself it is node_modules.
 func project(path string) string {
-	i := slices.IndexFunc(tempDirs, func(temp string) bool { return isBelow(path, temp) })
+	i := slices.IndexFunc(tempDirs, func(temp string) bool { return places.Below(path, temp) })
 	if i < 0 {
 		return path
 	}
@@ -154,7 +156,7 @@ func (f follower) follows(link, target string) bool {
 }
 
 // isWithin reports whether path is dir or below it; both are clean.
-func isWithin(path, dir string) bool { return path == dir || isBelow(path, dir) }
+func isWithin(path, dir string) bool { return places.Within(path, dir) }
 
 // homesOf are the homes of the owners of paths that lie in them, and that of the user of
 // an id who called sudo, if any.
@@ -168,7 +170,7 @@ func homesOf(paths []string, sudo string) []string {
 		if syscall.Stat(path, &stat) != nil {
 			continue
 		}
-		if account, err := user.LookupId(strconv.Itoa(int(stat.Uid))); err == nil && isBelow(path, account.HomeDir) && !slices.Contains(systemDirs, account.HomeDir) {
+		if account, err := user.LookupId(strconv.Itoa(int(stat.Uid))); err == nil && places.Below(path, account.HomeDir) && !slices.Contains(systemDirs, account.HomeDir) {
 			homes = append(homes, filepath.Clean(account.HomeDir))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // A server that root starts is uid 0 in a user namespace of its own. On the machine it
@@ -264,7 +265,7 @@ var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib",
 // theirs reports whether a path belongs to the user whom the server is for: it is in
 // the home, or below what the command names.
 func (v view) theirs(path string) bool {
-	within := func(dir string) bool { return path == dir || isBelow(path, dir) }
+	within := func(dir string) bool { return places.Within(path, dir) }
 	return within(v.home) || within("/root") ||
 		slices.ContainsFunc(v.keep, func(kept string) bool {
 			return within(kept) && !slices.Contains(systemDirs, kept)
@@ -300,7 +301,7 @@ func isPublic(path string) bool {
 
 // leadsThere reports whether a path is above what the command names.
 func (v view) leadsThere(path string) bool {
-	return slices.ContainsFunc(append(slices.Clone(v.keep), v.home), func(kept string) bool { return isBelow(kept, path) })
+	return slices.ContainsFunc(append(slices.Clone(v.keep), v.home), func(kept string) bool { return places.Below(kept, path) })
 }
 
 // note describes why the server has root's own access to files.

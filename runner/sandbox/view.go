@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // view decides what of the machine's files the server sees. It is pure: mount.go
@@ -120,8 +122,8 @@ var tempDirs = []string{"/tmp", "/var/tmp"}
 // narrow has the directories between a directory for temporary files and what is kept
 // below it show only what is kept.
 func (v view) narrow(kept, temp string) {
-	for dir := filepath.Dir(kept); isBelow(dir, temp); dir = filepath.Dir(dir) {
-		if !slices.ContainsFunc(v.keep, func(k string) bool { return k == dir || isBelow(dir, k) && isBelow(k, temp) }) {
+	for dir := filepath.Dir(kept); places.Below(dir, temp); dir = filepath.Dir(dir) {
+		if !slices.ContainsFunc(v.keep, func(k string) bool { return k == dir || places.Below(dir, k) && places.Below(k, temp) }) {
 			v.rules[dir] = none
 		}
 	}
@@ -165,16 +167,16 @@ func (v view) treat(path string) treatment {
 // rule themselves, and those on the way to one, are always there.
 func (v view) shown(path string) bool {
 	shows, ruled := v.rules[filepath.Dir(path)]
-	if !ruled || shows(filepath.Base(path)) || path == v.home || isBelow(v.home, path) {
+	if !ruled || shows(filepath.Base(path)) || path == v.home || places.Below(v.home, path) {
 		return true
 	}
 	if v.partialByRule(path) {
 		return true
 	}
-	if slices.ContainsFunc(v.canaries, func(c string) bool { return c == path || isBelow(c, path) }) {
+	if slices.ContainsFunc(v.canaries, func(c string) bool { return places.Within(c, path) }) {
 		return false // a canary stands there, whatever the command names
 	}
-	return slices.ContainsFunc(v.keep, func(kept string) bool { return kept == path || isBelow(kept, path) })
+	return slices.ContainsFunc(v.keep, func(kept string) bool { return places.Within(kept, path) })
 }
 
 // hides reports whether the rules leave a path out, by itself or with a directory that it
@@ -191,13 +193,13 @@ func (v view) hides(path string) bool {
 // partial reports whether something below path (or path itself) needs to be
 // treated by itself.
 func (v view) partial(path string) bool {
-	return v.partialByRule(path) || !v.theirs(path) && slices.ContainsFunc(v.apart, func(a string) bool { return isBelow(a, path) }) || slices.ContainsFunc(hidden, func(h string) bool { return isBelow(h, path) }) ||
-		slices.ContainsFunc(v.mounts, func(m mountPoint) bool { return isBelow(m.path, path) })
+	return v.partialByRule(path) || !v.theirs(path) && slices.ContainsFunc(v.apart, func(a string) bool { return places.Below(a, path) }) || slices.ContainsFunc(hidden, func(h string) bool { return places.Below(h, path) }) ||
+		slices.ContainsFunc(v.mounts, func(m mountPoint) bool { return places.Below(m.path, path) })
 }
 
 func (v view) partialByRule(path string) bool {
 	for ruled := range v.rules {
-		if ruled == path || isBelow(ruled, path) {
+		if places.Within(ruled, path) {
 			return true
 		}
 	}
@@ -210,9 +212,4 @@ func (v view) mountAt(path string) (mountPoint, bool) {
 		return mountPoint{}, false
 	}
 	return v.mounts[i], true
-}
-
-// isBelow reports whether path lies strictly below dir; both are clean.
-func isBelow(path, dir string) bool {
-	return path != dir && strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

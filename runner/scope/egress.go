@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -15,9 +16,6 @@ var (
 	errListen = errors.New(`it is a port ("8080"), or an address with one ("127.0.0.1:8080")`)
 	errPort   = errors.New("its port is from 1 to 65535")
 )
-
-// portDNS is where names are looked up (RFC 1035, 4.2).
-const portDNS = 53
 
 // parseEgress reads "host", "address" or "block", with ":port" behind it or not;
 // an IPv6 address with a port is in brackets (RFC 3986, 3.2.2).
@@ -49,7 +47,7 @@ type hostEntry struct {
 }
 
 func (h hostEntry) allows(u Use) bool {
-	if u.Port == portDNS && u.Host == "" {
+	if u.Port == places.PortDNS && u.Host == "" {
 		return h.given.asks(u) // no more than the beginning of a question
 	}
 	if !h.names(u) {
@@ -73,7 +71,7 @@ func (h hostEntry) names(u Use) bool {
 }
 
 // looksUp reports whether the use is a question to a name server.
-func (u Use) looksUp() bool { return u.Port == portDNS && u.Host != "" }
+func (u Use) looksUp() bool { return u.Port == places.PortDNS && u.Host != "" }
 
 // asks reports whether a name server is asked that the machine itself would ask.
 // Where its name servers are not known, any may be.

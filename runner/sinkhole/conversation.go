@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"os"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // How long a client is waited for.
@@ -148,7 +150,7 @@ func protocolOf(first []byte, port uint16) speaker {
 		return nil
 	case bytes.HasPrefix(first, handshake):
 		return (*conversation).tls
-	case port == portDNS || port == portDoT:
+	case port == places.PortDNS || port == portDoT:
 		return (*conversation).dns
 	case startsWith(first, methods):
 		return (*conversation).http

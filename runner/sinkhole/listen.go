@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // fallbackPorts are listened on where nothing redirects: those of protocols by
@@ -61,7 +63,7 @@ func (s *Server) fallBack() {
 				refused = err
 			}
 		}
-		if err := s.listenUDP(n.udp, portDNS); err != nil && refused == nil {
+		if err := s.listenUDP(n.udp, places.PortDNS); err != nil && refused == nil {
 			refused = err
 		}
 	}

@@ -10,23 +10,21 @@ import (
 	"github.com/google/nftables/expr"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // The ports on which a Server waits for what is redirected: above those that the
 // kernel chooses by itself (ip_local_port_range ends at 60999), and no program's.
 const (
-	// sinkPort takes every connection, and every datagram but those to portDNS.
+	// sinkPort takes every connection, and every datagram but those to places.PortDNS.
 	sinkPort = 61713
-	// dnsPort takes the datagrams to portDNS.
+	// dnsPort takes the datagrams to places.PortDNS.
 	dnsPort = 61714
 )
 
-// portDNS is the port of the domain name system (RFC 1035, 4.2), portDoT that of
-// the same over TLS (RFC 7858, 3.1).
-const (
-	portDNS = 53
-	portDoT = 853
-)
+// portDoT is where names are looked up over TLS (RFC 7858, 3.1).
+const portDoT = 853
 
 // table is the name of our table of rules.
 const table = "mcpaudit"
@@ -85,8 +83,8 @@ func ownAddresses() ([]net.IP, error) {
 // done when all hold; the first that does something ends the walk.
 func redirections(own []net.IP) [][]expr.Any {
 	rules := [][]expr.Any{
-		all(protocol(unix.IPPROTO_UDP), port(portDNS), toPort(dnsPort)),
-		all(protocol(unix.IPPROTO_TCP), port(portDNS), toPort(sinkPort)),
+		all(protocol(unix.IPPROTO_UDP), port(places.PortDNS), toPort(dnsPort)),
+		all(protocol(unix.IPPROTO_TCP), port(places.PortDNS), toPort(sinkPort)),
 		all(destination(net.IPv4(127, 0, 0, 0), 1), leave()),
 		all(destination(net.IPv6loopback, net.IPv6len), leave()),
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // The bounds of a Server.
@@ -161,7 +163,7 @@ func (s *Server) converse(conn *net.TCPConn) {
 	destination := originalDestination(conn)
 	f := s.newFlow(source, destination, "tcp")
 	defer f.end()
-	if destination.Addr().IsLoopback() && destination.Port() != portDNS {
+	if destination.Addr().IsLoopback() && destination.Port() != places.PortDNS {
 		return // the server has found our own port; there is nothing behind it
 	}
 	newConversation(s, f, conn, destination).serve()

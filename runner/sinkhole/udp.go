@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // control applies f to the descriptor of a socket.
@@ -46,7 +48,7 @@ func (s *Server) datagrams(conn *net.UDPConn) {
 			s.sink(data[:n], source, at)
 			continue
 		}
-		if answer := s.question(data[:n], source, netip.AddrPortFrom(at.Addr(), portDNS)); answer != nil {
+		if answer := s.question(data[:n], source, netip.AddrPortFrom(at.Addr(), places.PortDNS)); answer != nil {
 			_, _, _ = conn.WriteMsgUDPAddrPort(answer, replyFrom(at.Addr()), from) // the client may be gone
 		}
 	}

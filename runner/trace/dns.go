@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"golang.org/x/net/dns/dnsmessage"
-)
 
-// portDNS is the port of the domain name system, RFC 1035 section 4.2.
-const portDNS = 53
+	"github.com/mcpaudit/mcpaudit/runner/places"
+)
 
 // nameService tells the ports at which names are asked for: DNS, multicast DNS
 // (RFC 6762), and LLMNR (RFC 4795).
-func nameService(port uint16) bool { return port == portDNS || port == 5353 || port == 5355 }
+func nameService(port uint16) bool { return port == places.PortDNS || port == 5353 || port == 5355 }
 
 // framer cuts one direction of a TCP connection to a name server into messages,
 // which have their length in front (RFC 1035 section 4.2.2). It holds no more

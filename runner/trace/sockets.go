@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/netip"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // endpoint holds what is known of a socket. Sockets are told apart by their
@@ -195,7 +197,7 @@ func (d *decoder) connect(c *call) {
 		return
 	}
 	d.sockets.put(identity(decor), e)
-	if e.datagram && (!c.failed() || e.Remote.Port() != portDNS) {
+	if e.datagram && (!c.failed() || e.Remote.Port() != places.PortDNS) {
 		return
 	}
 	d.announce(e.Remote)

@@ -1,0 +1,78 @@
+package places_test
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+)
+
+func TestWithin(t *testing.T) {
+	for _, tc := range []struct {
+		name, dir     string
+		within, below bool
+	}{
+		{"/a/b", "/a", true, true},
+		{"/a", "/a", true, false},
+		{"/ab", "/a", false, false},
+		{"/a/b", "/a/", true, true},
+		{"/a", "/", true, true},
+		{"/", "/", true, false},
+		{"a/b", "/a", false, false},
+		{".cache/x", ".cache", true, true},
+	} {
+		if within, below := places.Within(tc.name, tc.dir), places.Below(tc.name, tc.dir); within != tc.within || below != tc.below {
+			t.Errorf("%s in %s: within %t, below %t", tc.name, tc.dir, within, below)
+		}
+	}
+	if rest, ok := places.Rest("/home/audit/.ssh/id_rsa", "/home/audit"); rest != ".ssh/id_rsa" || !ok {
+		t.Errorf("%q, %t", rest, ok)
+	}
+	if !places.WithinAny("/b/c", []string{"/a", "/b"}) || places.WithinAny("/c", []string{"/a", "/b"}) {
+		t.Error("one of some directories")
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	for _, tc := range []struct {
+		name, what string
+		kept       bool
+	}{
+		{"/root/.ssh/id_rsa", "an SSH key", true},
+		{"/root/.ssh/id_rsa.pub", "", true},
+		{"/root/.SSH/ID_RSA", "", true},
+		{"/root/.ssh/known_hosts", "", true},
+		{"/root/.config/chromium/Default/Cookies", "a browser's secrets", true},
+		{"/app/node_modules/cookies", "", false},
+		{"/app/node_modules/x/test/.env", "", true},
+		{"/app/.env.local", "an environment file", true},
+		{"/app/.env.example", "", true},
+		{"/proc/7/environ", "another process's secrets", true},
+		{"/proc/self/environ", "", true},
+		{"/var/run/secrets/kubernetes.io/serviceaccount/token", "a service-account token", true},
+		{"/var/run/secrets/kubernetes.io/serviceaccount/namespace", "", true},
+		{"/run/docker.sock", "", true},
+		{"/usr/lib/os-release", "", false},
+	} {
+		found, ok := places.Locate(tc.name)
+		if ok != (tc.what != "") || ok && found.What != tc.what {
+			t.Errorf("%s is %q, %t", tc.name, found.What, ok)
+		}
+		if kept := places.Kept(tc.name); kept != tc.kept {
+			t.Errorf("%s kept: %t", tc.name, kept)
+		}
+	}
+}
+
+// A decoy that no row of the table knows would be read without a finding that names it.
+func TestDecoysAreSecrets(t *testing.T) {
+	decoys, err := canary.New("/home/audit", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range decoys.Files {
+		if _, ok := places.Locate(f.Path); !ok {
+			t.Errorf("%s is no secret", f.Path)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package places
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Secret is a kind of file that holds secrets.
+type Secret struct {
+	// What it is, in a sentence: "an SSH key".
+	What string
+	// bases are names of files, below directories (with slashes) parts of
+	// paths: either is enough.
+	bases, below []string
+	// Topics are the words by which a declaration speaks of such files: a
+	// server for Kubernetes reads a kubeconfig. A topic of several words has each of them.
+	Topics []string
+	// Routine: ordinary tools open it unasked, so it says little by itself.
+	Routine bool
+}
+
+// Topics that rules about programs and sockets share with the secrets.
+var (
+	// SSHTopics: Git by itself needs no key; what git does with other machines may.
+	SSHTopics = []string{"ssh", "sftp", "scp", "rsync", "git clone", "git push", "git pull", "git fetch", "git remote"}
+	// KubeTopics are those of clusters.
+	KubeTopics = []string{"kubernetes", "k8s", "kubectl", "kubeconfig", "helm", "cluster", "clusters"}
+	// "mcp" is in the name of nearly every server, and a "cursor" in every list with pages.
+	clientTopics = []string{"claude", "cursor ide", "cursor editor", "cursor config", "cursor settings", "cursor agent",
+		"mcp config", "mcp configuration", "mcp clients"}
+)
+
+// secrets list what thieves look for, the most specific first.
+var secrets = []Secret{
+	{What: "an SSH key", bases: []string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "id_ecdsa_sk", "id_ed25519_sk"}, Topics: SSHTopics},
+	{What: "SSH configuration", below: []string{"/.ssh/"}, Topics: SSHTopics},
+	{What: "AWS credentials", below: []string{"/.aws/"}, Topics: []string{"aws", "s3", "ec2", "bedrock", "dynamodb", "lambda", "cloudwatch"}},
+	{What: "Azure credentials", below: []string{"/.azure/"}, Topics: []string{"azure"}},
+	{What: "Google Cloud credentials", below: []string{"/.config/gcloud/"}, Topics: []string{"gcloud", "gcp", "google", "bigquery", "firestore"}},
+	{What: "a kubeconfig", below: []string{"/.kube/"}, bases: []string{"kubeconfig"}, Topics: KubeTopics},
+	{What: "a service-account token", below: []string{"/secrets/kubernetes.io/serviceaccount/"}, Topics: KubeTopics},
+	{What: "registry credentials", below: []string{"/.docker/config.json", "/containers/auth.json"},
+		Topics: []string{"docker", "container", "containers", "podman", "registry", "oci"}},
+	{What: "GitHub credentials", below: []string{"/.config/gh/"}, Topics: []string{"github", "gh"}},
+	{What: "Git credentials", bases: []string{".git-credentials"}, Topics: []string{"git", "github", "gitlab"}},
+	{What: "GnuPG keys", below: []string{"/.gnupg/"}, Topics: []string{"gpg", "gnupg", "pgp", "openpgp"}},
+	{What: "database credentials", bases: []string{".pgpass", ".my.cnf"}, Topics: []string{"postgres", "postgresql", "mysql", "mariadb"}},
+	{What: "package registry credentials", bases: []string{".pypirc"}, Topics: []string{"pypi", "pip", "twine"}},
+	{What: "package registry credentials", bases: []string{".npmrc"}, Topics: []string{"npm", "node", "yarn", "pnpm"}, Routine: true},
+	{What: "network credentials", bases: []string{".netrc", "_netrc"}, Topics: []string{"netrc", "ftp"}, Routine: true},
+	{What: "Vault or Terraform credentials", bases: []string{".vault-token", "credentials.tfrc.json"}, Topics: []string{"vault", "terraform"}},
+	{What: "another client's configuration", bases: []string{".claude.json", "claude_desktop_config.json"}, below: []string{"/.cursor/mcp.json"},
+		Topics: clientTopics},
+	{What: "the password database", below: []string{"/etc/shadow", "/etc/gshadow"}},
+	{What: "a key ring", below: []string{"/.local/share/keyrings/", "/.password-store/"}, Topics: []string{"keyring", "keyrings", "password", "passwords"}},
+	{What: "a browser's secrets", bases: []string{"Login Data", "Cookies", "logins.json", "key4.db", "cookies.sqlite"},
+		Topics: []string{"browser", "chrome", "chromium", "firefox", "cookie", "cookies"}},
+	{What: "a wallet", bases: []string{"wallet.dat"}, below: []string{"/.bitcoin/", "/.ethereum/keystore/", "/.config/solana/"},
+		Topics: []string{"wallet", "wallets", "bitcoin", "ethereum", "solana", "crypto"}},
+	{What: "a shell's history", bases: []string{".bash_history", ".zsh_history"}, Topics: []string{"history", "shell"}},
+}
+
+var (
+	otherProcess = Secret{
+		What: "another process's secrets", bases: []string{"environ", "mem"},
+		// That it processes something is said of every other tool.
+		Topics: []string{"pid", "pids", "procfs", "debugger", "process environment", "processes environment", "running processes"},
+	}
+	environmentFile = Secret{
+		What: "an environment file", bases: []string{".env"}, Topics: []string{"env", "dotenv", "environment"},
+	}
+)
+
+// Locate returns the kind of secret that a path is of, as far as a finding may say so:
+// see Kept for less.
+func Locate(name string) (Secret, bool) {
+	if Packaged(name) && (sample(name) || strings.HasPrefix(path.Base(name), ".env")) {
+		return Secret{}, false
+	}
+	base := path.Base(name)
+	if base == environmentFile.bases[0] || strings.HasPrefix(base, ".env.") && !template(base) {
+		return environmentFile, true
+	}
+	if strings.HasPrefix(name, "/proc/") {
+		other := !strings.HasPrefix(name, "/proc/self/") && !strings.HasPrefix(name, "/proc/thread-self/")
+		return otherProcess, other && slices.Contains(otherProcess.bases, base)
+	}
+	for _, p := range secrets {
+		if slices.Contains(p.bases, base) {
+			return p, true
+		}
+		for _, part := range p.below {
+			if strings.Contains(name, part) && !public(name) {
+				return p, true
+			}
+		}
+	}
+	return Secret{}, false
+}
+
+// public are the files in secret places that are no secrets: public keys, what
+// SSH libraries read before every connection, and what GnuPG makes and reads when git
+// asks it for any key.
+func public(name string) bool {
+	base := path.Base(name)
+	return strings.HasSuffix(base, ".pub") || base == "known_hosts" ||
+		strings.Contains(name, "/.ssh/") && base == "config" ||
+		strings.Contains(name, "/.gnupg/") && keyless(base) ||
+		strings.Contains(name, "/serviceaccount/") && base != "token"
+}
+
+// keyless reports whether a file of GnuPG's, by its name, holds no secret key: rings of
+// public ones, what is trusted, settings and locks (gpg(1), FILES).
+func keyless(base string) bool {
+	return strings.HasPrefix(base, "pubring.") || strings.HasPrefix(base, ".#lk") || strings.HasSuffix(base, ".lock") ||
+		base == "trustdb.gpg" || base == "gpg.conf" || base == "common.conf"
+}
+
+// Packaged reports whether a path lies in a tree of packages. What looks like a
+// secret there mostly is one that the package's tests or templates use, and its
+// settings came with it.
+func Packaged(name string) bool {
+	return strings.Contains(name, "/node_modules/") || strings.Contains(name, "-packages/")
+}
+
+// samples are the directories of packages that hold tests, templates and examples.
+var samples = map[string]bool{"test": true, "tests": true, "__tests__": true, "spec": true, "testing": true,
+	"testdata": true, "fixture": true, "fixtures": true, "mock": true, "mocks": true, "example": true, "examples": true,
+	"sample": true, "samples": true, "template": true, "templates": true, "doc": true, "docs": true, "demo": true}
+
+func sample(name string) bool {
+	for dir := range strings.SplitSeq(name, "/") {
+		if samples[strings.ToLower(dir)] {
+			return true
+		}
+	}
+	return false
+}
+
+func template(base string) bool {
+	for _, suffix := range []string{".example", ".sample", ".template", ".dist", ".defaults"} {
+		if strings.HasSuffix(base, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// What is a secret wherever it is, for a key is a key also among the libraries, and may be
+// one by its name only: lists that can do no harm by being too long, for what is in them
+// is only kept in the profile. The bases and directories of secrets are among them.
+var (
+	keptFiles = []string{"authorized_keys", "known_hosts", ".gitconfig", ".bashrc", ".profile", ".zshrc", "shadow", "gshadow",
+		"credentials", "docker.sock", "containerd.sock"}
+	keptParts = []string{"/.docker/", "/ssl/private/", "/pki/tls/private/", "/serviceaccount/", "/run/secrets/", "/.env."}
+)
+
+// keptNames and keptPaths have the names of files that Kept knows, and the parts of paths.
+var keptNames, keptPaths = func() (names map[string]bool, parts []string) {
+	names, parts = map[string]bool{}, slices.Clone(keptParts)
+	for _, s := range append(slices.Clone(secrets), otherProcess, environmentFile, Secret{bases: keptFiles}) {
+		for _, base := range s.bases {
+			names[base] = true
+		}
+		parts = append(parts, s.below...)
+	}
+	return names, parts
+}()
+
+// Kept reports whether a path is one that secrets usually have: what is done there is
+// kept in the profile, and is never noise. Case does not matter, but where a name has
+// capitals: "Cookies" is a browser's file, "cookies" a package.
+func Kept(name string) bool {
+	lower := strings.ToLower(name)
+	return keptNames[path.Base(lower)] || keptNames[path.Base(name)] || slices.ContainsFunc(keptPaths, func(part string) bool { return strings.Contains(lower, part) })
+}
