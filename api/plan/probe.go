@@ -52,9 +52,9 @@ func (p Probe) WithDefaults() Probe {
 	return p
 }
 
-// A RangeError is a value of a field of Probe that is out of its range.
+// A RangeError is a value that is out of its range.
 type RangeError struct {
-	// Field is its name in JSON, such as "maxCallsPerTool".
+	// Field is its name in JSON, such as "maxCallsPerTool", or as a flag.
 	Field           string
 	Value, Min, Max any
 }
@@ -66,13 +66,14 @@ func (e RangeError) Error() string {
 // Check returns a RangeError for each field that is out of its range.
 func (p Probe) Check() error {
 	return errors.Join(
-		within("rounds", p.Rounds, 1, MaxRounds),
-		within("maxCallsPerTool", p.MaxCallsPerTool, 1, MaxMaxCallsPerTool),
-		within("callTimeout", p.CallTimeout.Duration, MinCallTimeout, MaxCallTimeout),
+		Within("rounds", p.Rounds, 1, MaxRounds),
+		Within("maxCallsPerTool", p.MaxCallsPerTool, 1, MaxMaxCallsPerTool),
+		Within("callTimeout", p.CallTimeout.Duration, MinCallTimeout, MaxCallTimeout),
 	)
 }
 
-func within[T cmp.Ordered](field string, value, least, most T) error {
+// Within returns a RangeError unless least <= value <= most.
+func Within[T cmp.Ordered](field string, value, least, most T) error {
 	if least <= value && value <= most {
 		return nil
 	}

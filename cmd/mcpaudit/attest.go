@@ -1,82 +1,79 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/statement"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// passwordVariable is where cosign, too, looks for the password of a key.
+// passwordVariable holds the password of a key, as for cosign.
 const passwordVariable = "COSIGN_PASSWORD"
 
-// attesting are the flags of attest.
-type attesting struct {
-	image, key string
-	help       bool
-}
+// attesting holds the flags of attest.
+type attesting struct{ image, key string }
 
-func (o *attesting) flags() *pflag.FlagSet {
-	f := flagSet("attest")
-	f.StringVar(&o.image, "image", "", "NAME@sha256:DIGEST of the image that the report is of; the report does not know it")
-	f.StringVar(&o.key, "key", "", "private key to sign with (PEM, or cosign.key with its password in "+passwordVariable+"); unsigned without")
-	f.BoolVarP(&o.help, "help", "h", false, "show this help")
-	return f
-}
-
-// attest prints the in-toto statement of a report: in a DSSE envelope if there is a key.
-func attest(_ context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+// newAttest prints the in-toto statement of a report, in a DSSE envelope if there is a key.
+func newAttest() *cobra.Command {
 	var o attesting
-	f := o.flags()
-	switch err := f.Parse(args); {
-	case err != nil:
-		return exitError, misused(f, err)
-	case o.help:
-		return 0, explainCommand(stdout, "attest")
-	case f.NArg() != 1:
-		return exitError, errors.New("give one report: mcpaudit attest REPORT.json --image NAME@sha256:DIGEST")
-	case o.image == "":
-		return exitError, errors.New("--image is missing: a statement is about an image by its digest, and a report of this machine has none: give NAME@sha256:DIGEST of the image that has what was audited")
+	c := &cobra.Command{
+		Use: "attest --image NAME@sha256:DIGEST REPORT.json", Short: "Sign the verdict of a report for an image (in-toto, DSSE)",
+		Long: `Sign the verdict of a report for an image (in-toto, DSSE).
+
+A statement is about an image by its digest, which the report of a local audit does not
+have: --image names the image that contains what was audited.`,
+		Args: cli.Args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.attest(args[0], c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
+	c.Flags().StringVar(&o.image, "image", "", "audited image, as NAME@sha256:DIGEST (required)")
+	c.Flags().StringVar(&o.key, "key", "", "private key to sign with: PEM, or a cosign.key whose password is in $"+passwordVariable+"; unsigned without")
+	cli.Require(c, "image")
+	return c
+}
+
+func (o *attesting) attest(name string, stdout, stderr io.Writer) error {
 	image, err := statement.ReadImage(o.image)
 	if err != nil {
-		return exitError, fmt.Errorf("--image: %w", err)
+		return fmt.Errorf("--image: %w", err)
 	}
-	s, err := stated(f.Arg(0), image)
+	s, err := stated(name, image)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	var out any = s
 	if o.key != "" {
 		if out, err = o.sign(s); err != nil {
-			return exitError, err
+			return err
 		}
-	} else if _, err := fmt.Fprintln(stderr, "mcpaudit: without --key the statement is not signed: nobody can rely on it"); err != nil {
-		return exitError, err
+	} else if _, err := fmt.Fprintln(stderr, "mcpaudit: the statement is unsigned, so nobody can rely on it; sign it with --key"); err != nil {
+		return err
 	}
 	encoded, err := json.Marshal(out)
-	if err == nil {
-		// The same JSON, but with nothing in it that a terminal obeys.
-		_, err = stdout.Write(append(render.Readable(encoded), '\n'))
+	if err != nil {
+		return err
 	}
-	return status(err), err
+	// The same JSON, but with nothing in it that a terminal obeys.
+	_, err = stdout.Write(append(render.Readable(encoded), '\n'))
+	return err
 }
 
-// stated is the statement of the report in a file.
+// stated returns the statement of the report in a file.
 func stated(name string, image statement.Image) (statement.Statement, error) {
 	source, err := readSource(name)
 	if err != nil {
 		return statement.Statement{}, err
 	}
 	if source.Image != "" || source.ImageDigest != "" {
-		return statement.Statement{}, fmt.Errorf("%s: the operator made this audit, and states it itself: take the annotation mcpaudit.dev/attestation or mcpaudit.dev/statement of the MCPAuditReport", name)
+		return statement.Statement{}, fmt.Errorf("%s: the operator has made a statement of this audit: use the annotation mcpaudit.dev/attestation or mcpaudit.dev/statement of the MCPAuditReport", name)
 	}
 	s, err := statement.New(source.Report, image)
 	if err != nil {
@@ -92,7 +89,7 @@ func (o *attesting) sign(s statement.Statement) (statement.Envelope, error) {
 	}
 	key, err := statement.ReadPrivateKey(content, []byte(os.Getenv(passwordVariable)))
 	if errors.Is(err, statement.ErrPassword) {
-		return statement.Envelope{}, fmt.Errorf("--key %s: %w: set %s", o.key, err, passwordVariable)
+		return statement.Envelope{}, fmt.Errorf("--key %s: %w; set %s", o.key, err, passwordVariable)
 	}
 	if err != nil {
 		return statement.Envelope{}, fmt.Errorf("--key %s: %w", o.key, err)

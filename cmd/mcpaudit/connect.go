@@ -10,49 +10,49 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
-	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
 
-// connection are the flags of connect.
+// connection holds the flags of connect.
 type connection struct {
 	judging
 	probing
-	transport string
+	transport plan.Transport
 	header    []string
 }
 
-func (o *connection) flags() *pflag.FlagSet {
-	f := flagSet("connect")
-	o.judging.flags(f)
-	f.StringVar(&o.transport, "transport", "http", "how the server is talked to: http (streamable HTTP) or sse (HTTP+SSE)")
-	f.StringArrayVar(&o.header, "header", nil, "'Name: value' to send with every request, shown nowhere; may be repeated")
-	o.calls = "read-only-hinted" // it is no sandbox: what a tool does there, it does
-	o.probing.flags(f)
-	return f
+func newConnect() *cobra.Command {
+	var o connection
+	c := &cobra.Command{
+		Use: "connect URL", Short: "Audit what a server that runs elsewhere says",
+		Long: `Audit what a server that runs elsewhere says.
+
+Nothing is traced: only the manifest and the answers of the server are judged, and it
+never passes.`,
+		Args: cli.Args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.connect(c.Context(), args[0], c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	o.judging.flags(c)
+	cli.Enum(c, &o.transport, cli.Flag{Name: "transport", Default: "http", Usage: "transport of the server: http (streamable HTTP) or sse (HTTP+SSE)"}, []string{"http", "sse"},
+		func(word string) (plan.Transport, bool) {
+			t, ok := plan.ByFlag(word)
+			return t, ok && t.Listens
+		})
+	c.Flags().StringArrayVar(&o.header, "header", nil, "'Name: value' to send with every request, never printed; may be repeated")
+	o.probing.flags(c, "read-only-hinted") // no sandbox: calls have their effects there
+	return c
 }
 
-// parse reads the flags and the URL.
-func (o *connection) parse(args []string) (p audit.Plan, to audit.Remote, err error) {
-	f := o.flags()
-	if err := f.Parse(args); err != nil {
-		return p, to, misused(f, err)
-	}
-	if o.help {
-		return p, to, nil
-	}
-	transport, ok := plan.ByFlag(o.transport)
-	if p.Transport = transport.Name; !ok || !transport.Listens {
-		return p, to, fmt.Errorf("--transport %q: it is http or sse", o.transport)
-	}
-	if f.NArg() != 1 {
-		return p, to, errors.New("there is no server to connect to: give one URL, as in mcpaudit connect https://mcp.example.com/mcp")
-	}
-	to.URL = f.Arg(0)
-	if err := audit.CheckURL(to.URL); err != nil {
+// plan checks the flags and the URL.
+func (o *connection) plan(url string) (p audit.Plan, to audit.Remote, err error) {
+	p.Transport, to.URL = o.transport.Name, url
+	if err := audit.CheckURL(url); err != nil {
 		return p, to, err
 	}
 	if to.Header, err = headers(o.header); err != nil {
@@ -64,13 +64,31 @@ func (o *connection) parse(args []string) (p audit.Plan, to audit.Remote, err er
 	return p, to, o.probing.plan(&p)
 }
 
+func (o *connection) connect(ctx context.Context, url string, stdout, stderr io.Writer) error {
+	plan, to, err := o.plan(url)
+	if err != nil {
+		return err
+	}
+	if err := o.makeOutDir(); err != nil {
+		return err
+	}
+	progress := cli.NewProgress(stderr)
+	plan.Progress = progress.Step
+	r, err := audit.Connect(ctx, plan, to)
+	progress.Clear()
+	if err != nil {
+		return err
+	}
+	return o.conclude(r, stdout)
+}
+
 // fieldName is a token of RFC 9110, 5.6.2.
 var fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// framing are the headers that the client makes by itself.
+// framing lists the headers that the HTTP client sets.
 var framing = []string{"Connection", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// headers reads those of --header. No error repeats a value.
+// headers parses the values of --header. Errors do not repeat a value.
 func headers(entries []string) (http.Header, error) {
 	all := http.Header{}
 	for _, entry := range entries {
@@ -78,36 +96,13 @@ func headers(entries []string) (http.Header, error) {
 		value = strings.TrimSpace(value)
 		switch {
 		case !ok || !fieldName.MatchString(name):
-			return nil, errors.New("--header: it is of the form 'Name: value'")
+			return nil, errors.New("--header: invalid value (want 'Name: value')")
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return nil, fmt.Errorf("--header %s: its value has a control character", name)
+			return nil, fmt.Errorf("--header %s: the value has a control character", name)
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-			return nil, fmt.Errorf("--header %s: mcpaudit sends that by itself: leave it out", name)
+			return nil, fmt.Errorf("--header %s is set by mcpaudit and cannot be overridden", name)
 		}
 		all.Add(name, value)
 	}
 	return all, nil
-}
-
-// connect is the command of that name. It returns the exit code.
-func connect(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
-	var o connection
-	plan, to, err := o.parse(args)
-	if err != nil {
-		return exitError, err
-	}
-	if o.help {
-		return 0, explainCommand(stdout, "connect")
-	}
-	if err := o.makeOutDir(); err != nil {
-		return exitError, err
-	}
-	progress := terminal.NewProgress(stderr)
-	plan.Progress = progress.Step
-	r, err := audit.Connect(ctx, plan, to)
-	progress.Clear()
-	if err != nil {
-		return exitError, interrupted(err)
-	}
-	return conclude(o.judging, r, stdout)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,19 +17,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// declaring are the flags that say what the server may do. They are those of run:
-// of a server that runs elsewhere nothing is seen that they could be held against.
+// declaring holds the flags that declare what the server may do. Only run has them:
+// nothing is traced of a server that runs elsewhere.
 type declaring struct {
 	scope      string
 	serverJSON string
 }
 
 func (o *declaring) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.scope, "scope", "", "file (YAML or JSON) with what the server may do: egress, readPaths, writePaths, exec, listen")
-	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one beside its script)")
+	f.StringVar(&o.scope, "scope", "", "YAML or JSON file that declares what the server may do: egress, readPaths, writePaths, exec, listen")
+	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one next to its script)")
 }
 
-// plan reads the files; the command has been entered.
+// plan reads the files. p.Command is set.
 func (o *declaring) plan(p *audit.Plan) (err error) {
 	if p.Scope, err = o.loadScope(); err != nil {
 		return err
@@ -39,8 +38,7 @@ func (o *declaring) plan(p *audit.Plan) (err error) {
 	return err
 }
 
-// maxDeclared is the size of a file that declares something, in bytes; all that the
-// bounds of the lists allow fits.
+// maxDeclared bounds --scope and --server-json, in bytes. Lists of any allowed length fit.
 const maxDeclared = 256 << 10
 
 // loadScope reads the lists of --scope; nil without the flag.
@@ -48,20 +46,20 @@ func (o *declaring) loadScope() (*report.DeclaredScope, error) {
 	if o.scope == "" {
 		return nil, nil
 	}
-	text, err := readSmall(o.scope)
+	text, err := readFile(o.scope, maxDeclared)
 	if err != nil {
 		return nil, fmt.Errorf("--scope: %w", err)
 	}
 	allow, err := parseScope(text)
 	if err != nil {
-		return nil, fmt.Errorf("--scope %s: %s", o.scope, strings.Join(strings.Fields(err.Error()), " "))
+		return nil, fmt.Errorf("--scope %s: %w", o.scope, err)
 	}
 	return allow, nil
 }
 
-var errKeys = errors.New("its keys are egress, readPaths, writePaths, exec and listen, each with a list")
+var errKeys = errors.New("want the keys egress, readPaths, writePaths, exec and listen, each with a list")
 
-// parseScope reads what stands in spec.declaredScope of an MCPServerAudit.
+// parseScope parses the lists of spec.declaredScope of an MCPServerAudit.
 func parseScope(text []byte) (*report.DeclaredScope, error) {
 	var keys map[string]any
 	if err := yaml.Unmarshal(text, &keys); err != nil || len(keys) == 0 {
@@ -71,28 +69,32 @@ func parseScope(text []byte) (*report.DeclaredScope, error) {
 		if !slices.Contains([]string{"egress", "readPaths", "writePaths", "exec", "listen"}, key) {
 			return nil, fmt.Errorf("%q: %w", key, errKeys)
 		}
-		if value == nil { // "egress:" reads as if it allowed nothing, and says nothing
-			return nil, fmt.Errorf("%s: write [] to allow nothing, or leave it out", key)
+		if value == nil { // "egress:" looks as if it allowed nothing, and is unset
+			return nil, fmt.Errorf("%s has no value: write [] to allow nothing, or remove it", key)
 		}
 	}
 	var allow report.DeclaredScope
 	if err := yaml.UnmarshalStrict(text, &allow); err != nil {
-		return nil, fmt.Errorf("each key once, with a list of texts: %w", err)
+		return nil, fmt.Errorf("want each key once, with a list of strings: %w", err)
 	}
 	return &allow, scope.Check(&allow)
 }
 
-// loadServerJSON reads the file of --server-json, or else what lies beside the
-// server, if that is one.
+// loadServerJSON reads the file of --server-json, or else the one next to the server, if
+// that is valid.
 func (o *declaring) loadServerJSON(command []string) (json.RawMessage, error) {
 	if o.serverJSON == "" {
-		text, err := readSmall(beside(command))
+		file := beside(command)
+		if file == "" {
+			return nil, nil
+		}
+		text, err := readFile(file, maxDeclared)
 		if err != nil || scope.CheckServerJSON(text) != nil {
 			return nil, nil //nolint:nilerr // many a file has that name
 		}
 		return text, nil
 	}
-	text, err := readSmall(o.serverJSON)
+	text, err := readFile(o.serverJSON, maxDeclared)
 	if err == nil {
 		err = scope.CheckServerJSON(text)
 	}
@@ -102,22 +104,22 @@ func (o *declaring) loadServerJSON(command []string) (json.RawMessage, error) {
 	return text, nil
 }
 
-// roots are files that lie in the first directory of a package.
+// roots are files in the top directory of a package.
 var roots = []string{"package.json", "pyproject.toml", "go.mod", "Cargo.toml"}
 
-// maxUp is how many directories a script lies below its package at most.
+// maxUp bounds how many directories above its script a package is searched.
 const maxUp = 4
 
-// beside returns where the server.json of a command would be: in the directory of its
-// script, or in one above, up to the package's own. The working directory is not
-// asked: it may be that of another project. Empty: nowhere.
+// beside returns the server.json in the directory of the command's script or above it, up
+// to the top of the package; empty if there is none. The working directory is not
+// searched: it may belong to another project.
 func beside(command []string) string {
 	for _, argument := range command {
 		script, err := filepath.EvalSymlinks(argument)
 		if err != nil || !strings.ContainsRune(argument, filepath.Separator) && filepath.Ext(argument) == "" {
 			continue
 		}
-		if info, err := os.Stat(script); err != nil || !info.Mode().IsRegular() {
+		if !isFile(script) {
 			continue
 		}
 		if script, err = filepath.Abs(script); err != nil {
@@ -125,11 +127,11 @@ func beside(command []string) string {
 		}
 		dir := filepath.Dir(script)
 		for range maxUp {
-			if file := filepath.Join(dir, "server.json"); exists(file) {
+			if file := filepath.Join(dir, "server.json"); isFile(file) {
 				return file
 			}
 			for _, root := range roots {
-				if exists(filepath.Join(dir, root)) {
+				if isFile(filepath.Join(dir, root)) {
 					return ""
 				}
 			}
@@ -140,28 +142,8 @@ func beside(command []string) string {
 	return ""
 }
 
-func exists(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
-}
-
-// readSmall reads a regular file: whoever wrote it may be hostile.
-func readSmall(name string) ([]byte, error) {
+// isFile reports whether name is a regular file; to read another could block.
+func isFile(name string) bool {
 	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxDeclared+1))
-	if err == nil && len(text) > maxDeclared {
-		err = fmt.Errorf("%s is larger than %d KiB", name, maxDeclared>>10)
-	}
-	return text, err
+	return err == nil && info.Mode().IsRegular()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/statement"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/webhook"
 )
 
@@ -39,7 +40,10 @@ func TestAttestIsHarmless(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, notes bytes.Buffer
-	if _, err := attest(t.Context(), []string{name, "--image", "notes@sha256:" + strings.Repeat("a", 64)}, &out, &notes); err != nil {
+	root := newRoot("")
+	root.SetOut(&out)
+	root.SetErr(&notes)
+	if _, err := cli.Run(t.Context(), root, []string{"attest", name, "--image", "notes@sha256:" + strings.Repeat("a", 64)}); err != nil {
 		t.Fatal(err)
 	}
 	harmless(t, "attest", out.String())
@@ -63,10 +67,10 @@ func TestDryRunIsHarmless(t *testing.T) {
 
 // TestVerifyNamesTheThreshold: a Pass that nothing could have failed says so.
 func TestVerifyNamesTheThreshold(t *testing.T) {
-	for failOn, want := range map[report.Severity]string{"": "2 High; no severity fails it", report.SeverityCritical: "2 High; Critical and above fail it"} {
+	for failOn, want := range map[report.Severity]string{"": "2 High; no threshold", report.SeverityCritical: "2 High; Critical and above fail"} {
 		var out bytes.Buffer
 		s := statement.Statement{Predicate: statement.Predicate{Verdict: report.VerdictPass, FailOn: failOn, Findings: report.Counts{High: 2}}}
-		if err := told(&out, s, true); err != nil || !strings.Contains(out.String(), want) {
+		if err := printStatement(&out, s, true); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: want %q in %q, %v", failOn, want, out.String(), err)
 		}
 	}

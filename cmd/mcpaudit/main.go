@@ -6,14 +6,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
 	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
@@ -21,9 +23,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 )
 
-// The exit codes, besides 0: nothing at or above the threshold.
+// The exit codes besides 0, and 1 for errors and inconclusive audits.
 const (
-	exitError    = 1 // the audit could not be done, or not to its end
 	exitTracer   = 2 // the tracer was refused
 	exitFindings = 3 // findings at or above the threshold
 	exitUntraced = 4 // no such findings, but nothing was traced
@@ -41,7 +42,12 @@ func main() {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code, err := start(ctx)
+	version := build.Describe("mcpaudit", rules.Digest())
+	root, args := newRoot(version), os.Args[1:]
+	if cluster.Called(os.Args[0]) {
+		root, args = cluster.Plugin(os.Args, version, time.Now)
+	}
+	code, err := cli.Run(ctx, root, args)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcpaudit:", err)
@@ -49,57 +55,25 @@ func main() {
 	os.Exit(code)
 }
 
-// start runs the command line by the name that it was called by.
-func start(ctx context.Context) (int, error) {
-	if cluster.Called(os.Args[0]) {
-		return cluster.Plugin(ctx, os.Args[0], os.Args[1:], program(os.Stdout, os.Stderr))
+func newRoot(version string) *cobra.Command {
+	root := &cobra.Command{
+		Use: "mcpaudit", Version: version,
+		Long: `mcpaudit runs an MCP server in a sandbox and reports what it does.
+
+REPORT.json is the report.json of --out-dir, the output of -o json, or an MCPAuditReport
+as kubectl get -o json prints it; - is standard input.
+
+Exit codes of an audit (run and connect):
+  0  no findings at or above the threshold
+  1  the audit failed, or was not completed (Inconclusive)
+  2  the tracer was refused; the message names the fix
+  3  findings at or above the threshold
+  4  connect: no such findings, and nothing was traced (NotTraced)
+diff: 0 no difference, 3 the reports differ. Other commands: 0 success, 1 error;
+verify --help lists its own.`,
 	}
-	return execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-}
-
-func program(stdout, stderr io.Writer) cluster.Program {
-	return cluster.Program{Name: "mcpaudit cluster", Version: version(), Stdout: stdout, Stderr: stderr}
-}
-
-func version() string {
-	return build.Describe("mcpaudit", rules.Digest())
-}
-
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
-	if len(args) == 0 {
-		return exitError, errors.New("what to do? try: mcpaudit run -- COMMAND, or mcpaudit help")
-	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			if c.flags == nil && len(args) == 2 && asksHelp(args[1]) && c.name != "cluster" {
-				return 0, explainCommand(stdout, c.name)
-			}
-			return c.run(ctx, args[1:], stdout, stderr)
-		}
-	}
-	switch {
-	case args[0] == "--version":
-		return versionCommand(ctx, nil, stdout, stderr)
-	case asksHelp(args[0]):
-		return 0, help(stdout)
-	}
-	return exitError, unknown(args[0])
-}
-
-func asksHelp(word string) bool { return word == "--help" || word == "-h" }
-
-func clusterCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
-	return cluster.Main(ctx, args, program(stdout, stderr))
-}
-
-func versionCommand(_ context.Context, _ []string, stdout, _ io.Writer) (int, error) {
-	_, err := fmt.Fprintln(stdout, version())
-	return status(err), err
-}
-
-func status(err error) int {
-	if err != nil {
-		return exitError
-	}
-	return 0
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(newRun(), newConnect(), newDiff(), newShow(), newPush(), newPolicy(), newAttest(), newVerify(), newRules(),
+		cluster.New(version, time.Now), cli.Version(version))
+	return root
 }

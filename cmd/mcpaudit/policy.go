@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,162 +8,99 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/least"
 )
 
-// making are the flags of policy.
+// making holds the flags of policy.
 type making struct {
 	least.Options
-	kind   string
+	kinds  []least.Kind
 	outDir string
-	help   bool
 }
 
 // allKinds is the --type that makes one of each.
 const allKinds = "all"
 
-func (o *making) flags() *pflag.FlagSet {
-	f := flagSet("policy")
-	f.StringVar(&o.kind, "type", "securitycontext", kindNames()+" (with --out-dir)")
-	f.StringVar(&o.outDir, "out-dir", "", "directory to write the policies to, each to a file of its own")
-	f.StringVar(&o.Name, "name", "", "name of the objects and of the workload (default: what the server calls itself)")
-	f.StringVar(&o.Container, "container", "", "the server's container in the Pod (default: --name)")
-	f.StringVar(&o.Workload, "workload", "Deployment", "what the securityContext is a patch of: Deployment or Pod")
-	f.StringVar(&o.Selector, "selector", "", "the label of the Pods, key=value (default: app.kubernetes.io/name=NAME)")
-	f.StringVar(&o.LocalhostProfile, "localhost-profile", "", "the seccomp profile below the kubelet's seccomp directory (default: mcpaudit/NAME.json)")
-	f.BoolVar(&o.AllowIncomplete, "allow-incomplete", false, "also of an audit that did not see everything: what it did not see is forbidden")
-	f.BoolVarP(&o.help, "help", "h", false, "show this help")
-	return f
-}
-
-// policy is the command of that name: it makes policies of a report.
-func policy(_ context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+func newPolicy() *cobra.Command {
 	var o making
-	f := o.flags()
-	switch err := f.Parse(args); {
-	case err != nil:
-		return exitError, misused(f, err)
-	case o.help:
-		return 0, explainCommand(stdout, "policy")
-	case f.NArg() != 1:
-		return exitError, errors.New("give one report: mcpaudit policy --type seccomp REPORT.json, or - for stdin")
+	var long strings.Builder
+	long.WriteString("Make a policy from a report. It allows what the server was observed to do, and little else.\n\nTypes:\n")
+	words := []string{}
+	for _, k := range least.Kinds {
+		words = append(words, k.Name)
+		fmt.Fprintf(&long, "  %-16s %s\n", k.Name, k.About)
 	}
-	kinds := least.Kinds
-	if o.kind != allKinds {
-		k, ok := least.KindNamed(o.kind)
-		if !ok {
-			return exitError, fmt.Errorf("--type %q: it is one of %s", o.kind, kindNames())
-		}
-		kinds = []least.Kind{k}
-	} else if o.outDir == "" {
-		return exitError, errors.New("--type all: give --out-dir: they are several files")
+	fmt.Fprintf(&long, "  %-16s one file of each, into --out-dir\n", allKinds)
+	words = append(words, allKinds)
+	c := &cobra.Command{
+		Use: "policy REPORT.json", Short: "Make a policy that allows what the server did", Long: long.String(), Args: cli.Args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(o.kinds) > 1 && o.outDir == "" {
+				return errors.New("--type all makes several files: set --out-dir")
+			}
+			source, err := readSource(args[0])
+			if err != nil {
+				return err
+			}
+			return o.make(source, c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
-	source, err := readSource(f.Arg(0))
-	if err != nil {
-		return exitError, err
-	}
-	return o.make(source, kinds, stdout, stderr)
+	cli.Enum(c, &o.kinds, cli.Flag{Name: "type", Default: "securitycontext", Usage: strings.Join(words, ", ")}, words, kindsNamed)
+	f := c.Flags()
+	f.StringVar(&o.outDir, "out-dir", "", "directory to write the policies to, each to a file of its own")
+	f.StringVar(&o.Name, "name", "", "name of the objects and of the workload (default: the server's own name)")
+	f.StringVar(&o.Container, "container", "", "the server's container in the Pod (default: --name)")
+	f.StringVar(&o.Workload, "workload", "Deployment", "kind of workload that the securityContext patches: Deployment or Pod")
+	f.StringVar(&o.Selector, "selector", "", "label of the Pods, key=value (default: app.kubernetes.io/name=NAME)")
+	f.StringVar(&o.LocalhostProfile, "localhost-profile", "", "seccomp profile below the kubelet's seccomp directory (default: mcpaudit/NAME.json)")
+	f.BoolVar(&o.AllowIncomplete, "allow-incomplete", false, "accept an audit that did not observe everything; what it missed is forbidden")
+	return c
 }
 
-// make writes the policies, and what they leave out to stderr: whoever pipes them on
-// would not see it.
-func (o *making) make(source least.Source, kinds []least.Kind, stdout, stderr io.Writer) (int, error) {
-	said := map[string]bool{}
-	for _, k := range kinds {
+func kindsNamed(word string) ([]least.Kind, bool) {
+	if word == allKinds {
+		return least.Kinds, true
+	}
+	k, ok := least.KindNamed(word)
+	return []least.Kind{k}, ok
+}
+
+// make writes the policies. Their notes go to stderr as well: whoever pipes a policy on
+// would not see them.
+func (o *making) make(source least.Source, stdout, stderr io.Writer) error {
+	printed := map[string]bool{}
+	for _, k := range o.kinds {
 		made, err := least.Generate(source, k, o.Options)
 		if err != nil {
-			return exitError, err
+			return err
 		}
 		for _, note := range made.Notes {
-			if !said[note] {
-				said[note] = true
+			if !printed[note] {
+				printed[note] = true
 				_, _ = fmt.Fprintln(stderr, "mcpaudit:", note)
 			}
 		}
-		if o.outDir == "" {
-			if _, err := io.WriteString(stdout, made.Text); err != nil {
-				return exitError, err
-			}
-			continue
-		}
-		if err := os.MkdirAll(o.outDir, 0o755); err != nil {
-			return exitError, fmt.Errorf("--out-dir: %w", err)
-		}
-		if err := os.WriteFile(filepath.Join(o.outDir, k.File), []byte(made.Text), 0o644); err != nil {
-			return exitError, fmt.Errorf("--out-dir: %w", err)
+		if err := o.write(k, made.Text, stdout); err != nil {
+			return err
 		}
 	}
-	return 0, nil
+	return nil
 }
 
-// policies are the kinds, for the help.
-func policies() string {
-	var text strings.Builder
-	text.WriteString("\nUnder it the server can do what it was seen to do, and little else.\n\nTypes:\n")
-	for _, k := range least.Kinds {
-		fmt.Fprintf(&text, "  %-16s %s\n", k.Name, k.About)
+func (o *making) write(k least.Kind, text string, stdout io.Writer) error {
+	if o.outDir == "" {
+		_, err := io.WriteString(stdout, text)
+		return err
 	}
-	return text.String()
-}
-
-func kindNames() string {
-	var names []string
-	for _, k := range least.Kinds {
-		names = append(names, k.Name)
+	err := os.MkdirAll(o.outDir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(o.outDir, k.File), []byte(text), 0o644)
 	}
-	return strings.Join(append(names, allKinds), ", ")
-}
-
-// maxSource bounds what is read: an object of the API server with a report in it.
-const maxSource = 4 << 20
-
-// readSource reads a report of --out-dir or -o json, or an MCPAuditReport as kubectl
-// get -o json prints it, which knows the image as well.
-func readSource(name string) (least.Source, error) {
-	in := io.Reader(os.Stdin)
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return least.Source{}, fmt.Errorf("read report: %w", err)
-		}
-		defer func() { _ = file.Close() }() // read only
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxSource+1))
-	switch {
-	case err != nil:
-		return least.Source{}, fmt.Errorf("read report: %w", err)
-	case len(text) > maxSource:
-		return least.Source{}, fmt.Errorf("%s: more than %d bytes: give the report.json of an audit", name, maxSource)
-	case len(bytes.TrimSpace(text)) == 0:
-		return least.Source{}, fmt.Errorf("%s is empty: give the report.json of an audit, or an MCPAuditReport", name)
-	}
-	var object struct {
-		Kind string          `json:"kind"`
-		Spec json.RawMessage `json:"spec"`
-	}
-	var inputs struct {
-		Audit struct {
-			Image       string `json:"image"`
-			ImageDigest string `json:"imageDigest"`
-		} `json:"audit"`
-	}
-	if json.Unmarshal(text, &object) == nil && object.Kind == "MCPAuditReport" {
-		text = object.Spec
-		if err := json.Unmarshal(text, &inputs); err != nil {
-			return least.Source{}, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, text) == nil {
-		text = compact.Bytes()
-	}
-	r, err := report.Decode(text)
 	if err != nil {
-		return least.Source{}, fmt.Errorf("%s: %w: give the report.json of an audit, or an MCPAuditReport", name, err)
+		return fmt.Errorf("--out-dir: %w", err)
 	}
-	return least.Source{Report: r, Image: inputs.Audit.Image, ImageDigest: inputs.Audit.ImageDigest}, nil
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,10 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/webhook"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
@@ -30,13 +32,13 @@ const (
 	maxRetries     = 20
 	minPushTimeout = time.Second
 	maxPushTimeout = time.Hour
-	// attemptTimeout is how long one attempt may take, of all the time there is.
+	// attemptTimeout bounds one attempt.
 	attemptTimeout = 30 * time.Second
 )
 
-// pushing are the flags of push.
+// pushing holds the flags of push.
 type pushing struct {
-	output     string
+	format     render.Format
 	url        string
 	headers    []string
 	secretFile string
@@ -44,80 +46,62 @@ type pushing struct {
 	timeout    time.Duration
 	retries    int
 	dryRun     bool
-	help       bool
 }
 
-func (o *pushing) flags() *pflag.FlagSet {
-	f := flagSet("push")
-	f.StringVar(&o.url, "url", "", "where to: https://..., or $NAME or @FILE that has it")
-	f.StringVarP(&o.output, "output", "o", "json", strings.Join(render.Outputs()[1:], ", "))
-	f.StringArrayVar(&o.headers, "header", nil, "'Name: value', where the last word of the value may be $NAME or @FILE; may be repeated")
-	f.StringVar(&o.secretFile, "secret-file", "", "file with a secret to sign the body with: "+webhook.SignatureHeader)
-	f.StringVar(&o.caFile, "ca-file", "", "PEM file of the authorities to trust, in place of the system's")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "longest time of the whole, with all retries, 1s to 1h")
-	f.IntVar(&o.retries, "retries", 4, "how often to try again after connection errors, 408, 429 and 5xx but 501, 0 to 20")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the request, secrets masked, and send nothing")
-	f.BoolVarP(&o.help, "help", "h", false, "show this help")
-	return f
-}
-
-// push is the command of that name: it posts a report that was kept. Whatever the
-// verdict is, having delivered it is a success.
-func push(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+// newPush posts a report to a webhook. It succeeds whatever the verdict is.
+func newPush() *cobra.Command {
 	var o pushing
-	f := o.flags()
-	switch err := f.Parse(args); {
-	case err != nil:
-		return exitError, misused(f, err)
-	case o.help:
-		return 0, explainCommand(stdout, "push")
-	case f.NArg() != 1:
-		return exitError, errors.New("give one report: mcpaudit push --url URL REPORT.json")
+	c := &cobra.Command{
+		Use: "push --url URL REPORT.json", Short: "Post a report to a webhook", Args: cli.Args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.push(c.Context(), args[0], c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
-	if err := o.check(); err != nil {
-		return exitError, err
-	}
-	r, err := loadReport(f.Arg(0))
+	f := c.Flags()
+	f.StringVar(&o.url, "url", "", "https URL, or $NAME or @FILE that holds it (required)")
+	formats := render.Outputs()[1:]
+	cli.Enum(c, &o.format, cli.Flag{Name: "output", Short: "o", Default: "json", Usage: "format of the body: " + strings.Join(formats, ", ")}, formats, render.FormatNamed)
+	f.StringArrayVar(&o.headers, "header", nil, "'Name: value'; the last word of the value may be $NAME or @FILE; may be repeated")
+	f.StringVar(&o.secretFile, "secret-file", "", "file with the secret that signs the body, in "+webhook.SignatureHeader)
+	f.StringVar(&o.caFile, "ca-file", "", "PEM file of the authorities to trust instead of the system's")
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "longest duration including retries, 1s to 1h")
+	f.IntVar(&o.retries, "retries", 4, "retries after connection errors, 408, 429 and 5xx except 501, 0 to 20")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the request with its secrets masked, and send nothing")
+	cli.Require(c, "url")
+	return c
+}
+
+func (o *pushing) push(ctx context.Context, name string, stdout, stderr io.Writer) error {
+	err := cmp.Or(plan.Within("--timeout", o.timeout, minPushTimeout, maxPushTimeout), plan.Within("--retries", o.retries, 0, maxRetries))
 	if err != nil {
-		return exitError, err
+		return err
+	}
+	r, err := loadReport(name)
+	if err != nil {
+		return err
 	}
 	p, err := o.parcel(r)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	if o.dryRun {
-		err := p.print(stdout)
-		return status(err), err
+		return p.print(stdout)
 	}
 	client := webhook.Client{Retries: o.retries, Attempt: attemptTimeout, Tell: func(text string) { _, _ = fmt.Fprintln(stderr, "mcpaudit:", text) }}
 	if client.TLS, err = o.trust(); err != nil {
-		return exitError, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	answer, err := client.Send(ctx, p.Delivery)
 	if err != nil {
-		return exitError, fmt.Errorf("push to %s: %w", p.shown, err)
+		return fmt.Errorf("push to %s: %w", p.shown, err)
 	}
 	_, err = fmt.Fprintf(stdout, "delivered to %s: %d %s\n", p.shown, answer, http.StatusText(answer))
-	return status(err), err
+	return err
 }
 
-func (o *pushing) check() error {
-	switch _, ok := render.FormatNamed(o.output); {
-	case o.url == "":
-		return errors.New("--url: say where to push the report")
-	case !ok:
-		return fmt.Errorf("--output %q: it is one of %s", o.output, strings.Join(render.Outputs()[1:], ", "))
-	case o.timeout < minPushTimeout || o.timeout > maxPushTimeout:
-		return fmt.Errorf("--timeout %s: it is from 1s to 1h", o.timeout)
-	case o.retries < 0 || o.retries > maxRetries:
-		return fmt.Errorf("--retries %d: it is from 0 to %d", o.retries, maxRetries)
-	}
-	return nil
-}
-
-// parcel is a delivery, and what of it may be shown.
+// parcel is a delivery, with what may be printed of it.
 type parcel struct {
 	webhook.Delivery
 	shown  string   // the URL, masked
@@ -126,9 +110,8 @@ type parcel struct {
 
 // parcel makes the request.
 func (o *pushing) parcel(r report.Report) (parcel, error) {
-	format, _ := render.FormatNamed(o.output)
 	var body bytes.Buffer
-	if err := format.Write(&body, r); err != nil {
+	if err := o.format.Write(&body, r); err != nil {
 		return parcel{}, err
 	}
 	encoded, err := report.Encode(r)
@@ -143,13 +126,13 @@ func (o *pushing) parcel(r report.Report) (parcel, error) {
 		return parcel{}, err
 	}
 	if strings.HasPrefix(p.URL, "http:") && len(p.masked) > 0 && !local(p.URL) {
-		return parcel{}, fmt.Errorf("--header %s: its secret would go to an http URL in the clear: give an https URL", p.masked[0])
+		return parcel{}, fmt.Errorf("--header %s: the secret would be sent unencrypted to an http URL: use an https URL", p.masked[0])
 	}
-	p.Header.Set("Content-Type", format.Type)
+	p.Header.Set("Content-Type", o.format.Type)
 	p.Header.Set("User-Agent", "mcpaudit/"+audit.Build())
 	// The same report in the same format is one delivery, however often it is tried
 	// (draft-ietf-httpapi-idempotency-key-header).
-	p.Header.Set("Idempotency-Key", fmt.Sprintf("%q", report.Sum(encoded)+"-"+format.Name))
+	p.Header.Set("Idempotency-Key", fmt.Sprintf("%q", report.Sum(encoded)+"-"+o.format.Name))
 	if o.secretFile != "" {
 		secret, err := secretFile(o.secretFile)
 		if err != nil {
@@ -160,7 +143,7 @@ func (o *pushing) parcel(r report.Report) (parcel, error) {
 	return p, nil
 }
 
-// address checks the URL. Of one that is kept as a secret no more than the host is shown.
+// address checks the URL. Of a secret one only the host may be printed.
 func (p *parcel) address(text string) error {
 	given, secret, err := resolve(text)
 	if err != nil {
@@ -169,9 +152,9 @@ func (p *parcel) address(text string) error {
 	u, err := url.Parse(given)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("--url: it is an https URL, such as https://hooks.example.com/mcpaudit")
+		return errors.New("--url: invalid value (want an https URL, such as https://hooks.example.com/mcpaudit)")
 	case u.User != nil:
-		return errors.New("--url: it has a user or a password in it: give them by --header 'Authorization: Basic $NAME'")
+		return errors.New("--url contains a user or a password: pass them with --header 'Authorization: Basic $NAME'")
 	}
 	p.URL = u.String()
 	p.shown = u.Scheme + "://" + u.Host
@@ -186,7 +169,7 @@ func (p *parcel) address(text string) error {
 	return nil
 }
 
-// local reports whether a URL is of this machine.
+// local reports whether a URL points to this machine.
 func local(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -213,12 +196,12 @@ func (p parcel) print(w io.Writer) error {
 			fmt.Fprintf(&text, "%s: %s\n", name, render.Escape(value))
 		}
 	}
-	fmt.Fprintf(&text, "\n%s", terminal.Lines(p.Body)) // for people to look at: a server wrote parts of it
+	fmt.Fprintf(&text, "\n%s", cli.EscapeLines(p.Body)) // printed for people: a server wrote parts of it
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// trust are the authorities of --ca-file.
+// trust returns the TLS configuration with the authorities of --ca-file.
 func (o *pushing) trust() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.caFile == "" {
@@ -230,7 +213,7 @@ func (o *pushing) trust() (*tls.Config, error) {
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("--ca-file %s: there is no PEM certificate in it", o.caFile)
+		return nil, fmt.Errorf("--ca-file %s has no PEM certificate", o.caFile)
 	}
 	return config, nil
 }

@@ -1,34 +1,43 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// rulesCommand lists the rules, or explains one.
-func rulesCommand(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
-	all := rules.All()
-	var text strings.Builder
-	switch len(args) {
-	case 0:
-		for _, r := range all {
-			fmt.Fprintf(&text, "%-19s %-9s %s\n", r.ID, r.Severity, r.Title)
-		}
-	case 1:
-		r, ok := rules.Find(strings.ToUpper(args[0]))
-		if !ok {
-			return exitError, fmt.Errorf("there is no rule %q: mcpaudit rules lists them", args[0])
-		}
-		explain(&text, r)
-	default:
-		return exitError, fmt.Errorf("mcpaudit rules takes one rule, as in mcpaudit rules %s", all[0].ID)
+func newRules() *cobra.Command {
+	return &cobra.Command{
+		Use: "rules [ID]", Short: "List the rules, or explain one", Args: cli.Args(0, 1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var ids []string
+			for _, r := range rules.All() {
+				ids = append(ids, cobra.CompletionWithDesc(r.ID, r.Title))
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			var text strings.Builder
+			if len(args) == 0 {
+				for _, r := range rules.All() {
+					fmt.Fprintf(&text, "%-19s %-9s %s\n", r.ID, r.Severity, r.Title)
+				}
+			} else {
+				r, ok := rules.Find(strings.ToUpper(args[0]))
+				if !ok {
+					return fmt.Errorf("unknown rule %q; mcpaudit rules lists them", args[0])
+				}
+				explain(&text, r)
+			}
+			_, err := io.WriteString(c.OutOrStdout(), text.String())
+			return err
+		},
 	}
-	_, err := io.WriteString(stdout, text.String())
-	return status(err), err
 }
 
 // explain writes a rule for people.

@@ -9,89 +9,103 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
-// run is the command of that name. It returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+func newRun() *cobra.Command {
 	var o options
-	plan, tracer, err := o.parse(args)
-	if err != nil {
-		return exitError, err
+	c := &cobra.Command{
+		Use: "run [flags] -- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start",
+		Args: func(_ *cobra.Command, command []string) error {
+			if len(command) == 0 {
+				return errors.New("missing server command: put it after --, as in mcpaudit run -- node server.js")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, command []string) error {
+			return o.run(c.Context(), command, c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
-	if o.help {
-		return 0, explainCommand(stdout, "run")
+	c.Flags().SetInterspersed(false) // flags after the command are the command's
+	o.flags(c)
+	return c
+}
+
+func (o *options) run(ctx context.Context, command []string, stdout, stderr io.Writer) error {
+	plan, err := o.plan(command)
+	if err != nil {
+		return err
 	}
 	memory, err := o.memoryLimit()
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	dir, remove, err := o.traceDir()
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	defer remove()
 	launcher, err := sandbox.New(plan.Command, dir)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
-	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, tracer, o.env
+	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, o.env
 	launcher.Memory = memory
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
-		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: run as root with --network allow, the server reaches every service of this machine that trusts local connections: run as another user, or without --network allow")
+		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")
 	}
 	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
-	progress := terminal.NewProgress(stderr)
+	progress := cli.NewProgress(stderr)
 	plan.Progress = progress.Step
 	r, err := audit.Run(ctx, plan, launcher)
 	progress.Clear()
 	if err != nil {
-		return exitError, interrupted(err)
+		return err
 	}
-	return conclude(o.judging, r, stdout)
+	return o.conclude(r, stdout)
 }
 
-// conclude prints and keeps the report.
-func conclude(o judging, r report.Report, stdout io.Writer) (int, error) {
+// conclude keeps and prints the report. It returns the error that has the exit code.
+func (o *judging) conclude(r report.Report, stdout io.Writer) error {
 	if err := o.keep(r); err != nil {
-		return exitError, err
+		return err
 	}
 	if table := o.output == "table"; !table || !nothingSeen(r.Reason) {
 		if err := write(stdout, o.output, r); err != nil {
-			return exitError, err
+			return err
 		}
 		if table && r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
-			return exitError, nil // the table says why
+			return cli.Exit(1, nil) // the table names the reason
 		}
 	}
 	switch {
 	case r.Reason == report.ReasonNotTraced:
-		return exitUntraced, nil
+		return cli.Exit(exitUntraced, nil)
 	case r.Verdict == report.VerdictPass:
-		return 0, nil
+		return nil
 	case r.Verdict == report.VerdictFail:
-		return exitFindings, nil
+		return cli.Exit(exitFindings, nil)
 	case r.Reason == report.ReasonTracerUnavailable:
-		return exitTracer, errors.New(render.Escape(r.Message))
+		return cli.Exit(exitTracer, errors.New(r.Message))
 	default:
-		return exitError, fmt.Errorf("inconclusive (%s): %s", r.Reason, render.Escape(r.Message))
+		return fmt.Errorf("inconclusive (%s): %s", r.Reason, r.Message)
 	}
 }
 
-// nothingSeen reports whether the server was not even started: there is nothing
-// to put into a table.
+// nothingSeen reports whether the server was not started, so that a table would be empty.
 func nothingSeen(reason report.Reason) bool {
 	return reason == report.ReasonTracerUnavailable || reason == report.ReasonSandboxFailed
 }
 
-// traceDir returns where the trace is written: the user's directory, which keeps it,
-// or one of our own that goes with us.
+// traceDir returns the directory to trace into and a function that removes it: --out-dir,
+// which stays, or a temporary one.
 func (o *judging) traceDir() (string, func(), error) {
 	if o.outDir != "" {
 		return o.outDir, func() {}, o.makeOutDir()
@@ -100,7 +114,7 @@ func (o *judging) traceDir() (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return dir.Path, func() { _ = dir.Remove() }, nil // a temporary file more is no failure
+	return dir.Path, func() { _ = dir.Remove() }, nil // a temporary file that is left is no failure
 }
 
 func (o *judging) makeOutDir() error {
@@ -128,11 +142,4 @@ func (o *judging) keep(r report.Report) error {
 		}
 	}
 	return nil
-}
-
-func interrupted(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted")
-	}
-	return err
 }

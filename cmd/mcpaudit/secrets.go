@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -14,12 +12,12 @@ import (
 // maxSecret is in bytes.
 const maxSecret = 64 << 10
 
-// credentials are headers whose values are secret by what they are for.
+// credentials matches the names of headers that carry secrets.
 var credentials = regexp.MustCompile(`(?i)^(proxy-)?authorization$|^cookie$|token|secret|password|api-?key`)
 
-// secretHeaders reads those of push's --header, and names those whose values are not to
-// be shown. A credential must not stand on the command line, which every process of
-// the machine can read.
+// secretHeaders parses the --header flags of push. It also returns the names of the
+// headers whose values must not be printed. A credential must not be on the command
+// line, which every process of the machine can read.
 func secretHeaders(entries []string) (http.Header, []string, error) {
 	var masked []string
 	resolved := make([]string, len(entries))
@@ -32,9 +30,9 @@ func secretHeaders(entries []string) (http.Header, []string, error) {
 		case secret:
 			masked = append(masked, http.CanonicalHeaderKey(name))
 		case credentials.MatchString(name):
-			return nil, nil, fmt.Errorf("--header %s: its value would be seen by every process of this machine: give it as $NAME or @FILE", name)
+			return nil, nil, fmt.Errorf("--header %s: every process of this machine could read the value: pass it as $NAME or @FILE", name)
 		case slices.Contains([]string{"Idempotency-Key", "User-Agent"}, http.CanonicalHeaderKey(name)):
-			return nil, nil, fmt.Errorf("--header %s: mcpaudit sends that by itself: leave it out", name)
+			return nil, nil, fmt.Errorf("--header %s is set by mcpaudit and cannot be overridden", name)
 		}
 		resolved[i] = entry
 		if secret {
@@ -45,9 +43,8 @@ func secretHeaders(entries []string) (http.Header, []string, error) {
 	return all, masked, err
 }
 
-// resolve puts in the place of the last word of a value what it stands for: $NAME for
-// a variable of the environment, @FILE for the content of a file. secret reports whether
-// it stands for something.
+// resolve replaces the last word of a value if it is a reference: $NAME to a variable of
+// the environment, @FILE to the content of a file. secret reports whether it is one.
 func resolve(value string) (resolved string, secret bool, err error) {
 	at := strings.LastIndexByte(value, ' ') + 1
 	before, last := value[:at], value[at:]
@@ -68,20 +65,13 @@ func resolve(value string) (resolved string, secret bool, err error) {
 
 // secretFile reads a secret, without the newline that editors put at its end.
 func secretFile(name string) (string, error) {
-	f, err := os.Open(name)
+	b, err := readFile(name, maxSecret)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	content := strings.TrimRight(string(b), "\r\n")
-	switch {
-	case err != nil:
-		return "", err
-	case len(b) > maxSecret:
-		return "", fmt.Errorf("%s: it has more than %d bytes", name, maxSecret)
-	case content == "":
-		return "", errors.New(name + ": it is empty")
+	if content == "" {
+		return "", fmt.Errorf("%s is empty", name)
 	}
 	return content, nil
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -16,23 +12,15 @@ import (
 // maxSuppressionsFile is in bytes: far more than the suppressions of one audit take.
 const maxSuppressionsFile = 1 << 20
 
-// loadSuppressions reads the file of --suppressions: a list, in YAML or JSON, of
-// what spec.suppressions holds.
+// loadSuppressions reads the file of --suppressions: entries of spec.suppressions in
+// YAML or JSON.
 func (o *judging) loadSuppressions(now time.Time) ([]report.Suppression, error) {
 	if o.suppressions == "" {
 		return nil, nil
 	}
-	f, err := os.Open(o.suppressions)
+	b, err := readFile(o.suppressions, maxSuppressionsFile)
 	if err != nil {
 		return nil, fmt.Errorf("--suppressions: %w", err)
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	b, err := io.ReadAll(io.LimitReader(f, maxSuppressionsFile+1))
-	if err == nil && len(b) > maxSuppressionsFile {
-		err = fmt.Errorf("more than %d bytes", maxSuppressionsFile)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--suppressions %s: %w", o.suppressions, err)
 	}
 	all, err := parseSuppressions(b, now)
 	if err != nil {
@@ -49,10 +37,10 @@ func parseSuppressions(b []byte, now time.Time) ([]report.Suppression, error) {
 		Until  string `json:"until"`
 	}
 	if err := yaml.UnmarshalStrict(b, &entries); err != nil {
-		return nil, errors.New("it is a list of entries with rule, match, reason and until (a date): " + strings.Join(strings.Fields(err.Error()), " "))
+		return nil, fmt.Errorf("want a list of entries with rule, match, reason and until (a date): %w", err)
 	}
 	if len(entries) > report.MaxSuppressions {
-		return nil, fmt.Errorf("it has %d suppressions, more than the %d allowed", len(entries), report.MaxSuppressions)
+		return nil, fmt.Errorf("%d suppressions, more than the %d allowed", len(entries), report.MaxSuppressions)
 	}
 	var all []report.Suppression
 	for i, e := range entries {

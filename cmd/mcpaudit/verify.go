@@ -1,68 +1,63 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/statement"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// verifying are the flags of verify.
-type verifying struct {
-	key, image string
-	help       bool
-}
+// verifying holds the flags of verify.
+type verifying struct{ key, image string }
 
-func (o *verifying) flags() *pflag.FlagSet {
-	f := flagSet("verify")
-	f.StringVar(&o.key, "key", "", "public key of who signed (PEM, such as cosign.pub)")
-	f.StringVar(&o.image, "image", "", "NAME@sha256:DIGEST: the statement has to be about an image with this digest")
-	f.BoolVarP(&o.help, "help", "h", false, "show this help")
-	return f
-}
-
-// verify checks the envelope of a statement, and prints what the statement says. It is
-// 0 only for a Pass that the key has signed, and that is about the image.
-func verify(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
+// newVerify checks the envelope of a statement and prints the statement.
+func newVerify() *cobra.Command {
 	var o verifying
-	f := o.flags()
-	switch err := f.Parse(args); {
-	case err != nil:
-		return exitError, misused(f, err)
-	case o.help:
-		return 0, explainCommand(stdout, "verify")
-	case f.NArg() != 1 || o.key == "":
-		return exitError, errors.New("give one envelope and the key: mcpaudit verify ENVELOPE.json --key cosign.pub")
+	c := &cobra.Command{
+		Use: "verify --key FILE ENVELOPE.json", Short: "Verify the signed statement about an image",
+		Long: `Verify the signed statement about an image.
+
+Without --image it is not checked which image the statement is about.
+
+Exit codes:
+  0  signed by the key, about the image of --image, and a Pass
+  3  signed by the key, about the image of --image, and a Fail
+  1  signed and Inconclusive, or refused; the message names the reason`,
+		Args: cli.Args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := o.check(args[0])
+			if err != nil {
+				return err
+			}
+			if err := printStatement(c.OutOrStdout(), s, o.image != ""); err != nil {
+				return err
+			}
+			switch s.Predicate.Verdict {
+			case report.VerdictPass:
+				return nil
+			case report.VerdictFail:
+				return cli.Exit(exitFindings, nil)
+			}
+			return cli.Exit(1, nil)
+		},
 	}
-	s, err := o.check(f.Arg(0))
-	if err != nil {
-		return exitError, err
-	}
-	if err := told(stdout, s, o.image != ""); err != nil {
-		return exitError, err
-	}
-	switch s.Predicate.Verdict {
-	case report.VerdictPass:
-		return 0, nil
-	case report.VerdictFail:
-		return exitFindings, nil
-	}
-	return exitError, nil
+	c.Flags().StringVar(&o.key, "key", "", "public key of the signer: PEM, such as cosign.pub (required)")
+	c.Flags().StringVar(&o.image, "image", "", "image that the statement has to be about, as NAME@sha256:DIGEST")
+	cli.Require(c, "key")
+	return c
 }
 
-// check reads an envelope, and refuses what is not signed or is about another image.
+// check reads an envelope. It refuses one that is not signed by the key or is about another image.
 func (o *verifying) check(name string) (statement.Statement, error) {
 	var none statement.Statement
-	public, err := readBounded(o.key)
+	public, err := readFile(o.key, statement.MaxEnvelopeBytes)
 	if err != nil {
 		return none, fmt.Errorf("--key: %w", err)
 	}
@@ -76,36 +71,23 @@ func (o *verifying) check(name string) (statement.Statement, error) {
 			return none, fmt.Errorf("--image: %w", err)
 		}
 	}
-	content, err := readBounded(name)
+	content, err := readFile(name, statement.MaxEnvelopeBytes)
 	if err != nil {
 		return none, fmt.Errorf("read envelope: %w", err)
 	}
 	envelope, err := statement.Decode(content)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", name, escaped(err))
+		return none, fmt.Errorf("%s: %w", name, err)
 	}
 	s, err := envelope.Verify(key)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", name, escaped(err))
+		return none, fmt.Errorf("%s: %w", name, err)
 	}
 	if o.image != "" && !s.About(image.Digests[0]) {
-		return none, fmt.Errorf("%s: the statement is about %s, not about %s", name, render.Escape(subjects(s)), image.Digests[0])
+		return none, fmt.Errorf("%s: the statement is about %s, not about %s", name, subjects(s), image.Digests[0])
 	}
 	return s, nil
 }
-
-// readBounded reads no more of a file than an envelope may have, and one byte.
-func readBounded(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, statement.MaxEnvelopeBytes+1))
-}
-
-// escaped is an error whose text quotes a file: in one line, and harmless.
-func escaped(err error) error { return errors.New(render.Escape(err.Error())) }
 
 func subjects(s statement.Statement) string {
 	var all []string
@@ -115,22 +97,22 @@ func subjects(s statement.Statement) string {
 	return strings.Join(all, ", ")
 }
 
-// told prints a statement for people.
-func told(w io.Writer, s statement.Statement, compared bool) error {
+// printStatement prints a statement for people.
+func printStatement(w io.Writer, s statement.Statement, compared bool) error {
 	p := s.Predicate
 	image := subjects(s)
 	if p.Image.Platform != "" {
-		image += " (" + p.Image.Platform + " was run)"
+		image += " (" + p.Image.Platform + " was audited)"
 	}
 	if p.Image.KnownBy == statement.KnownByClaim {
-		image += ", as who signed says: the audit itself ran a command of the local machine"
+		image += ", as the signer claims: the audit ran a command of the local machine"
 	}
 	if !compared {
-		image += "; not compared: give --image"
+		image += "; not checked, as --image is not set"
 	}
-	threshold := "no severity fails it"
+	threshold := "no threshold"
 	if p.FailOn != "" {
-		threshold = string(p.FailOn) + " and above fail it"
+		threshold = string(p.FailOn) + " and above fail"
 	}
 	lines := [][2]string{
 		{"verdict", fmt.Sprintf("%s (%s): %s", p.Verdict, p.Reason, p.Message)}, {"findings", p.Findings.String() + "; " + threshold},

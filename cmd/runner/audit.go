@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/canary"
 	"github.com/mcpaudit/mcpaudit/runner/emit"
@@ -18,42 +19,47 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// auditFlags are the places that both sides of the Pod agree on.
+// auditFlags holds the paths that both sides of the Pod use.
 type auditFlags struct{ socket, home, serviceAccount, traceDir, terminationLog string }
 
-// runAudit is the runner's container. It exits with 0 when there is a report,
-// whatever the verdict.
-func runAudit(ctx context.Context, args []string) (int, error) {
-	if err := dropRoot(); err != nil {
-		return 1, err
-	}
+// newAudit is the command of the runner's container. It exits with 0 when there is a
+// report, whatever the verdict.
+func newAudit() *cobra.Command {
 	var flags auditFlags
-	f := pflag.NewFlagSet("audit", pflag.ContinueOnError)
-	f.StringVar(&flags.socket, "socket", "", "unix socket to wait on for the shim")
+	c := &cobra.Command{
+		Use: "audit", Short: "Trace and exercise the server of the shim, and print the report", Args: cli.Args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return runAudit(c.Context(), flags) },
+	}
+	f := c.Flags()
+	f.StringVar(&flags.socket, "socket", "", "unix socket on which the shim connects")
 	f.StringVar(&flags.home, "home", "", "home directory of the server, to plant canaries in")
 	f.StringVar(&flags.serviceAccount, "service-account", "", "directory of the server's service account, to plant a token in")
 	f.StringVar(&flags.traceDir, "trace", "", "directory for the trace")
-	f.StringVar(&flags.terminationLog, "termination-log", "/dev/termination-log", "file for the summary")
-	if err := f.Parse(args); err != nil {
-		return 1, err
+	terminationLog(c, &flags.terminationLog)
+	return c
+}
+
+func runAudit(ctx context.Context, flags auditFlags) error {
+	if err := dropRoot(); err != nil {
+		return err
 	}
 	p, err := plan.Read(os.Getenv(plan.Variable))
 	if err != nil {
-		return 1, err
+		return err
 	}
 	if err := holdTracing(); err != nil {
-		return 1, err
+		return err
 	}
 	r, err := watch(ctx, flags, audit.From(p), p.Tracer)
 	if err != nil {
-		return 1, err
+		return err
 	}
-	return 0, emit.Report(os.Stdout, flags.terminationLog, r)
+	return emit.Report(os.Stdout, flags.terminationLog, r)
 }
 
-// sink makes the authority of the sinkhole and puts its certificate where the
-// server finds it: beside the socket. Nil where the network is not to be answered.
-// The variables are what the server's programs have to be told of the network.
+// sink creates the authority of the sinkhole and writes its certificate next to the
+// socket, where the server finds it. The configuration is nil unless the sinkhole answers
+// the network. The strings are environment variables for the server.
 func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	registries := sinkhole.RegistriesOf(p.Command)
 	switch p.Network {

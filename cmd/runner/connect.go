@@ -5,44 +5,50 @@ import (
 	"errors"
 	"os"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/emit"
 )
 
-// runConnect is the runner's container where it is alone: the server runs
-// elsewhere. It exits as runAudit does.
-func runConnect(ctx context.Context, args []string) (int, error) {
-	f := pflag.NewFlagSet("connect", pflag.ContinueOnError)
-	terminationLog := f.String("termination-log", "/dev/termination-log", "file for the summary")
-	if err := f.Parse(args); err != nil {
-		return 1, err
+// newConnect is the command of the only container where the server runs elsewhere. It
+// exits as newAudit does.
+func newConnect() *cobra.Command {
+	var log string
+	c := &cobra.Command{
+		Use: "connect", Short: "Exercise a server that runs elsewhere, and print the report", Args: cli.Args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return runConnect(c.Context(), log) },
 	}
+	terminationLog(c, &log)
+	return c
+}
+
+func runConnect(ctx context.Context, log string) error {
 	p, err := plan.Read(os.Getenv(plan.Variable))
 	if err != nil {
-		return 1, err
+		return err
 	}
 	if p.URL == "" {
-		return 1, errors.New("connect: the plan has no url")
+		return errors.New("connect: the plan has no url")
 	}
 	dial, err := dialer(p.URL, newGuard(p.APIServers))
 	if err != nil {
-		return 1, err
+		return err
 	}
-	note, err := holdTalking(*terminationLog)
+	note, err := holdTalking(log)
 	if err != nil {
-		return 1, err
+		return err
 	}
 	asked := audit.From(p)
 	asked.Progress = progress
 	r, err := audit.Connect(ctx, asked, audit.Remote{URL: p.URL, Dial: dial})
 	if err != nil {
-		return 1, err
+		return err
 	}
 	if note != "" {
 		r.Errors = append(r.Errors, note)
 	}
-	return 0, emit.Report(os.Stdout, *terminationLog, r)
+	return emit.Report(os.Stdout, log, r)
 }

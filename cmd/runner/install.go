@@ -1,15 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/faketime"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -17,35 +18,40 @@ import (
 // shimName is the program that the server's container starts.
 const shimName = "mcpaudit-shim"
 
-// runInstall is the init container. Nothing of the Pod starts when it fails.
-func runInstall(_ context.Context, args []string) (int, error) {
-	f := pflag.NewFlagSet("install", pflag.ContinueOnError)
-	bin := f.String("bin", "", "directory to copy the shim to")
-	network := f.String("network", string(report.NetworkSinkhole), "Sinkhole, Deny or Allow")
-	if err := f.Parse(args); err != nil {
-		return 1, err
+// newInstall is the command of the init container. Nothing of the Pod starts when it fails.
+func newInstall() *cobra.Command {
+	var bin string
+	var network report.Network
+	c := &cobra.Command{
+		Use: "install", Short: "Copy the shim into a volume, and close the network of the Pod", Args: cli.Args(0, 0),
+		RunE: func(*cobra.Command, []string) error { return runInstall(bin, network) },
 	}
-	if err := copySelf(filepath.Join(*bin, shimName)); err != nil {
-		return 1, fmt.Errorf("install the shim: %w", err)
-	}
-	// Where there is none, the report says what was not seen for want of it.
-	if library, err := faketime.Find(); err == nil {
-		if err := install(library, filepath.Join(*bin, faketime.Name)); err != nil {
-			return 1, fmt.Errorf("install libfaketime: %w", err)
-		}
-	}
-	if err := closeNetwork(report.Network(*network)); err != nil {
-		return 1, fmt.Errorf("close the network: %w", err)
-	}
-	return 0, nil
+	c.Flags().StringVar(&bin, "bin", "", "directory to copy the shim to")
+	words := []string{"Sinkhole", "Deny", "Allow"}
+	cli.Enum(c, &network, cli.Flag{Name: "network", Default: words[0], Usage: strings.Join(words, ", ")}, words, cli.Named(report.Networks))
+	return c
 }
 
-// closeNetwork does with the Pod's network what only NET_ADMIN may. Where the
-// kernel cannot redirect, the runner notices and says so.
+func runInstall(bin string, network report.Network) error {
+	if err := copySelf(filepath.Join(bin, shimName)); err != nil {
+		return fmt.Errorf("install the shim: %w", err)
+	}
+	// Without the library the report lists what was not observed.
+	if library, err := faketime.Find(); err == nil {
+		if err := install(library, filepath.Join(bin, faketime.Name)); err != nil {
+			return fmt.Errorf("install libfaketime: %w", err)
+		}
+	}
+	if err := closeNetwork(network); err != nil {
+		return fmt.Errorf("close the network: %w", err)
+	}
+	return nil
+}
+
+// closeNetwork closes or redirects the Pod's network, which takes NET_ADMIN. A kernel that
+// cannot redirect is reported by the runner.
 func closeNetwork(network report.Network) error {
 	switch network {
-	case report.NetworkAllow:
-		return nil
 	case report.NetworkDeny:
 		return sinkhole.Close()
 	case report.NetworkSinkhole:
@@ -55,10 +61,8 @@ func closeNetwork(network report.Network) error {
 		if err := sinkhole.Redirect(); err != nil {
 			fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
 		}
-		return nil
-	default:
-		return fmt.Errorf("--network %q: it is Sinkhole, Deny or Allow", network)
 	}
+	return nil
 }
 
 // copySelf copies this program, which is static, so that it runs in any image.

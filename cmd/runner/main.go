@@ -3,21 +3,23 @@
 //	install  copies itself into the volume from which the server's container
 //	         starts it, and closes the Pod's network (init container)
 //	shim     is the entrypoint of the server's container
-//	audit    watches the server, exercises it, and prints the report
-//	connect  does so with a server that runs elsewhere, which nobody watches
+//	audit    traces and exercises the server, and prints the report
+//	connect  exercises a server that runs elsewhere, untraced
 //
 // The manager builds the Pod (controllers/podspec) and knows these flags.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -33,7 +35,7 @@ func main() {
 	}
 	hold = true
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code, err := execute(ctx, os.Args[1:])
+	code, err := cli.Run(ctx, newRoot(), os.Args[1:])
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
@@ -41,21 +43,14 @@ func main() {
 	os.Exit(code)
 }
 
-func execute(ctx context.Context, args []string) (int, error) {
-	commands := map[string]func(context.Context, []string) (int, error){
-		"install": runInstall, "shim": runShim, shimChild: runShimChild, "audit": runAudit, "connect": runConnect, "version": version,
-	}
-	if len(args) == 0 {
-		return 1, errors.New("what to do? one of install, shim, audit, connect, version")
-	}
-	run, ok := commands[args[0]]
-	if !ok {
-		return 1, fmt.Errorf("unknown command %q: it is one of install, shim, audit, connect, version", args[0])
-	}
-	return run(ctx, args[1:])
+func newRoot() *cobra.Command {
+	root := &cobra.Command{Use: "runner", Short: "The program of an audit Pod"}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newInstall(), newShim(), newShimChild(), newAudit(), newConnect(), cli.Version(build.Describe("mcpaudit-runner", rules.Digest())))
+	return root
 }
 
-func version(context.Context, []string) (int, error) {
-	_, err := fmt.Println(build.Describe("mcpaudit-runner", rules.Digest()))
-	return 0, err
+// terminationLog adds the flag for the file from which the kubelet takes the summary.
+func terminationLog(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "termination-log", "/dev/termination-log", "file to write the summary to")
 }

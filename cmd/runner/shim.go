@@ -5,34 +5,42 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
-// shimChild is the hidden command of the process that becomes the server.
+// shimChild is the command of the process that becomes the server.
 const shimChild = "shim-child"
 
-// dialTimeout is how long the shim waits for the runner, whose image may still
-// be on its way.
+// dialTimeout bounds the shim's wait for the runner, whose image may not have been pulled
+// yet.
 const dialTimeout = 10 * time.Minute
 
-func runShim(ctx context.Context, args []string) (int, error) {
-	f := pflag.NewFlagSet("shim", pflag.ContinueOnError)
-	socket := f.String("socket", "", "unix socket of the runner")
-	f.SetInterspersed(false)
-	if err := f.Parse(args); err != nil {
-		return shim.ExitOrphaned, err
+func newShim() *cobra.Command {
+	var socket string
+	c := &cobra.Command{
+		Use: "shim --socket PATH [flags] -- COMMAND [ARGUMENT...]", Short: "Run the server under the runner's control", Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, command []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return cli.Exit(shim.ExitOrphaned, err)
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), dialTimeout)
+			defer cancel()
+			return cli.Exit(shim.Serve(ctx, socket, self, append([]string{shimChild}, command...)))
+		},
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return shim.ExitOrphaned, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	return shim.Serve(ctx, *socket, self, append([]string{shimChild}, f.Args()...))
+	c.Flags().StringVar(&socket, "socket", "", "unix socket of the runner")
+	c.Flags().SetInterspersed(false)
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Exit(shim.ExitOrphaned, err) })
+	return c
 }
 
-func runShimChild(_ context.Context, command []string) (int, error) {
-	return shim.Child(command), nil
+func newShimChild() *cobra.Command {
+	return &cobra.Command{
+		Use: shimChild, Hidden: true, DisableFlagParsing: true, Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, command []string) error { return cli.Exit(shim.Child(command), nil) },
+	}
 }

@@ -59,8 +59,8 @@ var Kinds = []Kind{
 	{"securitycontext", "securitycontext.yaml", "strategic-merge patch of a Deployment or Pod", securityContext},
 	{"seccomp", "seccomp.json", "seccomp profile of containerd, CRI-O and runc, for Localhost", seccompJSON},
 	{"spo", "spo.yaml", "SeccompProfile of the security-profiles-operator", seccompObject},
-	{"networkpolicy", "networkpolicy.yaml", "NetworkPolicy of Kubernetes, which knows no names of hosts", networkPolicy},
-	{"cilium", "cilium.yaml", "CiliumNetworkPolicy, by names of hosts", ciliumPolicy},
+	{"networkpolicy", "networkpolicy.yaml", "NetworkPolicy of Kubernetes, by address", networkPolicy},
+	{"cilium", "cilium.yaml", "CiliumNetworkPolicy, by host name", ciliumPolicy},
 	{"toolhive", "toolhive.json", "permission profile of ToolHive", toolhive},
 }
 

@@ -25,15 +25,15 @@ const (
 	reportResource = "mcpauditreports"
 )
 
-// fieldManager is who changed a field, for whoever asks the API server.
+// fieldManager is the owner of the fields that this program sets.
 const fieldManager = "kubectl-mcpaudit"
 
 // pageSize is how many audits are read at a time: a status may have 80 KB.
 const pageSize = 100
 
-// api is the API server as the commands use it. Its errors are for people.
+// api is a client of the API server. Its errors are written for users.
 type api struct {
-	name      string // of the program, for what an error tells to type
+	name      string // what a user types before a command
 	namespace string
 	host      string
 	audits    *rest.RESTClient // of the group mcpaudit.dev
@@ -46,7 +46,7 @@ func (a *api) audit(ctx context.Context, name string) (*v1alpha1.MCPServerAudit,
 	return &audit, a.explain(err, anAudit, name)
 }
 
-// report reads a report; nil if it is not there any more.
+// report reads a report; nil if it does not exist.
 func (a *api) report(ctx context.Context, name string) (*v1alpha1.MCPAuditReport, error) {
 	var r v1alpha1.MCPAuditReport
 	err := a.explain(decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(reportResource).Name(name), &r), aReport, name)
@@ -73,8 +73,8 @@ func (a *api) metadata(ctx context.Context, resource, selector string) ([]metav1
 	return list.Items, err
 }
 
-// each hands on the audits of a namespace, or of all for "", page by page as JSON.
-func (a *api) each(ctx context.Context, namespace, selector string, hand func(json.RawMessage) error) error {
+// each calls f with each audit of a namespace as JSON, or of all namespaces for "".
+func (a *api) each(ctx context.Context, namespace, selector string, f func(json.RawMessage) error) error {
 	next := ""
 	for {
 		var page struct {
@@ -87,7 +87,7 @@ func (a *api) each(ctx context.Context, namespace, selector string, hand func(js
 			return a.explain(err, anAudit, "")
 		}
 		for _, item := range page.Items {
-			if err := hand(item); err != nil {
+			if err := f(item); err != nil {
 				return err
 			}
 		}
@@ -108,7 +108,7 @@ func (a *api) create(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*v1al
 	return &created, a.explain(err, anAudit, audit.Name)
 }
 
-// patch lays a JSON merge patch over an audit.
+// patch applies a JSON merge patch to an audit.
 func (a *api) patch(ctx context.Context, name string, patch []byte) error {
 	err := a.audits.Patch(types.MergePatchType).Namespace(a.namespace).Resource(auditResource).Name(name).
 		Param("fieldManager", fieldManager).Body(patch).Do(ctx).Error()
@@ -146,10 +146,10 @@ func (a *api) log(ctx context.Context, pod *corev1.Pod, container string, follow
 	return stream, a.explain(err, aLog, pod.Name)
 }
 
-// decode sends a request, and reads the JSON that answers it.
+// decode sends a request and decodes the JSON of the response.
 func decode(ctx context.Context, request *rest.Request, into any) error {
 	result := request.Do(ctx)
-	if err := result.Error(); err != nil { // that of Raw has not read the Status
+	if err := result.Error(); err != nil { // the error of Raw lacks the Status
 		return err
 	}
 	raw, err := result.Raw()
@@ -157,7 +157,7 @@ func decode(ctx context.Context, request *rest.Request, into any) error {
 		return err
 	}
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(into); err != nil {
-		return fmt.Errorf("read the answer of the API server: %w", err)
+		return fmt.Errorf("read response of the API server: %w", err)
 	}
 	return nil
 }

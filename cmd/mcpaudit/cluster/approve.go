@@ -8,34 +8,29 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-var approveCommand = command{
-	name: "approve", takes: "NAME [--apply]", about: "pin the manifest of the last audit as the baseline",
-	examples: []string{
-		"approve notes                 # what changed, and the patch for a pull request",
-		"approve notes > pin.yaml      # then: kubectl patch mcpserveraudit notes --type merge --patch-file pin.yaml",
-		"approve notes --apply",
-	},
-	setUp: func(f *pflag.FlagSet) action {
-		var apply bool
-		f.BoolVar(&apply, "apply", false, "patch the audit as well; not one that Flux or Argo CD keeps, which would undo it")
-		return func(ctx context.Context, s *session, args []string) (int, error) {
-			if len(args) != 1 {
-				return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
-			}
-			err := s.approve(ctx, args[0], apply)
-			return status(err), err
-		}
-	},
+func (s *session) approveCommand() *cobra.Command {
+	var apply bool
+	c := &cobra.Command{
+		Use: "approve NAME", Short: "Pin the manifest of the last audit as the baseline", Args: cli.Args(1, 1), ValidArgsFunction: s.completeAudit,
+		Example: s.examples(
+			"approve notes                 # what changed, and the patch for a pull request",
+			"approve notes > pin.yaml      # then: kubectl patch mcpserveraudit notes --type merge --patch-file pin.yaml",
+			"approve notes --apply"),
+		RunE: func(c *cobra.Command, args []string) error { return s.approve(c.Context(), args[0], apply) },
+	}
+	c.Flags().BoolVar(&apply, "apply", false, "patch the audit as well; Flux and Argo CD would undo the patch of an audit they manage")
+	return c
 }
 
 // approve prints the patch that pins the manifest, and applies it.
@@ -48,23 +43,23 @@ func (s *session) approve(ctx context.Context, name string, apply bool) error {
 	if err != nil {
 		return err
 	}
-	if err := approvable(audit, s.Name); err != nil {
+	if err := approvable(audit, s.name); err != nil {
 		return err
 	}
 	digest := audit.Status.ManifestDigest
 	if audit.Spec.Baseline.Mode == v1alpha1.BaselinePinned && audit.Spec.Baseline.ManifestDigest == digest {
-		s.tell("%s is pinned to the manifest of its last audit already, %s.", place(audit), digest)
+		s.note("%s is already pinned to the manifest of its last audit, %s.", place(audit), digest)
 		return nil
 	}
 	if err := s.propose(ctx, a, audit); err != nil {
 		return err
 	}
-	keeper := keptBy(audit)
+	manager := managedBy(audit)
 	switch {
-	case keeper != "" && apply:
-		return fmt.Errorf("%s keeps %s as its source has it, and would undo the change: put the patch above there; nothing was applied", keeper, place(audit))
-	case keeper != "":
-		s.tell("%s keeps %s as its source has it: put this patch there.", keeper, place(audit))
+	case manager != "" && apply:
+		return fmt.Errorf("%s manages %s and would undo the change: apply the patch above to its source; nothing was changed", manager, place(audit))
+	case manager != "":
+		s.note("%s manages %s: apply this patch to its source.", manager, place(audit))
 		return nil
 	case !apply:
 		return nil
@@ -76,11 +71,11 @@ func (s *session) approve(ctx context.Context, name string, apply bool) error {
 	if err := a.patch(ctx, name, encoded); err != nil {
 		return err
 	}
-	s.tell("%s is pinned to %s now; the operator audits it again.", place(audit), digest)
+	s.note("%s is now pinned to %s; the operator audits it again.", place(audit), digest)
 	return nil
 }
 
-// propose prints the patch, with what a reviewer has to know before it.
+// propose prints the patch, below comments for its reviewer.
 func (s *session) propose(ctx context.Context, a *api, audit *v1alpha1.MCPServerAudit) error {
 	v, err := a.view(ctx, audit)
 	if err != nil {
@@ -94,32 +89,32 @@ func (s *session) propose(ctx context.Context, a *api, audit *v1alpha1.MCPServer
 	if err != nil {
 		return fmt.Errorf("encode patch: %w", err)
 	}
-	_, err = s.Stdout.Write(append(commented(comment), patch...))
+	_, err = s.stdout().Write(append(commented(comment), patch...))
 	return err
 }
 
-// approvable tells why there is nothing that could be approved.
+// approvable returns an error if there is nothing to approve.
 func approvable(a *v1alpha1.MCPServerAudit, program string) error {
 	audited := condition(a, v1alpha1.ConditionAudited)
 	switch {
 	case a.Status.Verdict == "":
-		return fmt.Errorf("%s has not been audited yet: %s show %s -n %s says what it waits for", place(a), program, a.Name, a.Namespace)
+		return fmt.Errorf("%s has not been audited yet: see %s show %s -n %s", place(a), program, a.Name, a.Namespace)
 	case !settled(a), reason(a) == v1alpha1.ReasonSuspended:
-		return fmt.Errorf("the spec of %s has changed since its last audit: wait for the next one (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
+		return fmt.Errorf("the spec of %s has changed since its last audit: wait for the next one (see %s show %s -n %s)", place(a), program, a.Name, a.Namespace)
 	case reason(a) == v1alpha1.ReasonInvalidSpec, reason(a) == v1alpha1.ReasonNotAllowed:
-		return fmt.Errorf("the spec of %s cannot be followed, so that its last audit may be about another: correct it first (%s show %s -n %s)", place(a), program, a.Name, a.Namespace)
+		return fmt.Errorf("the spec of %s is invalid or not allowed, so its last audit may be of another spec: correct it first (see %s show %s -n %s)", place(a), program, a.Name, a.Namespace)
 	case audited != nil && audited.Reason == string(report.ReasonImageMismatch):
-		return fmt.Errorf("the last audit of %s ran another image: there is nothing to approve: %s", place(a), audited.Message)
+		return fmt.Errorf("nothing to approve: the last audit of %s ran another image: %s", place(a), audited.Message)
 	case a.Status.ManifestDigest == "" && audited != nil:
-		return fmt.Errorf("the last audit of %s could not list the manifest to its end, so that there is nothing to approve: %s: %s", place(a), audited.Reason, audited.Message)
+		return fmt.Errorf("nothing to approve: the last audit of %s did not list the whole manifest: %s: %s", place(a), audited.Reason, audited.Message)
 	case a.Status.ManifestDigest == "":
-		return fmt.Errorf("the last audit of %s could not list the manifest to its end, so that there is nothing to approve", place(a))
+		return fmt.Errorf("nothing to approve: the last audit of %s did not list the whole manifest", place(a))
 	}
 	return nil
 }
 
-// patched is the part of an audit that says what is pinned. It is a whole object for
-// kubectl patch and for Kustomize, and a merge patch.
+// patched is a merge patch that pins a baseline, in the form that kubectl patch and
+// Kustomize accept.
 type patched struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        identity `json:"metadata"`
@@ -134,7 +129,7 @@ type identity struct {
 	UID       types.UID `json:"uid,omitempty"`
 }
 
-// pin is the patch. With a UID the API server refuses it for another audit of that name.
+// pin returns the patch. With a UID the API server refuses it for another audit of that name.
 func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
 	p := patched{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: string(anAudit)},
@@ -150,30 +145,30 @@ func (a *api) review(ctx context.Context, v *view) (string, error) {
 	audit := v.audit
 	line(&text, "Approves what %s advertised in its audit of %s.", render.Escape(place(audit)), moment(audit.Status.LastAuditTime.Time))
 	d, err := a.since(ctx, v)
-	var told explanation
+	var explained explanation
 	switch {
 	case err == nil:
 		line(&text, "Since the baseline:")
 		if err := render.DifferenceTable(&text, d, false); err != nil {
 			return "", err
 		}
-	case errors.As(err, &told):
+	case errors.As(err, &explained):
 		return "", err // the API server's
 	case errors.Is(err, errSame):
-		line(&text, "It is the manifest of the baseline: nothing has changed since.")
+		line(&text, "The manifest is that of the baseline: nothing has changed.")
 	default:
-		line(&text, "What changed cannot be shown: %s.", render.Escape(err.Error()))
+		line(&text, "The changes cannot be shown: %s.", render.Escape(err.Error()))
 	}
 	if r := v.report; r != nil && len(r.Drifts) > 0 {
-		line(&text, "Beware: the manifest changed within that audit as well; only the one at its beginning is approved (%s show %s).", a.name, audit.Name)
+		line(&text, "Warning: the manifest also changed during that audit; only the one at its start is approved (see %s show %s).", a.name, audit.Name)
 	}
 	if f := audit.Status.Findings; f != nil && counts(f).Total() > 0 {
-		line(&text, "Its findings are not accepted by this: %s. Verdict: %s.", counts(f), audit.Status.Verdict)
+		line(&text, "This does not accept the findings: %s. Verdict: %s.", counts(f), audit.Status.Verdict)
 	}
 	return text.String(), nil
 }
 
-// commented makes comments of lines.
+// commented returns lines as comments.
 func commented(text string) []byte {
 	var all bytes.Buffer
 	for l := range strings.Lines(text) {
@@ -182,12 +177,12 @@ func commented(text string) []byte {
 	return all.Bytes()
 }
 
-// keptBy names what keeps an object as a source has it; empty if nothing does.
+// managedBy names the GitOps tool that manages an object; empty if none does.
 //
 // The names are those of Flux (fluxcd/kustomize-controller and helm-controller) and of
 // Argo CD (its tracking by label and by annotation). Both are also known by the
 // fields that they own.
-func keptBy(a *v1alpha1.MCPServerAudit) string {
+func managedBy(a *v1alpha1.MCPServerAudit) string {
 	const flux = ".toolkit.fluxcd.io/"
 	for _, by := range []struct{ prefix, kind string }{{"kustomize", "Kustomization"}, {"helm", "HelmRelease"}} {
 		if name := a.Labels[by.prefix+flux+"name"]; name != "" {

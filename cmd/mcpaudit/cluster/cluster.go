@@ -1,7 +1,7 @@
 // Package cluster is the command line for audits that run in a cluster: `kubectl
 // mcpaudit`, and `mcpaudit cluster`, which is the same. It reads MCPServerAudits and
-// their reports, and makes, pins and deletes audits; the operator does all the rest,
-// so that nothing here is needed for an audit to end.
+// their reports, and creates, pins and deletes audits. The operator does the rest, so no
+// audit depends on this program.
 //
 // It speaks to the API server by client-go's REST client alone: with all the typed
 // clients of Kubernetes the program would be twice as large. What it prints of a
@@ -10,182 +10,115 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
-	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/terminal"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// The exit codes, besides 0: passed, the same, or done.
+// The exit codes besides 0 and 1.
 const (
-	exitError        = 1 // it could not be done
-	exitFail         = 3 // the verdict is Fail; diff: the two differ
-	exitInconclusive = 4 // the verdict is Inconclusive
+	exitFail         = 3
+	exitInconclusive = 4
 )
 
-// The names by which kubectl knows the program, and its shell completion.
+// The names by which kubectl starts its plugin, and the plugin's shell completion.
 const (
 	plugin    = "kubectl-mcpaudit"
 	completer = "kubectl_complete-mcpaudit"
 )
 
+func baseName(program string) string { return strings.TrimSuffix(filepath.Base(program), ".exe") }
+
 // Called reports whether a program was started as kubectl's plugin.
 func Called(program string) bool {
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	name := baseName(program)
 	return name == plugin || name == completer
 }
 
-// Plugin is the program as kubectl starts it.
-func Plugin(ctx context.Context, program string, args []string, p Program) (int, error) {
-	p.Name = "kubectl mcpaudit"
-	if strings.HasPrefix(filepath.Base(program), completer) {
-		return 0, complete(ctx, p, args)
+// Plugin returns the commands as kubectl's plugin, and the arguments to run them with.
+func Plugin(args []string, version string, now func() time.Time) (*cobra.Command, []string) {
+	root := newTree("kubectl mcpaudit", version, now)
+	root.Use = plugin
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl mcpaudit"}
+	root.CompletionOptions.DisableDefaultCmd = true // kubectl has it
+	if baseName(args[0]) == completer {
+		return root, append([]string{cobra.ShellCompRequestCmd}, args[1:]...)
 	}
-	return Main(ctx, args, p)
+	return root, args[1:]
 }
 
-// Program is who is called, and where it writes.
-type Program struct {
-	// Name is typed to come here: "kubectl mcpaudit". Every text that
-	// names a command begins with it.
-	Name string
-	// Version is that of the program, in a line.
-	Version        string
-	Stdout, Stderr io.Writer
-	// Now is the clock; time.Now unless given.
-	Now func() time.Time
+// New returns the commands as those of mcpaudit cluster.
+func New(version string, now func() time.Time) *cobra.Command {
+	return newTree("mcpaudit cluster", version, now)
 }
 
-// command is one of the commands.
-type command struct {
-	name string
-	// takes lists the arguments, as help shows them; about describes the command in a line.
-	takes, about string
-	// examples are command lines without the name of the program.
-	examples []string
-	// setUp binds the flags, and returns what runs when they are parsed.
-	setUp func(*pflag.FlagSet) action
-}
-
-// action does what a command is for. It returns the exit code.
-type action func(ctx context.Context, s *session, args []string) (int, error)
-
-var commands = []command{listCommand, showCommand, runCommand, logsCommand, diffCommand, approveCommand}
-
-// session is one call of the program.
+// session is one run of the program.
 type session struct {
-	Program
-	connection *connection
+	// name is what a user types before a command.
+	name       string
+	root       *cobra.Command
+	connection connection
+	now        func() time.Time
 }
 
-// now is the time, by which ages are told.
-func (s *session) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
+func newTree(name, version string, now func() time.Time) *cobra.Command {
+	s := &session{name: name, now: now}
+	s.root = &cobra.Command{
+		Use: "cluster", Short: "Show and create audits in a cluster, as kubectl mcpaudit",
+		Long: `Show and create audits of MCP servers in a cluster.
+
+--as, --token, --server and the other connection flags of kubectl work as well.
+
+Exit codes:
+  0  success; run: Pass; diff: no difference
+  1  error
+  3  run: Fail; diff: there are differences
+  4  run: Inconclusive, something could not be observed`,
+		Example: s.examples("list -A", "show notes -n team", "run --image registry.example/notes:1.4 --rm", "approve notes > pin.yaml"),
 	}
-	return s.Now()
+	s.root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	s.connection.flags(s.root.PersistentFlags())
+	s.root.AddCommand(s.listCommand(), s.showCommand(), s.runCommand(), s.logsCommand(), s.diffCommand(), s.approveCommand(), cli.Version(version))
+	return s.root
 }
+
+func (s *session) examples(commands ...string) string {
+	return "  " + s.name + " " + strings.Join(commands, "\n  "+s.name+" ")
+}
+
+func (s *session) stdout() io.Writer { return s.root.OutOrStdout() }
+func (s *session) stderr() io.Writer { return s.root.ErrOrStderr() }
 
 // colour reports whether the output has colours.
-func (s *session) colour() bool { return terminal.Colours(s.Stdout) }
+func (s *session) colour() bool { return cli.Colours(s.stdout()) }
 
-// tell writes a line for people, which is no output of the command.
-func (s *session) tell(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.Stderr, "%s\n", render.Escape(fmt.Sprintf(format, args...))) // nothing depends on it
+// note writes a line for people, which is not output of the command.
+func (s *session) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.stderr(), "%s\n", render.Escape(fmt.Sprintf(format, args...))) // nothing depends on it
 }
 
-// Main runs the command that the arguments name. Its errors are one line.
-func Main(ctx context.Context, args []string, p Program) (int, error) {
-	code, err := p.dispatch(ctx, args)
-	if err == nil {
-		return code, nil
-	}
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
-	}
-	return code, errors.New(render.Escape(strings.Join(strings.Fields(err.Error()), " ")))
-}
+// completionTimeout bounds the wait of somebody who pressed Tab.
+const completionTimeout = 3 * time.Second
 
-func (p Program) dispatch(ctx context.Context, args []string) (int, error) {
-	c := &connection{}
-	help := false
-	global := flagSet(p.Name)
-	c.flags(global)
-	global.BoolVarP(&help, "help", "h", false, "show this help")
-	global.SetInterspersed(false) // what is behind the command is the command's
-	if err := global.Parse(args); err != nil {
-		return exitError, fmt.Errorf("%w: see %s help", err, p.Name)
-	}
-	args = global.Args()
-	if help || len(args) == 1 && args[0] == "help" {
-		return 0, p.help()
-	}
-	if len(args) == 0 {
-		return exitError, fmt.Errorf("what to do? try: %s list -A, or %s help", p.Name, p.Name)
-	}
-	if args[0] == "version" {
-		_, err := fmt.Fprintln(p.Stdout, p.Version)
-		return status(err), err
-	}
-	name, rest := args[0], args[1:]
-	if name == "help" {
-		name, rest = args[1], []string{"--help"}
-	}
-	for _, one := range commands {
-		if one.name == name {
-			return p.call(ctx, one, c, rest)
+// completeAudit offers the audits of the namespace as the first argument.
+func (s *session) completeAudit(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	var all []string
+	if a, err := s.connection.open(s); err == nil && len(args) == 0 {
+		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
+		defer cancel()
+		objects, _ := a.metadata(ctx, auditResource, "") // without an answer there is nothing to offer
+		for _, object := range objects {
+			if strings.HasPrefix(object.Name, word) {
+				all = append(all, object.Name)
+			}
 		}
 	}
-	return exitError, fmt.Errorf("unknown command %q: it is one of %s, version, help", name, strings.Join(names(), ", "))
-}
-
-// call parses the flags of a command, and runs it.
-func (p Program) call(ctx context.Context, one command, c *connection, args []string) (int, error) {
-	help := false
-	own := flagSet(one.name)
-	run := one.setUp(own)
-	all := flagSet(one.name)
-	all.AddFlagSet(own)
-	c.flags(all)
-	all.BoolVarP(&help, "help", "h", false, "show this help")
-	if err := all.Parse(args); err != nil {
-		return exitError, fmt.Errorf("%w: see %s %s --help", err, p.Name, one.name)
-	}
-	if help {
-		return 0, p.explain(one, own)
-	}
-	s := &session{Program: p, connection: c}
-	if all.ArgsLenAtDash() > 0 {
-		return exitError, fmt.Errorf("%q stands before --: only a command line stands behind it: see %s %s --help", all.Arg(0), p.Name, one.name)
-	}
-	return run(ctx, s, all.Args())
-}
-
-func names() []string {
-	var all []string
-	for _, one := range commands {
-		all = append(all, one.name)
-	}
-	return all
-}
-
-func flagSet(name string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	f.SortFlags = false
-	f.SetOutput(io.Discard) // errors are printed by who called, in one line
-	return f
-}
-
-func status(err error) int {
-	if err != nil {
-		return exitError
-	}
-	return 0
+	return all, cobra.ShellCompDirectiveNoFileComp
 }

@@ -9,50 +9,50 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // the log-ins that a kubeconfig may name, as in kubectl
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the login methods of kubeconfigs, as in kubectl
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// connection are the flags that say which cluster, as who, and where in it: those
-// of kubectl.
+// connection holds kubectl's flags for the cluster, the user and the namespace.
 type connection struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
 }
 
-// shown lists those in the help; the others of kubectl are there as well.
+// shown describes the flags that are listed by the help; the others are hidden.
 var shown = map[string]string{
-	"namespace": "namespace of the audit (default: that of the context)",
+	"namespace": "namespace of the audit (default: the namespace of the context)",
 	"context":   "context of the kubeconfig",
 }
 
 func (c *connection) flags(f *pflag.FlagSet) {
 	theirs := clientcmd.RecommendedConfigOverrideFlags("")
 	theirs.ContextOverrideFlags.Namespace.ShortName = "n"
-	kubectl := flagSet("")
+	kubectl := pflag.NewFlagSet("", pflag.ContinueOnError)
+	kubectl.SortFlags = false
 	clientcmd.BindOverrideFlags(&c.overrides, kubectl, theirs)
 	kubectl.VisitAll(func(flag *pflag.Flag) {
 		flag.Usage = shown[flag.Name]
 		flag.Hidden = flag.Usage == ""
 		f.AddFlag(flag)
 	})
-	f.StringVar(&c.kubeconfig, "kubeconfig", c.kubeconfig, "the kubeconfig (default: $KUBECONFIG, or ~/.kube/config)")
+	f.StringVar(&c.kubeconfig, "kubeconfig", c.kubeconfig, "path of the kubeconfig (default: $KUBECONFIG, or ~/.kube/config)")
 }
 
-// open reads the kubeconfig. Nothing is sent yet.
+// open reads the kubeconfig. It sends nothing.
 func (c *connection) open(s *session) (*api, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
 	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("no cluster is given: set KUBECONFIG, or --kubeconfig")
+		return nil, fmt.Errorf("no cluster: set KUBECONFIG or --kubeconfig")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: kubectl config get-contexts lists what there is", err)
+		return nil, fmt.Errorf("%w; kubectl config get-contexts lists the contexts", err)
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *connection) open(s *session) (*api, error) {
 	config.UserAgent = "kubectl-mcpaudit"
 	config.QPS, config.Burst = 50, 100 // one person, and pages of a list
 	config.WarningHandlerWithContext = warnings{s}
-	a := &api{name: s.Name, namespace: namespace, host: config.Host}
+	a := &api{name: s.name, namespace: namespace, host: config.Host}
 	for group, client := range map[schema.GroupVersion]**rest.RESTClient{v1alpha1.GroupVersion: &a.audits, {Version: "v1"}: &a.core} {
 		if *client, err = restClient(config, group); err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
@@ -83,13 +83,13 @@ func restClient(config *rest.Config, group schema.GroupVersion) (*rest.RESTClien
 	return rest.RESTClientFor(config)
 }
 
-// warnings prints those of the API server.
+// warnings prints the warnings of the API server.
 type warnings struct{ *session }
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
 func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
 	const warning = 299 // RFC 7234: miscellaneous persistent warning
 	if code == warning && text != "" {
-		w.tell("Warning: %s", text)
+		w.note("Warning: %s", text)
 	}
 }

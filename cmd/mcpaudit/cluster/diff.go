@@ -6,61 +6,39 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-var diffCommand = command{
-	name: "diff", takes: "NAME | EARLIER LATER", about: "what changed since the baseline, or between two reports",
-	examples: []string{"diff notes", "diff notes -o json", "diff notes-7f0c2a1b44 notes-90d1e2c3a5"},
-	setUp: func(f *pflag.FlagSet) action {
-		var output string
-		f.StringVarP(&output, "output", "o", "table", "table or json, as of mcpaudit diff")
-		return func(ctx context.Context, s *session, args []string) (int, error) {
-			if output != "table" && output != "json" {
-				return exitError, fmt.Errorf("--output %q: it is table or json", output)
-			}
-			if len(args) != 1 && len(args) != 2 {
-				return exitError, fmt.Errorf("give the name of an audit, or of two MCPAuditReports, the earlier one first: %s show NAME lists them", s.Name)
-			}
+func (s *session) diffCommand() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use: "diff NAME | EARLIER LATER", Short: "Show the changes since the baseline, or between two reports", Args: cli.Args(1, 2), ValidArgsFunction: s.completeAudit,
+		Long: `Show the changes since the baseline, or between two MCPAuditReports by their names,
+which the command show lists.`,
+		Example: s.examples("diff notes", "diff notes -o json", "diff notes-7f0c2a1b44 notes-90d1e2c3a5"),
+		RunE: func(c *cobra.Command, args []string) error {
 			a, err := s.connection.open(s)
 			if err != nil {
-				return exitError, err
+				return err
 			}
 			find := a.sinceBaseline
 			if len(args) == 2 {
 				find = a.between
 			}
-			d, err := find(ctx, args)
+			d, err := find(c.Context(), args)
 			if err != nil {
-				return exitError, err
+				return err
 			}
-			return s.differ(d, output)
-		}
-	},
-}
-
-// differ prints a difference. The exit code is that of mcpaudit diff.
-func (s *session) differ(d render.Difference, output string) (int, error) {
-	var err error
-	if output == "json" {
-		err = s.encode(output, d)
-	} else {
-		err = render.DifferenceTable(s.Stdout, d, s.colour())
+			return cli.WriteDifference(s.stdout(), d, output)
+		},
 	}
-	if err != nil {
-		return exitError, err
-	}
-	switch same, known := d.Same(); {
-	case !same:
-		return exitFail, nil
-	case !known:
-		return exitError, errors.New("one of the audits did not see everything: what both saw is the same")
-	}
-	return 0, nil
+	cli.Output(c, &output, "table", "json")
+	return c
 }
 
 // between compares two reports by their names.
@@ -72,9 +50,9 @@ func (a *api) between(ctx context.Context, names []string) (render.Difference, e
 		case err != nil:
 			return render.Difference{}, err
 		case r == nil:
-			return render.Difference{}, fmt.Errorf("no MCPAuditReport %s in namespace %s: %s show NAME lists those that are kept", name, a.namespace, a.name)
+			return render.Difference{}, fmt.Errorf("no MCPAuditReport %s in namespace %s; %s show NAME lists the reports", name, a.namespace, a.name)
 		case r.Spec.ManifestDigest == "":
-			return render.Difference{}, fmt.Errorf("%s: that audit could not list the manifest: give the report of one that could", name)
+			return render.Difference{}, fmt.Errorf("%s: the audit did not list the whole manifest; want the report of one that did", name)
 		}
 		reports[i] = r.Spec.Report
 	}
@@ -92,24 +70,24 @@ func (a *api) sinceBaseline(ctx context.Context, names []string) (render.Differe
 		return render.Difference{}, err
 	}
 	if audit.Status.Verdict == "" {
-		return render.Difference{}, fmt.Errorf("%s: there is nothing to compare", v.missing())
+		return render.Difference{}, fmt.Errorf("nothing to compare: %s", v.missing())
 	}
 	return a.since(ctx, v)
 }
 
-// The differences that cannot be told.
+// Why there is no difference to show.
 var (
-	errNoBaseline = errors.New("there is no baseline to compare with")
-	errSame       = errors.New("the manifest is the one of the baseline, of which no other report is kept to compare with")
-	errLost       = errors.New("the reports are not kept, so that no more is known than the digests")
-	errNotListed  = errors.New("the last audit could not list the manifest to its end, so that it cannot be compared")
+	errNoBaseline = errors.New("there is no baseline")
+	errSame       = errors.New("the manifest is that of the baseline, and no other report of it is kept")
+	errNoReport   = errors.New("the reports are not kept, only the digests are known")
+	errNotListed  = errors.New("the last audit did not list the whole manifest")
 )
 
 // since returns how the last audit differs from that of the baseline: by the report of
 // the baseline if it is kept, or else by what the operator noted when it compared them.
 func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 	was, is := baseline(v.audit), v.audit.Status.ManifestDigest
-	lost := fmt.Errorf("%w: the baseline is %s, the manifest is %s", errLost, was, is)
+	lost := fmt.Errorf("%w: the baseline is %s, the manifest is %s", errNoReport, was, is)
 	switch {
 	case was == "":
 		return render.Difference{}, errNoBaseline
@@ -120,7 +98,7 @@ func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 	case v.report == nil:
 		return render.Difference{}, lost
 	}
-	if name := v.standsFor(was); name != "" {
+	if name := v.reportOf(was); name != "" {
 		before, err := a.report(ctx, name)
 		if err != nil {
 			return render.Difference{}, err
@@ -143,7 +121,7 @@ func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 	return render.Difference{}, lost
 }
 
-// baseline is the manifest that an audit is held to; empty if there is none.
+// baseline returns the manifest that an audit is compared with; empty if there is none.
 func baseline(a *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	switch a.Spec.Baseline.Mode {
 	case v1alpha1.BaselineNone:
@@ -154,9 +132,9 @@ func baseline(a *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	return a.Status.BaselineDigest
 }
 
-// standsFor is the kept report that the operator compares with: the latest of that
+// reportOf returns the kept report that the operator compares with: the latest of that
 // manifest that passed, or else the latest; never the last audit's own.
-func (v *view) standsFor(manifest v1alpha1.Digest) string {
+func (v *view) reportOf(manifest v1alpha1.Digest) string {
 	latest := ""
 	for _, candidate := range v.kept {
 		switch {

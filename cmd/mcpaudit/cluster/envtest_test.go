@@ -3,7 +3,6 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
@@ -33,14 +31,7 @@ type program struct {
 
 func (p program) call(args ...string) outcome {
 	p.t.Helper()
-	var stdout, stderr bytes.Buffer
-	code, err := cluster.Main(p.t.Context(), append([]string{"--kubeconfig", p.kubeconfig, "-n", "default"}, args...),
-		cluster.Program{Name: "kubectl mcpaudit", Stdout: &stdout, Stderr: &stderr})
-	o := outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
-	if err != nil {
-		o.err = err.Error()
-	}
-	return o
+	return execute(p.t.Context(), time.Now, append([]string{"kubectl-mcpaudit", "--kubeconfig", p.kubeconfig, "-n", "default"}, args...))
 }
 
 // wants checks an outcome; what it says is in stdout, stderr or the error.
@@ -77,7 +68,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	p.wants(p.call("run", "--image", "registry.example/notes:1", "--name", "notes"), 0,
 		"default/notes: Running: The server is being audited.", "default/notes: Pass (Passed)", "Report    notes-1")
 	p.wants(p.call("run", "--image", "registry.example/notes:1", "--name", "notes"), 1,
-		"there is a MCPServerAudit notes in namespace default: give another --name, or see kubectl mcpaudit show notes")
+		"MCPServerAudit notes already exists in namespace default: choose another --name, or see kubectl mcpaudit show notes")
 	p.wants(p.call("run", "--image", "registry.example/Leaky:1", "--rm"), 3, "default/leaky-", "Fail (FindingsAboveThreshold)")
 	p.wants(p.call("run", "--image", "registry.example/notes:1", "--transport", "http", "--port", "80", "--path", "mcp"), 1, "spec.server.path")
 	p.wants(p.call("list"), 0, "NAME    VERDICT   REASON   RISK     FINDINGS", "notes   Pass      Passed")
@@ -122,7 +113,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	if err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, gone); err != nil {
 		t.Error(err)
 	}
-	p.wants(p.call("list"), 1, "the cluster does not know MCPServerAudits: the operator is not installed there")
+	p.wants(p.call("list"), 1, "the cluster has no MCPServerAudits: install the operator")
 }
 
 // operate plays the operator: it takes up every new audit, and decides it a second later.

@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// errAbsent: what was named is not there.
+// errAbsent means that an object does not exist.
 var errAbsent = errors.New("absent")
 
-// kind is a kind of object, in errors.
+// kind is a kind of object, as errors name it.
 type kind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	aLog    kind = "log"
 )
 
-// explanation is an error of the API server in words that name the fix.
+// explanation is an error of the API server with its fix.
 type explanation struct {
 	text  string
 	cause error
@@ -33,7 +33,7 @@ type explanation struct {
 func (e explanation) Error() string { return e.text }
 func (e explanation) Unwrap() error { return e.cause }
 
-// explain says what an error of the API server means, and what to do.
+// explain adds the fix to an error of the API server.
 func (a *api) explain(err error, of kind, name string) error {
 	because := func(cause error, format string, args ...any) error {
 		return explanation{text: fmt.Sprintf(format, args...), cause: cause}
@@ -46,27 +46,27 @@ func (a *api) explain(err error, of kind, name string) error {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case unknownKind(err):
-		return because(err, "the cluster does not know %ss: the operator is not installed there (make deploy), or --context names another cluster", of)
+		return because(err, "the cluster has no %ss: install the operator (make deploy), or choose another --context", of)
 	case apierrors.IsNotFound(err) && of == anAudit:
-		return because(errAbsent, "no %s %s in namespace %s: %s list -A shows all", of, name, a.namespace, a.name)
+		return because(errAbsent, "no %s %s in namespace %s; %s list -A lists all namespaces", of, name, a.namespace, a.name)
 	case apierrors.IsNotFound(err):
 		return because(errAbsent, "no %s %s in namespace %s", of, name, a.namespace)
 	case apierrors.IsAlreadyExists(err):
-		return because(err, "there is a %s %s in namespace %s: give another --name, or see %s show %s", of, name, a.namespace, a.name, name)
+		return because(err, "%s %s already exists in namespace %s: choose another --name, or see %s show %s", of, name, a.namespace, a.name, name)
 	case apierrors.IsForbidden(err):
 		return because(err, "%s: %s", sentence(err), grant(of))
 	case apierrors.IsUnauthorized(err):
-		return because(err, "the cluster does not accept the credentials of the kubeconfig: log in again, or choose another --context")
+		return because(err, "the cluster rejected the credentials of the kubeconfig: log in again, or choose another --context")
 	case errors.As(err, &network):
-		return because(err, "%s does not answer (%s): is it the right --context?", a.host, network.Err)
+		return because(err, "%s does not answer (%s): check --context", a.host, network.Err)
 	case errors.As(err, &status):
 		return because(err, "%s", sentence(err))
 	}
 	return err
 }
 
-// unknownKind tells a missing CustomResourceDefinition from a missing object: to a
-// path that it does not serve the API server answers no Status.
+// unknownKind reports whether a CustomResourceDefinition is missing, and not an object: the
+// API server answers with no Status for a path that it does not serve.
 func unknownKind(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
@@ -75,7 +75,7 @@ func unknownKind(err error) bool {
 	return generic
 }
 
-// sentence is the API server's own message, without the resource twice.
+// sentence returns the API server's own message, without the resource twice.
 func sentence(err error) string {
 	text := strings.TrimSuffix(err.Error(), ".")
 	if _, rest, ok := strings.Cut(text, " is forbidden: "); ok {
@@ -84,7 +84,7 @@ func sentence(err error) string {
 	return text
 }
 
-// grant returns what gives the permission.
+// grant names the role that has the permission.
 func grant(of kind) string {
 	switch of {
 	case aPod, aLog:

@@ -5,62 +5,51 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-var listCommand = command{
-	name: "list", takes: "[-A]", about: "the audits and their verdicts",
-	examples: []string{"list", "list -A -o wide", "list -l team=search -o name"},
-	setUp: func(f *pflag.FlagSet) action {
-		var l listing
-		f.BoolVarP(&l.all, "all-namespaces", "A", false, "of all namespaces")
-		f.StringVarP(&l.selector, "selector", "l", "", "only those with these labels, as in kubectl get -l")
-		f.StringVarP(&l.output, "output", "o", "table", "table, wide, json, yaml or name; FINDINGS reads 1C 2H 3M 4L 5I, from Critical to Info")
-		return l.run
-	},
+func (s *session) listCommand() *cobra.Command {
+	var l listing
+	c := &cobra.Command{
+		Use: "list", Short: "List the audits and their verdicts", Args: cli.Args(0, 0),
+		Long:    "List the audits and their verdicts. FINDINGS counts by severity: 1C 2H 3M 4L 5I, from Critical to Info.",
+		Example: s.examples("list", "list -A -o wide", "list -l team=search -o name"),
+		RunE:    func(c *cobra.Command, _ []string) error { return l.run(c.Context(), s) },
+	}
+	c.Flags().BoolVarP(&l.all, "all-namespaces", "A", false, "list the audits of all namespaces")
+	c.Flags().StringVarP(&l.selector, "selector", "l", "", "list only audits with these labels, as in kubectl get -l")
+	cli.Output(c, &l.output, "table", "wide", "json", "yaml", "name")
+	return c
 }
 
-// listing are the flags of list.
+// listing holds the flags of list.
 type listing struct {
 	all              bool
 	selector, output string
 }
 
-func (l *listing) run(ctx context.Context, s *session, args []string) (int, error) {
-	if err := oneOf(l.output, "table", "wide", "json", "yaml", "name"); err != nil {
-		return exitError, err
-	}
-	if len(args) > 0 {
-		return exitError, fmt.Errorf("list takes no name: %s show %s is about one audit", s.Name, args[0])
-	}
+func (l *listing) run(ctx context.Context, s *session) error {
 	a, err := s.connection.open(s)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	namespace := a.namespace
 	if l.all {
 		namespace = ""
 	}
-	var write func() error
-	switch l.output {
-	case "json", "yaml":
-		write, err = l.objects(ctx, s, a, namespace)
-	default:
-		write, err = l.rows(ctx, s, a, namespace)
+	if l.output == "json" || l.output == "yaml" {
+		return l.objects(ctx, s, a, namespace)
 	}
-	if err != nil {
-		return exitError, err
-	}
-	err = write()
-	return status(err), err
+	return l.rows(ctx, s, a, namespace)
 }
 
-// objects are the audits as they are, in a list as kubectl's.
-func (l *listing) objects(ctx context.Context, s *session, a *api, namespace string) (func() error, error) {
+// objects prints the audits as kubectl does, in a List.
+func (l *listing) objects(ctx context.Context, s *session, a *api, namespace string) error {
 	items := []any{}
 	err := a.each(ctx, namespace, l.selector, func(raw json.RawMessage) error {
 		var object map[string]any
@@ -73,13 +62,14 @@ func (l *listing) objects(ctx context.Context, s *session, a *api, namespace str
 		items = append(items, object)
 		return nil
 	})
-	return func() error {
-		return s.encode(l.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	}, err
+	if err != nil {
+		return err
+	}
+	return s.encode(l.output, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 }
 
-// rows are the audits for people, or their names.
-func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string) (func() error, error) {
+// rows prints the audits as a table, or their names.
+func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string) error {
 	rows := [][]cell{l.heads()}
 	names := ""
 	err := a.each(ctx, namespace, l.selector, func(raw json.RawMessage) error {
@@ -91,20 +81,20 @@ func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string
 		names += render.Escape("mcpserveraudit.mcpaudit.dev/"+audit.Name) + "\n"
 		return nil
 	})
-	return func() error {
-		switch {
-		case l.output == "name":
-			_, err := fmt.Fprint(s.Stdout, names)
-			return err
-		case len(rows) > 1:
-			return table(s.Stdout, "", rows)
-		case namespace == "":
-			s.tell("There are no MCPServerAudits in this cluster. %s run --image IMAGE makes one.", s.Name)
-		default:
-			s.tell("There are no MCPServerAudits in namespace %s. %s list -A shows all.", namespace, s.Name)
-		}
-		return nil
-	}, err
+	switch {
+	case err != nil:
+		return err
+	case l.output == "name":
+		_, err := fmt.Fprint(s.stdout(), names)
+		return err
+	case len(rows) > 1:
+		return table(s.stdout(), "", rows)
+	case namespace == "":
+		s.note("No MCPServerAudits found in this cluster. %s run --image IMAGE creates one.", s.name)
+	default:
+		s.note("No MCPServerAudits found in namespace %s. %s list -A lists all namespaces.", namespace, s.name)
+	}
+	return nil
 }
 
 func (l *listing) heads() []cell {

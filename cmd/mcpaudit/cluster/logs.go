@@ -11,48 +11,44 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-var logsCommand = command{
-	name: "logs", takes: "NAME [-f]", about: "what runner and server write in the audit in progress",
-	examples: []string{"logs notes", "logs notes -f"},
-	setUp: func(f *pflag.FlagSet) action {
-		var l logging
-		f.BoolVarP(&l.follow, "follow", "f", false, "wait for the audit Pod, and follow it to its end")
-		return l.run
-	},
+func (s *session) logsCommand() *cobra.Command {
+	var l logging
+	c := &cobra.Command{
+		Use: "logs NAME", Short: "Print the logs of the audit in progress", Args: cli.Args(1, 1), ValidArgsFunction: s.completeAudit,
+		Example: s.examples("logs notes", "logs notes -f"),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := s.connection.open(s)
+			if err != nil {
+				return err
+			}
+			pod, err := l.find(c.Context(), s, a, args[0])
+			if err != nil {
+				return err
+			}
+			return l.print(c.Context(), s, a, pod)
+		},
+	}
+	c.Flags().BoolVarP(&l.follow, "follow", "f", false, "wait for the audit Pod, and follow the logs until it ends")
+	return c
 }
 
-// logging are the flags of logs.
+// logging holds the flags of logs.
 type logging struct {
 	follow bool
 }
 
-func (l *logging) run(ctx context.Context, s *session, args []string) (int, error) {
-	if len(args) != 1 {
-		return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
-	}
-	a, err := s.connection.open(s)
-	if err != nil {
-		return exitError, err
-	}
-	pod, err := l.find(ctx, s, a, args[0])
-	if err != nil {
-		return exitError, err
-	}
-	err = l.print(ctx, s, a, pod)
-	return status(err), err
-}
-
-// find finds the Pod of the audit in progress; to follow it, it is waited for.
+// find returns the Pod of the audit in progress. With follow it waits for one.
 func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*corev1.Pod, error) {
 	progress := s.progress(a.namespace + "/" + name)
 	defer progress.end()
@@ -67,28 +63,28 @@ func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*c
 			return pod, err
 		}
 		if auditing(audit) == nil && (settled(audit) || !l.follow) {
-			return nil, over(audit, s.Name)
+			return nil, notRunning(audit, s.name)
 		}
-		what := at(audit, s.now().Sub(began))
+		step := currentStep(audit, s.now().Sub(began))
 		if !l.follow {
-			return nil, fmt.Errorf("the audit of %s has no Pod yet: %s (-f waits for it)", place(audit), what)
+			return nil, fmt.Errorf("the audit of %s has no Pod yet: %s (-f waits for it)", place(audit), step)
 		}
-		progress.say(what, s.now().Sub(began))
-		if err := sleep(ctx, pause); err != nil {
+		progress.show(step, s.now().Sub(began))
+		if err := sleep(ctx, pollInterval); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// over says where the outcome is of an audit that is over.
-func over(a *v1alpha1.MCPServerAudit, program string) error {
+// notRunning returns the error for an audit that is not in progress.
+func notRunning(a *v1alpha1.MCPServerAudit, program string) error {
 	if a.Status.Verdict == "" {
-		return fmt.Errorf("no audit of %s is in progress, and there was none: %s show %s -n %s says why", place(a), program, a.Name, a.Namespace)
+		return fmt.Errorf("%s has not been audited yet, and no audit is in progress: see %s show %s -n %s", place(a), program, a.Name, a.Namespace)
 	}
-	return fmt.Errorf("no audit of %s is in progress, and its Pod is gone with its log: %s show %s -n %s has what came of it", place(a), program, a.Name, a.Namespace)
+	return fmt.Errorf("no audit of %s is in progress, and the log was deleted with its Pod: see the result with %s show %s -n %s", place(a), program, a.Name, a.Namespace)
 }
 
-// print prints the logs of all containers: one after the other, or as they come.
+// print prints the logs of all containers, one after the other unless they are followed.
 func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod) error {
 	var lock sync.Mutex
 	var group sync.WaitGroup
@@ -101,7 +97,7 @@ func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod
 		out := &lines{container: name, write: func(text string) {
 			lock.Lock()
 			defer lock.Unlock()
-			_, _ = io.WriteString(s.Stdout, text) // a closed pipe ends the program
+			_, _ = io.WriteString(s.stdout(), text) // a closed pipe ends the program
 		}}
 		work := func() {
 			if err := l.one(ctx, a, pod, out); err != nil {
@@ -136,18 +132,18 @@ func (l *logging) one(ctx context.Context, a *api, pod *corev1.Pod, out *lines) 
 			out.line("(not started: " + why + ")")
 			return nil
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := sleep(ctx, pollInterval); err != nil {
 			return err
 		}
 		var err error
-		if pod, err = a.again(ctx, pod); err != nil || pod == nil {
-			return err // nil: it ended before the container began
+		if pod, err = a.refresh(ctx, pod); err != nil || pod == nil {
+			return err // nil: the Pod ended before the container started
 		}
 	}
 }
 
-// again reads a Pod once more; nil if it is gone.
-func (a *api) again(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+// refresh reads a Pod again; nil if it is gone.
+func (a *api) refresh(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	var now corev1.Pod
 	err := a.explain(decode(ctx, a.core.Get().Namespace(pod.Namespace).Resource("pods").Name(pod.Name), &now), aPod, pod.Name)
 	switch {
@@ -156,7 +152,7 @@ func (a *api) again(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	case err == nil && (now.Status.Phase == corev1.PodFailed || now.Status.Phase == corev1.PodSucceeded):
 		for _, all := range [][]corev1.ContainerStatus{now.Status.InitContainerStatuses, now.Status.ContainerStatuses} {
 			for i := range all {
-				all[i].State.Waiting = nil // for nothing any more
+				all[i].State.Waiting = nil // it will not start any more
 			}
 		}
 	}
@@ -227,7 +223,7 @@ func (l *lines) line(text string) {
 	l.write(fmt.Sprintf("%-8s %s%s\n", l.container, render.Escape(text), more))
 }
 
-// sleep waits, unless it is told to stop.
+// sleep waits unless ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -9,152 +9,171 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 )
 
-var runCommand = command{
-	name: "run", takes: "--image IMAGE [-- COMMAND...]", about: "audit an image now, and wait for the verdict",
-	examples: []string{
-		"run --image registry.example/notes:1.4",
-		"run --image registry.example/notes:1.4 --rm --timeout 10m -- node server.js --stdio",
-		"run --image registry.example/search:2 --transport http --port 3000 --name search",
-	},
-	setUp: func(f *pflag.FlagSet) action {
-		var r running
-		f.StringVar(&r.image, "image", "", "image of the server (required)")
-		f.StringVar(&r.name, "name", "", "name of the MCPServerAudit (default: that of the image, and some letters)")
-		f.StringVar(&r.transport, "transport", "stdio", "how the server is talked to: stdio, http (streamable HTTP) or sse (HTTP+SSE)")
-		f.Int32Var(&r.port, "port", 0, "where the server listens, with http and sse")
-		f.StringVar(&r.path, "path", "", "path of its endpoint (default: /mcp, or /sse)")
-		f.StringArrayVar(&r.env, "env", nil, "NAME=VALUE for the server; may be repeated; no place for a secret")
-		f.StringArrayVar(&r.pullSecrets, "image-pull-secret", nil, "a Secret of the namespace to pull the image with; may be repeated")
-		f.StringVar(&r.failOn, "fail-on", "high", "lowest severity that fails: never, info, low, medium, high or critical")
-		f.DurationVar(&r.timeout, "timeout", 5*time.Minute, "longest time that the server is exercised, 10s to 1h")
-		f.DurationVar(&r.wait, "wait", 30*time.Minute, "longest time until the verdict, with queue and pull; 0: do not wait")
-		f.BoolVar(&r.remove, "rm", false, "delete the audit and its report when they have been shown")
-		f.StringVarP(&r.output, "output", "o", "table", "table, wide, json or yaml, as of show")
-		return r.run
-	},
+func (s *session) runCommand() *cobra.Command {
+	var r running
+	c := &cobra.Command{
+		Use: "run --image IMAGE [flags] [-- COMMAND...]", Short: "Audit an image now, and wait for the verdict",
+		Long: "Audit an image now, and wait for the verdict. mcpaudit run audits a server on this machine.",
+		Example: s.examples(
+			"run --image registry.example/notes:1.4",
+			"run --image registry.example/notes:1.4 --rm --timeout 10m -- node server.js --stdio",
+			"run --image registry.example/search:2 --transport http --port 3000 --name search"),
+		Args: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() > 0 {
+				return fmt.Errorf("unexpected argument %q before \"--\"", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, command []string) error { return r.run(c.Context(), s, command) },
+	}
+	f := c.Flags()
+	f.StringVar(&r.image, "image", "", "image of the server (required)")
+	f.StringVar(&r.name, "name", "", "name of the MCPServerAudit (default: that of the image, with a random suffix)")
+	cli.Transport(c, &r.transport)
+	f.Int32Var(&r.port, "port", 0, "port that the server listens on, with http and sse")
+	f.StringVar(&r.path, "path", "", "path of the endpoint (default /mcp, with sse /sse)")
+	f.StringArrayVar(&r.env, "env", nil, "NAME=VALUE for the environment of the server, not for secrets; may be repeated")
+	f.StringArrayVar(&r.pullSecrets, "image-pull-secret", nil, "Secret of the namespace to pull the image with; may be repeated")
+	cli.FailOn(c, &r.failOn)
+	f.DurationVar(&r.timeout, "timeout", 5*time.Minute, "longest duration of the audit itself, 10s to 1h")
+	f.DurationVar(&r.wait, "wait", 30*time.Minute, "longest wait for the verdict, including queue and pull; 0: do not wait")
+	f.BoolVar(&r.remove, "rm", false, "delete the audit and its report after showing them")
+	cli.Output(c, &r.output, "table", "wide", "json", "yaml")
+	cli.Require(c, "image")
+	return c
 }
 
-// running are the flags of run.
+// running holds the flags of run.
 type running struct {
-	image, name, transport, path, failOn, output string
-	port                                         int32
-	env, pullSecrets                             []string
-	timeout, wait                                time.Duration
-	remove                                       bool
+	image, name, path, output string
+	transport                 plan.Transport
+	failOn                    report.Severity
+	port                      int32
+	env, pullSecrets          []string
+	timeout, wait             time.Duration
+	remove                    bool
 }
 
-// pause is how long is waited between two looks at an audit. To look is cheaper
-// than to get a watch right across whatever happens to the connection.
-const pause = time.Second
+// The range of --timeout, as in spec.timeout.
+const (
+	minTimeout = 10 * time.Second
+	maxTimeout = time.Hour
+)
 
-// farewell is the time for what is left to do after Ctrl-C.
-const farewell = 10 * time.Second
+// pollInterval is the time between two reads of an audit. Polling is simpler than a watch
+// that survives every interruption of the connection.
+const pollInterval = time.Second
 
-func (r *running) run(ctx context.Context, s *session, command []string) (int, error) {
-	audit, err := r.audit(s, command)
+// deleteTimeout bounds the deletion by --rm after Ctrl-C.
+const deleteTimeout = 10 * time.Second
+
+func (r *running) run(ctx context.Context, s *session, command []string) error {
+	audit, err := r.audit(command)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	a, err := s.connection.open(s)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	audit.Namespace = a.namespace
 	created, err := a.create(ctx, audit)
 	if err != nil {
-		return exitError, err
+		return err
 	}
 	if r.wait == 0 {
-		_, err := fmt.Fprintf(s.Stdout, "mcpserveraudit.mcpaudit.dev/%s\n", created.Name)
-		return status(err), err
+		_, err := fmt.Fprintf(s.stdout(), "mcpserveraudit.mcpaudit.dev/%s\n", created.Name)
+		return err
 	}
-	code, err := r.follow(ctx, s, a, created)
+	err = r.follow(ctx, s, a, created)
 	if !r.remove {
-		return code, err
+		return err
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell) // Ctrl-C does not keep it
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout) // after Ctrl-C as well
 	defer cancel()
-	if gone := a.delete(last, created); gone != nil && !errors.Is(gone, errAbsent) {
-		return exitError, errors.Join(err, fmt.Errorf("the audit is left: %w: kubectl delete mcpserveraudit %s -n %s", gone, created.Name, created.Namespace))
+	if failed := a.delete(last, created); failed != nil && !errors.Is(failed, errAbsent) {
+		var exit cli.ExitError
+		if errors.As(err, &exit) {
+			err = exit.Err // of the two exit codes that of the failed deletion counts
+		}
+		return errors.Join(err, fmt.Errorf("audit %s was not deleted: %w; delete it with kubectl delete mcpserveraudit %s -n %s",
+			place(created), failed, created.Name, created.Namespace))
 	}
-	return code, err
+	return err
 }
 
 // follow waits for the verdict and shows it.
-func (r *running) follow(ctx context.Context, s *session, a *api, created *v1alpha1.MCPServerAudit) (int, error) {
+func (r *running) follow(ctx context.Context, s *session, a *api, created *v1alpha1.MCPServerAudit) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.wait, errWaited)
 	defer cancel()
 	audit, err := s.wait(limited, a, created)
-	left := fmt.Sprintf("the audit %s goes on in the cluster: %s show %s -n %s shows it, kubectl delete mcpserveraudit %s -n %s ends it",
-		place(created), s.Name, created.Name, created.Namespace, created.Name, created.Namespace)
+	rest := fmt.Sprintf("audit %s continues in the cluster: see %s show %s -n %s, or stop it with kubectl delete mcpserveraudit %s -n %s",
+		place(created), s.name, created.Name, created.Namespace, created.Name, created.Namespace)
 	if r.remove {
-		left = fmt.Sprintf("the audit %s is deleted, as --rm says", place(created))
+		rest = fmt.Sprintf("audit %s is deleted (--rm)", place(created))
 	}
 	switch {
 	case errors.Is(context.Cause(limited), errWaited) && err != nil:
-		return exitError, fmt.Errorf("no verdict within --wait %s: %s", r.wait, left)
+		return fmt.Errorf("no verdict within --wait %s: %s", r.wait, rest)
 	case errors.Is(err, context.Canceled):
-		return exitError, fmt.Errorf("interrupted: %s", left)
+		return fmt.Errorf("interrupted: %s", rest)
 	case err != nil:
-		return exitError, err
+		return err
 	}
 	if err := s.show(ctx, a, audit, r.output); err != nil {
-		return exitError, err
+		return err
 	}
-	return code(audit), nil
+	return exit(audit)
 }
 
-// code is the exit code of a verdict, or of a spec that cannot be audited.
-func code(audit *v1alpha1.MCPServerAudit) int {
+// exit returns the error that has the exit code of a verdict, or of a spec that cannot be
+// audited.
+func exit(audit *v1alpha1.MCPServerAudit) error {
 	switch audit.Status.Verdict {
 	case v1alpha1.VerdictPass:
-		return 0
+		return nil
 	case v1alpha1.VerdictFail:
-		return exitFail
+		return cli.Exit(exitFail, nil)
 	case v1alpha1.VerdictInconclusive:
-		return exitInconclusive
+		return cli.Exit(exitInconclusive, nil)
 	}
-	return exitError
+	return cli.Exit(1, nil)
 }
 
 var errWaited = errors.New("waited long enough")
 
-// audit is the object to create.
-func (r *running) audit(s *session, command []string) (*v1alpha1.MCPServerAudit, error) {
-	if err := r.check(s); err != nil {
+// audit returns the object to create.
+func (r *running) audit(command []string) (*v1alpha1.MCPServerAudit, error) {
+	if err := r.check(); err != nil {
 		return nil, err
 	}
 	audit := &v1alpha1.MCPServerAudit{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: string(anAudit)},
 		ObjectMeta: metav1.ObjectMeta{Name: r.name},
 		Spec: v1alpha1.MCPServerAuditSpec{
-			Server:  v1alpha1.Server{Image: r.image, Port: r.port, Path: r.path, Command: command},
+			Server: v1alpha1.Server{
+				Image: r.image, Transport: v1alpha1.Transport(r.transport.Name), Port: r.port, Path: r.path, Command: command,
+			},
+			FailOn:  cmp.Or(v1alpha1.FailOn(r.failOn), v1alpha1.FailOnNever),
 			Timeout: metav1.Duration{Duration: r.timeout},
 		},
 	}
 	if r.name == "" {
 		audit.GenerateName = nameOf(r.image)
 	}
-	transport, known := plan.ByFlag(r.transport)
-	if !known {
-		return nil, fmt.Errorf("--transport %q: it is stdio, http or sse", r.transport)
-	}
-	audit.Spec.Server.Transport = v1alpha1.Transport(transport.Name)
-	var err error
-	if audit.Spec.FailOn, err = choice("fail-on", r.failOn, thresholds, "never, info, low, medium, high or critical"); err != nil {
-		return nil, err
-	}
 	for _, entry := range r.env {
 		name, value, ok := strings.Cut(entry, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--env %q: it is of the form NAME=VALUE", entry)
+			return nil, fmt.Errorf("--env: invalid value %q (want NAME=VALUE)", entry)
 		}
 		audit.Spec.Server.Env = append(audit.Spec.Server.Env, v1alpha1.EnvVar{Name: name, Value: value})
 	}
@@ -164,48 +183,28 @@ func (r *running) audit(s *session, command []string) (*v1alpha1.MCPServerAudit,
 	return audit, nil
 }
 
-func (r *running) check(s *session) error {
-	transport, _ := plan.ByFlag(r.transport)
-	listens := transport.Listens
-	switch {
-	case r.image == "":
-		return fmt.Errorf("which image? %s run --image IMAGE; for a server on this machine: mcpaudit run -- COMMAND", s.Name)
-	case r.timeout < 10*time.Second || r.timeout > time.Hour:
-		return fmt.Errorf("--timeout %s: it is from 10s to 1h", r.timeout)
-	case r.wait < 0:
-		return fmt.Errorf("--wait %s: it is 0 or more", r.wait)
-	case !listens && r.port != 0:
-		return fmt.Errorf("--port %d: a stdio server has none: add --transport http or sse", r.port)
-	case !listens && r.path != "":
-		return fmt.Errorf("--path %q: a stdio server has none: add --transport http or sse", r.path)
-	case listens && (r.port < 1 || r.port > 65535):
-		return fmt.Errorf("--port %d: with --transport %s it is from 1 to 65535, where the server listens", r.port, r.transport)
+func (r *running) check() error {
+	if err := plan.Within("--timeout", r.timeout, minTimeout, maxTimeout); err != nil {
+		return err
 	}
-	return oneOf(r.output, "table", "wide", "json", "yaml")
-}
-
-var thresholds = map[string]v1alpha1.FailOn{
-	"never": v1alpha1.FailOnNever, "info": "Info", "low": "Low", "medium": "Medium", "high": "High", "critical": "Critical",
-}
-
-// choice reads a flag that is one of some words.
-func choice[T any](flag, value string, words map[string]T, are string) (T, error) {
-	word, ok := words[value]
-	if !ok {
-		return word, fmt.Errorf("--%s %q: it is %s", flag, value, are)
+	if r.wait < 0 {
+		return fmt.Errorf("--wait: invalid value %s (want at least 0s)", r.wait)
 	}
-	return word, nil
+	if r.transport.Listens && r.port == 0 {
+		return fmt.Errorf("--transport %s needs the --port that the server listens on", r.transport.Flag)
+	}
+	return cli.CheckListening(r.transport, int(r.port), r.path)
 }
 
-var noName = regexp.MustCompile(`[^a-z0-9]+`)
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf is the beginning of a name that tells the image: "notes-" for
+// nameOf returns the beginning of a name derived from the image: "notes-" for
 // "registry.example/team/notes:1.4".
 func nameOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	parts := strings.Split(image, "/")
 	name, _, _ := strings.Cut(parts[len(parts)-1], ":")
-	name = strings.Trim(noName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	const most = 40 // which leaves room for what the API server adds, and for the name of a Pod
 	name = strings.TrimRight(name[:min(len(name), most)], "-")
 	return cmp.Or(name, "audit") + "-"

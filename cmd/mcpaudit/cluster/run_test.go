@@ -102,8 +102,8 @@ func TestRunInterrupted(t *testing.T) {
 		says  string
 		left  int
 	}{
-		"kept":    {nil, "interrupted: the audit team/mine goes on in the cluster: kubectl mcpaudit show mine -n team shows it, kubectl delete mcpserveraudit mine -n team ends it", 1},
-		"removed": {[]string{"--rm"}, "interrupted: the audit team/mine is deleted, as --rm says", 0},
+		"kept":    {nil, "interrupted: audit team/mine continues in the cluster: see kubectl mcpaudit show mine -n team, or stop it with kubectl delete mcpserveraudit mine -n team", 1},
+		"removed": {[]string{"--rm"}, "interrupted: audit team/mine is deleted (--rm)", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
@@ -120,7 +120,7 @@ func TestRunInterrupted(t *testing.T) {
 func TestRunWaits(t *testing.T) {
 	s := newServer(t)
 	o := s.call("run", "--image", "notes", "--name", "mine", "--wait", "1ms")
-	if want := "no verdict within --wait 1ms: the audit team/mine goes on in the cluster:"; o.code != 1 || !strings.HasPrefix(o.err, want) {
+	if want := "no verdict within --wait 1ms: audit team/mine continues in the cluster:"; o.code != 1 || !strings.HasPrefix(o.err, want) {
 		t.Errorf("%+v, want %q", o, want)
 	}
 	s = newServer(t)
@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 			`mcpserveraudits.mcpaudit.dev is forbidden: User "eve" cannot list resource "mcpserveraudits" in API group "mcpaudit.dev" in the namespace "team"`,
 			`forbidden: User "eve" cannot list resource "mcpserveraudits" in API group "mcpaudit.dev" in the namespace "team": ask for the ClusterRole view (edit, to change something) in that namespace`},
 		"unauthorized": {http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized",
-			"the cluster does not accept the credentials of the kubeconfig: log in again, or choose another --context"},
+			"the cluster rejected the credentials of the kubeconfig: log in again, or choose another --context"},
 		"other": {http.StatusInternalServerError, metav1.StatusReasonInternalError, "something\nelse", "something else"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestRefusals(t *testing.T) {
 	t.Run("no such kind", func(t *testing.T) {
 		s := newServer(t)
 		s.refuse = func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true }
-		want := "the cluster does not know MCPServerAudits: the operator is not installed there (make deploy), or --context names another cluster"
+		want := "the cluster has no MCPServerAudits: install the operator (make deploy), or choose another --context"
 		if o := s.call("list"); o.err != want {
 			t.Errorf("%+v, want %q", o, want)
 		}
@@ -184,7 +184,7 @@ func TestRefusals(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
 		s := newServer(t)
 		o := s.call("list", "--server", "http://127.0.0.1:1")
-		if want := "http://127.0.0.1:1 does not answer (connect: connection refused): is it the right --context?"; o.err != want {
+		if want := "http://127.0.0.1:1 does not answer (connect: connection refused): check --context"; o.err != want {
 			t.Errorf("%+v, want %q", o, want)
 		}
 	})
@@ -213,7 +213,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%v: %+v", err, list)
 	}
 	o = team(t).call("show", "calm", "-o", "json")
-	if want := "the last audit of calm made no report: what there is, is its status: kubectl get mcpserveraudit calm -n team -o json"; o.err != want {
+	if want := "the last audit of calm has no report; see its status with kubectl get mcpserveraudit calm -n team -o json"; o.err != want {
 		t.Errorf("%+v, want %q", o, want)
 	}
 }
@@ -234,7 +234,7 @@ func TestApprove(t *testing.T) {
 		if diff := cmp.Diff(want, sent.Spec); diff != "" || sent.Metadata.UID != "uid-notes" {
 			t.Errorf("patch of %q (-want +got):\n%s", sent.Metadata.UID, diff)
 		}
-		if want := "team/notes is pinned to " + string(digest("2")) + " now; the operator audits it again.\n"; o.stderr != want {
+		if want := "team/notes is now pinned to " + string(digest("2")) + "; the operator audits it again.\n"; o.stderr != want {
 			t.Errorf("%q, want %q", o.stderr, want)
 		}
 	})
@@ -243,7 +243,7 @@ func TestApprove(t *testing.T) {
 			a.Status.Conditions = nil
 			set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "spec.schedule: no.")
 		}))
-		if o := s.call("approve", "notes", "--apply"); o.code != 1 || o.stdout != "" || len(s.sent) != 0 || !strings.Contains(o.err, "cannot be followed") {
+		if o := s.call("approve", "notes", "--apply"); o.code != 1 || o.stdout != "" || len(s.sent) != 0 || !strings.Contains(o.err, "is invalid or not allowed") {
 			t.Errorf("%+v, sent %v", o, s.sent)
 		}
 	})
@@ -251,13 +251,13 @@ func TestApprove(t *testing.T) {
 		s := newServer(t, anAudit("notes", failed, func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest("2")}
 		}))
-		if o := s.call("approve", "notes", "--apply"); o.code != 0 || o.stdout != "" || len(s.sent) != 0 || !strings.Contains(o.stderr, "is pinned to the manifest of its last audit already") {
+		if o := s.call("approve", "notes", "--apply"); o.code != 0 || o.stdout != "" || len(s.sent) != 0 || !strings.Contains(o.stderr, "is already pinned to the manifest of its last audit") {
 			t.Errorf("%+v, sent %v", o, s.sent)
 		}
 	})
 	for name, test := range map[string]struct {
-		kept   func(*v1alpha1.MCPServerAudit)
-		keeper string
+		managed func(*v1alpha1.MCPServerAudit)
+		manager string
 	}{
 		"Flux": {func(a *v1alpha1.MCPServerAudit) {
 			a.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
@@ -276,13 +276,13 @@ func TestApprove(t *testing.T) {
 		}, "Argo CD"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t, anAudit("notes", failed, test.kept))
+			s := newServer(t, anAudit("notes", failed, test.managed))
 			o := s.call("approve", "notes", "--apply")
-			want := test.keeper + " keeps team/notes as its source has it, and would undo the change: put the patch above there; nothing was applied"
+			want := test.manager + " manages team/notes and would undo the change: apply the patch above to its source; nothing was changed"
 			if o.err != want || o.code != 1 || len(s.sent) != 0 || !strings.Contains(o.stdout, "manifestDigest: "+string(digest("2"))) {
 				t.Errorf("%+v, want %q, sent %v", o, want, s.sent)
 			}
-			if o = s.call("approve", "notes"); o.code != 0 || o.stderr != test.keeper+" keeps team/notes as its source has it: put this patch there.\n" {
+			if o = s.call("approve", "notes"); o.code != 0 || o.stderr != test.manager+" manages team/notes: apply this patch to its source.\n" {
 				t.Errorf("%+v", o)
 			}
 		})
@@ -323,7 +323,7 @@ func TestComplete(t *testing.T) {
 	s := team(t)
 	t.Setenv("KUBECONFIG", s.kubeconfig)
 	for words, want := range map[string]string{
-		"":                     "list show run logs diff approve help version :4",
+		"":                     "list show run logs diff approve version help :4",
 		"a":                    "approve :4",
 		"show ":                "again blind calm changed first fresh notes :4",
 		"show c":               "calm changed :4",
@@ -334,10 +334,14 @@ func TestComplete(t *testing.T) {
 		"logs --f":             "--follow :4",
 		"show --context no-x ": ":4",
 	} {
-		var stdout bytes.Buffer
-		code, err := cluster.Plugin(t.Context(), "/usr/bin/kubectl_complete-mcpaudit", strings.Split(words, " "), cluster.Program{Stdout: &stdout})
-		if got := strings.Join(strings.Fields(stdout.String()), " "); got != want || code != 0 || err != nil {
-			t.Errorf("%q: %q, want %q (%d, %v)", words, got, want, code, err)
+		o := execute(t.Context(), time.Now, append([]string{"/usr/bin/kubectl_complete-mcpaudit"}, strings.Split(words, " ")...))
+		var got []string
+		for line := range strings.Lines(o.stdout) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), "\t") // its description
+			got = append(got, word)
+		}
+		if got := strings.Join(got, " "); got != want || o.code != 0 || o.err != "" {
+			t.Errorf("%q: %q, want %q (%d, %s)", words, got, want, o.code, o.err)
 		}
 	}
 }
@@ -360,8 +364,8 @@ func TestNoCluster(t *testing.T) {
 	if _, err := os.Stat(os.Getenv("KUBECONFIG")); err == nil {
 		t.Fatal("there is one")
 	}
-	_, err := cluster.Main(t.Context(), []string{"list"}, cluster.Program{Name: "kubectl mcpaudit", Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer)})
-	if want := "no cluster is given: set KUBECONFIG, or --kubeconfig"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %q", err, want)
+	o := execute(t.Context(), time.Now, []string{"kubectl-mcpaudit", "list"})
+	if want := "no cluster: set KUBECONFIG or --kubeconfig"; o.err != want {
+		t.Errorf("%q, want %q", o.err, want)
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
 )
 
@@ -200,9 +201,15 @@ type outcome struct {
 func (s *server) call(args ...string) outcome { return s.callWith(s.t.Context(), args...) }
 
 func (s *server) callWith(ctx context.Context, args ...string) outcome {
+	return execute(ctx, func() time.Time { return clock }, append([]string{"kubectl-mcpaudit", "--kubeconfig", s.kubeconfig}, args...))
+}
+
+func execute(ctx context.Context, now func() time.Time, args []string) outcome {
 	var stdout, stderr bytes.Buffer
-	p := cluster.Program{Name: "kubectl mcpaudit", Version: "mcpaudit v1", Stdout: &stdout, Stderr: &stderr, Now: func() time.Time { return clock }}
-	code, err := cluster.Main(ctx, append([]string{"--kubeconfig", s.kubeconfig}, args...), p)
+	root, args := cluster.Plugin(args, "mcpaudit v1", now)
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	code, err := cli.Run(ctx, root, args)
 	o := outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 	if err != nil {
 		o.err = err.Error()

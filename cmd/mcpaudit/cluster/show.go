@@ -7,40 +7,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-var showCommand = command{
-	name: "show", takes: "NAME", about: "the verdict and why: findings, coverage, drift, history",
-	examples: []string{"show notes", "show notes -o wide", "show notes -o json > report.json", "show notes -o sarif > notes.sarif"},
-	setUp: func(f *pflag.FlagSet) action {
-		var output string
-		f.StringVarP(&output, "output", "o", "table", "table; wide (all that was seen); or the report, as of mcpaudit run -o: "+strings.Join(outputs()[2:], ", "))
-		return func(ctx context.Context, s *session, args []string) (int, error) {
-			if err := oneOf(output, outputs()...); err != nil {
-				return exitError, err
-			}
-			if len(args) != 1 {
-				return exitError, fmt.Errorf("give the name of one audit: %s list shows them", s.Name)
-			}
+func (s *session) showCommand() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use: "show NAME", Short: "Show a verdict and why: findings, coverage, drift, history", Args: cli.Args(1, 1), ValidArgsFunction: s.completeAudit,
+		Long: `Show a verdict and why: findings, coverage, drift, history. The output wide has all
+that was observed; json and the others are the report, as of mcpaudit run -o.`,
+		Example: s.examples("show notes", "show notes -o wide", "show notes -o json > report.json", "show notes -o sarif > notes.sarif"),
+		RunE: func(c *cobra.Command, args []string) error {
 			a, err := s.connection.open(s)
 			if err != nil {
-				return exitError, err
+				return err
 			}
-			audit, err := a.audit(ctx, args[0])
+			audit, err := a.audit(c.Context(), args[0])
 			if err != nil {
-				return exitError, err
+				return err
 			}
-			err = s.show(ctx, a, audit, output)
-			return status(err), err
-		}
-	},
+			return s.show(c.Context(), a, audit, output)
+		},
+	}
+	cli.Output(c, &output, outputs()...)
+	return c
 }
 
 // show prints an audit.
@@ -52,30 +49,30 @@ func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 	case output == "table", output == "wide":
 		return v.print(s, output == "wide")
 	case v.report == nil:
-		return fmt.Errorf("%s: what there is, is its status: kubectl get mcpserveraudit %s -n %s -o %s", v.missing(), audit.Name, audit.Namespace,
+		return fmt.Errorf("%s; see its status with kubectl get mcpserveraudit %s -n %s -o %s", v.missing(), audit.Name, audit.Namespace,
 			statusOutput(output))
 	}
 	if !settled(audit) {
-		line(s.Stderr, "The spec of %s has changed since: the report is about what it was before.", render.Escape(place(audit)))
+		line(s.stderr(), "The spec of %s has changed since this report.", render.Escape(place(audit)))
 	}
 	f, _ := render.FormatNamed(output)
 	if f.Name == "json" || f.Name == "yaml" {
-		return s.format(f, *v.report) // as it is stored
+		return cli.WriteReport(s.stdout(), f, *v.report) // as stored
 	}
-	return s.format(f, v.current())
+	return cli.WriteReport(s.stdout(), f, v.current())
 }
 
-// current is the report for the forms that pipelines read: a Pass of which the audit
-// does not say any more that it holds is none, as in a policy report.
+// current returns the report for formats that pipelines read. As in a policy report, a
+// Pass that the audit has outlived is Inconclusive.
 func (v *view) current() report.Report {
 	r, ready := *v.report, condition(v.audit, v1alpha1.ConditionReady)
-	why := report.Incomplete{Reason: "NotCurrent", Message: "the spec has changed since the audit, which passed: there is no verdict on it yet"}
+	why := report.Incomplete{Reason: "NotCurrent", Message: "the spec has changed since the audit passed; it has no verdict yet"}
 	switch {
 	case r.Verdict != report.VerdictPass:
 		return r
 	case !settled(v.audit):
 	case ready == nil || ready.Status != metav1.ConditionTrue:
-		why.Message = "the audit passed, and is not Ready any more"
+		why.Message = "the audit passed but is no longer Ready"
 		if ready != nil {
 			why.Message += " (" + ready.Reason + "): " + ready.Message
 		}
@@ -86,7 +83,7 @@ func (v *view) current() report.Report {
 	return r
 }
 
-// statusOutput is a form in which kubectl shows a status.
+// statusOutput returns the output of kubectl that is closest to one of ours.
 func statusOutput(output string) string {
 	if output == "json" {
 		return output
@@ -94,14 +91,14 @@ func statusOutput(output string) string {
 	return "yaml"
 }
 
-// view is an audit with what is kept of it.
+// view is an audit with its reports.
 type view struct {
 	audit  *v1alpha1.MCPServerAudit
 	report *report.Report                 // of the last audit; nil if there is none
 	kept   []metav1.PartialObjectMetadata // latest first
 }
 
-// view reads what belongs to an audit.
+// view reads the reports of an audit.
 func (a *api) view(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*view, error) {
 	v := &view{audit: audit}
 	var err error
@@ -120,18 +117,18 @@ func (a *api) view(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*view, 
 	return v, nil
 }
 
-// missing says why there is no report.
+// missing explains why there is no report.
 func (v *view) missing() string {
 	switch {
 	case v.audit.Status.Verdict == "":
 		return fmt.Sprintf("%s has not been audited yet", v.audit.Name)
 	case v.audit.Status.ReportRef == nil:
-		return fmt.Sprintf("the last audit of %s made no report", v.audit.Name)
+		return fmt.Sprintf("the last audit of %s has no report", v.audit.Name)
 	}
-	return fmt.Sprintf("the report %s of %s is not kept any more", v.audit.Status.ReportRef.Name, v.audit.Name)
+	return fmt.Sprintf("the report %s of %s has been deleted", v.audit.Status.ReportRef.Name, v.audit.Name)
 }
 
-// print writes the view for people; all that was seen if it is to be wide.
+// print writes the view as text; with wide, everything that was observed.
 func (v *view) print(s *session, wide bool) error {
 	var text strings.Builder
 	v.head(s, &text)
@@ -151,11 +148,11 @@ func (v *view) print(s *session, wide bool) error {
 	if err := v.history(s, &text); err != nil {
 		return err
 	}
-	_, err := io.WriteString(s.Stdout, text.String())
+	_, err := io.WriteString(s.stdout(), text.String())
 	return err
 }
 
-// head is the verdict and why, and what the audit waits for.
+// head writes the verdict and why, and what the audit waits for.
 func (v *view) head(s *session, w io.Writer) {
 	a := v.audit
 	of := verdict(a)
@@ -166,7 +163,7 @@ func (v *view) head(s *session, w io.Writer) {
 	ready, running := condition(a, v1alpha1.ConditionReady), auditing(a)
 	switch {
 	case ready == nil:
-		line(w, "Nothing has taken it up yet: the operator makes the audits (kubectl get pods -n mcpaudit-system).")
+		line(w, "No status yet: is the operator running? (kubectl get pods -n mcpaudit-system)")
 	case running == nil || running.Message != ready.Message:
 		line(w, "%s", render.Escape(v.why(ready)))
 	}
@@ -175,25 +172,25 @@ func (v *view) head(s *session, w io.Writer) {
 			render.Escape(running.Message))
 	}
 	if !settled(a) && a.Status.Verdict != "" {
-		line(w, "The spec has changed since: that verdict is about what it was before.")
+		line(w, "The spec has changed since this verdict.")
 	}
 	line(w, "")
 }
 
-// why is the message of Ready. Where the findings follow, it need not name them.
+// why returns the message of Ready, without the findings where they follow.
 func (v *view) why(ready *metav1.Condition) string {
 	if v.report != nil && v.report.Message != "" && ready.Status == metav1.ConditionFalse && v.audit.Status.Verdict == v1alpha1.VerdictFail &&
 		ready.Reason != v1alpha1.ReasonManifestDrifted && ready.Reason != v1alpha1.ReasonSuspended {
 		text := v.report.Message
 		if v.audit.Status.Drift != nil {
-			text += "; and the manifest is not the one of the baseline"
+			text += "; and the manifest differs from the baseline"
 		}
 		return text
 	}
 	return ready.Message
 }
 
-// facts returns what else there is to know, a line each.
+// facts writes a line for each fact.
 func (v *view) facts(s *session, w io.Writer) {
 	a := v.audit
 	fact := func(name, text string) {
@@ -234,7 +231,7 @@ func (v *view) facts(s *session, w io.Writer) {
 	}
 }
 
-// when is the time of the last audit.
+// when returns the time of the last audit.
 func (v *view) when(now time.Time) string {
 	at := v.audit.Status.LastAuditTime
 	if at == nil {
@@ -247,7 +244,7 @@ func (v *view) when(now time.Time) string {
 	return text
 }
 
-// next is the time of the next audit.
+// next returns the time of the next audit.
 func (v *view) next(now time.Time) string {
 	at := v.audit.Status.NextAuditTime
 	switch {
@@ -261,7 +258,7 @@ func (v *view) next(now time.Time) string {
 	return moment(at.Time) + ", due"
 }
 
-// findings returns the findings of the status, where there is no report.
+// findings writes the findings of the status, for an audit without a report.
 func (v *view) findings(s *session, w io.Writer) {
 	for _, f := range v.audit.Status.TopFindings {
 		severity := report.Severity(f.Severity)
@@ -285,7 +282,7 @@ func (v *view) findings(s *session, w io.Writer) {
 	}
 }
 
-// history are the last audits, and the reports that are kept of them.
+// history writes the last audits and their reports.
 func (v *view) history(s *session, w io.Writer) error {
 	if len(v.audit.Status.History) == 0 {
 		return nil

@@ -1,7 +1,4 @@
-// Package terminal is what the command line has to know about where it writes to:
-// whether a person reads it there, and how to keep a server's texts from being
-// obeyed by it.
-package terminal
+package cli
 
 import (
 	"bytes"
@@ -13,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// Is reports whether w is a terminal.
-func Is(w io.Writer) bool {
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -22,12 +19,11 @@ func Is(w io.Writer) bool {
 // Colours reports whether colours are wanted: on a terminal, unless NO_COLOR is
 // set (no-color.org).
 func Colours(w io.Writer) bool {
-	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Lines escapes a text of many lines for a terminal, line by line. What is read by
-// a program goes there as it is.
-func Lines(text []byte) []byte {
+// EscapeLines escapes each line of a text that a server wrote parts of.
+func EscapeLines(text []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(text) {
 		ended := bytes.HasSuffix(line, []byte("\n"))

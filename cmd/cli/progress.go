@@ -1,4 +1,4 @@
-package terminal
+package cli
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ type Progress struct{ w io.Writer }
 
 // NewProgress shows progress on w.
 func NewProgress(w io.Writer) Progress {
-	if !Is(w) {
+	if !IsTerminal(w) {
 		return Progress{}
 	}
 	return Progress{w}

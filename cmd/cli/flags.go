@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// enum implements pflag.Value.
+type enum[T any] struct {
+	to    *T
+	text  string
+	words []string
+	find  func(word string) (T, bool)
+}
+
+func (e *enum[T]) String() string { return e.text }
+func (e *enum[T]) Type() string   { return "string" }
+
+func (e *enum[T]) Set(text string) error {
+	value, ok := e.find(text)
+	if !ok {
+		return fmt.Errorf("want one of %s", strings.Join(e.words, ", "))
+	}
+	*e.to, e.text = value, text
+	return nil
+}
+
+// Flag names a flag and describes it.
+type Flag struct{ Name, Short, Default, Usage string }
+
+// Enum adds a flag that takes one of a few words, which complete in a shell.
+func Enum[T any](c *cobra.Command, to *T, flag Flag, words []string, find func(word string) (T, bool)) {
+	e := &enum[T]{to: to, words: words, find: find}
+	if err := e.Set(flag.Default); err != nil {
+		panic(fmt.Sprintf("default of --%s: %v", flag.Name, err))
+	}
+	c.Flags().VarP(e, flag.Name, flag.Short, flag.Usage)
+	if err := c.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// Output adds -o; the first of the formats is the default.
+func Output(c *cobra.Command, to *string, formats ...string) {
+	Enum(c, to, Flag{"output", "o", formats[0], "output format: " + strings.Join(formats, ", ")}, formats,
+		func(word string) (string, bool) { return word, slices.Contains(formats, word) })
+}
+
+// Named finds one of names by its word.
+func Named[T ~string](names []T) func(word string) (T, bool) {
+	return func(word string) (T, bool) {
+		i := slices.IndexFunc(names, func(name T) bool { return strings.EqualFold(strings.ReplaceAll(word, "-", ""), string(name)) })
+		if i < 0 {
+			return "", false
+		}
+		return names[i], true
+	}
+}
+
+// Words returns names as they are typed: ReadOnlyHinted is read-only-hinted.
+func Words[T ~string](names []T) []string {
+	var all []string
+	for _, name := range names {
+		var word strings.Builder
+		for i, r := range string(name) {
+			if i > 0 && unicode.IsUpper(r) {
+				word.WriteByte('-')
+			}
+			word.WriteRune(unicode.ToLower(r))
+		}
+		all = append(all, word.String())
+	}
+	return all
+}
+
+// Require makes flags required.
+func Require(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := c.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// FailOn adds --fail-on; the severity is empty for never.
+func FailOn(c *cobra.Command, to *report.Severity) {
+	words := append(Words(report.Severities), "never")
+	slices.Reverse(words) // the lowest first
+	Enum(c, to, Flag{"fail-on", "", "high", "lowest severity that fails the audit: " + strings.Join(words, ", ")}, words,
+		func(word string) (report.Severity, bool) {
+			severity, ok := Named(report.Severities)(word)
+			return severity, ok || word == "never"
+		})
+}
+
+// Transport adds --transport.
+func Transport(c *cobra.Command, to *plan.Transport) {
+	Enum(c, to, Flag{"transport", "", "stdio", "transport of the server: stdio, http (streamable HTTP) or sse (HTTP+SSE)"},
+		[]string{"stdio", "http", "sse"}, plan.ByFlag)
+}
+
+// CheckListening checks --port and --path, which only servers that listen have.
+func CheckListening(transport plan.Transport, port int, path string) error {
+	switch {
+	case !transport.Listens && port != 0:
+		return fmt.Errorf("--port %d: a stdio server does not listen: add --transport http or sse", port)
+	case !transport.Listens && path != "":
+		return fmt.Errorf("--path %q: a stdio server does not listen: add --transport http or sse", path)
+	}
+	return plan.Within("--port", port, 0, 65535)
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/render"
+)
+
+// Write writes a text that a server wrote parts of. On a terminal what could be taken
+// for an order is escaped; a program gets every byte.
+func Write(w io.Writer, text []byte) error {
+	if IsTerminal(w) {
+		text = EscapeLines(text)
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// WriteReport writes a report in a format.
+func WriteReport(w io.Writer, format render.Format, r report.Report) error {
+	var text bytes.Buffer
+	if err := format.Write(&text, r); err != nil {
+		return err
+	}
+	return Write(w, text.Bytes())
+}
+
+// exitDiffers is the exit code of the diff commands for reports that differ.
+const exitDiffers = 3
+
+// WriteDifference writes a difference as a table or as JSON. It returns an error unless
+// both reports are known to be the same.
+func WriteDifference(w io.Writer, d render.Difference, output string) error {
+	var text bytes.Buffer
+	var err error
+	if output == "json" {
+		if err = render.DifferenceJSON(&text, d); err == nil {
+			err = Write(w, text.Bytes())
+		}
+	} else {
+		err = render.DifferenceTable(w, d, Colours(w))
+	}
+	if err != nil {
+		return err
+	}
+	switch same, known := d.Same(); {
+	case !same:
+		return Exit(exitDiffers, nil)
+	case !known:
+		return errors.New("one of the audits did not observe everything; no difference in what both observed")
+	}
+	return nil
+}

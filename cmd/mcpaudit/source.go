@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/least"
+)
+
+// readFile reads a file of at most limit bytes, which somebody hostile may have
+// written; "-" is standard input.
+func readFile(name string, limit int64) ([]byte, error) {
+	in := os.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }() // only read
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is larger than %d KiB", name, limit>>10)
+	}
+	return text, err
+}
+
+// maxSource bounds a report, in bytes: an object of the API server with a report in it.
+const maxSource = 4 << 20
+
+// readSource reads a report of --out-dir or -o json, or an MCPAuditReport as kubectl
+// get -o json prints it, which names the image as well.
+func readSource(name string) (least.Source, error) {
+	text, err := readFile(name, maxSource)
+	if err != nil {
+		return least.Source{}, fmt.Errorf("read report: %w", err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return least.Source{}, fmt.Errorf("%s is empty; want the report.json of an audit, or an MCPAuditReport", name)
+	}
+	var object struct {
+		Kind string          `json:"kind"`
+		Spec json.RawMessage `json:"spec"`
+	}
+	var inputs struct {
+		Audit struct {
+			Image       string `json:"image"`
+			ImageDigest string `json:"imageDigest"`
+		} `json:"audit"`
+	}
+	if json.Unmarshal(text, &object) == nil && object.Kind == "MCPAuditReport" {
+		text = object.Spec
+		if err := json.Unmarshal(text, &inputs); err != nil {
+			return least.Source{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, text) == nil {
+		text = compact.Bytes()
+	}
+	r, err := report.Decode(text)
+	if err != nil {
+		return least.Source{}, fmt.Errorf("%s: %w; want the report.json of an audit, or an MCPAuditReport", name, err)
+	}
+	return least.Source{Report: r, Image: inputs.Audit.Image, ImageDigest: inputs.Audit.ImageDigest}, nil
+}
+
+// loadReport reads the report of a source.
+func loadReport(name string) (report.Report, error) {
+	source, err := readSource(name)
+	return source.Report, err
+}
+
+// readReport reads a report whose manifest was listed to its end.
+func readReport(name string) (report.Report, error) {
+	r, err := loadReport(name)
+	if err == nil && r.ManifestDigest == "" {
+		err = fmt.Errorf("%s: the audit did not list the whole manifest; want the report of one that did", name)
+	}
+	return r, err
+}
