@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
@@ -94,5 +96,34 @@ func compare(t *testing.T, name string, o outcome) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got), go test -update rewrites it:\n%s", file, diff)
+	}
+}
+
+// The columns of list have the names of the CRD's printer columns, or show what those
+// cannot.
+func TestColumns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "crd", "bases", "mcpaudit.dev_mcpserveraudits.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				AdditionalPrinterColumns []struct{ Name string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"NAMESPACE", "NAME", "FINDINGS", "DRIFT", "TRIGGER"}
+	for _, column := range crd.Spec.Versions[0].AdditionalPrinterColumns {
+		known = append(known, strings.ToUpper(column.Name))
+	}
+	heads, _, _ := strings.Cut(team(t).call("list", "-A", "-o", "wide").stdout, "\n")
+	for _, head := range strings.Fields(heads) {
+		if !slices.Contains(known, head) {
+			t.Errorf("%s is no printer column: %v", head, known)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,13 +98,15 @@ func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string
 	return nil
 }
 
+// heads returns the names of the columns: those of the printer columns of the CRD, where
+// they show the same.
 func (l *listing) heads() []cell {
 	heads := plain("NAME", "VERDICT", "REASON", "RISK", "FINDINGS", "AUDITED", "NEXT")
 	if l.all {
 		heads = append(plain("NAMESPACE"), heads...)
 	}
 	if l.output == "wide" {
-		heads = append(heads, plain("TOOLS", "DRIFT", "TRIGGER", "SERVER")...)
+		heads = append(heads, plain("CALLED", "DRIFT", "TRIGGER", "IMAGE", "URL")...)
 	}
 	return heads
 }
@@ -122,13 +125,13 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 		row = append(plain(a.Namespace), row...)
 	}
 	if l.output == "wide" {
-		row = append(row, plain(tools(a), drifted(a.Status.Drift), trigger(a), server(a))...)
+		row = append(row, plain(called(a), drifted(a.Status.Drift), trigger(a), cmp.Or(pinned(a), a.Spec.Server.Image), a.Spec.Server.URL)...)
 	}
 	return row
 }
 
-// tools returns how many were called of those that are advertised.
-func tools(a *v1alpha1.MCPServerAudit) string {
+// called returns how many of the advertised tools were called: "3/4".
+func called(a *v1alpha1.MCPServerAudit) string {
 	if a.Status.Coverage == nil {
 		return ""
 	}

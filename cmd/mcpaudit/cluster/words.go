@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -14,9 +13,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The words for the state of an audit, which list and show share.
+// The state of an audit in the words of list and show.
 
-// verdict returns the verdict of the last audit, or what the first one is at.
+// verdict returns the verdict of the last audit, or the phase of the first one.
 func verdict(a *v1alpha1.MCPServerAudit) string {
 	switch {
 	case a.Status.Verdict != "":
@@ -27,8 +26,7 @@ func verdict(a *v1alpha1.MCPServerAudit) string {
 	return string(v1alpha1.PhasePending)
 }
 
-// reason returns the reason of Ready; of an audit that could not observe everything it is the
-// one that says why.
+// reason returns the reason of Ready, and for an inconclusive audit that of Audited.
 func reason(a *v1alpha1.MCPServerAudit) string {
 	ready, audited := condition(a, v1alpha1.ConditionReady), condition(a, v1alpha1.ConditionAudited)
 	switch {
@@ -44,7 +42,7 @@ func condition(a *v1alpha1.MCPServerAudit, of string) *metav1.Condition {
 	return meta.FindStatusCondition(a.Status.Conditions, of)
 }
 
-// auditing is the condition of the audit in progress; nil if there is none.
+// auditing returns the condition of the audit in progress; nil if there is none.
 func auditing(a *v1alpha1.MCPServerAudit) *metav1.Condition {
 	if c := condition(a, v1alpha1.ConditionAuditing); c != nil && c.Status == metav1.ConditionTrue {
 		return c
@@ -55,8 +53,7 @@ func auditing(a *v1alpha1.MCPServerAudit) *metav1.Condition {
 // settled reports whether the status is about the spec as it is.
 func settled(a *v1alpha1.MCPServerAudit) bool { return a.Status.ObservedGeneration == a.Generation }
 
-// decided reports whether nothing more will come of the spec as it is: there is a
-// verdict on it, or it waits for somebody.
+// decided reports whether the current spec has a verdict or waits for a change.
 func decided(a *v1alpha1.MCPServerAudit) bool {
 	stalled := condition(a, v1alpha1.ConditionStalled)
 	return settled(a) && (a.Status.Verdict != "" || stalled != nil && stalled.Status == metav1.ConditionTrue)
@@ -69,7 +66,7 @@ func counts(of *v1alpha1.FindingCounts) report.Counts {
 	}
 }
 
-// letters is "1C 2H 1I (1 suppressed)": counts for a narrow column.
+// letters returns counts for a narrow column: "1C 2H 1I (1 suppressed)".
 func letters(of *v1alpha1.FindingCounts) string {
 	if of == nil {
 		return ""
@@ -91,7 +88,7 @@ func letters(of *v1alpha1.FindingCounts) string {
 	return text
 }
 
-// risk is "92 Critical".
+// risk returns the score and level: "92 Critical".
 func risk(a *v1alpha1.MCPServerAudit) string {
 	if a.Status.RiskScore == nil {
 		return ""
@@ -99,7 +96,7 @@ func risk(a *v1alpha1.MCPServerAudit) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", *a.Status.RiskScore, a.Status.RiskLevel))
 }
 
-// next returns when the next audit is, in a word or two.
+// next returns when the next audit is due: "in 2h".
 func next(a *v1alpha1.MCPServerAudit, now time.Time) string {
 	running := auditing(a)
 	switch at := a.Status.NextAuditTime; {
@@ -117,7 +114,7 @@ func next(a *v1alpha1.MCPServerAudit, now time.Time) string {
 	return "due"
 }
 
-// ago is "3m ago".
+// ago returns the age of a time: "3m ago".
 func ago(at *metav1.Time, now time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -125,21 +122,14 @@ func ago(at *metav1.Time, now time.Time) string {
 	return duration.HumanDuration(max(now.Sub(at.Time), 0)) + " ago"
 }
 
-// moment is a time for people who may be anywhere.
+// moment returns a time in UTC, for readers in any time zone.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// pinned is the image as a workload has to name it; empty unless that passed.
+// pinned returns the image with its digest, as a workload has to name it; empty unless
+// that passed.
 func pinned(a *v1alpha1.MCPServerAudit) string {
 	if audited := a.Status.Audited; a.Status.Verdict == v1alpha1.VerdictPass && audited != nil && audited.Image == a.Spec.Server.Image {
 		return audited.Pin()
 	}
 	return ""
-}
-
-// server returns what is audited; once it was, as a workload has to name it.
-func server(a *v1alpha1.MCPServerAudit) string {
-	if a.Spec.Server.URL != "" {
-		return a.Spec.Server.URL
-	}
-	return cmp.Or(pinned(a), a.Spec.Server.Image)
 }
