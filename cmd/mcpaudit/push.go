@@ -87,7 +87,7 @@ func (o *pushing) push(ctx context.Context, name string, stdout, stderr io.Write
 	if o.dryRun {
 		return p.print(stdout)
 	}
-	client := webhook.Client{Retries: o.retries, Attempt: attemptTimeout, Tell: func(text string) { _, _ = fmt.Fprintln(stderr, "mcpaudit:", text) }}
+	client := webhook.Client{Retries: o.retries, Attempt: attemptTimeout, OnRetry: func(text string) { _, _ = fmt.Fprintln(stderr, "mcpaudit:", text) }}
 	if client.TLS, err = o.trust(); err != nil {
 		return err
 	}

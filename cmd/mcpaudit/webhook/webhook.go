@@ -1,5 +1,5 @@
-// Package webhook delivers a document to an HTTP endpoint: again where that may help,
-// within a bound, and never to another address than the one that was given.
+// Package webhook posts a document to an HTTP endpoint, with a bounded number of retries.
+// It follows no redirects.
 package webhook
 
 import (
@@ -23,60 +23,59 @@ import (
 // webhooks have it in X-Hub-Signature-256.
 const SignatureHeader = "X-Mcpaudit-Signature-256"
 
-// Sign is the value of SignatureHeader.
+// Sign returns the value of SignatureHeader.
 func Sign(body, secret []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// The pauses between attempts: twice as long each time, and any part of that, so that
-// many senders do not come back at once.
+// The backoff between attempts is exponential, with jitter.
 const (
 	firstPause = time.Second
 	maxPause   = 30 * time.Second
-	// maxAnswer is how much of an answer is read, in bytes.
-	maxAnswer = 4096
+	// maxResponse bounds what is read of a response, in bytes.
+	maxResponse = 4096
 )
 
-// Client delivers. The zero value is ready to use, with no retry.
+// Client posts deliveries. The zero value is ready to use and does not retry.
 type Client struct {
 	// TLS is nil for the system's roots.
 	TLS *tls.Config
-	// Retries is how often it is tried again.
+	// Retries bounds the attempts after the first.
 	Retries int
-	// Attempt is how long one attempt may take; 0: as long as the context.
+	// Attempt bounds one attempt; 0: no bound but the context.
 	Attempt time.Duration
-	// Wait waits before the next attempt; nil for the clock's. It returns the error of
-	// a context that ends before.
+	// Wait waits before the next attempt; nil for a timer. It returns the error of a
+	// context that ends first.
 	Wait func(context.Context, time.Duration) error
-	// Jitter is a number from 0 to below 1; nil for a random one.
+	// Jitter returns a number in [0, 1); nil for a random one.
 	Jitter func() float64
-	// Now is the clock by which a date in Retry-After is read; nil for the real one.
+	// Now is the clock for dates in Retry-After; nil for the real one.
 	Now func() time.Time
-	// Tell is told of each attempt that failed and is followed by another.
-	Tell func(string)
+	// OnRetry is called for each failed attempt that is followed by another.
+	OnRetry func(string)
 }
 
-// Delivery is sent.
+// Delivery is a request.
 type Delivery struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// refusal is an answer that says no.
+// refusal is a response other than 2xx.
 type refusal struct {
 	status int
 	text   string
-	after  time.Duration // of Retry-After; -1 where there is none
+	after  time.Duration // Retry-After; -1 without
 }
 
 func (r *refusal) Error() string { return r.text }
 
-// Send posts the delivery until an answer of 2xx comes, the answer says that trying
-// again is of no use, the retries are used up or the context ends. It returns the
-// status of the answer that counts. No error repeats a header or a query.
+// Send posts the delivery until a response is 2xx or final, the retries are used up or the
+// context ends. It returns the status of the last response. Errors do not repeat headers
+// or queries.
 func (c Client) Send(ctx context.Context, d Delivery) (status int, err error) {
 	client := c.client()
 	defer client.CloseIdleConnections()
@@ -85,7 +84,7 @@ func (c Client) Send(ctx context.Context, d Delivery) (status int, err error) {
 		if err == nil {
 			return status, nil
 		}
-		if ctx.Err() != nil || !again(err) {
+		if ctx.Err() != nil || !retryable(err) {
 			return 0, err
 		}
 		if attempt == c.Retries {
@@ -93,10 +92,10 @@ func (c Client) Send(ctx context.Context, d Delivery) (status int, err error) {
 		}
 		pause := c.pause(attempt, err)
 		if end, ok := ctx.Deadline(); ok && c.now().Add(pause).After(end) {
-			return 0, fmt.Errorf("%w (the time is used up before it may be tried again, in %s)", err, pause.Round(time.Second))
+			return 0, fmt.Errorf("%w (the next attempt, in %s, would exceed the timeout)", err, pause.Round(time.Second))
 		}
-		if c.Tell != nil {
-			c.Tell(fmt.Sprintf("%v; again in %s", err, pause.Round(time.Millisecond)))
+		if c.OnRetry != nil {
+			c.OnRetry(fmt.Sprintf("%v; retrying in %s", err, pause.Round(time.Millisecond)))
 		}
 		if c.wait(ctx, pause) != nil {
 			return 0, err
@@ -128,22 +127,21 @@ func (c Client) attempt(ctx context.Context, client *http.Client, d Delivery) (i
 	if err != nil {
 		return 0, withoutURL(err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was only read
-	said, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	defer func() { _ = response.Body.Close() }() // only read
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if response.StatusCode/100 == 2 {
 		return response.StatusCode, nil
 	}
-	r := &refusal{status: response.StatusCode, after: c.after(response.Header.Get("Retry-After")), text: "the endpoint answers " + strconv.Itoa(response.StatusCode) + " " + http.StatusText(response.StatusCode)}
+	r := &refusal{status: response.StatusCode, after: c.after(response.Header.Get("Retry-After")), text: "the endpoint answered " + strconv.Itoa(response.StatusCode) + " " + http.StatusText(response.StatusCode)}
 	if response.StatusCode/100 == 3 {
-		r.text += ": redirects are not followed: give the URL that it leads to"
-	} else if line, _, _ := bytes.Cut(bytes.TrimSpace(said), []byte("\n")); len(line) > 0 {
+		r.text += ": redirects are not followed: use the URL that it redirects to"
+	} else if line, _, _ := bytes.Cut(bytes.TrimSpace(body), []byte("\n")); len(line) > 0 {
 		r.text += fmt.Sprintf(": %.200q", line)
 	}
 	return 0, r
 }
 
-// withoutURL is the cause of an error of net/http, which begins with the URL: what is
-// secret in that stays out of logs.
+// withoutURL unwraps an error of net/http, whose text has the URL and its secrets.
 func withoutURL(err error) error {
 	if wrapped := new(url.Error); errors.As(err, &wrapped) {
 		return wrapped.Err
@@ -151,9 +149,9 @@ func withoutURL(err error) error {
 	return err
 }
 
-// again reports whether trying again may help: connections fail and servers are busy,
-// but neither a certificate nor what an endpoint refuses changes by itself.
-func again(err error) bool {
+// retryable reports whether another attempt may succeed: not after a rejected certificate
+// or request.
+func retryable(err error) bool {
 	if r := new(refusal); errors.As(err, &r) {
 		return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500 && r.status != http.StatusNotImplemented
 	}
@@ -162,7 +160,7 @@ func again(err error) bool {
 	return !errors.As(err, &certificate) && !errors.As(err, &record)
 }
 
-// after reads Retry-After (RFC 9110, 10.2.3): seconds, or a date; -1 where it is neither.
+// after parses Retry-After (RFC 9110, 10.2.3): seconds or a date; -1 for anything else.
 func (c Client) after(text string) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, 24*60*60)) * time.Second

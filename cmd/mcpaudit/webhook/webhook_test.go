@@ -80,10 +80,10 @@ func TestSend(t *testing.T) {
 		"busy":              {answers: []func(http.ResponseWriter){says(503), says(500), says(204)}, waits: []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond}},
 		"retry after":       {answers: []func(http.ResponseWriter){says(429, "Retry-After", "7"), says(503, "Retry-After", date), says(200)}, waits: []time.Duration{7 * time.Second, 83 * time.Second}},
 		"odd retry after":   {answers: []func(http.ResponseWriter){says(429, "Retry-After", "soon"), says(200)}, waits: []time.Duration{750 * time.Millisecond}},
-		"refused":           {answers: []func(http.ResponseWriter){says(401)}, err: `the endpoint answers 401 Unauthorized: "because\x1b[2J of hunter"`},
-		"not implemented":   {answers: []func(http.ResponseWriter){says(501)}, err: `the endpoint answers 501 Not Implemented: "because\x1b[2J of hunter"`},
-		"redirect":          {answers: []func(http.ResponseWriter){says(307, "Location", "http://127.0.0.1:1/")}, err: "the endpoint answers 307 Temporary Redirect: redirects are not followed: give the URL that it leads to"},
-		"busy to the end":   {answers: []func(http.ResponseWriter){says(502)}, waits: []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}, err: `the endpoint answers 502 Bad Gateway: "because\x1b[2J of hunter" (tried 4 times)`},
+		"refused":           {answers: []func(http.ResponseWriter){says(401)}, err: `the endpoint answered 401 Unauthorized: "because\x1b[2J of hunter"`},
+		"not implemented":   {answers: []func(http.ResponseWriter){says(501)}, err: `the endpoint answered 501 Not Implemented: "because\x1b[2J of hunter"`},
+		"redirect":          {answers: []func(http.ResponseWriter){says(307, "Location", "http://127.0.0.1:1/")}, err: "the endpoint answered 307 Temporary Redirect: redirects are not followed: use the URL that it redirects to"},
+		"busy to the end":   {answers: []func(http.ResponseWriter){says(502)}, waits: []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}, err: `the endpoint answered 502 Bad Gateway: "because\x1b[2J of hunter" (tried 4 times)`},
 		"connection breaks": {answers: []func(http.ResponseWriter){func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, says(200)}, waits: []time.Duration{750 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestNoTimeLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := c.Send(ctx, delivery(url))
-	if err == nil || !strings.Contains(err.Error(), "the time is used up before it may be tried again, in 1h0m0s") || asked.Load() != 1 || len(at.waits) != 0 {
+	if err == nil || !strings.Contains(err.Error(), "the next attempt, in 1h0m0s") || asked.Load() != 1 || len(at.waits) != 0 {
 		t.Errorf("%v after %d attempts", err, asked.Load())
 	}
 }
@@ -134,7 +134,7 @@ func TestNoTimeLeft(t *testing.T) {
 func TestErrorsKeepSecrets(t *testing.T) {
 	c, at := client(1)
 	var told []string
-	c.Tell = func(text string) { told = append(told, text) }
+	c.OnRetry = func(text string) { told = append(told, text) }
 	_, err := c.Send(t.Context(), delivery("http://127.0.0.1:1/hooks/hunter2?key=hunter2"))
 	if err == nil || len(at.waits) != 1 || len(told) != 1 || strings.Contains(err.Error()+told[0], "hunter2") {
 		t.Errorf("%v, told %q", err, told)
