@@ -78,7 +78,7 @@ var _ = Describe("The probe in a Pod", func() {
 			report := reportOf(ctx, audit).Spec
 			Expect(report.Findings).To(BeEmpty())
 			Expect(report.Server.Transport).To(BeEquivalentTo(how.transport))
-			Expect(report.Exercise).To(HaveLen(int(coverage.Tools.Listed + coverage.Resources.Listed + coverage.ResourceTemplates.Listed + coverage.Prompts.Listed)))
+			Expect(report.Exercise).To(HaveLen(coverage.Tools.Listed + coverage.Resources.Listed + coverage.ResourceTemplates.Listed + coverage.Prompts.Listed))
 			Expect(report.Exercise).To(HaveEach(HaveField("Calls.Total", BeNumerically(">", 0))))
 			Expect(report.Outputs).NotTo(BeEmpty())
 		})
