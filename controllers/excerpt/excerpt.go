@@ -1,4 +1,4 @@
-// Package excerpt cuts texts that a hostile server had a say in, before they
+// Package excerpt prepares texts that a hostile server had a say in: it cuts them before they
 // are written to a status or an event.
 package excerpt
 
@@ -57,4 +57,24 @@ const blankBraille = '\u2800'
 
 func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && r != blankBraille && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// Sentence ends a text with a full stop, unless it has an end: of its own, of
+// what it quotes, or where it was cut.
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"')]`))
+	if s == "" || strings.ContainsRune(".!?…", end) {
+		return s
+	}
+	return s + "."
+}
+
+// Capital begins a text with a capital letter.
+func Capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
 }

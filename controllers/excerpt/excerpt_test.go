@@ -69,3 +69,13 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "it ended ": "It ended.", "It ended.": "It ended.", `it said "no."`: `It said "no."`, "really?": "Really?", "cut…": "Cut…", "über": "Über.",
+	} {
+		if got := excerpt.Sentence(excerpt.Capital(text)); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

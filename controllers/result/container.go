@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -40,7 +41,7 @@ func containerWaits(v view) (State, bool) {
 
 // retried returns what the kubelet tries again, until the deadline.
 func (v view) retried(format string, args ...any) State {
-	return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second), Message: end(fmt.Sprintf(format, args...))}
+	return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second), Message: excerpt.Sentence(fmt.Sprintf(format, args...))}
 }
 
 func (v view) pullFailed(name string, waiting *corev1.ContainerStateWaiting) State {

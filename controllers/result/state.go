@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -148,7 +149,7 @@ func (v view) starting() State {
 
 func (v view) waiting(reason report.Reason, message string, deadline, age time.Duration) State {
 	if left := deadline - age; left > 0 {
-		return State{Stage: Starting, Message: end(message), Recheck: left}
+		return State{Stage: Starting, Message: excerpt.Sentence(message), Recheck: left}
 	}
 	return failed(reason, "The audit Pod did not start within %s. %s", deadline, message)
 }
@@ -176,12 +177,4 @@ func or(text, otherwise string) string {
 		return text
 	}
 	return cmp.Or(otherwise, "no reason was given")
-}
-
-// end ends a sentence that does not end with somebody else's words.
-func end(sentence string) string {
-	if strings.HasSuffix(sentence, ".") {
-		return sentence
-	}
-	return sentence + "."
 }

@@ -3,8 +3,6 @@ package verdict
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
@@ -16,7 +14,7 @@ const named = 3
 
 // failMessage tells the worst findings to somebody who knows nothing yet.
 func failMessage(in Input, counts string, held comparison) string {
-	parts := []string{sentence(capital(counts))}
+	parts := []string{excerpt.Sentence(excerpt.Capital(counts))}
 	if in.Report != nil {
 		parts = append(parts, worst(*in.Report, Threshold(in.FailOn))...)
 	}
@@ -40,7 +38,7 @@ func worst(r report.Report, threshold report.Severity) []string {
 				continue
 			}
 			if above++; above <= named {
-				told = append(told, fmt.Sprintf("[%s] %s", f.Severity, sentence(capital(excerpt.Line(f.Message, 240)))))
+				told = append(told, fmt.Sprintf("[%s] %s", f.Severity, excerpt.Sentence(excerpt.Capital(excerpt.Line(f.Message, 240)))))
 			}
 		}
 	}
@@ -57,24 +55,4 @@ func ranks(of, severity report.Severity) bool {
 		return of.Rank() < 0
 	}
 	return of == severity
-}
-
-// sentence ends a text with a full stop, unless it has an end: of its own, of
-// what it quotes, or where it was cut.
-func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"')]`))
-	if s == "" || strings.ContainsRune(".!?…", end) {
-		return s
-	}
-	return s + "."
-}
-
-// capital begins a text with a capital letter.
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(first)) + s[size:]
 }

@@ -27,5 +27,5 @@ func remedy(reason report.Reason) string {
 
 // told returns what happened and what to do about it.
 func told(incomplete report.Incomplete) string {
-	return fmt.Sprintf("%s %s", sentence(capital(excerpt.Line(incomplete.Message, maxCause))), remedy(incomplete.Reason))
+	return fmt.Sprintf("%s %s", excerpt.Sentence(excerpt.Capital(excerpt.Line(incomplete.Message, maxCause))), remedy(incomplete.Reason))
 }

@@ -19,7 +19,7 @@ func conformant(in Input, incomplete report.Incomplete) conditions.Condition {
 	if in.Report != nil {
 		outside := slices.DeleteFunc(report.Counting(in.Report.Findings), func(f report.Finding) bool { return !f.ExceedsScope })
 		if len(outside) > 0 {
-			message := sentence(capital(excerpt.Line(outside[0].Message, 240)))
+			message := excerpt.Sentence(excerpt.Capital(excerpt.Line(outside[0].Message, 240)))
 			if more := len(outside) - 1; more > 0 {
 				message += fmt.Sprintf(" And %d more.", more)
 			}

@@ -77,7 +77,7 @@ func Judge(in Input) Outcome {
 		verdict, reason, message = report.VerdictFail, report.ReasonManifestDrifted, held.stable.Message
 		outcome.Ready = conditions.False(v1alpha1.ReasonManifestDrifted, message)
 	case verdict == report.VerdictPass:
-		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+sentence(message))
+		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+excerpt.Sentence(message))
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
 			"The audit could not observe everything (%s), so it says neither yes nor no. %s",

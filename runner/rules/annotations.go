@@ -120,8 +120,7 @@ func findRepetition(in Input) []draft {
 			return false
 		}
 		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
-		d.message = sentence("%s, called again with the same arguments, %s %s; %s", name(e.Capability), did, clean(e.Path, 256), whose(clause, e.Capability))
-		d.message = strings.ToUpper(d.message[:1]) + d.message[1:]
+		d.message = sentence("%s, called again with the same arguments, %s %s; %s", capital(name(e.Capability)), did, clean(e.Path, 256), whose(clause, e.Capability))
 		return true
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
 }

@@ -101,5 +101,3 @@ func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line[:min(len(line), 512)]
 }
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

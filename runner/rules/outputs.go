@@ -70,7 +70,7 @@ func outputDraft(in Input, out report.Output, severity report.Severity, what, de
 	case out.Arguments != "" && out.Arguments != "{}":
 		how = " (called with " + clean(out.Arguments, 120) + ")"
 	}
-	message := sentence("%s sent %s%s %s", strings.ToUpper(name(out.Capability)[:1])+name(out.Capability)[1:], kindOf(out), how, what)
+	message := sentence("%s sent %s%s %s", capital(name(out.Capability)), kindOf(out), how, what)
 	return draft{
 		severity: severity, phase: report.PhaseCall, capability: out.Capability, object: name(out.Capability), order: math.MaxInt, message: message,
 		evidence: report.Evidence{

@@ -21,7 +21,7 @@ func subject(e profile.Effect) string {
 		case report.AttributionLineage:
 			return "A process left behind by " + who
 		}
-		return strings.ToUpper(who[:1]) + who[1:]
+		return capital(who)
 	}
 	if e.Attribution == report.AttributionBackground {
 		return "In the background, after " + name(e.Behind) + ", the server"
@@ -106,3 +106,6 @@ func sentence(format string, args ...any) string {
 	}
 	return text + "."
 }
+
+// capital begins a text, which is not empty, with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
