@@ -3,9 +3,7 @@ package podspec_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,9 +21,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func newAudit() *v1alpha1.MCPServerAudit {
 	return &v1alpha1.MCPServerAudit{
@@ -96,19 +93,8 @@ func TestBuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", name+".yaml")
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("the Pod is not that of %s (-want +got):\n%s", golden, diff)
-			}
+			file := filepath.Join("testdata", name+".yaml")
+			golden.Compare(t, file, got)
 		})
 	}
 }

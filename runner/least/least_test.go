@@ -3,7 +3,6 @@ package least_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,15 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/least"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // stored reads the report of an audit that was made for this test; testdata/README.md
 // says how.
@@ -63,22 +60,8 @@ func TestGolden(t *testing.T) {
 		for _, k := range least.Kinds {
 			t.Run(name+"/"+k.Name, func(t *testing.T) {
 				got := generate(t, source, k.Name, least.Options{}).Text
-				golden := filepath.Join("testdata", name, k.File)
-				if *update {
-					if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", golden, diff)
-				}
+				file := filepath.Join("testdata", name, k.File)
+				golden.Compare(t, file, got)
 			})
 		}
 	}

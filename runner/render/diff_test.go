@@ -3,7 +3,6 @@ package render_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/render"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
 
 // reviewed is the server as it was reviewed. Each drift is an edit of its texts.
@@ -115,7 +115,7 @@ func TestDrifts(t *testing.T) {
 			for _, f := range found {
 				out.WriteString("\n" + f.Rule + " " + string(f.Severity) + "\n" + f.Message + "\n")
 			}
-			golden(t, filepath.Join("diff", name+".golden"), out.String())
+			golden.Compare(t, filepath.Join("testdata", "diff", name+".golden"), out.String())
 			if same, known := d.Same(); same || !known {
 				t.Errorf("same %v, known %v", same, known)
 			}
@@ -130,27 +130,6 @@ func TestDrifts(t *testing.T) {
 				t.Error("something is not escaped")
 			}
 		})
-	}
-}
-
-// golden holds a text against a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -3,7 +3,6 @@ package render_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/render"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
 
 // specimens are reports of every outcome.
@@ -95,18 +95,7 @@ func TestFormats(t *testing.T) {
 			t.Run(name+"/"+format, func(t *testing.T) {
 				got := written(t, format, r)
 				file := filepath.Join("testdata", "formats", name+"."+ending)
-				if *update {
-					if err := os.WriteFile(file, got, 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), string(got)); diff != "" {
-					t.Errorf("%s (-want +got), go test -update rewrites it:\n%s", file, diff)
-				}
+				golden.Compare(t, file, got)
 			})
 		}
 	}

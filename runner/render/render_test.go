@@ -3,8 +3,6 @@ package render_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,9 +13,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/render"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func fail() report.Report {
 	tool := report.Capability{Kind: report.CapabilityTool, Name: "format_note"}
@@ -119,19 +116,7 @@ func TestTable(t *testing.T) {
 			if err := render.Table(&got, tc.report, tc.colour); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", tc.name+".golden")
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Error(diff)
-			}
+			golden.Compare(t, filepath.Join("testdata", tc.name+".golden"), got.Bytes())
 		})
 	}
 }

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // decode runs a whole trace through a decoder.
 func decode(cfg Config, lines []byte) ([]Event, Stats) {
@@ -132,24 +129,7 @@ func TestGolden(t *testing.T) {
 					fmt.Fprintf(&got, "%s: %v\n", name.Name, field)
 				}
 			}
-			golden(t, name+".events", got.String())
+			golden.Compare(t, filepath.Join("testdata", name+".events"), got.String())
 		})
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

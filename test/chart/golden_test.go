@@ -3,7 +3,6 @@
 package chart
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/mcpaudit/mcpaudit/test/golden"
+)
 
 // TestGolden: what each of testdata/*.values.yaml renders. The defaults are there in
 // full, but for what is copied from config/; the others by what they change.
@@ -41,7 +40,7 @@ func TestGolden(t *testing.T) {
 			if name == "defaults" {
 				against = nil
 			}
-			golden(t, "testdata/"+name+".golden", describe(t, objects, against))
+			golden.Compare(t, "testdata/"+name+".golden", describe(t, objects, against))
 		})
 	}
 }
@@ -91,22 +90,6 @@ func shortened(o object) object {
 		short[key] = value
 	}
 	return short
-}
-
-func golden(t *testing.T, path, have string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), have); diff != "" {
-		t.Errorf("%s (-want +have; go test -tags chart ./test/chart -update accepts it):\n%s", path, diff)
-	}
 }
 
 // kinds decodes the kinds of Kubernetes, and refuses fields that they do not have.

@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,13 +9,11 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/runner/render"
+	"github.com/mcpaudit/mcpaudit/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGolden(t *testing.T) {
 	for name, args := range map[string]string{
@@ -84,19 +81,7 @@ func compare(t *testing.T, name string, o outcome) {
 			t.Fatalf("%q is in the output:\n%q", r, got)
 		}
 	}
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), go test -update rewrites it:\n%s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 // The columns of list have the names of the CRD's printer columns, or show what those
