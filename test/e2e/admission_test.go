@@ -6,7 +6,6 @@ import (
 	"context"
 	"os/exec"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -68,7 +67,7 @@ func stripCapability(ctx context.Context) {
 	})
 	Eventually(func() (string, error) {
 		return kubectl(ctx, strings.ReplaceAll(probe, "NAME", namespace), "create", "--dry-run=server", "-o", "yaml", "-f", "-")
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).ShouldNot(ContainSubstring("SYS_PTRACE"))
+	}).WithContext(ctx).ShouldNot(ContainSubstring("SYS_PTRACE"))
 }
 
 // kubectl runs kubectl with a text on its standard input.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -66,7 +65,7 @@ func running(image string, command ...string) *corev1.Pod {
 func awaitDeniedAs(ctx context.Context, object client.Object, sentence string) {
 	GinkgoHelper()
 	Eventually(func() error { return asking().create(ctx, object).err }).
-		WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(MatchError(ContainSubstring(sentence)))
+		WithContext(ctx).Should(MatchError(ContainSubstring(sentence)))
 	awaitDenied(ctx, object)
 }
 

@@ -71,7 +71,7 @@ func restarts(ctx context.Context) (count int32) {
 var _ = Describe("A tenant with large objects", func() {
 	It("S5: has them refused beyond a bound", func(ctx context.Context) {
 		t := tenant(ctx)
-		Eventually(func() error { return t.create(ctx, filled(31<<10, 28)).err }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		Eventually(func() error { return t.create(ctx, filled(31<<10, 28)).err }).WithContext(ctx).Should(Succeed())
 		labels := filled(0, 0)
 		labels.Labels = crowded()
 		exception := &v1alpha1.MCPAuditException{ObjectMeta: meta("large"), Spec: v1alpha1.MCPAuditExceptionSpec{

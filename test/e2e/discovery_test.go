@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -63,7 +62,7 @@ func discovered(ctx context.Context, name string) *v1alpha1.MCPServerAudit {
 	GinkgoHelper()
 	audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	Eventually(func() error { return k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit) }).
-		WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		WithContext(ctx).Should(Succeed())
 	awaitVerdict(ctx, audit)
 	return audit
 }
@@ -73,7 +72,7 @@ func awaitGone(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
 	Eventually(func() bool {
 		return apierrors.IsNotFound(k8s.Get(ctx, client.ObjectKeyFromObject(audit), &v1alpha1.MCPServerAudit{}))
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(BeTrue())
+	}).WithContext(ctx).Should(BeTrue())
 }
 
 func applied(ctx context.Context, text string) {
@@ -96,7 +95,7 @@ var _ = Describe("Discovery", func() {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
 			g.Expect(policy.Status.Discovery).NotTo(BeNil())
 			g.Expect(policy.Status.Discovery.Audited).To(BeEquivalentTo(1))
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 
 		moveTag(ctx, "drift:v2", tag)
 		rerun(ctx, audit)

@@ -73,7 +73,7 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 // interrupt audits again, and takes the Pod away meanwhile: the same spec passed before.
 func interrupt(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
-	Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+	Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 	before := audit.DeepCopy()
 	metav1.SetMetaDataAnnotation(&audit.ObjectMeta, v1alpha1.RequestedAtAnnotation, time.Now().Format(time.RFC3339Nano))
 	Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
@@ -81,11 +81,11 @@ func interrupt(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 		pods := podsOf(ctx, audit)
 		g.Expect(pods).To(HaveLen(1))
 		g.Expect(k8s.Delete(ctx, &pods[0], client.GracePeriodSeconds(0))).To(Succeed())
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(50 * time.Millisecond).Should(Succeed())
+	}).WithContext(ctx).WithPolling(50 * time.Millisecond).Should(Succeed())
 	Eventually(func(g Gomega) {
 		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		g.Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // suspendChanged changes the spec of an audit that was decided, and holds back the
@@ -98,7 +98,7 @@ func suspendChanged(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	Eventually(func(g Gomega) {
 		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		g.Expect(condition(audit, v1alpha1.ConditionReady).Reason).To(Equal(v1alpha1.ReasonSuspended), conditions(audit))
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // wanted returns what becomes of a case: by the action that the policy has for it, and
@@ -234,7 +234,7 @@ var _ = Describe("The gate", func() {
 			ready := readyOf(policy.Status.Conditions)
 			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "what runs is no failure of the policy")
 			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonRunningViolations))
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		awaitEvent(ctx, "ClusterMCPAuditPolicy", policy.Name, "which no audit that counts has a verdict on")
 		awaitAvailable(ctx, d)
 	})
@@ -253,7 +253,7 @@ var _ = Describe("The gate", func() {
 			return exception
 		}
 		expired := except("over", time.Now().Add(-time.Minute))
-		Eventually(reasonOf).WithContext(ctx).WithArguments(expired).WithTimeout(time.Minute).WithPolling(poll).Should(Equal(v1alpha1.ReasonExpired))
+		Eventually(reasonOf).WithContext(ctx).WithArguments(expired).Should(Equal(v1alpha1.ReasonExpired))
 		Expect(asking().create(ctx, denied).err).To(HaveOccurred())
 
 		exception := except("now", time.Now().Add(20*time.Second))
@@ -263,10 +263,10 @@ var _ = Describe("The gate", func() {
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(exception), exception)).To(Succeed())
 			g.Expect(exception.Status.LastUsedTime).NotTo(BeNil())
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		other := pod(byDigest(reviewed(ctx).leaky), func(p *corev1.Pod) { p.Name = "other" })
 		awaitDenied(ctx, other)
-		Eventually(reasonOf).WithContext(ctx).WithArguments(exception).WithTimeout(time.Minute).WithPolling(poll).Should(Equal(v1alpha1.ReasonExpired))
+		Eventually(reasonOf).WithContext(ctx).WithArguments(exception).Should(Equal(v1alpha1.ReasonExpired))
 	})
 
 	It("runs a server that discovery finds once its audit passed", func(ctx context.Context) {
@@ -310,5 +310,5 @@ func awaitEvent(ctx context.Context, kind, name, note string) {
 		g.Expect(k8s.List(ctx, &events)).To(Succeed())
 		g.Expect(events.Items).To(ContainElement(And(
 			HaveField("Regarding.Kind", kind), HaveField("Regarding.Name", name), HaveField("Note", ContainSubstring(note)))))
-	}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }

@@ -127,7 +127,7 @@ func awaitDenied(ctx context.Context, object client.Object) {
 		for range 5 {
 			g.Expect(a.create(ctx, object).err).To(MatchError(ContainSubstring("denied the request")))
 		}
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // awaitAdmitted waits until the gate admits an object.
@@ -138,7 +138,7 @@ func awaitAdmitted(ctx context.Context, object client.Object) {
 		for range 5 {
 			g.Expect(a.create(ctx, object).err).NotTo(HaveOccurred())
 		}
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // reviews are the audits that the platform team made: of an image that passed, and of
@@ -241,7 +241,7 @@ func awaitAvailable(ctx context.Context, d *appsv1.Deployment) {
 		g.Expect(d.Status.ObservedGeneration).To(Equal(d.Generation))
 		g.Expect(d.Status.UpdatedReplicas).To(BeEquivalentTo(1), "%v", d.Status.Conditions)
 		g.Expect(d.Status.AvailableReplicas).To(BeEquivalentTo(1), "%v", d.Status.Conditions)
-	}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // inAYear is the end of what lasts as long as it may, and some hours less.

@@ -83,7 +83,7 @@ var _ = Describe("GitOps", func() {
 				g.Expect(computed.Status).To(Equal(status.CurrentStatus), "%s: %s", object.GetKind(), computed.Message)
 				observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 				g.Expect(observed).To(Equal(object.GetGeneration()), object.GetKind())
-			}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+			}).WithContext(ctx).Should(Succeed())
 			versions[object.GetKind()] = object.GetResourceVersion()
 		}
 

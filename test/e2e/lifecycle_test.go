@@ -26,8 +26,8 @@ var _ = Describe("The life of an audit", func() {
 		Expect(k8s.Delete(ctx, audit)).To(Succeed())
 		Eventually(func() bool {
 			return apierrors.IsNotFound(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit))
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(BeTrue())
-		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		}).WithContext(ctx).Should(BeTrue())
+		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 		Expect(secretsOf(ctx, audit)).To(BeEmpty())
 		var reports v1alpha1.MCPAuditReportList
 		Expect(k8s.List(ctx, &reports, client.InNamespace(namespace))).To(Succeed())
@@ -48,7 +48,7 @@ var _ = Describe("The life of an audit", func() {
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
 			g.Expect(pod.Status.Phase).To(BeElementOf(corev1.PodSucceeded, corev1.PodFailed))
-		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		Expect(audit.Status.Verdict).To(BeEmpty())
 
@@ -58,12 +58,12 @@ var _ = Describe("The life of an audit", func() {
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
 		Expect(audit.Status.Trigger.Run).To(Equal(pod.Name), "the audit was made twice")
 		Expect(reportOf(ctx, audit).Spec.Manifest.Tools).To(HaveLen(1))
-		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 	})
 
 	It("writes nothing once it is settled", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-go:dev"))
-		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 		Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		version := audit.ResourceVersion
 
@@ -115,5 +115,5 @@ func scale(ctx context.Context, name string, replicas int32) {
 		g.Expect(pods.Items).To(HaveLen(int(replicas)))
 		g.Expect(k8s.Get(ctx, key, deployment)).To(Succeed())
 		g.Expect(deployment.Status.ReadyReplicas).To(Equal(replicas))
-	}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }

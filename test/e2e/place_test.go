@@ -30,7 +30,7 @@ func awaitNotAllowed(ctx context.Context, audit *v1alpha1.MCPServerAudit, senten
 		ready := condition(audit, v1alpha1.ConditionReady)
 		g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonNotAllowed), conditions(audit))
 		g.Expect(ready.Message).To(ContainSubstring(sentence))
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 	Expect(podsOf(ctx, audit)).To(BeEmpty())
 }
 
@@ -73,7 +73,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 		expectInconclusive(audit, report.ReasonUnschedulable, "node affinity/selector")
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil(), "it will be tried again")
 		Expect(audit.Status.ConsecutiveFailures).To(BeEquivalentTo(1))
-		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 	})
 
 	It("is lost when the kubelet evicts it", func(ctx context.Context) {
@@ -122,7 +122,7 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 			auditing := condition(audit, v1alpha1.ConditionAuditing)
 			g.Expect(auditing.Reason).To(Equal(v1alpha1.ReasonQuotaExceeded))
 			g.Expect(auditing.Message).To(ContainSubstring("exceeded quota"))
-		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		limit(ctx, most)
 		awaitVerdict(ctx, audit)
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -49,12 +48,12 @@ var _ = Describe("Where policy reports can be kept", func() {
 			}
 			return all, err
 		}
-		Eventually(lines).WithArguments(honest).WithTimeout(time.Minute).WithPolling(poll).Should(Equal([]string{"verdict info pass"}))
-		Eventually(lines).WithArguments(leaky).WithTimeout(time.Minute).WithPolling(poll).Should(ContainElements(
+		Eventually(lines).WithArguments(honest).Should(Equal([]string{"verdict info pass"}))
+		Eventually(lines).WithArguments(leaky).Should(ContainElements(
 			"verdict critical fail", "MCPA-SECRET-002 critical fail", "MCPA-EGRESS-001 high fail"))
 
 		By("deleting the audit")
 		Expect(k8s.Delete(ctx, leaky)).To(Succeed())
-		Eventually(func() bool { _, err := report(leaky); return apierrors.IsNotFound(err) }).WithTimeout(time.Minute).WithPolling(poll).Should(BeTrue())
+		Eventually(func() bool { _, err := report(leaky); return apierrors.IsNotFound(err) }).Should(BeTrue())
 	})
 })

@@ -99,7 +99,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 			_, after, found := strings.Cut(condition(audit, v1alpha1.ConditionAuditing).Message, "Allow it: `")
 			g.Expect(found).To(BeTrue(), conditions(audit))
 			command, _, _ = strings.Cut(after, "`")
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		arguments := strings.Fields(command)
 		Expect(arguments[0]).To(Equal("kubectl"))
 		out, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput()
@@ -107,7 +107,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 
 		awaitVerdict(ctx, audit)
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
-		Eventually(secretsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		Eventually(secretsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 	})
 
 	It("is refused without one, and the message says so", func(ctx context.Context) {
@@ -147,7 +147,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 
 		By("the API server alone, which knows what passed")
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Gate.Offline = v1alpha1.OfflineRequirePassed })
-		Eventually(func() error { return asking().create(ctx, pod(image)).err }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).
+		Eventually(func() error { return asking().create(ctx, pod(image)).err }).WithContext(ctx).
 			Should(MatchError(And(ContainSubstring("mcpaudit-passed"), ContainSubstring("pin it: image: "+pinned))))
 		awaitAdmitted(ctx, pod(pinned))
 	})

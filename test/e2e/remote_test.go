@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -64,7 +63,7 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Eventually(func() []corev1.Pod {
 			pods = podsOf(ctx, audit)
 			return pods
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(poll).Should(HaveLen(1))
+		}).WithContext(ctx).Should(HaveLen(1))
 		Expect(pods[0].Labels).To(HaveKeyWithValue("mcpaudit.dev/network", "Remote"))
 		Expect(pods[0].Spec.InitContainers).To(BeEmpty())
 		Expect(pods[0].Spec.ShareProcessNamespace).To(BeNil())
@@ -82,7 +81,7 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Expect(report.Server.URL).To(Equal(audit.Spec.Server.URL))
 		Expect(report.Server.Transport).To(BeEquivalentTo("StreamableHTTP"))
 		Expect(report.Outputs).NotTo(BeEmpty())
-		Eventually(podsOf).WithContext(ctx).WithArguments(audit).WithTimeout(time.Minute).WithPolling(poll).Should(BeEmpty())
+		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 
 		By("auditing it again: no drift")
 		rerun(ctx, audit)

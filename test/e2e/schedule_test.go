@@ -25,7 +25,7 @@ func awaitRun(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	Eventually(func(g Gomega) {
 		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		g.Expect(audit.Status.Trigger.Run).NotTo(Equal(last), "no other run since %s; next is due %s", audit.Status.LastAuditTime, audit.Status.NextAuditTime)
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 var _ = Describe("A schedule", func() {
@@ -60,7 +60,7 @@ var _ = Describe("A schedule", func() {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 			g.Expect(audit.Status.NextAuditTime).To(BeNil())
 			g.Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail))
-		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 	})
 
 	It("that makes no sense is said to, and the audit begins once it is mended", func(ctx context.Context) {
@@ -73,7 +73,7 @@ var _ = Describe("A schedule", func() {
 			ready := condition(audit, v1alpha1.ConditionReady)
 			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonInvalidSpec), conditions(audit))
 			g.Expect(ready.Message).To(ContainSubstring("spec.schedule.timeZone"))
-		}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+		}).WithContext(ctx).Should(Succeed())
 		Expect(podsOf(ctx, audit)).To(BeEmpty())
 
 		before := audit.DeepCopy()

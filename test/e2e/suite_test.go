@@ -49,6 +49,8 @@ func TestE2E(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
+	SetDefaultEventuallyTimeout(verdictTimeout)
+	SetDefaultEventuallyPollingInterval(poll)
 	Expect(registry).NotTo(BeEmpty(), "IMAGE_REGISTRY is not set: run the suite by `make test-e2e`")
 	restConfig, err := config.GetConfig()
 	Expect(err).NotTo(HaveOccurred(), "no cluster: run the suite by `make test-e2e`")
@@ -119,7 +121,7 @@ func awaitVerdict(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 		g.Expect(audit.Status.Verdict).NotTo(BeEmpty(), "no verdict yet: %s", conditions(audit))
 		g.Expect(audit.Status.ObservedGeneration).To(Equal(audit.Generation))
 		g.Expect(condition(audit, v1alpha1.ConditionAuditing).Status).To(Equal(metav1.ConditionFalse))
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // rerun asks for another audit by the annotation and waits for its verdict.
@@ -132,7 +134,7 @@ func rerun(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	Eventually(func(g Gomega) {
 		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		g.Expect(audit.Status.LastHandledReconcileAt).To(Equal(request), conditions(audit))
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 	awaitVerdict(ctx, audit)
 }
 
@@ -181,6 +183,6 @@ func awaitRunning(ctx context.Context, audit *v1alpha1.MCPServerAudit) corev1.Po
 		g.Expect(pods).To(HaveLen(1))
 		pod = pods[0]
 		g.Expect(pod.Status.Phase).To(Equal(corev1.PodRunning))
-	}).WithContext(ctx).WithTimeout(verdictTimeout).WithPolling(poll).Should(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 	return pod
 }
