@@ -22,7 +22,7 @@ type Behavior struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
 	// +kubebuilder:validation:items:MaxLength=512
-	Entries []string `json:"entries,omitempty"`
+	Entries []string `json:"entries,omitempty" cap:"512x512" shrink:"behavior" redact:"secrets"`
 }
 
 // BehaviorOf makes the behaviour of entries in any order; incomplete: of an audit that
@@ -46,13 +46,13 @@ type BehaviorDrift struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
-	Added []string `json:"added,omitempty"`
+	Added []string `json:"added,omitempty" cap:"32x512" redact:"secrets"`
 	// removed since the baseline.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
-	Removed []string `json:"removed,omitempty"`
+	Removed []string `json:"removed,omitempty" cap:"32x512" redact:"secrets"`
 }
 
 // Empty reports whether nothing differs.

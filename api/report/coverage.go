@@ -69,7 +69,7 @@ type CapabilityCoverage struct {
 	Kind CapabilityKind `json:"kind"`
 	// name of the capability.
 	// +kubebuilder:validation:MaxLength=256
-	Name string `json:"name"`
+	Name string `json:"name" cap:"256"`
 	// calls that were sent, and accepted.
 	Calls Share `json:"calls"`
 	// branches of its input schema, and those that were taken.

@@ -156,8 +156,3 @@ func quote(text string) string {
 	}
 	return quoted
 }
-
-func cutTo(text string, most int) string {
-	new(trimmer).excerpt(&text, most)
-	return text
-}

@@ -36,10 +36,7 @@ func excerpts(before, after string) (from, to string) {
 			before, after = cutMark+before[skip:], cutMark+after[skip:]
 		}
 	}
-	t := trimmer{}
-	t.excerpt(&before, MaxChangeBytes)
-	t.excerpt(&after, MaxChangeBytes)
-	return before, after
+	return cutTo(before, MaxChangeBytes), cutTo(after, MaxChangeBytes)
 }
 
 // shared returns how many bytes two texts begin with that are the same.

@@ -48,11 +48,11 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// title is the observation in a few words, the same for every server.
 	// +kubebuilder:validation:MaxLength=256
-	Title string `json:"title"`
+	Title string `json:"title" cap:"256"`
 	// message is the observation in one sentence that names the path, the
 	// address or the program.
 	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message"`
+	Message string `json:"message" cap:"1024" redact:"secrets"`
 	// phase of the session in which it was first seen.
 	Phase Phase `json:"phase"`
 	// capability that was exercised.
@@ -63,14 +63,14 @@ type Finding struct {
 	// mitigation names the control that takes the risk away.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Mitigation string `json:"mitigation,omitempty"`
+	Mitigation string `json:"mitigation,omitempty" cap:"512" redact:"secrets"`
 	// suppressed says that the finding is known and accepted, or was.
 	// +optional
 	Suppressed *Suppressed `json:"suppressed,omitempty"`
 	// evidence has at least one entry.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
-	Evidence []Evidence `json:"evidence"`
+	Evidence []Evidence `json:"evidence" cap:"4"`
 }
 
 // Evidence is one observed system call, or one answer of the server.
@@ -85,10 +85,10 @@ type Evidence struct {
 	// was none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Syscall string `json:"syscall,omitempty"`
+	Syscall string `json:"syscall,omitempty" cap:"256"`
 	// detail is the call with its arguments and result, or the text in question.
 	// +kubebuilder:validation:MaxLength=512
-	Detail string `json:"detail"`
+	Detail string `json:"detail" cap:"512" redact:"secrets"`
 	// attribution says how the call was matched with the capability.
 	// +optional
 	Attribution Attribution `json:"attribution,omitempty"`
@@ -166,7 +166,7 @@ type Capability struct {
 	// empty for the server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" cap:"256"`
 }
 
 // String is the form that people read: "tool format_note", "server".

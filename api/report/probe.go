@@ -95,21 +95,21 @@ type Output struct {
 	Capability Capability `json:"capability"`
 	// method of the request, or of the server's own message.
 	// +kubebuilder:validation:MaxLength=128
-	Method string `json:"method"`
+	Method string `json:"method" cap:"128"`
 	// arguments that reached it, as JSON.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Arguments string `json:"arguments,omitempty"`
+	Arguments string `json:"arguments,omitempty" cap:"512" redact:"secrets"`
 	// origins say where the arguments came from that the probe did not make up, each
 	// in one sentence: `ticket_id "TICK-3" from the result of tool list_tickets`.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MaxLength=256
-	Origins []string `json:"origins,omitempty"`
+	Origins []string `json:"origins,omitempty" cap:"4x256" redact:"secrets"`
 	// text is the beginning of it, secrets shortened.
 	// +kubebuilder:validation:MaxLength=1024
-	Text string `json:"text"`
+	Text string `json:"text" cap:"1024" redact:"secrets"`
 	// count is how often the same text came; at least 1.
 	// +kubebuilder:validation:Format=int32
 	Count int `json:"count"`

@@ -6,7 +6,7 @@ type Profile struct {
 	// capabilities and phases in which something was seen.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
-	Capabilities []CapabilityProfile `json:"capabilities"`
+	Capabilities []CapabilityProfile `json:"capabilities" cap:"512" shrink:"capabilities" counted:"profile.capabilities"`
 }
 
 // CapabilityProfile records what was seen while one capability was exercised, or in
@@ -17,7 +17,7 @@ type CapabilityProfile struct {
 	// name of the capability; empty for the server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" cap:"256"`
 	// phase of the session.
 	Phase Phase `json:"phase"`
 	// late says that what the capability had left behind did this, after its response. A
@@ -28,37 +28,37 @@ type CapabilityProfile struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Reads []FileAccess `json:"reads,omitempty"`
+	Reads []FileAccess `json:"reads,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// writes are files that were created, changed, renamed or linked.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Writes []FileAccess `json:"writes,omitempty"`
+	Writes []FileAccess `json:"writes,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// deletes are files and directories that were removed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Deletes []FileAccess `json:"deletes,omitempty"`
+	Deletes []FileAccess `json:"deletes,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// attempts are file accesses that failed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Attempts []FileAccess `json:"attempts,omitempty"`
+	Attempts []FileAccess `json:"attempts,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// execs are programs that were started.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Execs []Exec `json:"execs,omitempty"`
+	Execs []Exec `json:"execs,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// connects are addresses that were connected or sent to, with or without success.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Connects []Connection `json:"connects,omitempty"`
+	Connects []Connection `json:"connects,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// listens are addresses that were listened on.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Listens []Connection `json:"listens,omitempty"`
+	Listens []Connection `json:"listens,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
 	// dropped counts the distinct effects that the caps left out.
 	// +optional
 	// +kubebuilder:validation:Format=int64
@@ -69,7 +69,7 @@ type CapabilityProfile struct {
 type FileAccess struct {
 	// path of the file.
 	// +kubebuilder:validation:MaxLength=512
-	Path string `json:"path"`
+	Path string `json:"path" cap:"512"`
 	// operation is the system call, such as "openat" or "unlink".
 	// +kubebuilder:validation:MaxLength=64
 	Operation string `json:"operation"`
@@ -86,13 +86,13 @@ type FileAccess struct {
 type Exec struct {
 	// path of the program.
 	// +kubebuilder:validation:MaxLength=512
-	Path string `json:"path"`
+	Path string `json:"path" cap:"512"`
 	// argv of the program.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=128
-	Argv []string `json:"argv,omitempty"`
+	Argv []string `json:"argv,omitempty" cap:"16x128" redact:"secrets"`
 	// error is the errno name of a failed start.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -106,7 +106,7 @@ type Exec struct {
 type Connection struct {
 	// address is an IP address, or a path (or "@name") for a unix socket.
 	// +kubebuilder:validation:MaxLength=512
-	Address string `json:"address"`
+	Address string `json:"address" cap:"512"`
 	// port is 1 to 65535; 0 where the protocol has none.
 	// +optional
 	// +kubebuilder:validation:Format=int32
@@ -118,7 +118,7 @@ type Connection struct {
 	// a name server, when that was seen.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Host string `json:"host,omitempty"`
+	Host string `json:"host,omitempty" cap:"256" redact:"secrets"`
 	// error is the errno name of a failed connect, such as "ECONNREFUSED".
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -5,7 +5,7 @@
 // it is printed by the command line, travels from the audit Pod to the manager
 // as a framed log (frame.go) under a digest in the termination message
 // (summary.go), and is stored as an MCPAuditReport. Every list in it has a hard
-// cap (caps.go), because a hostile server decides how much there is to say.
+// cap (visit.go), because a hostile server decides how much there is to say.
 //
 // +kubebuilder:object:generate=true
 package report
@@ -30,7 +30,7 @@ type Report struct {
 	Reason Reason `json:"reason"`
 	// message says the reason in a sentence.
 	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message"`
+	Message string `json:"message" cap:"1024" counted:"message" redact:"secrets"`
 	// incomplete is why the audit could not observe everything; absent if it could. It
 	// stands beside a Fail as well: if none of the findings counts any more, not
 	// everything was seen all the same.
@@ -70,7 +70,7 @@ type Report struct {
 	// findings, worst first.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
-	Findings []Finding `json:"findings"`
+	Findings []Finding `json:"findings" cap:"256" shrink:"findings" counted:"findings"`
 	// declaredScope lists what the operator allowed; absent if nothing was said.
 	// +optional
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
@@ -78,7 +78,7 @@ type Report struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
-	Scope []ScopeClause `json:"scope,omitempty"`
+	Scope []ScopeClause `json:"scope,omitempty" cap:"128" shrink:"scope"`
 	// baseline is how this audit differs from the one of its baseline; absent if there
 	// was none, or nothing differs.
 	// +optional
@@ -93,7 +93,7 @@ type Report struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=256
-	CodePaths []string `json:"codePaths,omitempty"`
+	CodePaths []string `json:"codePaths,omitempty" cap:"64x256" keep:"whole" redact:"secrets"`
 	// manifest lists what the server advertises.
 	Manifest Manifest `json:"manifest"`
 	// coverage is how much of it was exercised.
@@ -102,33 +102,33 @@ type Report struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
-	Exercise []CapabilityCoverage `json:"exercise,omitempty"`
+	Exercise []CapabilityCoverage `json:"exercise,omitempty" cap:"512" shrink:"capabilities"`
 	// drifts are how the manifest differed within the audit, at most one for each
 	// Moment; what differs from an earlier audit is a finding of its own.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
-	Drifts []ManifestDrift `json:"drifts,omitempty"`
+	Drifts []ManifestDrift `json:"drifts,omitempty" cap:"4"`
 	// outputs quote what the server said in answer, the first of each kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Outputs []Output `json:"outputs,omitempty"`
+	Outputs []Output `json:"outputs,omitempty" cap:"64" shrink:"outputs"`
 	// captures quote what the sinkhole received, the first of each kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	Captures []Capture `json:"captures,omitempty"`
+	Captures []Capture `json:"captures,omitempty" cap:"64" shrink:"effects"`
 	// unobserved says what the audit could not see into.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	Unobserved []Gap `json:"unobserved,omitempty"`
+	Unobserved []Gap `json:"unobserved,omitempty" cap:"16"`
 	// noise counts what was left out of the profile, by the reason.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	Noise []Noise `json:"noise,omitempty"`
+	Noise []Noise `json:"noise,omitempty" cap:"32"`
 	// truncated names what the caps cut off.
 	// +optional
 	// +listType=atomic
@@ -138,7 +138,7 @@ type Report struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=1024
-	Errors []string `json:"errors"`
+	Errors []string `json:"errors" cap:"32x1024" counted:"errors,errors.text" redact:"secrets"`
 }
 
 // ServerRun says what was audited.
@@ -146,38 +146,38 @@ type ServerRun struct {
 	// name as the server gives it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" cap:"256" counted:"server.name" redact:"secrets"`
 	// version as the server gives it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Version string `json:"version,omitempty"`
+	Version string `json:"version,omitempty" cap:"256" counted:"server.version" redact:"secrets"`
 	// protocolVersion is the MCP revision that was spoken.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	ProtocolVersion string `json:"protocolVersion,omitempty"`
+	ProtocolVersion string `json:"protocolVersion,omitempty" cap:"256" counted:"server.protocolVersion"`
 	// transport is Stdio, StreamableHTTP or SSE.
 	// +optional
 	Transport Transport `json:"transport,omitempty"`
 	// url of a server that was not started by the audit, and not traced.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	URL string `json:"url,omitempty"`
+	URL string `json:"url,omitempty" cap:"512"`
 	// command is the program and its arguments; empty with url.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	Command []string `json:"command"`
+	Command []string `json:"command" cap:"64x512" counted:"server.command"`
 	// environment names what the audit set besides command; absent if nothing.
 	// +optional
 	Environment *Environment `json:"environment,omitempty"`
 	// exit is how the server ended, such as "exit status 1" or "signal: killed".
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Exit string `json:"exit,omitempty"`
+	Exit string `json:"exit,omitempty" cap:"256"`
 	// stderr is the end of what the server wrote there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
-	Stderr string `json:"stderr,omitempty"`
+	Stderr string `json:"stderr,omitempty" cap:"4096" keep:"end" redact:"secrets"`
 }
 
 // Environment names what an audit set of the environment of a server.
@@ -235,7 +235,7 @@ var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
 type Capture struct {
 	// address that the server meant to reach.
 	// +kubebuilder:validation:MaxLength=512
-	Address string `json:"address"`
+	Address string `json:"address" cap:"512"`
 	// port is 0 where the protocol has none.
 	// +optional
 	// +kubebuilder:validation:Format=int32
@@ -243,7 +243,7 @@ type Capture struct {
 	// host is the name that the address stands for, where one is known.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Host string `json:"host,omitempty"`
+	Host string `json:"host,omitempty" cap:"256"`
 	// protocol was spoken: "tcp", "udp", "dns", "http", "https", "tls",
 	// "smtp", "redis", "postgres", ...
 	// +kubebuilder:validation:MaxLength=64
@@ -251,13 +251,13 @@ type Capture struct {
 	// request says in one line what was asked: "POST /collect HTTP/1.1".
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Request string `json:"request,omitempty"`
+	Request string `json:"request,omitempty" cap:"256"`
 	// bytes is how much the server sent.
 	Bytes int64 `json:"bytes"`
 	// excerpt is the beginning of it, secrets shortened.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Excerpt string `json:"excerpt,omitempty"`
+	Excerpt string `json:"excerpt,omitempty" cap:"512"`
 	// opaque: it was encrypted for somebody else; what was sent is not known.
 	// +optional
 	Opaque bool `json:"opaque,omitempty"`
@@ -276,7 +276,7 @@ type Gap struct {
 	// detail says it in one sentence, with an example.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Detail string `json:"detail,omitempty"`
+	Detail string `json:"detail,omitempty" cap:"512"`
 }
 
 // Noise counts the effects that are left out of the profile for one reason:
@@ -293,7 +293,7 @@ type Noise struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	Samples []string `json:"samples,omitempty"`
+	Samples []string `json:"samples,omitempty" cap:"64x512" shrink:"effects"`
 }
 
 // Truncation counts what was left out of one list or text.

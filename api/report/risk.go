@@ -28,7 +28,7 @@ type Risk struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
-	Parts []RiskPart `json:"parts,omitempty"`
+	Parts []RiskPart `json:"parts,omitempty" cap:"24"`
 }
 
 // RiskPart says what one family of capabilities adds to the score.
@@ -42,5 +42,5 @@ type RiskPart struct {
 	// because says what was seen.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Because string `json:"because,omitempty"`
+	Because string `json:"because,omitempty" cap:"256"`
 }

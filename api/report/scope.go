@@ -12,32 +12,32 @@ type DeclaredScope struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	Egress []string `json:"egress,omitzero"`
+	Egress []string `json:"egress,omitzero" cap:"64x512"`
 	// readPaths are absolute paths; one that ends with "/" is a directory and all that
 	// is below it, "*" any part of one name, "~/" the home directory.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	ReadPaths []string `json:"readPaths,omitzero"`
+	ReadPaths []string `json:"readPaths,omitzero" cap:"64x512"`
 	// writePaths are paths as in readPaths.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	WritePaths []string `json:"writePaths,omitzero"`
+	WritePaths []string `json:"writePaths,omitzero" cap:"64x512"`
 	// exec are programs: names ("git") or absolute paths.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	Exec []string `json:"exec,omitzero"`
+	Exec []string `json:"exec,omitzero" cap:"64x512"`
 	// listen are ports ("8080"), or addresses with one ("127.0.0.1:8080").
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
-	Listen []string `json:"listen,omitzero"`
+	Listen []string `json:"listen,omitzero" cap:"64x512"`
 }
 
 // ScopeSource is where a clause of the scope stands, by authority.
@@ -64,13 +64,13 @@ type ScopeClause struct {
 	Capability Capability `json:"capability"`
 	// field is where: "description", "annotations.openWorldHint", "egress[0]".
 	// +kubebuilder:validation:MaxLength=256
-	Field string `json:"field"`
+	Field string `json:"field" cap:"256"`
 	// means says how it was understood: "may use the network", "keeps off the
 	// network", "may connect to api.example.com", "changes nothing".
 	// +kubebuilder:validation:MaxLength=256
-	Means string `json:"means"`
+	Means string `json:"means" cap:"256"`
 	// quote is the sentence, or the entry.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	Quote string `json:"quote,omitempty"`
+	Quote string `json:"quote,omitempty" cap:"256" redact:"secrets"`
 }

@@ -41,7 +41,7 @@ type Suppression struct {
 type Suppressed struct {
 	// reason of the suppression.
 	// +kubebuilder:validation:MaxLength=512
-	Reason string `json:"reason"`
+	Reason string `json:"reason" cap:"512"`
 	// until when.
 	Until Time `json:"until"`
 	// expired: it is suppressed no more.

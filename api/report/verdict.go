@@ -39,7 +39,7 @@ type Incomplete struct {
 	// message says it in a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
+	Message string `json:"message,omitempty" cap:"1024"`
 }
 
 // Judge decides the verdict of a set of findings. It is pure, and the only

@@ -50,11 +50,11 @@ func TestReportsHoldAllCodePaths(t *testing.T) {
 func TestS16CodePathsWithSecretsAreUnknown(t *testing.T) {
 	without := func(text string) string { return strings.ReplaceAll(text, "AKIA1234", "AK…") }
 	r := report.Report{CodePaths: []string{"/app", "/AKIA1234/x"}}
-	if redact(&r, without); r.CodePaths != nil {
+	if r.Redact(without); r.CodePaths != nil {
 		t.Errorf("got %q", r.CodePaths)
 	}
 	r.CodePaths = []string{"/app"}
-	if redact(&r, without); len(r.CodePaths) != 1 {
+	if r.Redact(without); len(r.CodePaths) != 1 {
 		t.Errorf("got %q", r.CodePaths)
 	}
 }

@@ -87,7 +87,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	}
 	r.Unobserved = append(r.Unobserved, report.Gap{What: "NotTraced", Count: 1,
 		Detail: "what the server does: it runs elsewhere, so that only what it says was seen"})
-	redact(&r, hider(to.Header))
+	r.Redact(hider(to.Header))
 	r.Normalise()
 	r.Cap()
 	return r, nil
