@@ -121,10 +121,12 @@ func (r *Reconciler) triggers(s *session) trigger.Input {
 	}
 }
 
+// untils returns when suppressions end, in whole seconds as the times of a status: an audit
+// of the same second would else seem to be from before.
 func untils(suppressions []report.Suppression) []time.Time {
 	var all []time.Time
 	for _, s := range suppressions {
-		all = append(all, s.Until.Time)
+		all = append(all, s.Until.Add(time.Second-1).Truncate(time.Second))
 	}
 	return all
 }
