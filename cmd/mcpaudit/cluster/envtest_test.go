@@ -64,7 +64,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	p := program{t, kubeconfig("admin", environment.KubeConfig)}
 	operate(t, api)
 
-	p.wants(p.call("list"), 0, "There are no MCPServerAudits in namespace default.")
+	p.wants(p.call("list"), 0, "No MCPServerAudits found in namespace default.")
 	p.wants(p.call("run", "--image", "registry.example/notes:1", "--name", "notes"), 0,
 		"default/notes: Running: The server is being audited.", "default/notes: Pass (Passed)", "Report    notes-1")
 	p.wants(p.call("run", "--image", "registry.example/notes:1", "--name", "notes"), 1,
@@ -79,7 +79,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	p.wants(p.call("diff", "notes"), 3, "  + tool sync")
 	p.wants(p.call("diff", "notes-1", "notes-2"), 3, "  + connect 93.184.216.34:80")
 	p.wants(p.call("show", "notes"), 0, "default/notes: Fail (ManifestDrifted)", "notes-1", "notes-2")
-	p.wants(p.call("approve", "notes", "--apply"), 0, "#   + tool sync", "default/notes is pinned to "+string(digest("2"))+" now")
+	p.wants(p.call("approve", "notes", "--apply"), 0, "#   + tool sync", "default/notes is now pinned to "+string(digest("2")))
 	var pinned v1alpha1.MCPServerAudit
 	if err := api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "notes"}, &pinned); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	}
 
 	// What the API server refuses is said in a line.
-	p.wants(p.call("show", "nobody"), 1, "no MCPServerAudit nobody in namespace default: kubectl mcpaudit list -A shows all")
+	p.wants(p.call("show", "nobody"), 1, "no MCPServerAudit nobody in namespace default; kubectl mcpaudit list -A lists all namespaces")
 	p.wants(p.call("show", "notes", "-n", "nowhere"), 1, "no MCPServerAudit notes in namespace nowhere")
 	user, err := environment.AddUser(envtest.User{Name: "eve"}, nil)
 	if err != nil {
