@@ -18,9 +18,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// tidy deletes what is not needed once the status is written, after it has made
-// sure that the verdict was announced. A failure leaves things for the next
-// reconciliation, or for the next decision.
+// tidy announces the verdict if that is still due, and then deletes finished Pods, copied
+// Secrets and old reports. It runs after the write of the status; what fails is left for
+// the next reconciliation.
 func (r *Reconciler) tidy(ctx context.Context, s *session) error {
 	if err := r.announce(ctx, s); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (r *Reconciler) find(ctx context.Context, s *session) (outcome, error) {
 	if err != nil || out != proceed || s.pod != nil {
 		return out, err
 	}
-	if _, err := r.resolve(ctx, s); err != nil { // for the digest in the status, if it can be had
+	if _, err := r.resolve(ctx, s); err != nil { // the status keeps the image digest, by which the gate finds the audit
 		return proceed, err
 	}
 	s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")

@@ -27,7 +27,7 @@ var errNoSecret = errors.New("no pull secret")
 func (r *Reconciler) resolve(ctx context.Context, s *session) (outcome, error) {
 	server := s.audit.Spec.Server
 	if server.URL != "" {
-		return proceed, nil // runs elsewhere: there is no image to speak of
+		return proceed, nil // a remote server has no image
 	}
 	var image imageref.Image
 	secrets, err := r.pullSecrets(ctx, s.audit)

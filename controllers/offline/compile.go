@@ -157,8 +157,8 @@ func (r *rule) policy() Policy {
 	return Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}
 }
 
-// requires reports whether there is an allow list. Where what is not audited is admitted,
-// there is nothing that it could keep out.
+// requires reports whether the rule has an allow list, which it needs only if it denies
+// images without an audit.
 func (r *rule) requires() bool {
 	return r.gate.Offline == v1alpha1.OfflineRequirePassed && r.gate.OnMissing == v1alpha1.ActionDeny
 }

@@ -29,7 +29,7 @@ type Input struct {
 	// if that is not known.
 	Change string
 
-	// Report holds what the runner found; nil if it could not be had.
+	// Report holds what the runner found; nil if there is none.
 	Report *report.Report
 	// Summary holds what the runner announced; nil if it did not come that far.
 	Summary *report.Summary

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// layout has the directories that classes are told by.
+// layout has the directories by which a path is classified.
 type layout struct {
 	home string
 	// own are where the server itself is installed.
