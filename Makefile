@@ -102,12 +102,15 @@ test-mcp-conformance: ## Run the conformance suite of MCP against a traced serve
 	go run ./test/mcpconformance -mcpaudit "$(MCPAUDIT_CACHE)/mcp-conformance/mcpaudit"
 
 .PHONY: real-servers
-real-servers: ## Audit published MCP servers in Node, Python and Go (installs them); prints what was seen, and what was lost.
-	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers
+real-servers: ## Audit published MCP servers (installs them; ONLY=PATTERN TIMEOUT=2m RESULTS=DIR RESUME=1); prints verdicts and tools accepted.
+	@mkdir -p "$(MCPAUDIT_CACHE)/real-servers" && go build -o "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" ./cmd/mcpaudit && \
+	go run ./test/realservers -mcpaudit "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" \
+		$(if $(ONLY),-only '$(ONLY)') $(if $(TIMEOUT),-timeout $(TIMEOUT)) $(if $(RESULTS),-results $(RESULTS)) $(if $(RESUME),-resume)
 
 .PHONY: reference-servers
 reference-servers: ## Audit the reference servers of MCP, over every transport (installs them); fails when one is not covered.
-	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/realservers -reference
+	@mkdir -p "$(MCPAUDIT_CACHE)/real-servers" && go build -o "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" ./cmd/mcpaudit && \
+	go run ./test/realservers -reference -mcpaudit "$(MCPAUDIT_CACHE)/real-servers/mcpaudit"
 
 .PHONY: eval
 eval: ## Measure the rules: what they miss, and what they find in honest servers (installs those); fails under a floor.

@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
 // honest are published servers that do what they say: the four reference servers,
 // and five others of different kinds. stands says why a finding above Info is one
 // that a maintainer of the server would not dispute.
 var honest = []struct {
-	published
+	published.Server
 	stands map[string]string
 }{
-	{published: npm("@modelcontextprotocol/server-everything@2026.8.31")},
-	{published: npm("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp")},
-	{published: npm("@modelcontextprotocol/server-memory@2026.8.31")},
-	{published: npm("@modelcontextprotocol/server-sequential-thinking@2026.8.31")},
-	{published: npm("mcp-fetch-server@1.1.2").runs("mcp-fetch-server")},                      // goes where its argument says
-	{published: npm("mcp-server-commands@0.5.0")},                                            // runs what its argument says
-	{published: npm("@upstash/context7-mcp@4.1.1")},                                          // asks one service
-	{published: npm("@allpepper/memory-bank-mcp@0.2.2").with("MEMORY_BANK_ROOT=/tmp/banks")}, // keeps files
-	{published: npm("@antv/mcp-server-chart@0.9.10"), stands: map[string]string{
+	{Server: published.NPM("@modelcontextprotocol/server-everything@2026.8.31")},
+	{Server: published.NPM("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp")},
+	{Server: published.NPM("@modelcontextprotocol/server-memory@2026.8.31")},
+	{Server: published.NPM("@modelcontextprotocol/server-sequential-thinking@2026.8.31")},
+	{Server: published.NPM("mcp-fetch-server@1.1.2").Runs("mcp-fetch-server")},                      // goes where its argument says
+	{Server: published.NPM("mcp-server-commands@0.5.0")},                                            // runs what its argument says
+	{Server: published.NPM("@upstash/context7-mcp@4.1.1")},                                          // asks one service
+	{Server: published.NPM("@allpepper/memory-bank-mcp@0.2.2").With("MEMORY_BANK_ROOT=/tmp/banks")}, // keeps files
+	{Server: published.NPM("@antv/mcp-server-chart@0.9.10"), stands: map[string]string{
 		"MCPA-EGRESS-001": "(stands: the data of a chart go to a service that draws it, which no description says)",
 	}}, // has its charts drawn elsewhere
 }
@@ -38,27 +38,26 @@ func reference(ctx context.Context, cache string, out io.Writer) ([]string, erro
 	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tRISK\tTOOLS CALLED\tABOVE INFO\tINFO")
 	var missed, notes []string
 	for _, s := range honest {
-		key := strings.NewReplacer("/", "_", "@", "_").Replace(s.source)
-		command, err := s.install(ctx, filepath.Join(cache, "servers", key))
+		command, env, err := s.Install(ctx, filepath.Join(cache, "servers"))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.source, err)
+			return nil, fmt.Errorf("%s: %w", s.Source, err)
 		}
-		r, err := examine(ctx, command, s.env, nil)
+		r, err := examine(ctx, command, env, nil)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.source, err)
+			return nil, fmt.Errorf("%s: %w", s.Source, err)
 		}
 		above := 0
 		for _, f := range r.Findings {
 			why := s.stands[f.Rule]
-			notes = append(notes, fmt.Sprintf("%s: %s %s: %s %s", s.source, f.Rule, f.Severity, f.Message, why))
+			notes = append(notes, fmt.Sprintf("%s: %s %s: %s %s", s.Source, f.Rule, f.Severity, f.Message, why))
 			if !f.Severity.AtLeast(report.SeverityLow) {
 				continue
 			}
 			if above++; why == "" {
-				missed = append(missed, fmt.Sprintf("%s: %s %s", s.source, f.Rule, f.Severity))
+				missed = append(missed, fmt.Sprintf("%s: %s %s", s.Source, f.Rule, f.Severity))
 			}
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d %s\t%d of %d\t%d\t%d\n", s.source, verdictOf(r), r.Risk.Score, r.Risk.Level,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d %s\t%d of %d\t%d\t%d\n", s.Source, verdictOf(r), r.Risk.Score, r.Risk.Level,
 			r.Coverage.Tools.Called, r.Coverage.Tools.Listed, above, len(r.Findings)-above)
 	}
 	if err := table.Flush(); err != nil {

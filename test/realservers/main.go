@@ -1,232 +1,179 @@
-// Command realservers audits published MCP servers, at pinned versions, and
-// prints what the engine made of each: how much of it was exercised, how many
-// lines of trace, how many of them it did not understand or had no room for, and
-// the findings. It fails when a line was lost; whether a finding is right is for
-// a reader to say.
+// Command realservers audits published MCP servers (test/published) with a given
+// mcpaudit, one after the other, and prints what it made of each: the verdict, how
+// much it rests on, how many of the tools ever accepted a call, the findings, and
+// why not. Whether a finding is right is for a reader to say.
+//
+//	go run ./test/realservers -mcpaudit PROGRAM [-only PATTERN] [-timeout DURATION] [-results DIR] [-resume]
+//
+// Each report is kept in the directory of results. With -resume a server that has
+// one there is not audited again, so that a run that broke off can be gone on with.
 //
 // With -reference it audits the reference servers alone, the one that has every
-// feature over each transport, and fails as well where less than 90 % of the
-// branches of the input schemas were taken, or something was not exercised.
+// feature over each transport, and fails where less than 90 % of the branches of the
+// input schemas were taken, or something was not exercised.
 //
-// It installs them by npm, pip and go into the cache, so that it needs the
-// network; no part of make test. Servers that want a key get one that is no good.
+// It installs them by npm, pip and go into the cache, so that it needs the network;
+// no part of make test.
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"runtime"
+	"regexp"
+	"slices"
 	"strings"
-	"text/tabwriter"
+	"syscall"
 	"time"
 
-	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/ptrace"
-	"github.com/mcpaudit/mcpaudit/runner/render"
-	"github.com/mcpaudit/mcpaudit/runner/sandbox"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// timeout is for one audit.
-const timeout = 4 * time.Minute
-
-func init() { runtime.LockOSThread() }
+// options are those of the command line.
+type options struct {
+	mcpaudit, results string
+	only              *regexp.Regexp
+	timeout           time.Duration
+	tracer            string
+	reference, resume bool
+}
 
 func main() {
-	for _, stage := range []func([]string) (int, bool){ptrace.Stage, sandbox.Stage} {
-		if code, ok := stage(os.Args[1:]); ok {
-			os.Exit(code)
-		}
-	}
-	reference := flag.Bool("reference", false, "audit the reference servers only, and hold them to their coverage")
-	only := flag.String("only", "", "audit the servers whose name contains this")
-	tracer := flag.String("tracer", string(plan.TracerAuto), "Auto, Strace or Ptrace")
-	flag.Parse()
-	if err := run(*only, *reference, plan.Tracer(*tracer)); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "realservers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, reference bool, tracer plan.Tracer) error {
-	dir, err := cache()
+func run(ctx context.Context) error {
+	cache := os.Getenv("MCPAUDIT_CACHE")
+	if cache == "" {
+		return errors.New("MCPAUDIT_CACHE is not set: run make real-servers")
+	}
+	o, err := parse(filepath.Join(cache, "real-servers", "reports"))
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	head := "server\ttransport\ttools\tresources\ttemplates\tprompts\tbranches\tcalls accepted\tseconds\tlines\tunparsed\tdropped\tfindings\tverdict\t\n"
-	if _, err := fmt.Fprint(table, head); err != nil {
-		return err
-	}
-	var details strings.Builder
-	lost, short := 0, 0
-	for _, s := range servers {
-		if reference != s.reference && reference || !strings.Contains(s.source, only) {
+	var all []audited
+	for _, s := range servers(o.reference) {
+		if !o.only.MatchString(s.Source) {
 			continue
 		}
-		command, err := s.install(dir)
+		a, err := o.audit(ctx, s, filepath.Join(cache, "servers"))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return fmt.Errorf("install %s: %w", s.source, err)
+			a.missing = err.Error()
 		}
-		r, stats, err := s.audit(command, tracer)
-		if err != nil {
-			return fmt.Errorf("audit %s: %w", s.source, err)
-		}
-		dropped := stats.Cut + stats.Dropped
-		lost += stats.Unparsed + dropped
-		c := r.Coverage
-		if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%d\t%d\t%d\t%s\t%s (%s)\t\n", s.source, r.Server.Transport,
-			exercised(c.Tools), exercised(c.Resources), exercised(c.ResourceTemplates), exercised(c.Prompts), share(c.Branches), share(c.Calls),
-			r.EndTime.Sub(r.StartTime.Time).Seconds(), stats.Lines, stats.Unparsed, dropped, count(r.Findings), r.Verdict, r.Reason); err != nil {
-			return err
-		}
-		if s.reference && !covered(c) {
-			short++
-			fmt.Fprintf(&details, "%s over %s: not covered\n", s.source, r.Server.Transport)
-		}
-		explain(&details, s.source, r, stats)
-		fmt.Fprintf(os.Stderr, "%s: %s (%s)\n", s.source, r.Verdict, r.Reason)
+		fmt.Fprintln(os.Stderr, a.source+":", a.verdict())
+		all = append(all, a)
 	}
-	if err := table.Flush(); err != nil {
+	if err := write(os.Stdout, all); err != nil {
 		return err
 	}
-	fmt.Print("\n", details.String())
-	if lost > 0 {
-		return fmt.Errorf("%d lines were not understood or dropped", lost)
-	}
-	if short > 0 {
-		return fmt.Errorf("%d reference servers were not exercised as they should be", short)
+	if short := uncovered(all); o.reference && len(short) > 0 {
+		return fmt.Errorf("not exercised as they should be: %s", strings.Join(short, ", "))
 	}
 	return nil
 }
 
-// minBranches is how many of the branches of a reference server's schemas have to
-// be taken, in percent.
-const minBranches = 90
+func parse(results string) (options, error) {
+	var o options
+	only := flag.String("only", "", "audit the servers whose source matches this regular expression")
+	flag.StringVar(&o.mcpaudit, "mcpaudit", "mcpaudit", "the program that audits")
+	flag.StringVar(&o.results, "results", results, "directory that the reports are kept in")
+	flag.BoolVar(&o.resume, "resume", false, "audit no server again that has a report in -results")
+	flag.DurationVar(&o.timeout, "timeout", 4*time.Minute, "longest duration of one audit")
+	flag.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace")
+	flag.BoolVar(&o.reference, "reference", false, "audit the reference servers only, and hold them to their coverage")
+	flag.Parse()
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return o, fmt.Errorf("invalid -only: %w", err)
+	}
+	return o, os.MkdirAll(o.results, 0o755)
+}
 
-// covered reports whether an audit exercised everything, and the schemas' branches.
-func covered(c report.Coverage) bool {
-	for _, e := range []report.Exercised{c.Tools, c.Resources, c.ResourceTemplates, c.Prompts} {
-		if e.Called < e.Listed {
-			return false
+// target is a server and the transport that it is talked to over; stdio if empty.
+type target struct {
+	published.Server
+	transport string
+}
+
+// referenceScope is where the reference servers are.
+const referenceScope = "@modelcontextprotocol/server-"
+
+// servers are all, or the four reference servers over what they speak.
+func servers(reference bool) []target {
+	var all []target
+	for _, s := range published.Servers {
+		name, isReference := strings.CutPrefix(s.Name(), referenceScope)
+		isReference = isReference && slices.Contains([]string{"everything", "filesystem", "memory", "sequential-thinking"}, name)
+		if reference && !isReference {
+			continue
+		}
+		all = append(all, target{Server: s})
+		if reference && name == "everything" {
+			overHTTP, overSSE := s, s
+			overHTTP.Args, overSSE.Args = []string{"streamableHttp"}, []string{"sse"}
+			all = append(all, target{overHTTP, "http"}, target{overSSE, "sse"})
 		}
 	}
-	return c.Branches.Percent() >= minBranches
+	return all
 }
 
-// exercised returns how much of one kind was accepted: "9/9", with "called 8" where not
-// everything was.
-func exercised(e report.Exercised) string {
-	if e.Called < e.Listed {
-		return fmt.Sprintf("%d/%d, called %d", e.Accepted, e.Listed, e.Called)
-	}
-	return fmt.Sprintf("%d/%d", e.Accepted, e.Listed)
+// audited is a server and its report, or why there is none.
+type audited struct {
+	source, missing string
+	report          report.Report
 }
 
-func share(s report.Share) string {
-	if s.Total == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%d/%d %d%%", s.Done, s.Total, s.Percent())
-}
-
-// explain writes what a reader has to judge.
-func explain(b *strings.Builder, source string, r report.Report, stats trace.Stats) {
-	if r.Verdict != report.VerdictPass {
-		fmt.Fprintf(b, "%s: %s\n", source, render.Escape(r.Message))
-	}
-	for _, f := range r.Findings {
-		fmt.Fprintf(b, "%s: %s %s: %s\n", source, f.Rule, f.Severity, render.Escape(f.Message))
-	}
-	if stats.Unparsed > 0 {
-		fmt.Fprintf(b, "%s: not understood: %s\n", source, render.Escape(stats.Sample))
-	}
-}
-
-// count returns how many findings there are of each severity: "1 High, 2 Medium".
-func count(findings []report.Finding) string {
-	var parts []string
-	for _, severity := range []report.Severity{
-		report.SeverityCritical, report.SeverityHigh, report.SeverityMedium, report.SeverityLow, report.SeverityInfo,
-	} {
-		n := 0
-		for _, f := range findings {
-			if f.Severity == severity {
-				n++
-			}
+// audit returns the report of a server: the one that is kept, or a new one.
+func (o options) audit(ctx context.Context, t target, servers string) (audited, error) {
+	a := audited{source: strings.TrimSpace(t.Source + " " + t.transport)}
+	kept := filepath.Join(o.results, t.Key()+t.transport+".json")
+	raw, err := os.ReadFile(kept)
+	if err != nil || !o.resume {
+		command, env, err := t.Install(ctx, servers)
+		if err != nil {
+			return a, fmt.Errorf("install: %w", err)
 		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+		if raw, err = o.run(ctx, t, command, env); err != nil {
+			return a, err
 		}
 	}
-	if len(parts) == 0 {
-		return "none"
+	if err := json.Unmarshal(raw, &a.report); err != nil {
+		return a, fmt.Errorf("read the report: %w", err)
 	}
-	return strings.Join(parts, ", ")
+	return a, os.WriteFile(kept, raw, 0o644)
 }
 
-// audit runs one server in the sandbox of the command line.
-func (s server) audit(command []string, tracer plan.Tracer) (report.Report, trace.Stats, error) {
-	dir, err := os.MkdirTemp("", "realservers-")
-	if err != nil {
-		return report.Report{}, trace.Stats{}, err
+// run audits a server and returns its report. The exit code says what the verdict
+// in it does.
+func (o options) run(ctx context.Context, t target, command, env []string) ([]byte, error) {
+	arguments := []string{"run", "--output", "json", "--timeout", o.timeout.String(), "--tracer", o.tracer,
+		"--transport", cmp.Or(t.transport, "stdio")}
+	for _, variable := range env {
+		arguments = append(arguments, "--env", variable)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	launcher, err := sandbox.New(command, dir)
-	if err != nil {
-		return report.Report{}, trace.Stats{}, err
+	var said strings.Builder
+	cmd := exec.CommandContext(ctx, o.mcpaudit, append(append(arguments, "--"), command...)...)
+	cmd.Stderr, cmd.Cancel = &said, func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	raw, err := cmd.Output()
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("audit: %w: %s", err, strings.TrimSpace(said.String()))
 	}
-	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
-	launcher.Tracer = tracer
-	watched := &counted{Launcher: launcher}
-	r, err := audit.Run(context.Background(), audit.Plan{
-		Command: command, FailOn: report.SeverityHigh, Timeout: timeout, Canaries: launcher.Canaries(), Dir: launcher.Dir(),
-		Transport: s.transport,
-	}, watched)
-	return r, watched.stats(), err
-}
-
-// counted is a launcher that keeps the traces of what it launched.
-type counted struct {
-	audit.Launcher
-	traces []*trace.Session
-}
-
-func (c *counted) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
-	process, err := c.Launcher.Launch(ctx, how)
-	if err == nil {
-		c.traces = append(c.traces, process.Trace())
-	}
-	return process, err
-}
-
-func (c *counted) stats() trace.Stats {
-	var sum trace.Stats
-	for _, session := range c.traces {
-		s := session.Stats()
-		sum.Lines += s.Lines
-		sum.Unparsed += s.Unparsed
-		sum.Cut += s.Cut
-		sum.Dropped += s.Dropped
-		if sum.Sample == "" {
-			sum.Sample = s.Sample
-		}
-	}
-	return sum
-}
-
-// cache returns where the servers are installed.
-func cache() (string, error) {
-	dir := os.Getenv("MCPAUDIT_CACHE")
-	if dir == "" {
-		return "", errors.New("MCPAUDIT_CACHE is not set: run make real-servers")
-	}
-	dir = filepath.Join(dir, "real-servers")
-	return dir, os.MkdirAll(dir, 0o755)
+	return raw, nil
 }
