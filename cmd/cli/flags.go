@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // enum implements pflag.Value.
@@ -68,14 +68,7 @@ func Named[T ~string](names []T) func(word string) (T, bool) {
 func Words[T ~string](names []T) []string {
 	var all []string
 	for _, name := range names {
-		var word strings.Builder
-		for i, r := range string(name) {
-			if i > 0 && unicode.IsUpper(r) {
-				word.WriteByte('-')
-			}
-			word.WriteRune(unicode.ToLower(r))
-		}
-		all = append(all, word.String())
+		all = append(all, strings.ReplaceAll(strings.ToLower(words.Spell(string(name))), " ", "-"))
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // want is a place that asks for a value.
@@ -172,10 +174,7 @@ var empty = words("tool prompt resource template list get read fetch show find s
 
 // nouns are the words of a sentence, in lower case.
 func nouns(text string, most int) []string {
-	var found []string
-	for _, part := range strings.Fields(head(text, 1024)) {
-		found = append(found, split(part)...)
-	}
+	found := lists.Of(lists.Spell(head(text, 1024)))
 	return found[:min(len(found), most)]
 }
 

@@ -5,7 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
+
+	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // formatted makes the values for JSON Schema's formats (2020-12, section 7.3) and
@@ -238,36 +239,8 @@ func numberHint(name string) float64 {
 	return 1
 }
 
-// split cuts a name into lower-case words: "filePath", "file_path" and
-// "FILE-PATH" are "file" and "path".
-func split(name string) []string {
-	if len(name) > 256 {
-		name = name[:256]
-	}
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = nil
-		}
-	}
-	lower := false
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			flush()
-			lower = false
-			continue
-		}
-		if lower && unicode.IsUpper(r) {
-			flush()
-		}
-		lower = unicode.IsLower(r) || unicode.IsDigit(r)
-		word = append(word, r)
-	}
-	flush()
-	return words
-}
+// split cuts a name into lower-case words.
+var split = lists.OfName
 
 func has(words, any []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })

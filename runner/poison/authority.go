@@ -3,21 +3,23 @@ package poison
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // conceals: the model is not to tell the user what it does.
 func (r *reader) conceals(all []sentence, i int) verdict {
 	s := &all[i]
-	for j, t := range s.tokens {
-		if t.kind != word {
+	for j, t := range s.Tokens {
+		if t.Kind != words.Word {
 			continue
 		}
 		switch {
-		case silence[t.text] && s.negated(j) && s.keepsFromUser(j):
+		case silence[t.Text] && s.negated(j) && s.keepsFromUser(j):
 			return verdict{confidence: 0.9}
-		case hide[t.text] && s.from(j, "from") && s.ordersAt(j):
+		case hide[t.Text] && s.from(j, "from") && s.ordersAt(j):
 			return verdict{confidence: 0.9}
-		case secretly[t.text] && s.ordersAt(j+1):
+		case secretly[t.Text] && s.ordersAt(j+1):
 			return verdict{confidence: 0.75}
 		}
 	}
@@ -27,10 +29,10 @@ func (r *reader) conceals(all []sentence, i int) verdict {
 // negated: "do not tell", "without telling", "never mention".
 func (s *sentence) negated(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
-		if negations[s.tokens[j].text] {
+		if negations[s.Tokens[j].Text] {
 			return true
 		}
-		if !adverbs[s.tokens[j].text] && s.tokens[j].text != "do" {
+		if !adverbs[s.Tokens[j].Text] && s.Tokens[j].Text != "do" {
 			return false
 		}
 	}
@@ -40,20 +42,20 @@ func (s *sentence) negated(i int) bool {
 // keepsFromUser: what is kept from the user is a deed, and no form of an answer.
 func (s *sentence) keepsFromUser(i int) bool {
 	user := false
-	for j := i + 1; j < len(s.tokens) && j <= i+9; j++ {
-		user = user || users[s.tokens[j].text]
+	for j := i + 1; j < len(s.Tokens) && j <= i+9; j++ {
+		user = user || users[s.Tokens[j].Text]
 	}
-	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
-		if !deed[s.tokens[j].text] {
+	for j := i + 1; j < len(s.Tokens) && j <= i+6; j++ {
+		if !deed[s.Tokens[j].Text] {
 			continue
 		}
-		return user || !presentation[s.tokens[i].text] && s.text(i+1) == s.text(j)
+		return user || !presentation[s.Tokens[i].Text] && s.text(i+1) == s.text(j)
 	}
-	return user && !presentation[s.tokens[i].text]
+	return user && !presentation[s.Tokens[i].Text]
 }
 
 func (s *sentence) from(i int, preposition string) bool {
-	for j := i + 1; j+1 < len(s.tokens) && j <= i+7; j++ {
+	for j := i + 1; j+1 < len(s.Tokens) && j <= i+7; j++ {
 		if s.text(j) == preposition && (users[s.text(j+1)] || users[s.text(j+2)]) {
 			return true
 		}
@@ -69,12 +71,12 @@ func (s *sentence) ordersAt(i int) bool {
 // speaks in the name of the system.
 func (r *reader) injects(all []sentence, i int) verdict {
 	s := &all[i]
-	for j, t := range s.tokens {
+	for j, t := range s.Tokens {
 		switch {
-		case t.kind != word:
-		case precedes[t.text] && s.above(j):
+		case t.Kind != words.Word:
+		case precedes[t.Text] && s.above(j):
 			return verdict{confidence: 0.85}
-		case ignores[t.text] && !s.negated(j) && s.setsAside(j):
+		case ignores[t.Text] && !s.negated(j) && s.setsAside(j):
 			return verdict{confidence: 0.9}
 		}
 	}
@@ -85,7 +87,7 @@ func (r *reader) injects(all []sentence, i int) verdict {
 // request or a query that is not said to be the user's may be a setting.
 func (s *sentence) above(i int) bool {
 	over, ofUser := !ranks[s.text(i)], false
-	for j := i + 1; j < len(s.tokens) && j <= i+8; j++ {
+	for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
 		t := s.text(j)
 		switch {
 		case excepting[t]:
@@ -104,7 +106,7 @@ func (s *sentence) above(i int) bool {
 // setsAside: "ignore all previous instructions".
 func (s *sentence) setsAside(i int) bool {
 	whose := false
-	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
+	for j := i + 1; j < len(s.Tokens) && j <= i+6; j++ {
 		t := s.text(j)
 		if excepting[t] {
 			return false

@@ -3,21 +3,23 @@ package poison
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // secret reports whether the sentence names what holds keys or accounts.
 func (s *sentence) secret() bool { return s.secretAt() >= 0 }
 
 func (s *sentence) secretAt() int {
-	for i, t := range s.tokens {
-		switch t.kind {
-		case place, quoted:
-			if slices.ContainsFunc(secretPlaces, func(p string) bool { return strings.Contains(t.text, p) }) {
+	for i, t := range s.Tokens {
+		switch t.Kind {
+		case words.Place, words.Quoted:
+			if slices.ContainsFunc(secretPlaces, func(p string) bool { return strings.Contains(t.Text, p) }) {
 				return i
 			}
-		case word:
-			pair := t.text + " " + s.text(i+1)
-			if slices.Contains(secretWords, pair) || slices.Contains(secretWords, t.text) {
+		case words.Word:
+			pair := t.Text + " " + s.text(i+1)
+			if slices.Contains(secretWords, pair) || slices.Contains(secretWords, t.Text) {
 				return i
 			}
 		}
@@ -50,12 +52,12 @@ func (s *sentence) takes(verb, secret int, insists bool) bool {
 	if secret <= verb || secret >= verb+10 {
 		return false
 	}
-	return s.tokens[secret].kind != word || insists && passes[s.text(verb)]
+	return s.Tokens[secret].Kind != words.Word || insists && passes[s.text(verb)]
 }
 
 // contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa".
 func (r *reader) contentsOf(s *sentence, at int) bool {
-	if s.tokens[at].kind == word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.tokens[at].text)) {
+	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
 	}
 	for j := at - 1; j >= 0 && j >= at-5; j-- {
@@ -69,9 +71,9 @@ func (r *reader) contentsOf(s *sentence, at int) bool {
 
 // fileAfter: the verb's object is a file that the text names by its path.
 func (s *sentence) fileAfter(i int) bool {
-	for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
-		t := s.tokens[j]
-		if (t.kind == place || t.kind == quoted && isPlace(t.text)) && !strings.Contains(t.text, "://") && !strings.Contains(t.text, "@") {
+	for j := i + 1; j < len(s.Tokens) && j <= i+7; j++ {
+		t := s.Tokens[j]
+		if (t.Kind == words.Place || t.Kind == words.Quoted && words.IsPlace(t.Text)) && !strings.Contains(t.Text, "://") && !strings.Contains(t.Text, "@") {
 			return true
 		}
 	}
@@ -80,12 +82,12 @@ func (s *sentence) fileAfter(i int) bool {
 
 // passesOn: a verb behind it hands the contents on.
 func (s *sentence) passesOn(i int) bool {
-	for j := i + 1; j < len(s.tokens); j++ {
-		if !passes[s.tokens[j].text] {
+	for j := i + 1; j < len(s.Tokens); j++ {
+		if !passes[s.Tokens[j].Text] {
 			continue
 		}
-		for k := j + 1; k < len(s.tokens) && k <= j+4; k++ {
-			switch s.tokens[k].text {
+		for k := j + 1; k < len(s.Tokens) && k <= j+4; k++ {
+			switch s.Tokens[k].Text {
 			case "content", "contents", "it", "them", "data", "result", "output", "everything":
 				return true
 			}
@@ -108,12 +110,12 @@ func (r *reader) redirects(all []sentence, i int) verdict {
 // addressAfter: the verb's object, which is neither the user nor feedback, goes to an
 // address.
 func (s *sentence) addressAfter(i int) bool {
-	for j := i + 1; j < len(s.tokens) && j <= i+16; j++ {
-		t := s.tokens[j]
-		if users[t.text] && j <= i+3 || harmless[t.text] {
+	for j := i + 1; j < len(s.Tokens) && j <= i+16; j++ {
+		t := s.Tokens[j]
+		if users[t.Text] && j <= i+3 || harmless[t.Text] {
 			return false
 		}
-		if (t.kind == place || t.kind == quoted) && isPlace(t.text) && strings.ContainsAny(t.text, "@:") && s.bound(j) {
+		if (t.Kind == words.Place || t.Kind == words.Quoted) && words.IsPlace(t.Text) && strings.ContainsAny(t.Text, "@:") && s.bound(j) {
 			return true
 		}
 	}
@@ -135,10 +137,10 @@ func (s *sentence) bound(i int) bool {
 func (r *reader) asksForContext(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
-		if o.negated || !reads[s.tokens[o.at].text] && !passes[s.tokens[o.at].text] {
+		if o.negated || !reads[s.Tokens[o.at].Text] && !passes[s.Tokens[o.at].Text] {
 			continue
 		}
-		for j := o.at + 1; j+1 < len(s.tokens) && j <= o.at+8; j++ {
+		for j := o.at + 1; j+1 < len(s.Tokens) && j <= o.at+8; j++ {
 			pair := s.text(j) + " " + s.text(j+1)
 			if slices.Contains(contexts, pair) && (o.firm || s.precedes() || s.text(j-1) == "your" || r.of.Kind == KindParameter) {
 				return verdict{confidence: 0.7}

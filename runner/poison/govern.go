@@ -1,6 +1,10 @@
 package poison
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
 
 // carried is how many sentences back an occasion still counts: "Before using
 // x, an audit is due. Call y with ..."
@@ -75,7 +79,7 @@ func (c change) ofAny(wish bool) float64 {
 // scope is the other tool whose calls the sentence is about: "all `x` requests",
 // "passed to the `x` tool".
 func (r *reader) scope(s *sentence) reference {
-	for i := range s.tokens {
+	for i := range s.Tokens {
 		before, after := s.text(i-1), s.text(i+1)
 		if argumentNouns[after] || argumentNouns[before] {
 			continue
@@ -147,7 +151,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		value = r.part(s, i, j, c) || value
 		c.dictates = c.dictates || j > i && r.literal(s, j)
 	}
-	for j := i + 1; j < len(s.tokens) && j < i+4; j++ {
+	for j := i + 1; j < len(s.Tokens) && j < i+4; j++ {
 		if r.argumentAt(s, j) {
 			c.argument, c.foreign = true, true
 		}
@@ -160,7 +164,7 @@ func (c change) hasObject() bool { return c.argument || c.ofUser || c.dictates |
 
 // objectEnd returns where the object of the verb at i ends at the latest.
 func (s *sentence) objectEnd(i int) int {
-	end := min(len(s.tokens), i+26)
+	end := min(len(s.Tokens), i+26)
 	for j := i + 1; j < end; j++ {
 		if excepting[s.text(j)] && s.text(j) != "only" {
 			return j
@@ -171,7 +175,7 @@ func (s *sentence) objectEnd(i int) int {
 
 // part reads one word of the object, and reports whether it is one for a value.
 func (r *reader) part(s *sentence, i, j int, c *change) bool {
-	if s.tokens[j].kind != word {
+	if s.Tokens[j].Kind != words.Word {
 		return false
 	}
 	t := s.text(j)
@@ -190,16 +194,16 @@ func (r *reader) part(s *sentence, i, j int, c *change) bool {
 
 // argumentAt: a name that is none of the text's own arguments, with its value.
 func (r *reader) argumentAt(s *sentence, i int) bool {
-	t := s.tokens[i]
-	named := t.kind == quoted || t.kind == word && compound(t.raw)
-	return named && identifier(t.raw) && !r.of.Parameters[t.text] && binds[s.text(i+1)]
+	t := s.Tokens[i]
+	named := t.Kind == words.Quoted || t.Kind == words.Word && compound(t.Raw)
+	return named && identifier(t.Raw) && !r.of.Parameters[t.Text] && binds[s.text(i+1)]
 }
 
 // argumentName is the name beside the word "parameter".
 func (s *sentence) argumentName(i int) string {
 	for _, j := range []int{i - 1, i + 1} {
-		if j >= 0 && j < len(s.tokens) && (s.tokens[j].kind == quoted || compound(s.tokens[j].raw)) {
-			return s.tokens[j].text
+		if j >= 0 && j < len(s.Tokens) && (s.Tokens[j].Kind == words.Quoted || compound(s.Tokens[j].Raw)) {
+			return s.Tokens[j].Text
 		}
 	}
 	return ""
@@ -208,33 +212,33 @@ func (s *sentence) argumentName(i int) string {
 // literal reports whether the token is a value that the text dictates, and not the
 // name of something of its own.
 func (r *reader) literal(s *sentence, i int) bool {
-	t := s.tokens[i]
-	switch t.kind {
-	case place, number:
+	t := s.Tokens[i]
+	switch t.Kind {
+	case words.Place, words.Number:
 		return true
-	case quoted:
-		return t.text != "" && !r.of.Parameters[t.text] && !r.of.Tools[t.text] && !r.isOwn(t.text) && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
-	case word:
-		return (t.text == "true" || t.text == "false" || t.text == "null" || t.text == "empty") && i > 0 || t.text == "["
+	case words.Quoted:
+		return t.Text != "" && !r.of.Parameters[t.Text] && !r.of.Tools[t.Text] && !r.isOwn(t.Text) && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
+	case words.Word:
+		return (t.Text == "true" || t.Text == "false" || t.Text == "null" || t.Text == "empty") && i > 0 || t.Text == "["
 	}
-	return t.text == "["
+	return t.Text == "["
 }
 
 // overrulesUser: "regardless of the user's input", "ignore any model they specify".
 func (s *sentence) overrulesUser() bool {
-	for i, t := range s.tokens {
-		if t.kind != word {
+	for i, t := range s.Tokens {
+		if t.Kind != words.Word {
 			continue
 		}
 		of := 0
 		switch {
-		case t.text == "regardless", t.text == "irrespective", t.text == "matter" && s.text(i-1) == "no", t.text == "instead" && s.text(i+1) == "of":
+		case t.Text == "regardless", t.Text == "irrespective", t.Text == "matter" && s.text(i-1) == "no", t.Text == "instead" && s.text(i+1) == "of":
 			of = 8
-		case ignores[t.text] && !negations[s.text(i-1)]:
+		case ignores[t.Text] && !negations[s.text(i-1)]:
 			of = 7
 		}
-		for j := i + 1; j <= i+of && j < len(s.tokens); j++ {
-			if ofUser[s.tokens[j].text] || s.tokens[j].text == "input" || of == 8 && s.tokens[j].text == "actual" {
+		for j := i + 1; j <= i+of && j < len(s.Tokens); j++ {
+			if ofUser[s.Tokens[j].Text] || s.Tokens[j].Text == "input" || of == 8 && s.Tokens[j].Text == "actual" {
 				return true
 			}
 		}

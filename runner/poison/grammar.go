@@ -1,6 +1,27 @@
 package poison
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// sentence is one with its parts of speech, which parse finds.
+type sentence struct {
+	words.Sentence
+	orders   []demand
+	triggers []trigger
+}
+
+// split finds the sentences of a text.
+func split(text string) []sentence {
+	found := words.Sentences(text)
+	all := make([]sentence, len(found))
+	for i, s := range found {
+		all[i].Sentence = s
+	}
+	return all
+}
 
 // reader knows whose text it reads.
 type reader struct {
@@ -42,23 +63,23 @@ type trigger struct {
 
 // parse finds the occasions and orders of a sentence.
 func (r *reader) parse(s *sentence) {
-	for i, t := range s.tokens {
-		if t.kind != word {
+	for i, t := range s.Tokens {
+		if t.Kind != words.Word {
 			continue
 		}
-		if occasions[t.text] {
+		if occasions[t.Text] {
 			if of, ok := r.occasion(s, i); ok {
 				s.triggers = append(s.triggers, of)
 			}
 		}
-		if !governing[t.text] && !secretly[s.text(i-1)] {
+		if !governing[t.Text] && !secretly[s.text(i-1)] {
 			continue
 		}
 		if o, ok := s.ordered(i); ok {
 			switch {
-			case callVerbs[t.text] && s.passive(i):
+			case callVerbs[t.Text] && s.passive(i):
 				o.tool = r.calledBefore(s, i)
-			case callVerbs[t.text]:
+			case callVerbs[t.Text]:
 				o.tool = r.called(s, i)
 			}
 			if o.tool.name == "" {
@@ -110,8 +131,8 @@ func (s *sentence) told(i, j int) (firm, ok bool) {
 	if j < 0 || s.obliges(j) {
 		return j >= 0, true
 	}
-	before := s.tokens[j]
-	switch before.text {
+	before := s.Tokens[j]
+	switch before.Text {
 	case "please":
 		return false, true
 	case "do":
@@ -122,10 +143,10 @@ func (s *sentence) told(i, j int) (firm, ok bool) {
 		}
 		return false, false
 	}
-	if before.kind == mark && strings.Contains(",;:-–—*>•", before.text) {
+	if before.Kind == words.Mark && strings.Contains(",;:-–—*>•", before.Text) {
 		return false, true
 	}
-	return false, j < i-1 && before.kind != word && s.text(i-1) != "be" // "`x` always set"
+	return false, j < i-1 && before.Kind != words.Word && s.text(i-1) != "be" // "`x` always set"
 }
 
 // obliges: "must", "need to", "make sure you", "the agent will".
@@ -170,7 +191,7 @@ func (s *sentence) demanded(i int) bool {
 // toHave: "must have the phrase 'x' appended".
 func (s *sentence) toHave(i int) bool {
 	for j := i - 1; j > 0 && j > i-12; j-- {
-		if s.tokens[j].text == "have" {
+		if s.Tokens[j].Text == "have" {
 			return modals[s.text(j-1)]
 		}
 	}
@@ -179,7 +200,7 @@ func (s *sentence) toHave(i int) bool {
 
 func (s *sentence) firmBefore(i int) bool {
 	for j := i - 1; j >= 0 && j > i-12; j-- {
-		if modals[s.tokens[j].text] {
+		if modals[s.Tokens[j].Text] {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@
 // occasion, an order, the tool or argument that it is about, the values that it
 // dictates), and the decision is about the tie.
 //
-// The lexer knows no words, the lexicon holds nothing but words, the grammar finds
+// Sentences come from package words, the lexicon holds nothing but words, the grammar finds
 // the parts of a sentence, and one file for each group of techniques decides. It
 // reads English. The package is pure, and its time is linear in the text.
 package poison
@@ -18,6 +18,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // Technique says what a sentence does to the model.
@@ -116,7 +118,7 @@ func Read(text string, of Context) []Finding {
 	}
 	text = fold(text[:min(len(text), maxText)])
 	if of.Kind == KindName {
-		text = spell(text)
+		text = words.Spell(text)
 	}
 	r := &reader{of: of, own: strings.ToLower(of.Own)}
 	best := map[Technique]Finding{}
@@ -132,7 +134,7 @@ func Read(text string, of Context) []Finding {
 			continue
 		}
 		best[technique] = Finding{
-			Technique: technique, Quote: cut(text[s.start:s.end]), Start: s.start, End: s.end,
+			Technique: technique, Quote: cut(text[s.Start:s.End]), Start: s.Start, End: s.End,
 			Confidence: v.confidence, Tools: v.tools,
 		}
 	}
@@ -167,23 +169,6 @@ func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
 		}
 	}
 	return "", verdict{}
-}
-
-// spell turns a name into words: "contentOf_ssh-key" is "content Of ssh key".
-func spell(name string) string {
-	var b strings.Builder
-	var before rune
-	for _, c := range name {
-		if c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z' {
-			b.WriteByte(' ')
-		}
-		before = c
-		if c == '_' || c == '-' || c == '.' {
-			c = ' '
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }
 
 // cut shortens a quote at a whole rune.

@@ -3,6 +3,8 @@ package poison
 import (
 	"strings"
 	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // calledBefore is the tool of a passive: "`x` must be called".
@@ -17,13 +19,13 @@ func (r *reader) calledBefore(s *sentence, i int) reference {
 
 // called is the tool that stands behind a verb.
 func (r *reader) called(s *sentence, i int) reference {
-	for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
-		t := s.tokens[j]
+	for j := i + 1; j < len(s.Tokens) && j <= i+5; j++ {
+		t := s.Tokens[j]
 		if ref := r.refAt(s, j); ref.name != "" {
 			return ref
 		}
-		if t.kind == mark && t.text != "<" || t.kind == word && !articles[t.text] && !adverbs[t.text] && !callVerbs[t.text] && !noTool[t.text] {
-			if t.kind == word && j+1 < len(s.tokens) && s.tokens[j+1].kind == word && tools[s.tokens[j+1].text] {
+		if t.Kind == words.Mark && t.Text != "<" || t.Kind == words.Word && !articles[t.Text] && !adverbs[t.Text] && !callVerbs[t.Text] && !noTool[t.Text] {
+			if t.Kind == words.Word && j+1 < len(s.Tokens) && s.Tokens[j+1].Kind == words.Word && tools[s.Tokens[j+1].Text] {
 				continue
 			}
 			break
@@ -34,12 +36,12 @@ func (r *reader) called(s *sentence, i int) reference {
 
 // means is the tool that a verb of its own is done with: "read the graph via `x`".
 func (r *reader) means(s *sentence, i int) reference {
-	for j := i + 1; j < len(s.tokens) && j <= i+12; j++ {
-		t := s.tokens[j]
-		if ref := r.called(s, j); with[t.text] && ref.name != "" {
+	for j := i + 1; j < len(s.Tokens) && j <= i+12; j++ {
+		t := s.Tokens[j]
+		if ref := r.called(s, j); with[t.Text] && ref.name != "" {
 			return ref
 		}
-		if t.kind == mark || t.kind == word && firmOccasions[t.text] {
+		if t.Kind == words.Mark || t.Kind == words.Word && firmOccasions[t.Text] {
 			break
 		}
 	}
@@ -48,14 +50,14 @@ func (r *reader) means(s *sentence, i int) reference {
 
 // refAt is the tool that the token at i names, if it names one.
 func (r *reader) refAt(s *sentence, i int) reference {
-	t := s.tokens[i]
-	if t.text == "it" || t.text == "this" && tools[s.text(i+1)] {
-		return reference{name: t.text, own: true, known: true, at: i}
+	t := s.Tokens[i]
+	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
+		return reference{name: t.Text, own: true, known: true, at: i}
 	}
-	if t.kind != quoted && t.kind != word || r.of.Parameters[t.text] {
+	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters[t.Text] {
 		return reference{}
 	}
-	name, _, _ := strings.Cut(t.raw, "(")
+	name, _, _ := strings.Cut(t.Raw, "(")
 	low := strings.ToLower(name)
 	ref := reference{name: name, own: r.isOwn(low), known: r.of.Tools[low], at: i}
 	if !r.names(s, ref) {
@@ -67,14 +69,14 @@ func (r *reader) refAt(s *sentence, i int) reference {
 // names reports whether a token is meant as a tool's name: by its form, by what it is
 // in the manifest, and by the words around it.
 func (r *reader) names(s *sentence, ref reference) bool {
-	t, before := s.tokens[ref.at], s.text(ref.at-1)
+	t, before := s.Tokens[ref.at], s.text(ref.at-1)
 	called := tools[s.text(ref.at+1)] || tools[before] || strictCalls[before]
 	switch {
 	case ref.own || ref.known:
-		return t.kind == quoted || called || compound(ref.name)
+		return t.Kind == words.Quoted || called || compound(ref.name)
 	case compound(ref.name):
-		return t.kind == quoted || called || strings.Contains(ref.name, "_")
-	case t.kind != quoted:
+		return t.Kind == words.Quoted || called || strings.Contains(ref.name, "_")
+	case t.Kind != words.Quoted:
 		return r.plainly(s, ref.at)
 	case !identifier(ref.name) || ref.name == strings.ToUpper(ref.name):
 		return false
@@ -87,7 +89,7 @@ func (r *reader) isOwn(name string) bool { return r.own != "" && name == r.own }
 // plainly reports whether a word like any other is a tool's name: "the search tool",
 // "the tool sendmail,".
 func (r *reader) plainly(s *sentence, i int) bool {
-	t, before, after := s.tokens[i].text, s.text(i-1), s.text(i+1)
+	t, before, after := s.Tokens[i].Text, s.text(i-1), s.text(i+1)
 	if noNames[t] || !identifier(t) {
 		return false
 	}
@@ -98,10 +100,10 @@ func (r *reader) plainly(s *sentence, i int) bool {
 }
 
 func (s *sentence) text(i int) string {
-	if i < 0 || i >= len(s.tokens) {
+	if i < 0 || i >= len(s.Tokens) {
 		return ""
 	}
-	return s.tokens[i].text
+	return s.Tokens[i].Text
 }
 
 // identifier tells a name from a phrase, a path or a number.
@@ -137,13 +139,13 @@ func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
 	head := s.text(i)
 	of := trigger{at: i, ofAny: universal[head]}
 	firm := firmOccasions[head]
-	for j := i + 1; j < len(s.tokens) && j <= i+14 && !s.endsOccasion(j); j++ {
+	for j := i + 1; j < len(s.Tokens) && j <= i+14 && !s.endsOccasion(j); j++ {
 		if of.tool.name == "" || of.tool.own {
 			if ref := r.refAt(s, j); ref.name != "" && (firm || s.isCalled(j)) {
 				of.tool = ref
 			}
 		}
-		if s.tokens[j].kind == word {
+		if s.Tokens[j].Kind == words.Word {
 			of.read(s.text(j), firm, j <= i+3)
 		}
 	}
@@ -161,6 +163,6 @@ func (t *trigger) read(word string, firm, near bool) {
 func (s *sentence) isCalled(i int) bool { return tools[s.text(i+1)] || wishes[s.text(i+1)] }
 
 func (s *sentence) endsOccasion(i int) bool {
-	t := s.tokens[i]
-	return t.kind == mark && t.text != "(" && t.text != "/" || t.kind == word && (modals[t.text] || firmOccasions[t.text])
+	t := s.Tokens[i]
+	return t.Kind == words.Mark && t.Text != "(" && t.Text != "/" || t.Kind == words.Word && (modals[t.Text] || firmOccasions[t.Text])
 }

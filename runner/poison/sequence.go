@@ -3,6 +3,8 @@ package poison
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // sequences reports whether the sentence makes a call of another tool a condition
@@ -29,14 +31,14 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 // runs: a command that the text dictates is to be run on an occasion of any kind:
 // "always run `x -y` before any command".
 func (r *reader) runs(s *sentence, o demand) bool {
-	if verb := s.tokens[o.at].text; verb != "run" && verb != "execute" || !s.precedes() {
+	if verb := s.Tokens[o.at].Text; verb != "run" && verb != "execute" || !s.precedes() {
 		return false
 	}
 	next := o.at + 1
 	for articles[s.text(next)] {
 		next++
 	}
-	if next >= len(s.tokens) || s.tokens[next].kind != quoted || !strings.Contains(s.tokens[next].text, " ") {
+	if next >= len(s.Tokens) || s.Tokens[next].Kind != words.Quoted || !strings.Contains(s.Tokens[next].Text, " ") {
 		return false
 	}
 	for _, t := range s.triggers {
@@ -100,8 +102,8 @@ func (s *sentence) isAdvice(o demand) bool {
 func (s *sentence) precedes() bool { return s.has(first) }
 
 func (s *sentence) has(of set) bool {
-	for _, t := range s.tokens {
-		if t.kind == word && of[t.text] {
+	for _, t := range s.Tokens {
+		if t.Kind == words.Word && of[t.Text] {
 			return true
 		}
 	}
@@ -110,12 +112,12 @@ func (s *sentence) has(of set) bool {
 
 // dictates reports whether the call's arguments are in the text.
 func (r *reader) dictates(s *sentence, o demand) bool {
-	for j := o.tool.at + 1; j < len(s.tokens); j++ {
-		t := s.tokens[j]
-		if t.text == "unless" || t.text == "if" || t.text == "e" || t.text == "example" {
+	for j := o.tool.at + 1; j < len(s.Tokens); j++ {
+		t := s.Tokens[j]
+		if t.Text == "unless" || t.Text == "if" || t.Text == "e" || t.Text == "example" {
 			return false
 		}
-		if t.kind != word && r.literal(s, j) && !r.gaining(s, j) {
+		if t.Kind != words.Word && r.literal(s, j) && !r.gaining(s, j) {
 			return true
 		}
 	}
@@ -134,12 +136,12 @@ func (r *reader) gaining(s *sentence, i int) bool {
 
 // gains: the call is to give what a later one needs: "to get the id".
 func (s *sentence) gains(o demand) bool {
-	for j := o.tool.at + 1; j < len(s.tokens); j++ {
-		if !gains[s.tokens[j].text] {
+	for j := o.tool.at + 1; j < len(s.Tokens); j++ {
+		if !gains[s.Tokens[j].Text] {
 			continue
 		}
-		for k := j + 1; k < len(s.tokens) && k <= j+8; k++ {
-			if s.tokens[k].kind == word && gained[s.tokens[k].text] {
+		for k := j + 1; k < len(s.Tokens) && k <= j+8; k++ {
+			if s.Tokens[k].Kind == words.Word && gained[s.Tokens[k].Text] {
 				return true
 			}
 		}
@@ -149,7 +151,7 @@ func (s *sentence) gains(o demand) bool {
 
 // head is the verb in a tool's name: that of "slack_post_message" is "post".
 func head(name string) string {
-	parts := strings.Fields(strings.ToLower(spell(name)))
+	parts := words.OfName(name)
 	for _, p := range parts {
 		if mutating[p] || gains[p] {
 			return p
@@ -184,7 +186,7 @@ func (r *reader) shadows(all []sentence, i int) verdict {
 
 // absent is the first tool that the sentence calls one and that the server lacks.
 func (r *reader) absent(s *sentence) reference {
-	for i := range s.tokens {
+	for i := range s.Tokens {
 		if ref := r.refAt(s, i); ref.other() && !ref.known && (tools[s.text(i-1)] || tools[s.text(i+1)]) {
 			return ref
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // lengthy are the words of a parameter that says how long something takes.
@@ -17,7 +18,7 @@ func hurried(schema map[string]json.RawMessage, arguments json.RawMessage) json.
 	given := manifest.Object(arguments)
 	for name, value := range given {
 		var number float64
-		if json.Unmarshal(value, &number) != nil || !slices.ContainsFunc(nameWords(name), func(w string) bool { return slices.Contains(lengthy, w) }) {
+		if json.Unmarshal(value, &number) != nil || !slices.ContainsFunc(words.OfName(name), func(w string) bool { return slices.Contains(lengthy, w) }) {
 			continue
 		}
 		if least := leastOf(manifest.Object(properties[name])); least < number {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
@@ -72,9 +71,9 @@ var own = []string{"config", "configuration", "settings", "policy", "permission"
 // takes something away.
 func effectOf(item manifest.Item) effect {
 	hinted := readOnlyHinted(item)
-	named := nameWords(item.Name)
+	named := words.OfName(item.Name)
 	for _, word := range named {
-		of, known := effects[word]
+		of, known := effects[strings.TrimRight(word, "0123456789")]
 		switch {
 		case !known:
 		case hinted && of != destroys:
@@ -89,34 +88,6 @@ func effectOf(item manifest.Item) effect {
 		return reads
 	}
 	return creates
-}
-
-// nameWords returns the words of a name, in lower case: of "deleteNote", "delete-note",
-// "DeleteNote" and "notes.delete_note".
-func nameWords(name string) []string {
-	var all []string
-	var word strings.Builder
-	flush := func() {
-		if word.Len() > 0 {
-			all = append(all, word.String())
-			word.Reset()
-		}
-	}
-	lower := false
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r):
-			flush()
-		case unicode.IsUpper(r) && lower:
-			flush()
-			fallthrough
-		default:
-			word.WriteRune(unicode.ToLower(r))
-		}
-		lower = unicode.IsLower(r)
-	}
-	flush()
-	return all
 }
 
 // ordered are the targets in the order of their calls; those of one rank in that

@@ -43,7 +43,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 			return report.Capability{Kind: k, Name: name}.String()
 		},
 		"kind": func(k report.OutputKind) string { return strings.ToLower(string(k)) }, "clock": clock, "drift": driftRows,
-		"lines": multiline, "skipped": skipped, "family": words, "destination": destination, "alias": alias,
+		"lines": multiline, "skipped": skipped, "family": family, "destination": destination, "alias": alias,
 	}).Parse(pageText))
 })
 

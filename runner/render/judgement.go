@@ -3,9 +3,9 @@ package render
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // risk says how bad it could be, and by what.
@@ -16,7 +16,7 @@ func (p *page) risk(r report.Report) {
 	var parts []string
 	for _, part := range r.Risk.Parts {
 		if part.Points > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", words(part.Family), part.Points))
+			parts = append(parts, fmt.Sprintf("%s %d", family(part.Family), part.Points))
 		}
 	}
 	text := fmt.Sprintf("Risk  %d %s", r.Risk.Score, r.Risk.Level)
@@ -29,17 +29,8 @@ func (p *page) risk(r report.Report) {
 	p.line("%s", Escape(text))
 }
 
-// words is "command execution" for "CommandExecution".
-func words(camel string) string {
-	var all strings.Builder
-	for i, r := range camel {
-		if i > 0 && unicode.IsUpper(r) {
-			all.WriteByte(' ')
-		}
-		all.WriteRune(unicode.ToLower(r))
-	}
-	return all.String()
-}
+// family is "command execution" for "CommandExecution".
+func family(name string) string { return strings.ToLower(words.Spell(name)) }
 
 // suppressed says until when a finding is accepted, or was, and why.
 func suppressed(s report.Suppressed) string {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // ground is where a server may read and write unasked: what it brought along, its
@@ -60,14 +60,18 @@ func (g ground) name(text string) {
 	}
 }
 
-var nameWord = regexp.MustCompile(`[a-z]{3,}`)
-
 // genericWords name no server.
 var genericWords = lexicon.GenericWords
 
+// nameWords are the words of a name that tell it from others, at most 16: those of three
+// letters and more, without numbers before and behind them.
 func nameWords(text string) []string {
-	words := nameWord.FindAllString(strings.ToLower(text[:min(len(text), 256)]), 16)
-	return slices.DeleteFunc(words, func(word string) bool { return genericWords[word] })
+	found := words.Of(text[:min(len(text), 256)])
+	for i, word := range found {
+		found[i] = strings.Trim(word, "0123456789")
+	}
+	found = slices.DeleteFunc(found, func(word string) bool { return len(word) < 3 || genericWords[word] })
+	return found[:min(len(found), 16)]
 }
 
 // brought learns from a file that was read, or run, at start-up and is named on the

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // foreign are the plainest promises to keep off the network in the languages, besides
@@ -43,13 +42,7 @@ func foreignPromise(sentence string) []int {
 	return nil
 }
 
-// unspaced are scripts that write words without spaces between them: what such a run
-// of letters speaks of is looked for in it.
-func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー'
-}
-
-// The parts of such runs that speak of a use.
+// The parts of words that speak of a use.
 var (
 	networkParts = []string{"网络", "網路", "互联网", "網際網路", "网页", "網頁", "网站", "網站", "下载", "下載", "上传", "上傳", "搜索", "搜尋", "天气", "天氣",
 		"爬取", "抓取", "联网", "在线", "線上", "邮件", "数据库", "服务器", "远程", "接口",

@@ -3,6 +3,8 @@ package scope
 import (
 	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // What a sentence names: a host, a path or a command, each behind a word that says
@@ -69,7 +71,7 @@ func (r *reader) names(d *Declaration, sentence string, clause Clause) {
 		r.hosts(d, sentence, clause)
 	}
 	if api {
-		r.services(d, tokens(sentence, false), clause)
+		r.services(d, words.Of(sentence), clause)
 	}
 	if file {
 		r.paths(d, sentence, clause)

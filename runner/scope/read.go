@@ -3,10 +3,10 @@ package scope
 import (
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 const (
@@ -26,17 +26,21 @@ type reader struct {
 func (r *reader) read(of report.Capability, source report.ScopeSource, all []field) Declaration {
 	d := Declaration{words: map[string]bool{}}
 	for _, f := range all {
+		spoken := words.Of
+		if f.identifier {
+			spoken = words.OfName
+		}
 		text := f.text[:min(len(f.text), maxText, r.left)]
 		r.left -= len(text)
 		promised, kept := false, false
-		for _, sentence := range sentences(text) {
+		for _, sentence := range clauses(text) {
 			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
 			speaking, off := sentence, f.promises && promisesNoNetwork(sentence)
 			if at := foreignPromise(sentence); f.promises && at != nil {
 				// Its own words speak of what it denies.
 				speaking, off = sentence[:at[0]]+" "+sentence[at[1]:], true
 			}
-			d.speak(tokens(speaking, f.identifier), clause)
+			d.speak(spoken(speaking), clause)
 			if !f.promises {
 				continue
 			}
@@ -58,7 +62,7 @@ func (c Clause) meaning(what string) Clause {
 	return c
 }
 
-// vocabulary are the words of one use: whole ones, pairs of them, and the parts of
+// vocabulary holds the words of one use: whole ones, pairs of them, and the parts of
 // words of scripts without spaces.
 type vocabulary struct {
 	words map[string]bool
@@ -78,7 +82,7 @@ func (v vocabulary) has(word, next string) bool {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(word)
-	return unspaced(first) && speaks(word, v.parts)
+	return words.IsUnspaced(first) && speaks(word, v.parts)
 }
 
 // speak enters the uses that a sentence speaks of.
@@ -116,57 +120,20 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 	}
 }
 
-// end is the end of a sentence: a stop before white space, a line, a dash, or
-// a "but", behind which the opposite may be said.
-var end = regexp.MustCompile(`[.!?;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
+// turn is where a sentence may go on to say the opposite: at a line, a colon, a semicolon,
+// a dash, and before "but".
+var turn = regexp.MustCompile(`[;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
 
-// sentences cuts a text, and leaves a sentence its full stop.
-func sentences(text string) []string {
+// clauses cuts a text into sentences, and these at their turns.
+func clauses(text string) []string {
 	var all []string
-	for text != "" {
-		at := end.FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
+	for _, s := range words.Sentences(text) {
+		for _, clause := range turn.Split(text[s.Start:s.End], -1) {
+			if clause = strings.TrimSpace(clause); clause != "" {
+				all = append(all, clause)
+			}
 		}
-		cut := at[0]
-		if cut < len(text) && strings.ContainsRune(".!?", rune(text[cut])) {
-			cut++
-		}
-		if sentence := strings.TrimSpace(text[:cut]); sentence != "" {
-			all = append(all, sentence)
-		}
-		text = text[at[1]:]
 	}
-	return all
-}
-
-// tokens cuts a sentence into lower-case words; a name also where its case
-// changes ("fetchUrl"), and any text where a script begins that has no spaces between
-// words ("调用GitHub"). An apostrophe is part of its word.
-func tokens(sentence string, identifier bool) []string {
-	var all []string
-	var word strings.Builder
-	flush := func() {
-		if plain := strings.Trim(word.String(), "'"); plain != "" {
-			all = append(all, plain)
-		}
-		word.Reset()
-	}
-	lower, dense := false, false
-	for _, r := range strings.ReplaceAll(sentence, "’", "'") {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' {
-			flush()
-			lower = false
-			continue
-		}
-		if identifier && lower && unicode.IsUpper(r) || dense != (r > unicode.MaxLatin1 && unspaced(r)) {
-			flush()
-		}
-		dense = r > unicode.MaxLatin1 && unspaced(r)
-		lower = unicode.IsLower(r)
-		word.WriteRune(unicode.ToLower(r))
-	}
-	flush()
 	return all
 }
 

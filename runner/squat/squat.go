@@ -10,8 +10,9 @@ package squat
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // Likeness is a well-known name and how another comes to look like it.
@@ -128,7 +129,7 @@ func core(name string) string {
 
 func distinctive(name string) string {
 	var b strings.Builder
-	for _, word := range split(name) {
+	for _, word := range words.OfName(name) {
 		if !common[word] {
 			b.WriteString(word)
 		}
@@ -136,9 +137,5 @@ func distinctive(name string) string {
 	return b.String()
 }
 
-func split(name string) []string {
-	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
 // squeeze is a name without what stands between its words.
-func squeeze(name string) string { return strings.Join(split(name), "") }
+func squeeze(name string) string { return strings.Join(words.OfName(name), "") }

@@ -1,5 +1,6 @@
-// Package words holds the lists of words and names by which texts are read: one YAML
-// file for each package that reads some, with a comment on where its words come from.
+// Package words cuts texts into sentences and words, and holds the lists of words and
+// names by which they are read: one YAML file for each package that reads some, with a
+// comment on where its words come from.
 //
 // rules.Digest covers the lists, so that another word is another ruleset. A comment, or
 // the order and the line breaks of a list in the form of a text, are not.

@@ -1,4 +1,4 @@
-package poison
+package words
 
 import (
 	"strings"
@@ -6,42 +6,45 @@ import (
 	"unicode/utf8"
 )
 
-// kind is the shape of a token.
-type kind int
+// Kind is the shape of a token.
+type Kind int
 
+// The kinds.
 const (
-	word   kind = iota
-	quoted      // what stands in quotes or backticks
-	place       // a path, a URL, a mail address
-	number
-	mark // , ; : ( ) and the like
+	Word   Kind = iota
+	Quoted      // what stands in quotes or backticks
+	Place       // a path, a URL, a mail address
+	Number
+	Mark // , ; : ( ) and the like
 )
 
-// token is a piece of a sentence. Text is in lower case without what is invisible.
-type token struct {
-	kind       kind
-	text       string
-	raw        string
-	start, end int
+// Token is a piece of a sentence. Start and End are its offsets in the text, in bytes;
+// those of a quoted one leave out the quotes.
+type Token struct {
+	Kind Kind
+	// Raw is the token as it is written, without format characters, which would hide a
+	// word from its reader. Text is that in lower case, with plain apostrophes.
+	Text, Raw  string
+	Start, End int
 }
 
-// sentence ends at a full stop, a blank line or the next item of a list.
-type sentence struct {
-	tokens     []token
-	start, end int
-	// parts of speech, found by parse.
-	orders   []demand
-	triggers []trigger
+// Sentence ends at a full stop, a blank line or the next item of a list. It has at
+// least one token, and at most 400.
+type Sentence struct {
+	Tokens []Token
+	// Start and End are its offsets in the text, in bytes, with quotes and full stop.
+	Start, End int
 }
 
-// The bounds that keep the time linear, whatever a text is made of.
+// The bounds that keep the time linear.
 const (
 	maxToken    = 4 << 10 // bytes; scripts in quotes are long
 	maxSentence = 400     // tokens
 )
 
-// split finds the sentences of a text in one pass.
-func split(text string) []sentence {
+// Sentences finds the sentences of a text. Its time is linear in the text, whatever
+// that is made of.
+func Sentences(text string) []Sentence {
 	l := lexer{text: text, closers: map[rune]int{}}
 	for l.at < len(text) {
 		l.step()
@@ -53,8 +56,9 @@ func split(text string) []sentence {
 type lexer struct {
 	text      string
 	at        int
-	tokens    []token
-	sentences []sentence
+	start     int // of the sentence
+	tokens    []Token
+	sentences []Sentence
 	// closers remembers where the next closing quote is: len(text) if there is none.
 	closers map[rune]int
 }
@@ -76,7 +80,7 @@ func (l *lexer) step() {
 	case inChunk(c):
 		l.chunk()
 	default:
-		l.add(mark, l.at, l.at+size)
+		l.add(Mark, l.at, l.at+size)
 		l.at += size
 	}
 }
@@ -106,23 +110,29 @@ func (l *lexer) newline() {
 	}
 }
 
-// endsSentence tells it of the mark just read, by what is around it. "e.g." ends
-// none, and in "stability.This" a blank is missing.
+// abbreviations have a full stop that ends no sentence.
+var abbreviations = map[string]bool{"e.g": true, "i.e": true, "e": true, "g": true, "i": true, "etc": true, "vs": true}
+
+// endsSentence reports whether the mark just read does, by what is around it. "e.g." ends
+// none; in "stability.This is" a blank is missing, and "Api.Weather.gov" is a name.
 func (l *lexer) endsSentence() bool {
 	if l.at == len(l.text) {
 		return true
 	}
 	var last string
 	if n := len(l.tokens); n > 0 {
-		last = l.tokens[n-1].text
+		last = l.tokens[n-1].Text
 	}
 	c, size := utf8.DecodeRuneInString(l.text[l.at:])
 	switch {
-	case last == "g" || last == "e" || last == "i" || last == "etc" || last == "vs":
+	case abbreviations[last]:
 		return false
 	case unicode.IsUpper(c):
-		next, _ := utf8.DecodeRuneInString(l.text[l.at+size:])
-		return unicode.IsLower(next)
+		rest := l.text[l.at+size:]
+		next, _ := utf8.DecodeRuneInString(rest)
+		behind := strings.TrimLeftFunc(rest, unicode.IsLetter)
+		after, _ := utf8.DecodeRuneInString(strings.TrimPrefix(behind, "."))
+		return unicode.IsLower(next) && !(strings.HasPrefix(behind, ".") && unicode.IsLetter(after))
 	}
 	return unicode.IsSpace(c) || strings.ContainsRune(`)"'`+"`*\\’”", c)
 }
@@ -130,7 +140,7 @@ func (l *lexer) endsSentence() bool {
 // close ends the sentence at an offset.
 func (l *lexer) close(end int) {
 	if len(l.tokens) > 0 {
-		l.sentences = append(l.sentences, sentence{tokens: l.tokens, start: l.tokens[0].start, end: max(end, l.tokens[len(l.tokens)-1].end)})
+		l.sentences = append(l.sentences, Sentence{Tokens: l.tokens, Start: l.start, End: max(end, l.tokens[len(l.tokens)-1].End)})
 	}
 	l.tokens = nil
 }
@@ -160,7 +170,9 @@ func (l *lexer) quote(c rune, size int) bool {
 		l.at = from
 		return true
 	}
-	l.add(quoted, from, end)
+	if l.add(Quoted, from, end); len(l.tokens) == 1 {
+		l.start = start
+	}
 	l.at = end
 	for strings.HasPrefix(l.text[l.at:], string(closing)) {
 		l.at += utf8.RuneLen(closing)
@@ -213,8 +225,8 @@ func (l *lexer) chunk() {
 		end += size
 	}
 	end = max(end, start+1)
-	if p := strings.TrimRight(l.text[start:end], ".,;:!?'’"); isPlace(strings.ToLower(p)) {
-		l.add(place, start, start+len(p))
+	if p := strings.TrimRight(l.text[start:end], ".,;:!?'’"); IsPlace(strings.ToLower(p)) {
+		l.add(Place, start, start+len(p))
 		l.at = start + len(p)
 		return
 	}
@@ -235,28 +247,31 @@ func (l *lexer) words(start, limit int) {
 	}
 	if at == start {
 		_, size := utf8.DecodeRuneInString(l.text[at:])
-		l.add(mark, at, at+size)
+		l.add(Mark, at, at+size)
 		l.at = at + size
 		return
 	}
-	k := word
+	k := Word
 	if strings.Trim(l.text[start:at], "0123456789.-") == "" {
-		k = number
+		k = Number
 	}
 	l.add(k, start, at)
 	l.at = at
 }
 
-func (l *lexer) add(k kind, start, end int) {
+func (l *lexer) add(k Kind, start, end int) {
 	if len(l.tokens) == maxSentence {
 		l.close(start)
 	}
+	if len(l.tokens) == 0 {
+		l.start = start
+	}
 	raw := visible(l.text[start:end])
 	text := strings.ToLower(strings.ReplaceAll(raw, "’", "'"))
-	l.tokens = append(l.tokens, token{kind: k, text: text, raw: raw, start: start, end: end})
+	l.tokens = append(l.tokens, Token{Kind: k, Text: text, Raw: raw, Start: start, End: end})
 }
 
-// visible drops format characters, which would hide a word from its reader.
+// visible drops format characters.
 func visible(text string) string {
 	for _, c := range text {
 		if unicode.Is(unicode.Cf, c) {
@@ -271,8 +286,9 @@ func visible(text string) string {
 	return text
 }
 
-// isPlace tells a path, a URL or a mail address by its form.
-func isPlace(text string) bool {
+// IsPlace reports whether a text in lower case has the form of a path, a URL or a mail
+// address.
+func IsPlace(text string) bool {
 	if len(text) < 3 {
 		return false
 	}
