@@ -30,8 +30,8 @@ type Plan struct {
 	// Network is what the sandbox does with connections; Sinkhole if empty.
 	Network report.Network `json:"network,omitempty"`
 	Tracer  Tracer         `json:"tracer,omitempty"`
-	// Transport is Stdio if empty. The others have a Port (1 to 65535) and Path ("/mcp"), or
-	// a URL.
+	// Transport is Auto if empty, which may have a Port (1 to 65535) and a Path ("/mcp");
+	// those over HTTP have both, or a URL.
 	Transport report.Transport `json:"transport"`
 	Port      uint16           `json:"port,omitempty"`
 	Path      string           `json:"path,omitempty"`
@@ -75,7 +75,7 @@ func Read(text string) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("read %s: %w", Variable, err)
 	}
-	p.Network, p.Transport = cmp.Or(p.Network, report.NetworkSinkhole), cmp.Or(p.Transport, report.TransportStdio)
+	p.Network, p.Transport = cmp.Or(p.Network, report.NetworkSinkhole), cmp.Or(p.Transport, TransportAuto)
 	return p, nil
 }
 
@@ -86,11 +86,12 @@ func (p Plan) check() error {
 		known("failOn", p.FailOn, report.Severities),
 		known("tracer", p.Tracer, Tracers),
 		known("network", p.Network, report.Networks),
-		known("transport", p.Transport, report.Transports),
+		known("transport", p.Transport, append([]report.Transport{TransportAuto}, report.Transports...)),
 		known("probe.calls", p.Probe.Calls, report.CallsChoices),
 		demand(p.Probe.CallTimeout.Duration >= 0, "probe.callTimeout: invalid value %q (want more than 0s)", p.Probe.CallTimeout),
 		demand(p.URL == "" || listens, "url needs a transport over HTTP"),
-		demand(p.URL != "" || listens == (p.Port != 0), "a port goes with a transport over HTTP"),
+		demand(p.URL != "" || !listens || p.Port != 0, "port is required with a transport over HTTP"),
+		demand(p.Port == 0 || p.Transport != report.TransportStdio, "port is for a server that listens"),
 	)
 }
 

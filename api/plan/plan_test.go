@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 		"minimal": {
 			Tracer:  plan.TracerAuto,
 			Timeout: plan.Duration{Duration: 5 * time.Minute}, FailOn: report.SeverityHigh, Command: []string{"node", "server.js"},
-			Network: report.NetworkSinkhole, Transport: report.TransportStdio,
+			Network: report.NetworkSinkhole, Transport: plan.TransportAuto,
 		},
 		"listening": {
 			Tracer:  plan.TracerAuto,
@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 		"everything": {
 			Tracer:  plan.TracerPtrace,
 			Timeout: plan.Duration{Duration: 5 * time.Minute}, Command: []string{"sh", "-c", "echo $$ $(HOME)"},
-			Network: report.NetworkAllow, Transport: report.TransportStdio,
+			Network: report.NetworkAllow, Transport: plan.TransportAuto,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestReadRefuses(t *testing.T) {
 		`{"timeout":"1m","tracer":"dtrace"}`:                   `tracer: invalid value "dtrace" (want one of`,
 		`{"timeout":"1m","network":"Maybe"}`:                   `network: invalid value "Maybe" (want one of`,
 		`{"timeout":"1m","transport":"Radio"}`:                 `transport: invalid value "Radio" (want one of`,
-		`{"timeout":"1m","transport":"SSE"}`:                   "a port goes with a transport over HTTP",
-		`{"timeout":"1m","port":80}`:                           "a port goes with a transport over HTTP",
+		`{"timeout":"1m","transport":"SSE"}`:                   "port is required with a transport over HTTP",
+		`{"timeout":"1m","transport":"Stdio","port":80}`:       "port is for a server that listens",
 		`{"timeout":"1m","transport":"SSE","port":65536}`:      "port",
 		`{"timeout":"1m","url":"http://a/"}`:                   "url needs a transport over HTTP",
 		`{"timeout":"1m","probe":{"calls":"Some"}}`:            `probe.calls: invalid value "Some" (want one of`,

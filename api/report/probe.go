@@ -17,6 +17,16 @@ const (
 // Transports lists all transports, the default first.
 var Transports = []Transport{TransportStdio, TransportStreamableHTTP, TransportSSE}
 
+// Endpoint is where a server listens.
+type Endpoint struct {
+	// port is the TCP port.
+	// +kubebuilder:validation:Format=int32
+	Port int `json:"port"`
+	// path of the URL.
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path" cap:"512"`
+}
+
 // Calls says which of the tools may be called.
 // +kubebuilder:validation:MaxLength=64
 type Calls string

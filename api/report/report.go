@@ -158,6 +158,10 @@ type ServerRun struct {
 	// transport is Stdio, StreamableHTTP or SSE.
 	// +optional
 	Transport Transport `json:"transport,omitempty"`
+	// detected is where the server was found to listen for MCP, by an audit that was not
+	// told how to talk to it (transport Auto), and had no answer on stdout.
+	// +optional
+	Detected *Endpoint `json:"detected,omitempty"`
 	// url of a server that was not started by the audit, and not traced.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

@@ -12,8 +12,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.command) && !has(self.args) && !has(self.env) && !has(self.workingDir) && !has(self.imagePullSecrets)",message="command, args, env, workingDir and imagePullSecrets say how an image is run: remove them, or give image in place of url"
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.port) && !has(self.path)",message="port and path are part of url: write them there"
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.transport) || self.transport != 'Stdio'",message="transport Stdio needs an image to run: use StreamableHTTP or SSE with url"
-// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.transport) || self.transport == 'Stdio' || has(self.port)",message="port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on, such as 8080"
-// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.port) && !has(self.path) || has(self.transport) && self.transport != 'Stdio'",message="port and path are for a server that listens: set transport to StreamableHTTP or SSE, or remove them"
+// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.transport) || self.transport in ['Auto', 'Stdio'] || has(self.port)",message="port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on, such as 8080"
+// +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.port) && !has(self.path) || !has(self.transport) || self.transport != 'Stdio'",message="port and path are for a server that listens: set transport to Auto, StreamableHTTP or SSE, or remove them"
 type Server struct {
 	// image is the container image, by tag or by digest. It is resolved once at
 	// the beginning of each audit, and run by the digest that was found.
@@ -36,21 +36,25 @@ type Server struct {
 	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="url must not have a fragment (#): a server never gets to see it"
 	URL string `json:"url,omitempty"`
 
-	// transport is how the server is talked to: Stdio (the default with image),
-	// StreamableHTTP (the default with url), or SSE for the HTTP+SSE transport of
-	// MCP revision 2024-11-05.
+	// transport is how the server is talked to: Auto (the default), Stdio,
+	// StreamableHTTP, or SSE for the HTTP+SSE transport of MCP revision 2024-11-05.
+	// With Auto, a server that is run from image is talked to over its stdin and
+	// stdout; one that does not answer there, and is seen to listen, is talked to
+	// where it listens. With url, Auto is StreamableHTTP.
 	// +optional
 	Transport Transport `json:"transport,omitempty"`
 
 	// port is where a server that is run from image listens, from 1 to 65535. The
 	// audit waits until it does. It tells the server nothing: if the server has to be
-	// told, do so in args or env. Required with StreamableHTTP and SSE.
+	// told, do so in args or env. Required with StreamableHTTP and SSE; with Auto,
+	// no other port is tried.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// path of the endpoint on that port: /mcp by default, and /sse with SSE.
+	// path of the endpoint on that port: /mcp by default, and /sse with SSE; with Auto
+	// both are tried, and / as well.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -123,12 +127,13 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// Transport is Stdio, StreamableHTTP or SSE.
-// +kubebuilder:validation:Enum=Stdio;StreamableHTTP;SSE
+// Transport is Auto, Stdio, StreamableHTTP or SSE.
+// +kubebuilder:validation:Enum=Auto;Stdio;StreamableHTTP;SSE
 type Transport string
 
-// The transports, as package report has them.
+// The transports, as package report has them, and plan.TransportAuto.
 const (
+	TransportAuto           Transport = "Auto"
 	TransportStdio          Transport = "Stdio"
 	TransportStreamableHTTP Transport = "StreamableHTTP"
 	TransportSSE            Transport = "SSE"
@@ -137,12 +142,12 @@ const (
 // Speaks is the transport of the server, its default included.
 func (s Server) Speaks() Transport {
 	switch {
-	case s.Transport != "":
+	case s.Transport != "" && s.Transport != TransportAuto:
 		return s.Transport
 	case s.URL != "":
 		return TransportStreamableHTTP
 	}
-	return TransportStdio
+	return TransportAuto
 }
 
 // Endpoint is the path of the endpoint, its default included; empty where there

@@ -117,6 +117,13 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("streamable HTTP", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Transport, s.Server.Port = v1alpha1.TransportStreamableHTTP, 8080
 		}),
+		Entry("a port without a transport", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Port = 80 }),
+		Entry("Auto at a path", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server.Transport, s.Server.Path = v1alpha1.TransportAuto, "/v1"
+		}),
+		Entry("Auto with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
+			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: v1alpha1.TransportAuto}
+		}),
 		Entry("SSE at a path", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 65535, "/v1/sse?a=b"
 		}),
@@ -185,10 +192,9 @@ var _ = Describe("MCPServerAudit", func() {
 		}, "Duplicate value"),
 		Entry("HTTP without a port", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = v1alpha1.TransportStreamableHTTP },
 			"port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on"),
-		Entry("a port without HTTP", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Port = 80 }, "set transport to StreamableHTTP or SSE"),
 		Entry("a path with Stdio", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Transport, s.Server.Path = v1alpha1.TransportStdio, "/mcp"
-		}, "set transport to StreamableHTTP or SSE"),
+		}, "set transport to Auto, StreamableHTTP or SSE"),
 		Entry("a relative path", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 80, "sse"
 		}, "path must begin with /"),

@@ -95,17 +95,17 @@ func FailOn(c *cobra.Command, to *report.Severity) {
 
 // Transport adds --transport.
 func Transport(c *cobra.Command, to *plan.Transport) {
-	Enum(c, to, Flag{"transport", "", "stdio", "transport of the server: stdio, http (streamable HTTP) or sse (HTTP+SSE)"},
-		[]string{"stdio", "http", "sse"}, plan.ByFlag)
+	Enum(c, to, Flag{"transport", "", "auto", "transport of the server: auto (stdio, or where it is seen to listen), stdio, http (streamable HTTP) or sse (HTTP+SSE)"},
+		[]string{"auto", "stdio", "http", "sse"}, plan.ByFlag)
 }
 
 // CheckListening checks --port and --path, which only servers that listen have.
 func CheckListening(transport plan.Transport, port int, path string) error {
-	switch {
-	case !transport.Listens && port != 0:
-		return fmt.Errorf("--port %d: a stdio server does not listen: add --transport http or sse", port)
-	case !transport.Listens && path != "":
-		return fmt.Errorf("--path %q: a stdio server does not listen: add --transport http or sse", path)
+	switch stdio := transport.Name == report.TransportStdio; {
+	case stdio && port != 0:
+		return fmt.Errorf("--port %d: a stdio server does not listen: remove --transport stdio", port)
+	case stdio && path != "":
+		return fmt.Errorf("--path %q: a stdio server does not listen: remove --transport stdio", path)
 	}
 	return plan.Within("--port", port, 0, 65535)
 }

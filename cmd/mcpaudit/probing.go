@@ -89,8 +89,8 @@ type listening struct {
 
 func (o *listening) flags(c *cobra.Command) {
 	cli.Transport(c, &o.transport)
-	c.Flags().IntVar(&o.port, "port", 0, "port that the server listens on, with http and sse; 0: the first one that it opens")
-	c.Flags().StringVar(&o.path, "path", "", "path of the endpoint (default /mcp, with sse /sse)")
+	c.Flags().IntVar(&o.port, "port", 0, "port that the server listens on; 0: the first one that it opens, with auto any")
+	c.Flags().StringVar(&o.path, "path", "", "path of the endpoint (default /mcp, with sse /sse, with auto whichever answers)")
 }
 
 // plan checks the flags and enters them.

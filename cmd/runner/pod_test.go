@@ -130,6 +130,20 @@ func TestPodTalksToAServerThatListens(t *testing.T) {
 	}
 }
 
+// TestPodFindsWhereAServerListens: without being told.
+func TestPodFindsWhereAServerListens(t *testing.T) {
+	r := start(t, pod{
+		Command: []string{filepath.Join(built, "honest"), "sse"}, Transport: plan.TransportAuto,
+		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s",
+	}).decode(t)
+	if r.Verdict != report.VerdictPass || len(r.Findings) > 0 || r.Server.Transport != report.TransportSSE || r.Coverage.Tools.Accepted != 1 {
+		t.Errorf("verdict %s (%s) over %s: %s, %+v", r.Verdict, r.Reason, r.Server.Transport, r.Message, r.Findings)
+	}
+	if at := r.Server.Detected; at == nil || *at != (report.Endpoint{Port: 8080, Path: "/sse"}) {
+		t.Errorf("found at %+v", at)
+	}
+}
+
 func TestPodIsInconclusive(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

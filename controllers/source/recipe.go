@@ -173,7 +173,7 @@ func check(server v1alpha1.Server, port int64) string {
 // checkEndpoint is check for where a server listens.
 func checkEndpoint(server v1alpha1.Server, port int64) string {
 	switch {
-	case port < 1 || port > maxPort:
+	case port < 0, port > maxPort, port == 0 && server.Speaks() != v1alpha1.TransportAuto:
 		return fmt.Sprintf("Its port is %d: set it to one from 1 to %d.", port, maxPort)
 	case server.Path != "" && (!fits(server.Path, maxPath) || !pathPattern.MatchString(server.Path)):
 		return fmt.Sprintf("The path of its endpoint does not begin with /, has a blank or #, or has more than %d characters.", maxPath)

@@ -37,8 +37,8 @@ type Plan struct {
 	FailOn report.Severity
 	// Network says what the launcher did with connections; empty: Sinkhole.
 	Network report.Network
-	// Transport is how the server is talked to, Stdio if empty; Port (1 to 65535)
-	// and Path ("/mcp", "/sse") are where it listens, for the others.
+	// Transport is how the server is talked to, Auto if empty; Port (1 to 65535)
+	// and Path ("/mcp", "/sse") are where it listens, for those other than Stdio.
 	Transport report.Transport
 	Port      uint16
 	Path      string
@@ -70,6 +70,9 @@ func From(p plan.Plan) Plan {
 		Probe: p.Probe, Timeout: p.Timeout.Duration, Scope: p.Scope, Suppressions: p.Suppressions,
 	}
 }
+
+// transportAuto is plan.TransportAuto, for functions that have a Plan of that name.
+const transportAuto = plan.TransportAuto
 
 // listens reports whether the server is talked to over HTTP.
 func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
@@ -155,7 +158,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	if plan.Progress == nil {
 		plan.Progress = func(string) {}
 	}
-	plan.Network, plan.Transport = cmp.Or(plan.Network, report.NetworkSinkhole), cmp.Or(plan.Transport, report.TransportStdio)
+	plan.Network, plan.Transport = cmp.Or(plan.Network, report.NetworkSinkhole), cmp.Or(plan.Transport, transportAuto)
 	plan.resolvers = resolvers()
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()

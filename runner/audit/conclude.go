@@ -26,6 +26,7 @@ import (
 // which the server was exercised, and what it did is what it did in any.
 func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	first := exercised(runs)
+	plan = plan.of(first.how)
 	seen, leaks := merge(runs)
 	manifest := first.result.Manifest.Report()
 	declared := readScope(plan, first)
@@ -65,6 +66,9 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		for i := range r.Noise {
 			r.Noise[i].Samples = nil
 		}
+	}
+	if to := first.how.detected; to != nil {
+		r.Server.Detected = &to.Endpoint
 	}
 	if first.result.Listed {
 		r.ManifestDigest = manifest.Digest

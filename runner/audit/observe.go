@@ -44,16 +44,19 @@ type observation struct {
 	programs []string
 	loaded   bool
 	// tracer is the backend that was used.
-	tracer  plan.Tracer
-	result  probe.Result
-	profile profile.Profile
-	needs   profile.Needs
-	code    profile.Code
-	made    trace.Made
-	uid     int
-	gid     int
-	stats   trace.Stats
-	leaks   []leak.Leak
+	tracer plan.Tracer
+	// detected is where the server listens that did not answer on stdout; nil where
+	// that was not looked for, or not found.
+	detected *detected
+	result   probe.Result
+	profile  profile.Profile
+	needs    profile.Needs
+	code     profile.Code
+	made     trace.Made
+	uid      int
+	gid      int
+	stats    trace.Stats
+	leaks    []leak.Leak
 	// opened are the planted files that were opened, by whatever name.
 	opened []string
 	// unsearched counts the places that could not be searched for canaries.
@@ -89,6 +92,9 @@ type launch struct {
 	// unaffected says which of its programs go by the true time all the same, and
 	// library is the file that sets the clock of the others; "" where there is none.
 	unaffected, library string
+	// detected is where the server is talked to, as an earlier launch has found; nil:
+	// as the plan says.
+	detected *detected
 	// discover speaks the stateless revision.
 	discover bool
 	// listOnly: nothing is exercised.
@@ -103,6 +109,8 @@ type launch struct {
 
 // observe runs the server once.
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
+	detecting := plan.Transport == transportAuto && how.detected == nil
+	plan = plan.of(how)
 	process, err := launcher.Launch(ctx, Start{Env: how.env, Listens: plan.listens()})
 	if err != nil {
 		return observation{launched: err}
@@ -141,7 +149,8 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		conn.Stdin, conn.Stdout = nil, nil
 		logs.drain(stdout, leak.Stdout)
 	}
-	o.result = converse(ctx, plan, process, conn, listens, secrets, how)
+	talk := talking{plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
+	o.result, o.detected = talk.converse(ctx, detecting)
 
 	select {
 	case <-process.Exited():
@@ -187,31 +196,42 @@ func (p Plan) sensitive(path string) bool {
 		slices.ContainsFunc(p.Canaries.Files, func(f canary.File) bool { return f.Path == path })
 }
 
+// talking is what it takes to talk to a server that was started.
+type talking struct {
+	plan    Plan
+	process Process
+	conn    probe.Conn
+	listens *listening
+	secrets *leak.Collector
+	how     launch
+}
+
 // converse holds the session, and breaks it off when the tracer is lost: what
-// the server did from then on, nobody would see.
-func converse(
-	ctx context.Context, plan Plan, process Process, conn probe.Conn, listens *listening,
-	secrets *leak.Collector, how launch,
-) probe.Result {
+// the server did from then on, nobody would see. With detecting, it looks for where the
+// server listens when that does not answer on stdout.
+func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *detected) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		select {
-		case <-process.Trace().Lost():
+		case <-t.process.Trace().Lost():
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	if !plan.listens() {
-		return talk(ctx, plan, conn, secrets.Asked, how)
+	switch {
+	case detecting:
+		return t.detect(ctx)
+	case !t.plan.listens():
+		return talk(ctx, t.plan, t.conn, t.secrets.Asked, t.how), nil
 	}
-	port, missing := plan.awaitPort(ctx, listens, process.Exited())
+	port, missing := t.plan.awaitPort(ctx, t.listens, t.process.Exited())
 	if missing.Reason != "" {
-		return probe.Result{Incomplete: missing}
+		return probe.Result{Incomplete: missing}, nil
 	}
-	conn.HTTP = plan.endpoint(process, listens, port)
-	conn.HTTP.Tap = secrets.Wire
-	return plan.doubt(talk(ctx, plan, conn, secrets.Asked, how), port)
+	t.conn.HTTP = t.plan.endpoint(t.process, t.listens, port)
+	t.conn.HTTP.Tap = t.secrets.Wire
+	return t.plan.doubt(talk(ctx, t.plan, t.conn, t.secrets.Asked, t.how), port), nil
 }
 
 // talk holds the session with a server.

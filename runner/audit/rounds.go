@@ -77,13 +77,16 @@ func next(runs []observation) (launch, bool) {
 		return launch{}, true
 	}
 	first := exercised(runs)
+	if to := first.detected; to != nil {
+		return launch{detected: to, discover: to.discover}, true
+	}
 	if first.result.NeedDiscover && !first.how.discover {
-		return launch{discover: true}, true
+		return launch{detected: first.how.detected, discover: true}, true
 	}
 	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" {
 		return launch{}, false // there is nothing to compare with
 	}
-	how := launch{discover: first.how.discover, listOnly: true}
+	how := launch{detected: first.how.detected, discover: first.how.discover, listOnly: true}
 	for _, moment := range []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock} {
 		how.moment, how.identity, how.listOnly, how.once = moment, "", true, false
 		if moment == report.MomentIdentity {
@@ -102,12 +105,13 @@ func next(runs []observation) (launch, bool) {
 }
 
 // exercised is the run in which the server was exercised: the first, or where that
-// only showed that it has to be talked to differently, the second.
+// only showed that it has to be talked to differently, one that followed.
 func exercised(runs []observation) observation {
-	if len(runs) > 1 && runs[1].how.moment == "" {
-		return runs[1]
+	last := 0
+	for last+1 < len(runs) && runs[last+1].how.moment == "" {
+		last++
 	}
-	return runs[0]
+	return runs[last]
 }
 
 // at is the first run of a moment; not done when there is none.
@@ -129,6 +133,8 @@ func (o observation) compared() bool {
 // begin says what a launch is for, for people.
 func begin(how launch) string {
 	switch {
+	case how.detected != nil && !how.discover && how.moment == "":
+		return fmt.Sprintf("start the server again, to talk to it on port %d", how.detected.Port)
 	case how.discover && how.moment == "":
 		return "start the server again, for the revision without a handshake"
 	case how.moment == report.MomentRestart:

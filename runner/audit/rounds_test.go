@@ -94,6 +94,14 @@ func TestLaunches(t *testing.T) {
 			o.result.NeedDiscover = !how.discover
 			return o
 		}, ",discover,discover Restart,discover Identity,discover Clock", "", ""},
+		{"where it listens", func(n int, how launch) observation {
+			if how.detected == nil {
+				return watched(func(o *observation) {
+					o.result.Listed, o.detected = false, &detected{Endpoint: report.Endpoint{Port: 8080}}
+				})
+			}
+			return poisoned(n > 1)
+		}, ",on 8080,on 8080 Restart,on 8080 Identity,on 8080 Clock", "Restart changed: tool t", ""},
 		{"never twice", func(n int, _ launch) observation { return exits(n > 0) }, ",Restart", "", report.ReasonServerExited},
 		{"not for others", func(_ int, how launch) observation { return exits(how.identity != "") }, ",Restart,Identity", "", report.ReasonServerExited},
 		{"never", func(int, launch) observation { return exits(true) }, "", "", report.ReasonServerExited},
@@ -105,6 +113,9 @@ func TestLaunches(t *testing.T) {
 				how := string(o.how.moment)
 				if o.how.discover {
 					how = strings.TrimSpace("discover " + how)
+				}
+				if to := o.how.detected; to != nil {
+					how = strings.TrimSpace(fmt.Sprintf("on %d %s", to.Port, how))
 				}
 				starts = append(starts, how)
 			}

@@ -98,6 +98,8 @@ type Options struct {
 	// nothing is, and Rounds does not count.
 	Rounds   int
 	ListOnly bool
+	// GreetOnly ends the session after the handshake.
+	GreetOnly bool
 	// MaxCalls is how often one tool is called at most (default 24).
 	MaxCalls int
 	// Refuse, when set, tells of values that are never made arguments of, wherever

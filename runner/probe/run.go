@@ -38,7 +38,7 @@ func (s *session) converse(ctx context.Context) {
 		return
 	}
 	s.advertised = advertised
-	if s.list(ctx) != nil {
+	if s.options.GreetOnly || s.list(ctx) != nil {
 		return
 	}
 	if s.result.Listed {

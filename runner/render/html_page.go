@@ -148,7 +148,7 @@ func circumstances(r report.Report) []string {
 		}
 	}
 	if t := r.Server.Transport; t != "" {
-		all = append(all, string(t))
+		all = append(all, string(t)+foundAt(r.Server.Detected))
 	}
 	if r.Tracer.Name == "" {
 		all = append(all, "not traced")

@@ -102,6 +102,10 @@ func repeat(r report.Report) string {
 	if t := plan.ByName(r.Server.Transport); t.Listens {
 		flag("transport", t.Flag)
 	}
+	if at := r.Server.Detected; at != nil {
+		flag("port", strconv.Itoa(at.Port))
+		flag("path", at.Path)
+	}
 	flag("fail-on", strings.ToLower(string(r.FailOn)))
 	if r.Server.URL != "" {
 		return strings.Join(append(words, quoteShell(r.Server.URL)), " ")

@@ -99,7 +99,7 @@ func (p *page) header(r report.Report) {
 		with[0] = "not traced"
 	}
 	if t := r.Server.Transport; plan.ByName(t).Listens {
-		with = append([]string{string(t)}, with...)
+		with = append([]string{string(t) + foundAt(r.Server.Detected)}, with...)
 	}
 	if v := r.Server.ProtocolVersion; v != "" {
 		with = append([]string{"MCP " + v}, with...)
@@ -114,6 +114,14 @@ func (p *page) header(r report.Report) {
 	if r.ManifestDigest != "" {
 		p.line("manifest %s", Escape(r.ManifestDigest))
 	}
+}
+
+// foundAt says where a server was found to listen.
+func foundAt(at *report.Endpoint) string {
+	if at == nil {
+		return ""
+	}
+	return fmt.Sprintf(" found on port %d at %s", at.Port, at.Path)
 }
 
 const indent = "          "

@@ -185,6 +185,9 @@ func (d *decoder) read(c *call, inode uint64, nothing bool) {
 		return
 	}
 	d.at.In += c.result.value
+	if d.stdinRead != nil && c.result.value > 0 {
+		d.stdinRead.Store(true)
+	}
 	if c.result.value == 0 && !nothing {
 		d.at.EOF = true
 	}

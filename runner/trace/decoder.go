@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
@@ -90,7 +91,9 @@ type decoder struct {
 	tasks   tasks
 	sockets recent[string, endpoint]
 	claims  *claims // nil where there are none
-	names   recent[string, string]
+	// stdinRead is set when the server reads its stdin; nil where nobody asks.
+	stdinRead *atomic.Bool
+	names     recent[string, string]
 	// framers hold what name servers are asked and answer by TCP; announced are
 	// the addresses of OpConnect.
 	framers   recent[string, *framer]

@@ -55,6 +55,8 @@ type Session struct {
 	terminate   func()      // asks the tracer to end; nil when it is not ours
 
 	claims claims
+	// stdinRead: the server has read something of its stdin.
+	stdinRead atomic.Bool
 	// root is the process that the server is or descends from, in our own PID
 	// namespace.
 	root int
@@ -87,7 +89,7 @@ func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	defer func() { _ = s.file.Close() }()
 	d := newDecoder(s.cfg, sink)
-	d.claims = &s.claims
+	d.claims, d.stdinRead = &s.claims, &s.stdinRead
 	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes, noHoles: s.cfg.Keep}
 	published := 0
 	err := t.follow(ctx, s.ended, func(line []byte) {
@@ -121,6 +123,9 @@ func (s *Session) Stats() Stats {
 	defer s.mu.Unlock()
 	return s.stats
 }
+
+// StdinRead reports whether the server has read anything of its stdin so far.
+func (s *Session) StdinRead() bool { return s.stdinRead.Load() }
 
 // Made are the calls that were made so far.
 func (s *Session) Made() Made {

@@ -70,7 +70,7 @@ func TestRun(t *testing.T) {
 			}
 			want := v1alpha1.MCPServerAuditSpec{
 				Server: v1alpha1.Server{
-					Image: "registry.example/team/Notes:1.4@sha256:00", Transport: v1alpha1.TransportStdio,
+					Image: "registry.example/team/Notes:1.4@sha256:00", Transport: v1alpha1.TransportAuto,
 					Command: []string{"/notes", "--rm"}, Env: []v1alpha1.EnvVar{{Name: "A", Value: "b=c"}},
 				},
 				FailOn: "Medium", Timeout: metav1.Duration{Duration: 90 * time.Second},
