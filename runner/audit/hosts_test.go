@@ -39,7 +39,7 @@ func TestH6OneHost(t *testing.T) {
 		"c12.mcpaudit-probe.example.cluster.local":    {"c12.mcpaudit-probe.example", "c12.mcpaudit-probe.example"},
 	} {
 		seen := profile.Profile{Effects: []profile.Effect{{
-			Fact:  profile.Fact{Kind: profile.KindConnect, Address: "198.18.0.9", Port: 443, Protocol: "tcp", Operation: "connect", Host: asked},
+			Fact:  profile.Fact{Kind: profile.KindConnect, Address: "28.18.0.9", Port: 443, Protocol: "tcp", Operation: "connect", Host: asked},
 			Count: 1,
 			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
 		}}}

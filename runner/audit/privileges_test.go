@@ -17,12 +17,12 @@ func TestPrivileges(t *testing.T) {
 	}
 	lookup := connect("10.96.0.10", 53, "api.example.com")
 	lookup.Protocol = "udp"
-	searched := connect("198.18.0.1", 443, "API.example.com.runs.svc.cluster.local.")
+	searched := connect("28.18.0.1", 443, "API.example.com.runs.svc.cluster.local.")
 	listen := profile.Effect{Fact: profile.Fact{Kind: profile.KindListen, Address: "::", Port: 8080, Protocol: "tcp"}}
 	local := listen
 	local.Address = "127.0.0.1"
 	seen := profile.Profile{Dropped: 2, Effects: []profile.Effect{
-		connect("198.18.0.1", 443, "api.example.com"), connect("198.18.0.2", 443, "api.example.com"), searched, lookup,
+		connect("28.18.0.1", 443, "api.example.com"), connect("28.18.0.2", 443, "api.example.com"), searched, lookup,
 		connect("192.0.2.1", 5432, ""), connect("127.0.0.1", 6379, ""), connect("/run/nscd/socket", 0, ""), listen, local,
 		{Fact: profile.Fact{Kind: profile.KindRead, Path: "/etc/hosts"}},
 	}}

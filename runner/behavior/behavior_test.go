@@ -75,14 +75,14 @@ func TestEntries(t *testing.T) {
 		"its like later":        {at(report.PhaseCall, file(profile.KindExec, "/usr/bin/node")), "execute node"},
 		"a dropped program":     {at(report.PhaseCall, file(profile.KindExec, "/tmp/x/payload")), "execute /tmp/payload"},
 		"a helper of its own":   {at(report.PhaseCall, file(profile.KindExec, "/srv/app/dist/helper")), "execute ./helper"},
-		"a host":                {connect("tcp", "198.18.0.9", 443, "api.Example.com."), "connect api.example.com:443"},
-		"in a cluster":          {connect("tcp", "198.18.0.9", 443, "api.example.com.audits.svc.cluster.local"), "connect api.example.com:443"},
+		"a host":                {connect("tcp", "28.18.0.9", 443, "api.Example.com."), "connect api.example.com:443"},
+		"in a cluster":          {connect("tcp", "28.18.0.9", 443, "api.example.com.audits.svc.cluster.local"), "connect api.example.com:443"},
 		"an address":            {connect("tcp", "93.184.216.34", 80, ""), "connect 93.184.216.34:80"},
 		"a tunnel":              {connect("udp", "10.0.0.2", 53, "0a1b2c3d4e5f.6a7b8c9d0e1f.evil.example"), "resolve *.evil.example"},
 		"a look-up":             {connect("udp", "10.0.0.2", 53, "api.example.com"), "resolve api.example.com"},
 		"the start of one":      {connect("udp", "10.0.0.2", 53, ""), ""},
-		"a host of the probe":   {connect("tcp", "198.18.0.9", 80, mark.Host()), ""},
-		"a made-up domain":      {connect("tcp", "198.18.0.9", 443, "x1.3f2a77b1c0.example"), "connect x1.3f2a77b1c0.example:443"},
+		"a host of the probe":   {connect("tcp", "28.18.0.9", 80, mark.Host()), ""},
+		"a made-up domain":      {connect("tcp", "28.18.0.9", 443, "x1.3f2a77b1c0.example"), "connect x1.3f2a77b1c0.example:443"},
 		"data to that port":     {with("sendto", connect("udp", "93.184.216.34", 53, "")), "connect 93.184.216.34:53"},
 		"a database":            {connect("tcp", "127.0.0.1", 5432, ""), "connect localhost:5432"},
 		"a port of the kernel":  {connect("tcp", "127.0.0.1", 43210, ""), "connect localhost"},
@@ -118,7 +118,7 @@ func TestEntries(t *testing.T) {
 func TestLookUps(t *testing.T) {
 	p := profile.Profile{Effects: []profile.Effect{
 		connect("udp", "10.0.0.2", 53, "api.example.com"), connect("udp", "10.0.0.2", 53, "api.example.com.corp.example"),
-		connect("tcp", "198.18.0.9", 443, "api.example.com"),
+		connect("tcp", "28.18.0.9", 443, "api.example.com"),
 		connect("udp", "10.0.0.2", 53, "other.example"), connect("udp", "10.0.0.2", 53, "other.example.corp.example"),
 		connect("udp", "10.0.0.2", 53, "localhost"), connect("udp", "10.0.0.2", 53, "api.example.com.evil.test"),
 		connect("udp", "10.0.0.2", 53, inputs.Mark{Seed: 7, Call: 12}.Host()+".evil.test"),
@@ -135,7 +135,7 @@ func TestDigestIsSteady(t *testing.T) {
 	run := func(random string, count, port int, phase report.Phase) report.Behavior {
 		p := profile.Profile{Effects: []profile.Effect{
 			at(phase, file(profile.KindWrite, "/tmp/"+random)), at(phase, file(profile.KindWrite, "/home/u/.cache/notes/"+random)),
-			connect("tcp", "127.0.0.1", port, ""), listen("tcp", "127.0.0.1", port), connect("tcp", "198.18.0."+strconv.Itoa(count), 443, "api.example.com"),
+			connect("tcp", "127.0.0.1", port, ""), listen("tcp", "127.0.0.1", port), connect("tcp", "28.18.0."+strconv.Itoa(count), 443, "api.example.com"),
 		}}
 		for i := range p.Effects {
 			p.Effects[i].Count, p.Effects[i].PID = count, port

@@ -17,7 +17,7 @@ import (
 func TestOnePort(t *testing.T) {
 	for range 20 { // whatever the order of a map is
 		c, set := newCollector(t)
-		home := netip.MustParseAddrPort("198.18.33.4:443")
+		home := netip.MustParseAddrPort("28.18.33.4:443")
 		for n, at := range []netip.AddrPort{remote, home} {
 			e := sent(0, token(t, set))
 			e.Socket.Remote = at

@@ -28,7 +28,7 @@ var (
 	in = []trace.Position{{In: 100, Out: 0}, {In: 200, Out: 1000}}
 
 	start  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	local  = netip.MustParseAddrPort("198.18.7.7:40000")
+	local  = netip.MustParseAddrPort("28.18.7.7:40000")
 	remote = netip.MustParseAddrPort("93.184.216.34:80")
 )
 
@@ -307,7 +307,7 @@ func TestSeenTwice(t *testing.T) {
 // TestHome: a token may go to the service that it is for, where that is known by
 // its address and not by what the server says.
 func TestHome(t *testing.T) {
-	fake := netip.MustParseAddrPort("198.18.33.4:443")
+	fake := netip.MustParseAddrPort("28.18.33.4:443")
 	for name, tc := range map[string]struct {
 		named, looked, said string
 		at                  netip.AddrPort

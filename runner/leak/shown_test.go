@@ -24,7 +24,7 @@ func TestShownSumsUpAndHidesSecrets(t *testing.T) {
 	c := leak.New(set)
 	c.Asked(report.PhaseCall, tool)
 	now := time.Now().Add(time.Second)
-	from, to := netip.MustParseAddrPort("127.0.0.1:4001"), netip.MustParseAddrPort("198.18.0.1:443")
+	from, to := netip.MustParseAddrPort("127.0.0.1:4001"), netip.MustParseAddrPort("28.18.0.1:443")
 	post := sinkhole.Capture{
 		Time: now, Flow: 1, Source: from, Destination: to, Host: "collect.example", Protocol: "https",
 		Request: "POST /collect HTTP/1.1", Data: []byte("POST /collect HTTP/1.1\r\n\r\nkey=" + token), Size: 100,
@@ -48,7 +48,7 @@ func TestShownSumsUpAndHidesSecrets(t *testing.T) {
 		got[i].Excerpt = ""
 	}
 	want := []report.Capture{
-		{Address: "198.18.0.1", Port: 443, Host: "collect.example", Protocol: "https", Request: "POST /collect HTTP/1.1", Bytes: 170, Capability: tool},
+		{Address: "28.18.0.1", Port: 443, Host: "collect.example", Protocol: "https", Request: "POST /collect HTTP/1.1", Bytes: 170, Capability: tool},
 		{Address: "93.184.216.34", Port: 80, Protocol: "tcp", Request: token[:4] + "…" + token[len(token)-2:], Bytes: int64(len(token)), Capability: tool},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

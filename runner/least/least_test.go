@@ -361,7 +361,7 @@ func TestFailedForCanonicalName(t *testing.T) {
 		{"db.prod.svc.cluster.local", "tried to connect to db:5432 (10.96.3.4:5432, refused)", true},
 		{"db.prod.svc.cluster.local", "tried to connect to db.prod:5432 (10.96.3.4:5432, refused)", true},
 		{"db.prod.svc.cluster.local", "tried to connect to db.evil:5432 (10.96.3.5:5432, refused)", false},
-		{"Evil.Example", "tried to connect to evil.example:5432 (198.18.0.3:5432, refused)", true},
+		{"Evil.Example", "tried to connect to evil.example:5432 (28.18.0.3:5432, refused)", true},
 		{"db.prod.svc.cluster.local", "tried to connect to mydb:5432 (10.96.3.5:5432, refused)", false},
 		{"db.prod.svc.cluster.local", "tried to connect to db:80 (10.96.3.4:80, refused)", false},
 	} {

@@ -81,9 +81,8 @@ func (s *sarifSource) fingerprints(id string, of report.Capability, what string)
 
 var (
 	processes = regexp.MustCompile(`/proc/[0-9]+|\bpid [0-9]+`)
-	// sunk are the addresses that the sinkhole gives to names, in the order in which
-	// they are asked for (RFC 2544).
-	sunk = regexp.MustCompile(`\b198\.1[89]\.[0-9]+\.[0-9]+`)
+	// sunk are the addresses that the sinkhole gives to names (sinkhole.Fake).
+	sunk = regexp.MustCompile(`\b28(?:\.[0-9]+){3}`)
 	// numbers are ports that the kernel gives, sizes, times; madeUp are words that have
 	// letters and digits, as in the names of temporary files.
 	numbers = regexp.MustCompile(`[0-9]{4,}`)

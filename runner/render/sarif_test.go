@@ -147,8 +147,8 @@ func TestSARIFFingerprints(t *testing.T) {
 		}
 		return marks
 	}
-	before := messages("read /proc/17/environ and /tmp/a1b2.sock by pid 7, then telemetry.example.com:443 (198.18.0.7:443, tcp)", "listens on 0.0.0.0:40123")
-	after := messages("read /proc/18/environ and /tmp/c3d4.sock by pid 9, then telemetry.example.com:443 (198.18.0.9:443, tcp)", "listens on 0.0.0.0:51234")
+	before := messages("read /proc/17/environ and /tmp/a1b2.sock by pid 7, then telemetry.example.com:443 (28.18.0.7:443, tcp)", "listens on 0.0.0.0:40123")
+	after := messages("read /proc/18/environ and /tmp/c3d4.sock by pid 9, then telemetry.example.com:443 (28.18.0.9:443, tcp)", "listens on 0.0.0.0:51234")
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}

@@ -129,7 +129,7 @@ func TestHintAndText(t *testing.T) {
 func TestHintAndService(t *testing.T) {
 	const instructions = "Firecrawl fetches web pages over the internet."
 	given := func(instructions, host string, others ...profile.Effect) Input {
-		to := connect(call, "tcp", "198.18.7.7", 443)
+		to := connect(call, "tcp", "28.18.7.7", 443)
 		to.Host = host
 		in := hinting("Lists monitors.", closed, append(others, to)...)
 		in.Scope = scope.Read(manifest.Manifest{Instructions: json.RawMessage(fmt.Sprintf("%q", instructions)), Tools: []json.RawMessage{
@@ -137,7 +137,7 @@ func TestHintAndService(t *testing.T) {
 		return in
 	}
 	other := func(host string) profile.Effect {
-		e := connect(where(report.PhaseCall, "other", report.AttributionInFlight), "tcp", "198.18.7.7", 443)
+		e := connect(where(report.PhaseCall, "other", report.AttributionInFlight), "tcp", "28.18.7.7", 443)
 		e.Host = host
 		return e
 	}

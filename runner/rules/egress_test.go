@@ -14,7 +14,7 @@ import (
 
 // toHost is a connection to a host by the address that the sinkhole gives for it.
 func toHost(e profile.Effect, host string) profile.Effect {
-	e.Address, e.Host = "198.18.7.7", host
+	e.Address, e.Host = "28.18.7.7", host
 	return e
 }
 
@@ -49,7 +49,7 @@ func TestContacts(t *testing.T) {
 	}{
 		"fetched what it was asked for":     {fetching(fetcher, lookupOf(call, marked), toMark), ""},
 		"silent, and asked for":             {fetching(silent, lookupOf(call, marked), toMark), ""},
-		"and a second host":                 {fetching(fetcher, toMark, toHost(tls, evil)), "EGRESS-003 Medium: Tool format_note tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp), besides the host that its arguments name"},
+		"and a second host":                 {fetching(fetcher, toMark, toHost(tls, evil)), "EGRESS-003 Medium: Tool format_note tried to connect to collect.evil.test:443 (28.18.7.7:443, tcp), besides the host that its arguments name"},
 		"a second address":                  {fetching(fetcher, toMark, connect(call, "tcp", "93.184.216.34", 80)), "EGRESS-003 Medium"},
 		"a second name":                     {fetching(fetcher, toMark, lookupOf(call, "x.evil.test")), "EGRESS-003 Medium"},
 		"a service does it":                 {fetching(scraper, toHost(tls, "api.firecrawl.dev")), ""},
@@ -76,17 +76,17 @@ func TestContacts(t *testing.T) {
 		"at start-up, without npx":         {input(local, lookupOf(startup, "registry.npmjs.org")), "EGRESS-004 High"},
 		"something else, by npx":           {npx(input(local, lookupOf(startup, evil))), "EGRESS-004 High"},
 		"in a call, by npx":                {npx(input(local, lookupOf(call, "registry.npmjs.org"))), "EGRESS-001 High"},
-		"idle, declared":                   {input(weather, toHost(idleTLS, evil)), "EGRESS-005 Low: While idle, the server tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp), where it went in no call"},
+		"idle, declared":                   {input(weather, toHost(idleTLS, evil)), "EGRESS-005 Low: While idle, the server tried to connect to collect.evil.test:443 (28.18.7.7:443, tcp), where it went in no call"},
 		"idle, declared, as in a call":     {input(weather, toHost(tls, evil), toHost(idleTLS, evil)), ""},
 		"idle, declared, as at start":      {input(weather, toHost(startTLS, evil), toHost(idleTLS, evil)), ""},
 		"idle, declared, of its own":       {input(scraper, toHost(idleTLS, "api.firecrawl.dev")), ""},
 		"idle, declared, a registry":       {input(weather, toHost(idleTLS, "registry.npmjs.org")), ""},
 		"idle, the end of a look-up":       {input(weather, connect(idle, "udp", "10.96.0.10", 53)), ""},
-		"telemetry, silent":                {input(silent, toHost(tls, posthog)), "EGRESS-006 Medium: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry"},
+		"telemetry, silent":                {input(silent, toHost(tls, posthog)), "EGRESS-006 Medium: Tool format_note tried to connect to eu.i.posthog.com:443 (28.18.7.7:443, tcp); a service for telemetry"},
 		"telemetry, of who fetches":        {input(fetcher, toHost(startTLS, posthog)), "EGRESS-006 Low: At start-up"},
 		"telemetry, declared":              {input(tracked, toHost(tls, posthog)), ""},
-		"telemetry, of who promises":       {input(local, toHost(tls, posthog)), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry; its description says "Purely`},
-		"telemetry, promised off":          {promising(input(fetcher, toHost(tls, posthog))), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (198.18.7.7:443, tcp); a service for telemetry; the manifest says "no telemetry`},
+		"telemetry, of who promises":       {input(local, toHost(tls, posthog)), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (28.18.7.7:443, tcp); a service for telemetry; its description says "Purely`},
+		"telemetry, promised off":          {promising(input(fetcher, toHost(tls, posthog))), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (28.18.7.7:443, tcp); a service for telemetry; the manifest says "no telemetry`},
 		"telemetry, of another name":       {input(weather, toHost(tls, "posthog.com.evil.test")), ""},
 		"a name server of its own":         {resolved(input(weather, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), "EGRESS-007 Medium: Tool format_note looked up the name x.test (at 9.9.9.9:53), not at a name server of the machine"},
 		"the machine's":                    {resolved(input(weather, lookupOf(call, "x.test"))), ""},
@@ -98,7 +98,7 @@ func TestContacts(t *testing.T) {
 		"a name server, of an argument":    {resolved(calledWith(input(weather, with(lookupOf(call, marked), func(e *profile.Effect) { e.Address = "192.0.2.13" })), "server=192.0.2.13", "name="+marked)), ""},
 		"a name server, promised":          {resolved(input(local, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), "EGRESS-007 High"},
 		"on the operator's list":           {allowed(input(local, toHost(tls, evil)), evil), ""},
-		"not on the operator's list":       {allowed(input(weather, toHost(tls, evil)), "api.open-meteo.com"), "EGRESS-001 High: Tool format_note tried to connect to collect.evil.test:443 (198.18.7.7:443, tcp); by the declared scope it may connect only to api.open-meteo.com"},
+		"not on the operator's list":       {allowed(input(weather, toHost(tls, evil)), "api.open-meteo.com"), "EGRESS-001 High: Tool format_note tried to connect to collect.evil.test:443 (28.18.7.7:443, tcp); by the declared scope it may connect only to api.open-meteo.com"},
 		"asked for, not on the list":       {allowed(fetching(fetcher, toMark), "api.open-meteo.com"), "EGRESS-001 Medium"},
 		"the machine's name server":        {allowed(input(weather, connect(call, "udp", "10.96.0.10", 53)), "api.open-meteo.com"), ""},
 		"the metadata service, allowed":    {allowed(input(weather, connect(call, "tcp", "169.254.169.254", 80)), "169.254.169.254"), ""},
@@ -173,10 +173,10 @@ func TestNamedService(t *testing.T) {
 		e.Host = host
 		return e
 	}
-	expect(t, input(bases, to("api.airtable.com", "198.18.7.7")), "")
-	expect(t, input(bases, to("api.airtable.com.attacker.example", "198.18.7.7")), "EGRESS-001 Medium")
+	expect(t, input(bases, to("api.airtable.com", "28.18.7.7")), "")
+	expect(t, input(bases, to("api.airtable.com.attacker.example", "28.18.7.7")), "EGRESS-001 Medium")
 	expect(t, input(bases, to("api.airtable.com", "93.184.216.34")), "EGRESS-001 Medium") // its own name server's word
-	expect(t, input(silent, to("api.airtable.com", "198.18.7.7")), "EGRESS-001 Medium")
+	expect(t, input(silent, to("api.airtable.com", "28.18.7.7")), "EGRESS-001 Medium")
 }
 
 var _ = prove(map[string]proof{
@@ -251,8 +251,8 @@ func TestEgress(t *testing.T) {
 		"a call's marker":        {silent, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, ""},
 		"below a call's marker":  {silent, []profile.Effect{lookupOf(call, "www.c12.mcpaudit-probe.example")}, ""},
 		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.mcpaudit-probe.example")}, "EGRESS-001 Medium"},
-		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
-		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "198.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
+		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
+		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
 		"a name made for itself": {silent, []profile.Effect{with(outside, host("mcpaudit-probe.example"))}, "EGRESS-001 Medium"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effects...), tc.want) })

@@ -120,7 +120,7 @@ func TestDetached(t *testing.T) {
 		"during the call": {webby, func(e *profile.Effect) { e.Where = call }},
 		"a browser":       {webby, func(e *profile.Effect) { e.Within = "/opt/google/chrome/chrome" }},
 		"on the machine":  {webby, func(e *profile.Effect) { e.Address = "127.0.0.1" }},
-		"an argument":     {webby, func(e *profile.Effect) { e.Address, e.Host = "198.18.7.7", "c12.mcpaudit-probe.example" }},
+		"an argument":     {webby, func(e *profile.Effect) { e.Address, e.Host = "28.18.7.7", "c12.mcpaudit-probe.example" }},
 		"declared":        {background, func(*profile.Effect) {}},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, late(tc.change)), "") })

@@ -27,7 +27,7 @@ func calledWith(in Input, arguments ...string) Input {
 func TestExplains(t *testing.T) {
 	const marked = "c12.mcpaudit-probe.example"
 	reached := func(host string) profile.Effect {
-		return with(connect(call, "tcp", "198.18.7.7", 443), func(e *profile.Effect) { e.Host = host })
+		return with(connect(call, "tcp", "28.18.7.7", 443), func(e *profile.Effect) { e.Host = host })
 	}
 	on := func(kind profile.Kind, path string) profile.Effect {
 		return with(read(call, path), func(e *profile.Effect) { e.Kind = kind })
@@ -94,7 +94,7 @@ func TestExplains(t *testing.T) {
 
 // What the declaration of an argument denies, the argument does not explain.
 func TestDeniedByParameter(t *testing.T) {
-	fetched := with(connect(call, "tcp", "198.18.7.7", 443), func(e *profile.Effect) { e.Host = "c12.mcpaudit-probe.example" })
+	fetched := with(connect(call, "tcp", "28.18.7.7", 443), func(e *profile.Effect) { e.Host = "c12.mcpaudit-probe.example" })
 	ran := run(call, "/bin/sh", "sh", "-c", "ls -la")
 	for _, tc := range []struct {
 		says, argument string

@@ -40,7 +40,7 @@ func given(in Input, change func(*Input)) Input {
 
 // One finding for each list names the entries that nothing used.
 func TestUnusedScope(t *testing.T) {
-	connect := profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Host: "api.example.com", Address: "198.18.0.1", Port: 443, Protocol: "tcp"}, Where: call}
+	connect := profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Host: "api.example.com", Address: "28.18.0.1", Port: 443, Protocol: "tcp"}, Where: call}
 	allow := report.DeclaredScope{
 		Egress: []string{"api.example.com:443", "old.example.com", "10.0.0.0/8"}, Exec: []string{"git", "rsync"},
 		WritePaths: []string{"~/notes/"}, Listen: []string{},

@@ -15,7 +15,7 @@ func TestAllowlists(t *testing.T) {
 		return Use{Kind: UseEgress, Host: host, Address: address, Port: port}
 	}
 	searched := func(host, fqdn string) Use {
-		return Use{Kind: UseEgress, Host: host, FQDN: fqdn, Address: "198.18.0.1", Port: 443}
+		return Use{Kind: UseEgress, Host: host, FQDN: fqdn, Address: "28.18.0.1", Port: 443}
 	}
 	read := func(file string) Use { return Use{Kind: UseRead, Path: file} }
 	exec := func(file string) Use { return Use{Kind: UseExec, Path: file} }
@@ -25,22 +25,22 @@ func TestAllowlists(t *testing.T) {
 		use   Use
 		want  bool
 	}{
-		{"api.example.com", egress("api.example.com", "198.18.0.1", 443), true},
-		{"api.example.com", egress("API.Example.com.", "198.18.0.1", 80), true},
-		{"API.example.com", egress("api.example.com", "198.18.0.1", 80), true},
-		{"api.example.com", egress("xapi.example.com", "198.18.0.1", 443), false},
-		{"api.example.com", egress("api.example.com.evil.test", "198.18.0.1", 443), false},
-		{"api.example.com", egress("", "198.18.0.1", 443), false},
-		{"api.example.com:443", egress("api.example.com", "198.18.0.1", 443), true},
-		{"api.example.com:443", egress("api.example.com", "198.18.0.1", 80), false},
-		{"*.example.com", egress("a.example.com", "198.18.0.1", 443), true},
-		{"*.example.com", egress("a.b.example.com", "198.18.0.1", 443), true},
-		{"*.example.com", egress("example.com", "198.18.0.1", 443), false},
-		{"*.example.com", egress("badexample.com", "198.18.0.1", 443), false},
-		{"api-*.example.com", egress("api-7.example.com", "198.18.0.1", 443), true},
-		{"api-*.example.com", egress("api-7.x.example.com", "198.18.0.1", 443), false},
-		{"a*b*a.example.com", egress("aba.example.com", "198.18.0.1", 443), true},
-		{"a*b*a.example.com", egress("aa.example.com", "198.18.0.1", 443), false},
+		{"api.example.com", egress("api.example.com", "28.18.0.1", 443), true},
+		{"api.example.com", egress("API.Example.com.", "28.18.0.1", 80), true},
+		{"API.example.com", egress("api.example.com", "28.18.0.1", 80), true},
+		{"api.example.com", egress("xapi.example.com", "28.18.0.1", 443), false},
+		{"api.example.com", egress("api.example.com.evil.test", "28.18.0.1", 443), false},
+		{"api.example.com", egress("", "28.18.0.1", 443), false},
+		{"api.example.com:443", egress("api.example.com", "28.18.0.1", 443), true},
+		{"api.example.com:443", egress("api.example.com", "28.18.0.1", 80), false},
+		{"*.example.com", egress("a.example.com", "28.18.0.1", 443), true},
+		{"*.example.com", egress("a.b.example.com", "28.18.0.1", 443), true},
+		{"*.example.com", egress("example.com", "28.18.0.1", 443), false},
+		{"*.example.com", egress("badexample.com", "28.18.0.1", 443), false},
+		{"api-*.example.com", egress("api-7.example.com", "28.18.0.1", 443), true},
+		{"api-*.example.com", egress("api-7.x.example.com", "28.18.0.1", 443), false},
+		{"a*b*a.example.com", egress("aba.example.com", "28.18.0.1", 443), true},
+		{"a*b*a.example.com", egress("aa.example.com", "28.18.0.1", 443), false},
 		{"wiki", searched("wiki", "wiki.corp.example"), true},
 		{"wiki.corp.example", searched("wiki", "wiki.corp.example"), true},
 		{"wiki.dev.corp.example", searched("wiki.dev", "wiki.dev.corp.example"), true},
@@ -142,13 +142,13 @@ func TestAllowlists(t *testing.T) {
 // has its address in one network.
 func TestMadeUpNames(t *testing.T) {
 	allow := &report.DeclaredScope{Egress: []string{"api.example.com"}}
-	fake := netip.MustParsePrefix("198.18.0.0/15")
+	fake := netip.MustParsePrefix("28.0.0.0/8")
 	for _, tc := range []struct {
 		names   netip.Prefix
 		address string
 		want    Answer
 	}{
-		{fake, "198.18.0.1", Allowed}, {fake, "::ffff:198.18.0.1", Allowed}, {fake, "93.184.216.34", Exceeded},
+		{fake, "28.18.0.1", Allowed}, {fake, "::ffff:28.18.0.1", Allowed}, {fake, "93.184.216.34", Exceeded},
 		{fake, "2001:db8::1", Exceeded}, {fake, "", Exceeded}, {netip.Prefix{}, "93.184.216.34", Allowed},
 	} {
 		s := Read(manifest.Manifest{}, Given{Allow: allow, Names: tc.names})
@@ -233,7 +233,7 @@ func FuzzAllowlists(f *testing.F) {
 			}
 			allows(Use{Kind: l.kind, Host: host, Address: host, Port: port, Path: file})
 			if l.kind == UseEgress && strings.Trim(entry, "abcdefghijklmnopqrstuvwxyz.") == "" &&
-				!allows(Use{Kind: l.kind, Host: entry, Address: "198.18.0.1", Port: 80}) {
+				!allows(Use{Kind: l.kind, Host: entry, Address: "28.18.0.1", Port: 80}) {
 				t.Fatalf("%q does not allow itself", entry)
 			}
 			if l.kind == UseRead && strings.HasPrefix(entry, "/") && !strings.ContainsRune(entry, '*') && !allows(Use{Path: strings.TrimSuffix(entry, "/")}) && entry != "/" {

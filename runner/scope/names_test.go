@@ -95,7 +95,7 @@ func TestNamedPlaces(t *testing.T) {
 
 // A place that is named is allowed for whoever names it, and for nobody else.
 func TestAnswerByNames(t *testing.T) {
-	github := Use{Kind: UseEgress, Host: "api.github.com", Address: "198.18.0.1", Port: 443}
+	github := Use{Kind: UseEgress, Host: "api.github.com", Address: "28.18.0.1", Port: 443}
 	other := report.Capability{Kind: report.CapabilityTool, Name: "other"}
 	m := manifest.Manifest{Tools: []json.RawMessage{tool("t", "Searches by the GitHub API.", ""), tool("other", "Counts.", "")}}
 	s := Read(m, Given{})
@@ -108,7 +108,7 @@ func TestAnswerByNames(t *testing.T) {
 	if got, _ := s.Answer(ofServer, github); got != Allowed {
 		t.Errorf("the server: %d, want Allowed", got)
 	}
-	if got, _ := s.Answer(of, Use{Kind: UseEgress, Host: "evil.test", Address: "198.18.0.2", Port: 443}); got != Unsaid {
+	if got, _ := s.Answer(of, Use{Kind: UseEgress, Host: "evil.test", Address: "28.18.0.2", Port: 443}); got != Unsaid {
 		t.Errorf("another host: %d, want Unsaid", got)
 	}
 	s = Read(m, Given{Allow: &report.DeclaredScope{Egress: []string{"a.test"}}})

@@ -47,7 +47,7 @@ func TestServerJSON(t *testing.T) {
 			"notes.example.com": Allowed, "mcp.example.com": Allowed, "website.example.com": Unsaid,
 			"repository.example.com": Unsaid, "registry.example.com": Unsaid, "placeholder.example.com": Unsaid,
 		} {
-			if answer, _ := s.Answer(of, Use{Kind: UseEgress, Host: host, Address: "198.18.0.1", Port: 443}); answer != want {
+			if answer, _ := s.Answer(of, Use{Kind: UseEgress, Host: host, Address: "28.18.0.1", Port: 443}); answer != want {
 				t.Errorf("%s: %d, want %d", host, answer, want)
 			}
 		}
@@ -59,7 +59,7 @@ func TestServerJSON(t *testing.T) {
 
 // What the server ships does not widen what the operator said, and its promises count.
 func TestAuthorityOfServerJSON(t *testing.T) {
-	mcp := Use{Kind: UseEgress, Host: "mcp.example.com", Address: "198.18.0.1", Port: 443}
+	mcp := Use{Kind: UseEgress, Host: "mcp.example.com", Address: "28.18.0.1", Port: 443}
 	s := Read(manifest.Manifest{}, Given{ServerJSON: json.RawMessage(entry), Allow: &report.DeclaredScope{Egress: []string{}}})
 	if got, clause := s.Answer(ofServer, mcp); got != Exceeded || clause.Source != report.ScopeSpec || clause.Means != "may connect nowhere" {
 		t.Errorf("%d by %+v", got, clause)

@@ -58,8 +58,9 @@ type resolver struct {
 // answer packs the answer to a question: an address for every name, no error and
 // no records for what need not exist (AAAA, MX, TXT, SRV, ...).
 func (r resolver) answer(q question) []byte {
+	code := r.code(q)
 	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{
-		ID: q.id, Response: true, RecursionDesired: q.recursion, RecursionAvailable: true, RCode: r.code(q),
+		ID: q.id, Response: true, RecursionDesired: q.recursion, RecursionAvailable: true, RCode: code,
 	})
 	b.EnableCompression()
 	records := func() error {
@@ -69,7 +70,7 @@ func (r resolver) answer(q question) []byte {
 		if err := b.Question(q.Question); err != nil {
 			return err
 		}
-		if err := b.StartAnswers(); err != nil {
+		if err := b.StartAnswers(); err != nil || code != dnsmessage.RCodeSuccess {
 			return err
 		}
 		return r.records(&b, q)
@@ -85,7 +86,7 @@ func (r resolver) answer(q question) []byte {
 }
 
 // code returns what the answer says of the name: every name exists, except those that
-// are only tried and those that the resolver was told.
+// are only tried, those that the resolver was told, and an unlikely one the first time.
 func (r resolver) code(q question) dnsmessage.RCode {
 	host := strings.ToLower(q.host())
 	within := func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
@@ -93,6 +94,8 @@ func (r resolver) code(q question) dnsmessage.RCode {
 	case slices.ContainsFunc(r.absent, within), searched(host):
 		return dnsmessage.RCodeNameError
 	case q.Type == dnsmessage.TypePTR && r.pointed(host) == "":
+		return dnsmessage.RCodeNameError
+	case unlikely(host) && r.names.unregistered(host, q.Type == dnsmessage.TypeA):
 		return dnsmessage.RCodeNameError
 	default:
 		return dnsmessage.RCodeSuccess
@@ -118,7 +121,7 @@ func searched(host string) bool {
 
 func (r resolver) records(b *dnsmessage.Builder, q question) error {
 	header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: timeToLive}
-	if q.Class != dnsmessage.ClassINET || r.code(q) != dnsmessage.RCodeSuccess {
+	if q.Class != dnsmessage.ClassINET {
 		return nil
 	}
 	switch q.Type {

@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// Fake is where the addresses of names are: a network for benchmarks, which no
-// host has (RFC 2544, RFC 6890).
-var Fake = netip.MustParsePrefix("198.18.0.0/15")
+// Fake is where the addresses of names are. Guards against requests to private and
+// reserved networks take it for public, and nobody can rent a host there: it is the
+// United States' Department of Defense's (IANA IPv4 Address Space Registry; ADR 37).
+var Fake = netip.MustParsePrefix("28.0.0.0/8")
 
 // maxNames bounds the names whose addresses are remembered. A tunnel that asks
 // for more gets addresses still, which lead back to no name.
@@ -22,10 +23,28 @@ type names struct {
 	mu        sync.Mutex
 	addresses map[string]netip.Addr
 	held      map[netip.Addr]string
+	// tried are the unlikely names that an address was asked for.
+	tried map[string]bool
 }
 
 func newNames() *names {
-	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}}
+	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}, tried: map[string]bool{}}
+}
+
+// unregistered reports whether an unlikely name does not exist yet: it does from the
+// second time on that its address is asked for. A server that makes names up to find
+// out whether it is watched asks once; one that means the name asks again, and what it
+// sends there is seen.
+func (n *names) unregistered(name string, address bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.tried[name] || len(n.tried) >= maxNames {
+		return false
+	}
+	if address {
+		n.tried[name] = true
+	}
+	return true
 }
 
 // address returns the address of a name, whatever its case.
@@ -62,7 +81,7 @@ func hashed(name string) netip.Addr {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // never fails
 	base := Fake.Addr().As4()
-	host := h.Sum32() & 0x1ffff
+	host := h.Sum32() >> Fake.Bits()
 	if low := host & 0xff; low == 0 || low == 255 {
 		host ^= 0x55
 	}
