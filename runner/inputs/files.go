@@ -1,8 +1,11 @@
 package inputs
 
 import (
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // File is an ordinary file for tools that read files.
@@ -21,8 +24,9 @@ const (
 
 // Files are there before the server starts; whoever makes Options.Dir puts them
 // there. Arguments that ask for a path to read speak of them.
-var Files = slices.Concat(ordinary, repository())
+var Files = slices.Concat(ordinary, documents(), repository())
 
+// ordinary are texts, for tools that do not say what they read.
 var ordinary = []File{
 	{FilesDir + "/note.txt", []byte("Shopping list\nmilk\nbread\n")},
 	{FilesDir + "/data.json", []byte(`{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n")},
@@ -30,8 +34,90 @@ var ordinary = []File{
 	{FilesDir + "/table.csv", []byte("id,name,price\n1,milk,1.20\n2,bread,2.50\n")},
 }
 
+// spare is the name, without its ending, of the files that tools may take away.
+const spare = "spare"
+
+// documents are files in the formats that tools ask for by the ending of a name or by
+// a word, and what is taken away of those that tools change.
+func documents() []File {
+	var all []File
+	for _, f := range []struct {
+		ending  string
+		content []byte
+		changed bool
+	}{
+		{"xlsx", workbook(), true},
+		{"docx", document(), true},
+		{"pptx", presentation(), true},
+		{"pdf", portable(), true},
+		{"db", sqlite(), true},
+		{"ipynb", []byte(notebook), true},
+		{"png", pngPicture(), true},
+		{"jpg", jpegPicture(), false},
+		{"gif", gifPicture(), false},
+		{"svg", []byte(drawn), false},
+		{"wav", sound(), false},
+		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},
+		{"html", []byte("<!DOCTYPE html>\n<html><head><title>Notes</title></head><body><h1>Notes</h1><p>milk and bread</p></body></html>\n"), false},
+		{"xml", []byte(xmlHead + "<notes><note id=\"1\">milk</note><note id=\"2\">bread</note></notes>\n"), false},
+		{"yaml", []byte("name: notes\nitems:\n  - milk\n  - bread\n"), false},
+		{"py", []byte("def total(prices):\n    return sum(prices)\n\n\nprint(total([1.2, 2.5]))\n"), false},
+		{"js", []byte("const prices = [1.2, 2.5];\nconsole.log(prices.length);\n"), false},
+		{"sql", []byte("SELECT id, title FROM notes;\n"), false},
+		{"mmd", []byte("flowchart LR\n  A[milk] --> B[bread]\n"), false},
+	} {
+		all = append(all, File{FilesDir + "/notes." + f.ending, f.content})
+		if f.changed {
+			all = append(all, File{FilesDir + "/" + spare + "." + f.ending, f.content})
+		}
+	}
+	return all
+}
+
+// notebook is a Jupyter notebook of format 4.5 with a text and a program.
+const notebook = `{"cells": [{"cell_type": "markdown", "id": "a1", "metadata": {}, "source": ["# Notes"]}, ` +
+	`{"cell_type": "code", "execution_count": null, "id": "b2", "metadata": {}, "outputs": [], "source": ["1 + 1"]}], ` +
+	`"metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}, ` +
+	`"nbformat": 4, "nbformat_minor": 5}` + "\n"
+
+const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="8" height="16" fill="#336699"/></svg>` + "\n"
+
+// aliases are endings of formats that are read like another's.
+var aliases = map[string]string{
+	"xlsm": "xlsx", "xltx": "xlsx", "xls": "xlsx", "docm": "docx", "doc": "docx", "ppt": "pptx", "pptm": "pptx", "jpeg": "jpg", "htm": "html", "yml": "yaml",
+	"sqlite": "db", "sqlite3": "db", "markdown": "md", "tsv": "csv", "mermaid": "mmd", "text": "txt", "mjs": "js", "bmp": "png", "webp": "png", "mp3": "wav",
+}
+
 // file is the path of an ordinary file that is there.
 func (o Options) file(i int) string { return o.dir() + "/" + ordinary[i].Path }
+
+// having are the paths of the files with an ending; spares: of those to be taken away.
+func (o Options) having(ending string, spares bool) (found []string) {
+	if alias, known := aliases[ending]; known {
+		ending = alias
+	}
+	for _, f := range Files {
+		if strings.HasPrefix(f.Path, FilesDir+"/") && path.Ext(f.Path) == "."+ending && f.spare() == spares {
+			found = append(found, o.dir()+"/"+f.Path)
+		}
+	}
+	return found
+}
+
+// plantedIn are the paths of the files below a directory, hidden ones left out.
+func (o Options) plantedIn(dir string) (found []string) {
+	for _, f := range Files {
+		if name := o.dir() + "/" + f.Path; places.Within(name, dir) && !strings.Contains(name, "/.") {
+			found = append(found, name)
+		}
+	}
+	return found[:min(len(found), maxCandidates)]
+}
+
+// spare reports whether nothing else wants a file.
+func (f File) spare() bool {
+	return f.Path == ordinary[len(ordinary)-1].Path || strings.HasPrefix(path.Base(f.Path), spare+".")
+}
 
 // files is the directory that they are in, repository that of the git repository.
 func (o Options) files() string      { return strings.TrimSuffix(o.dir(), "/") + "/" + FilesDir }

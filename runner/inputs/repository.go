@@ -7,46 +7,68 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 )
 
-// repository are the files of a git repository with one commit, on the branch
-// "main": servers for git are many, and refuse whatever is none.
+// otherBranch is the branch of the repository that is not checked out.
+const otherBranch = "notes"
+
+// repository are the files of a git repository: servers for git are many, and refuse
+// whatever is none. On "main" are two commits, the first of which has the tag "v1.0.0"
+// and is what the branch "notes" began with. One new file is staged, and one that is
+// tracked has changed since. Its remote, "origin", is the repository itself.
 func repository() []File {
-	const readme = "# Notes\n\nmilk and bread\n"
-	blob, file := object("blob", readme)
-	tree, directory := object("tree", "100644 README.md\x00"+string(blob[:]))
-	const by = "Probe <probe@" + Host + "> 1767225600 +0000" // 2026-01-01
-	commit, first := object("commit", fmt.Sprintf("tree %x\nauthor %s\ncommitter %[2]s\n\nAdd notes\n", tree, by))
-	return []File{
-		{RepositoryDir + "/README.md", []byte(readme)},
-		{RepositoryDir + "/.git/HEAD", []byte("ref: refs/heads/main\n")},
-		{RepositoryDir + "/.git/config", []byte("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n" +
-			"[user]\n\tname = Probe\n\temail = probe@" + Host + "\n")},
-		{RepositoryDir + "/.git/refs/heads/main", []byte(hex.EncodeToString(commit[:]) + "\n")},
-		{RepositoryDir + "/.git/index", index(blob, "README.md", len(readme))},
-		file, directory, first,
+	var r history
+	readme, list, other := r.blob("# Notes\n\nmilk and bread\n"), r.blob("milk\nbread\n"), r.blob("tea\n")
+	first := r.commit("Add notes", "", tracked{"README.md", readme})
+	second := r.commit("Add a list", first, tracked{"README.md", readme}, tracked{"list.txt", list})
+	third := r.commit("Add tea", first, tracked{"README.md", readme}, tracked{"tea.txt", other})
+	const signed = "\tname = Probe\n\temail = probe@" + Host + "\n"
+	head := func(name, commit string) File {
+		return File{RepositoryDir + "/.git/refs/" + name, []byte(commit + "\n")}
 	}
+	return append(r.files,
+		File{RepositoryDir + "/README.md", []byte("# Notes\n\nmilk and bread\n")},
+		File{RepositoryDir + "/list.txt", []byte("milk\nbread\nhoney\n")},
+		File{RepositoryDir + "/new.txt", []byte("tea\n")},
+		File{RepositoryDir + "/.git/HEAD", []byte("ref: refs/heads/main\n")},
+		File{RepositoryDir + "/.git/config", []byte("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[user]\n" + signed +
+			"[remote \"origin\"]\n\turl = .\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n" +
+			"[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n")},
+		head("heads/main", second), head("heads/"+otherBranch, third), head("tags/v1.0.0", first),
+		File{RepositoryDir + "/.git/index", index(tracked{"README.md", readme}, tracked{"list.txt", list}, tracked{"new.txt", other})},
+	)
 }
 
-// index is an index of one file (gitformat-index(5), version 2) that git has not
-// looked at since.
-func index(blob [sha1.Size]byte, name string, size int) []byte {
-	const header, fixed = 12, 62
-	all := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), 1)
-	all = append(all, make([]byte, fixed)...)
-	entry := all[header:]
-	binary.BigEndian.PutUint32(entry[24:], 0o100644)
-	binary.BigEndian.PutUint32(entry[36:], uint32(size))
-	copy(entry[40:], blob[:])
-	binary.BigEndian.PutUint16(entry[60:], uint16(len(name)))
-	all = append(all, name...)
-	all = append(all, make([]byte, 8-(len(all)-header)%8)...)
-	sum := sha1.Sum(all) //nolint:gosec // as above
-	return append(all, sum[:]...)
+// tracked is a file that git knows, with the object that has its content.
+type tracked struct {
+	name   string
+	object [sha1.Size]byte
 }
 
-// object is an object of git as a loose file (gitformat-loose(5)), with its name.
-func object(kind, content string) ([sha1.Size]byte, File) {
+// history collects the objects of a repository.
+type history struct{ files []File }
+
+func (r *history) blob(content string) [sha1.Size]byte { return r.object("blob", content) }
+
+// commit returns the id of a commit of some files, in the order of their names, that
+// follows another, or none with "".
+func (r *history) commit(message, parent string, files ...tracked) string {
+	var tree strings.Builder
+	for _, f := range files {
+		tree.WriteString("100644 " + f.name + "\x00" + string(f.object[:]))
+	}
+	if parent != "" {
+		parent = "parent " + parent + "\n"
+	}
+	const by = "Probe <probe@" + Host + "> 1767225600 +0000" // 2026-01-01
+	id := r.object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %[3]s\n\n%s\n", r.object("tree", tree.String()), parent, by, message))
+	return hex.EncodeToString(id[:])
+}
+
+// object adds an object of git as a loose file (gitformat-loose(5)), and returns its name.
+func (r *history) object(kind, content string) [sha1.Size]byte {
 	whole := fmt.Sprintf("%s %d\x00%s", kind, len(content), content)
 	name := sha1.Sum([]byte(whole)) //nolint:gosec // as above
 	var packed bytes.Buffer
@@ -54,5 +76,26 @@ func object(kind, content string) ([sha1.Size]byte, File) {
 	_, _ = w.Write([]byte(whole)) // to memory: no error
 	_ = w.Close()
 	id := hex.EncodeToString(name[:])
-	return name, File{RepositoryDir + "/.git/objects/" + id[:2] + "/" + id[2:], packed.Bytes()}
+	file := File{RepositoryDir + "/.git/objects/" + id[:2] + "/" + id[2:], packed.Bytes()}
+	if !slices.ContainsFunc(r.files, func(f File) bool { return f.Path == file.Path }) {
+		r.files = append(r.files, file)
+	}
+	return name
+}
+
+// index is an index of files in the order of their names (gitformat-index(5), version
+// 2) that git has not looked at since.
+func index(files ...tracked) []byte {
+	const fixed = 62
+	all := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x02"), uint32(len(files)))
+	for _, f := range files {
+		entry := make([]byte, fixed)
+		binary.BigEndian.PutUint32(entry[24:], 0o100644)
+		copy(entry[40:], f.object[:])
+		binary.BigEndian.PutUint16(entry[60:], uint16(len(f.name)))
+		entry = append(entry, f.name...)
+		all = append(all, append(entry, make([]byte, 8-len(entry)%8)...)...)
+	}
+	sum := sha1.Sum(all) //nolint:gosec // as above
+	return append(all, sum[:]...)
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestRepository: git takes it for a repository with one commit, and nothing changed.
+// TestRepository: git takes it for a repository with two branches, and can do there what
+// tools do.
 func TestRepository(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -35,11 +36,19 @@ func TestRepository(t *testing.T) {
 	}
 	for _, step := range [][2]string{
 		{"fsck --strict", ""},
-		{"status --porcelain", ""},
-		{"log --format=%s", "Add notes\n"},
+		{"status --porcelain", " M list.txt\nA  new.txt\n"},
+		{"log --format=%s", "Add a list\nAdd notes\n"},
+		{"log --format=%s notes", "Add tea\nAdd notes\n"},
 		{"branch --show-current", "main\n"},
+		{"tag --points-at HEAD~", "v1.0.0\n"},
 		{"show HEAD:README.md", "# Notes\n\nmilk and bread\n"},
-		{"commit --quiet --allow-empty -m more", ""},
+		{"commit --quiet -m more", ""},
+		{"stash --quiet", ""},
+		{"fetch --quiet origin", ""},
+		{"pull --quiet --ff-only", ""},
+		{"push --quiet origin main", ""},
+		{"cherry-pick --quit", ""},
+		{"merge --quiet -m merged notes", ""},
 	} {
 		command, want := step[0], step[1]
 		cmd := exec.Command(git, append([]string{"-C", filepath.Join(dir, RepositoryDir)}, strings.Fields(command)...)...)
