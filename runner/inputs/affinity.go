@@ -153,7 +153,7 @@ func (f *Form) want(n *node) want {
 	words := split(n.name)
 	pointing := pointing(n)
 	return want{
-		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description, maxWords)),
+		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
 		sole: f.sole, program: isProgram(n), bare: isBare(n), takes: f.takesAway(n), settled: len(proposed(n)) > 0,
@@ -173,9 +173,9 @@ var empty = words("tool prompt resource template list get read fetch show find s
 	"args argument input output required optional if from at it this that")
 
 // nouns are the words of a sentence, in lower case.
-func nouns(text string, most int) []string {
+func nouns(text string) []string {
 	found := lists.Of(lists.Spell(head(text, 1024)))
-	return found[:min(len(found), most)]
+	return found[:min(len(found), maxWords)]
 }
 
 // singular turns plurals into what they are plurals of, as far as English lets it.

@@ -30,8 +30,9 @@ type draft struct {
 	// arguments are the result.
 	arguments map[string]any
 	taken     set
-	// trials are the values that were not made up.
+	// trials are the values that were not made up, placed all of them.
 	trials []trial
+	placed []placed
 }
 
 // trial is a candidate that stands at one place.
@@ -205,7 +206,7 @@ func (d *draft) property(f field, depth int) any {
 
 // include reports whether a property is given.
 func (d *draft) include(n *node, f field, depth int) bool {
-	if f.required {
+	if known := d.form.lessons[f.node.at]; f.required || known != nil && known.given {
 		return true
 	}
 	var here set

@@ -3,39 +3,71 @@ package inputs
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // How names of files end: a text says so by ".xlsx", a description also by
 // "report.xlsx".
 var (
-	ending  = regexp.MustCompile("(?:^|[\\s('\"`*,])\\.([a-z][a-z0-9]{1,4})\\b")
-	example = regexp.MustCompile(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip)\b`)
+	ending  = regexp.MustCompile("(?:^|[\\s('\"`*,/])\\.([a-z][a-z0-9]{1,8})\\b")
+	example = regexp.MustCompile(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|wav|mmd)\b`)
 )
 
-// extension returns how the names of files end that a tool wants: an error of its said
-// so, or the description; else it is a text.
-func (d *draft) extension(n *node) string {
-	description, _ := n.s["description"].(string)
-	description = head(description, maxLength)
-	if known := d.pool.extension(d.form.options.About); known != "" {
-		return known
-	}
-	for _, form := range []*regexp.Regexp{ending, example} {
-		if found := form.FindStringSubmatch(description); found != nil {
-			return strings.ToLower(found[1])
-		}
-	}
-	return "txt"
+// formatWords are the endings of what a word is a file of.
+var formatWords = map[string]string{
+	"workbook": "xlsx", "excel": "xlsx", "spreadsheet": "xlsx", "xlsx": "xlsx", "docx": "docx", "pptx": "pptx", "powerpoint": "pptx",
+	"presentation": "pptx", "pdf": "pdf", "notebook": "ipynb", "jupyter": "ipynb", "ipynb": "ipynb", "sqlite": "db", "database": "db",
+	"image": "png", "picture": "png", "photo": "png", "png": "png", "jpeg": "jpg", "jpg": "jpg", "gif": "gif", "svg": "svg", "audio": "wav", "sound": "wav",
+	"wav": "wav", "zip": "zip", "archive": "zip", "csv": "csv", "markdown": "md", "json": "json", "yaml": "yaml", "xml": "xml", "html": "html",
+	"mermaid": "mmd",
 }
 
-// extension returns what an error of a tool said of how the names of its files end; "" for
-// nothing.
-func (p *Pool) extension(tool string) string {
-	if p == nil {
-		return ""
+// endingsOf are how the names of the files end that a place asks for, the likeliest
+// first: by what was refused there, by its description, by words; none for any file.
+func (f *Form) endingsOf(n *node) []string {
+	if known := f.lessons[n.at]; known != nil && len(known.endings) > 0 {
+		return known.endings
 	}
-	return p.extensions["tool "+tool]
+	description, _ := n.s["description"].(string)
+	description = head(description, maxLength)
+	for _, form := range []*regexp.Regexp{ending, example} {
+		if found := endings(form, description); len(found) > 0 {
+			return found
+		}
+	}
+	for _, words := range [][]string{split(n.name), nouns(description), f.about} {
+		for _, word := range singular(words) {
+			if format, known := formatWords[word]; known {
+				return []string{format}
+			}
+		}
+	}
+	return nil
+}
+
+// endings are those that a text names.
+func endings(form *regexp.Regexp, text string) (found []string) {
+	for _, match := range form.FindAllStringSubmatch(text, maxOffers) {
+		if each := strings.ToLower(match[1]); !slices.Contains(found, each) {
+			found = append(found, each)
+		}
+	}
+	return found
+}
+
+// extension returns how the name of a new file ends.
+func (f *Form) extension(n *node) string {
+	wanted := f.endingsOf(n)
+	for _, each := range wanted {
+		if len(f.options.having(each, false)) > 0 && aliases[each] == "" {
+			return each
+		}
+	}
+	if len(wanted) > 0 {
+		return wanted[0]
+	}
+	return "txt"
 }
 
 // isBare reports whether a place asks for the name of a file, which may have to stand
@@ -54,12 +86,16 @@ func (d *draft) newPath(n *node) (string, bool) {
 		return "", false
 	case f.isDirectory(n):
 	case has(split(n.name), targetWords):
-		name += "-copy." + d.extension(n)
+		name += "-copy." + f.extension(n)
 	default:
-		name = strings.TrimSuffix(d.mark.File(), "txt") + d.extension(n)
+		name = strings.TrimSuffix(d.mark.File(), "txt") + f.extension(n)
 	}
 	if isBare(n) && f.made%2 == 0 {
 		return name, true
 	}
-	return path.Join(f.options.dir(), name), true
+	dir := f.options.dir()
+	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
+		dir = known.dirs[0]
+	}
+	return path.Join(dir, name), true
 }

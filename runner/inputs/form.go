@@ -45,6 +45,7 @@ type Case struct {
 
 	taken  set
 	trials []trial
+	placed []placed
 }
 
 // Form fills in the arguments of one tool, prompt or template, call by call. It is
@@ -58,6 +59,8 @@ type Form struct {
 	given    map[string]any
 	leaves   map[string]*leaf
 	sole     bool
+	// members are the names of all properties: quoted in a description, one is no value.
+	members map[string]bool
 
 	// reachable are the branches that arguments which fit the schema can take,
 	// sent those that a case took, done those that were answered, accepted those
@@ -76,6 +79,11 @@ type Form struct {
 	ones    []string
 	invalid []damage
 	probed  bool // by an injection
+	// lessons are what refusals have taught, by place. repair: something was learned since
+	// the last call; repairs counts the calls for that.
+	lessons map[string]*lesson
+	repair  bool
+	repairs int
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
 	escapes      []func(Options) string
@@ -93,10 +101,11 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 
 func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
-	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}}
+	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}}
 	f.given, _ = decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
-	f.sole = f.tree.texts() == 1
+	f.sole, f.members = f.tree.texts() == 1, map[string]bool{}
+	f.tree.each(func(each field) { f.members[each.name] = true })
 	f.cut = b.branches.cut
 	f.explore()
 	f.ones = f.tree.optional()
@@ -217,6 +226,9 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 		}
 		return f.send(d), true
 	}
+	if c, ok := f.repaired(pool, mark); ok {
+		return c, true
+	}
 	if f.made >= maxHonest {
 		if c, ok := f.injecting(pool, mark); ok {
 			return c, true
@@ -281,7 +293,7 @@ func (f *Form) one(pool *Pool, mark Mark) (Case, bool) {
 func (f *Form) send(d *draft) Case {
 	f.sent.join(d.taken)
 	f.made++
-	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, Arguments: json.RawMessage(canonical(d.arguments))}
+	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, placed: d.placed, Arguments: json.RawMessage(canonical(d.arguments))}
 	for _, t := range d.trials {
 		text, ok := t.candidate.value.(string)
 		if !ok {
@@ -364,4 +376,14 @@ func (n *node) texts() (sum int) {
 		sum += part.texts()
 	}
 	return sum
+}
+
+// each calls a function with every field, at a node and below.
+func (n *node) each(do func(field)) {
+	for _, f := range n.fields {
+		do(f)
+	}
+	for _, part := range n.parts() {
+		part.each(do)
+	}
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// exhaust asks for cases as long as there are any, and checks each.
-func exhaust(t *testing.T, f *Form, pool *Pool) (texts []string) {
+// exhaust asks for cases as long as there are any, and checks each. Some are refused, in
+// the words given.
+func exhaust(t *testing.T, f *Form, pool *Pool, refusal ...string) (texts []string) {
 	t.Helper()
 	for call := 1; call <= 2*maxBranches; call++ {
 		c, ok := f.Next(pool, Mark{Call: call})
@@ -24,6 +25,9 @@ func exhaust(t *testing.T, f *Form, pool *Pool) (texts []string) {
 		}
 		texts = append(texts, string(c.Arguments))
 		f.Answered(c, call%3 > 0)
+		if call%3 == 0 {
+			f.Refused(c, strings.Join(refusal, "\n"))
+		}
 	}
 	t.Fatalf("no end: %.200s", texts[len(texts)-1])
 	return nil
@@ -61,7 +65,8 @@ func FuzzPool(f *testing.F) {
 	for _, seed := range []string{
 		`{"content":[{"type":"text","text":"{\"tickets\":[{\"id\":\"TICK-1\",\"url\":\"https://evil.test/a\"}]}"}]}`,
 		"Unknown service 'x'. Available: billing, auth", "- one\n- two\nID: 7\nfile:///etc/passwd", `{"a":{"b":{}},"path":"/etc/shadow"}`,
-		"[[[[[[[[[[[[[[[[[[", "data: ssh://root@evil.test:22/x ../../etc evil.test 8.8.8.8 ::1",
+		"[[[[[[[[[[[[[[[[[[", "/home/audit/mcpaudit-files/note.txt does not exist", "ticket_id: already exists (.xlsx)",
+		"path is outside /home/audit/../etc, /home/audit/mcpaudit-repository and /etc", "data: ssh://root@evil.test:22/x ../../etc evil.test 8.8.8.8 ::1",
 	} {
 		f.Add(seed)
 	}
@@ -79,7 +84,7 @@ func FuzzPool(f *testing.F) {
 		if pool.Size() > maxEntries {
 			t.Fatalf("%d values", pool.Size())
 		}
-		for _, arguments := range exhaust(t, NewForm(schema, Options{About: "get_ticket", Dir: "/home/audit"}), pool) {
+		for _, arguments := range exhaust(t, NewForm(schema, Options{About: "get_ticket", Dir: "/home/audit"}), pool, text) {
 			var object map[string]any
 			if json.Unmarshal([]byte(arguments), &object) != nil {
 				continue

@@ -73,6 +73,9 @@ func (h *harvest) spend(n int) bool {
 
 func (h *harvest) add(value string, key, about []string) {
 	value = strings.TrimSpace(value)
+	if first, _, _ := strings.Cut(strings.ToLower(value), ":"); complaints[first] && len(first) < len(value) {
+		return
+	}
 	if len(value) > maxValue || !h.spend(16+len(value)) {
 		return
 	}

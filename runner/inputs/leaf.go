@@ -28,6 +28,8 @@ type leaf struct {
 	// want is asked of the pool; nil for what is never harvested.
 	want  *want
 	tried map[string]bool
+	// stale: what is known is to be found out anew.
+	stale bool
 	// best is the candidate of the last call that was accepted.
 	best *candidate
 }
@@ -37,6 +39,16 @@ const maxCandidates = 12
 
 // leaf makes a text or a number.
 func (d *draft) leaf(n *node) any {
+	value := d.text(n)
+	shown, is := value.(string)
+	if !is {
+		shown = canonical(value)
+	}
+	d.placed = append(d.placed, placed{at: n.at, name: n.name, value: shown})
+	return value
+}
+
+func (d *draft) text(n *node) any {
 	if loaded, ok := d.load(n); ok {
 		return loaded
 	}
@@ -159,12 +171,15 @@ func (n *node) isLeaf() bool {
 func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
-		known = &leaf{size: -1, tried: map[string]bool{}, own: f.own(n)}
-		if len(f.leaves) < maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) && !f.ends(n) {
+		known = &leaf{tried: map[string]bool{}, stale: true}
+		f.leaves[n.at] = known
+	}
+	if known.stale {
+		known.stale, known.size, known.own, known.want = false, -1, f.own(n), nil
+		if len(f.leaves) <= maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) && !f.ends(n) {
 			want := f.want(n)
 			known.want = &want
 		}
-		f.leaves[n.at] = known
 	}
 	if known.size != pool.Size() {
 		known.size = pool.Size()
@@ -187,6 +202,9 @@ func (f *Form) own(n *node) (found []candidate) {
 	found = append(found, f.paths(n)...)
 	if description, _ := n.s["description"].(string); pointing(n) == "" && !f.isPath(n) {
 		for _, word := range offered(description) {
+			if f.members[word] {
+				continue
+			}
 			found = append(found, candidate{value: word, source: "its description"})
 		}
 	}
@@ -206,6 +224,9 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 		most /= 2 // one file is much like another
 	}
 	for _, c := range pool.offers(*known.want, most) {
+		if text, is := c.value.(string); is && f.members[text] {
+			continue
+		}
 		c.guess = has(split(n.name), urlWords)
 		found = append(found, c)
 	}
@@ -235,7 +256,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || isProgram(n) && baring(text) || c.check(n.s, each.value, 0) == no {
+		if len(text) > maxLength || isProgram(n) && baring(text) || f.lessons[n.at].refuses(each.value) || c.check(n.s, each.value, 0) == no {
 			continue
 		}
 		known[text] = len(kept)

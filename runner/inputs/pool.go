@@ -35,8 +35,6 @@ type Pool struct {
 	known   map[string]int // where an entry is; -1 for one that was refused
 	alike   map[string]int
 	objects int // how many were gone through
-
-	extensions map[string]string // of files, by the source that said so
 }
 
 // entry is a value, and the words by which it is matched with parameters.
@@ -59,7 +57,7 @@ const maxRecords = 16
 
 // NewPool is empty.
 func NewPool() *Pool {
-	return &Pool{known: map[string]int{}, alike: map[string]int{}, extensions: map[string]string{}}
+	return &Pool{known: map[string]int{}, alike: map[string]int{}}
 }
 
 // Result takes the result of a call, a resource or a prompt.
@@ -79,10 +77,7 @@ func how(by, source string) string {
 // Error takes the text of an error: mostly the values that it offers instead.
 func (p *Pool) Error(source, text string) {
 	text = worded(head(text, maxHarvest))
-	if found := ending.FindStringSubmatch(text); found != nil && len(p.extensions) < maxEntries {
-		p.extensions[source] = found[1]
-	}
-	mentioned := singular(nouns(text, maxWords))
+	mentioned := singular(nouns(text))
 	offered := named(text)
 	if numeric.MatchString(text) {
 		offered = append([]string{"1"}, offered...)
@@ -142,7 +137,7 @@ func join(records, more []int) []int {
 }
 
 func (p *Pool) add(e entry) {
-	if e.value == "" || len(e.value) > maxValue || e.kind == prose || len(p.entries) >= maxEntries {
+	if e.value == "" || HoldsInjection(e.value) || len(e.value) > maxValue || e.kind == prose || len(p.entries) >= maxEntries {
 		return
 	}
 	under := e.source + "\x00" + e.argument

@@ -135,15 +135,14 @@ func TestNamed(t *testing.T) {
 
 // How a new file is called is what the tool asks for.
 func TestNamesOfFiles(t *testing.T) {
-	pool := tell(t, "error tool write_range: Path '/tmp/data.json' must point to an Excel file (.xlsx, .xlsm).")
 	for _, tc := range []struct{ tool, property, schema, want string }{
-		{"write_range", "path", `{}`, "/home/audit/mcpaudit-c2-note.xlsx"},
+		{"save_workbook", "path", `{}`, "/home/audit/mcpaudit-c2-note.xlsx"},
 		{"save_image", "path", `{"description":"Where to save it, such as chart.png"}`, "/home/audit/mcpaudit-c2-note.png"},
 		{"save_note", "path", `{}`, "/home/audit/mcpaudit-c2-note.txt"},
 	} {
 		f := NewForm(json.RawMessage(fmt.Sprintf(`{"properties":{%q:%s},"required":[%[1]q]}`, tc.property, tc.schema)),
 			Options{About: tc.tool, Dir: "/home/audit"})
-		c, _ := f.Next(pool, Mark{Call: 2})
+		c, _ := f.Next(nil, Mark{Call: 2})
 		if want := fmt.Sprintf(`{%q:%q}`, tc.property, tc.want); string(c.Arguments) != want {
 			t.Errorf("%s: %s, want %s", tc.tool, c.Arguments, want)
 		}

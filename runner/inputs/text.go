@@ -89,11 +89,13 @@ var hints = []hint{
 	{[]string{"datetime", "timestamp"}, "2026-01-15T09:30:00Z"},
 	{[]string{"date", "day", "since", "until"}, "2026-01-15"},
 	{[]string{"time"}, "09:30"},
+	{[]string{"sheet", "worksheet", "sheetname"}, "Sheet1"},
+	{[]string{"cell", "cells"}, "A1"},
+	{[]string{"range"}, "A1:B2"},
+	{[]string{"column", "columns", "col"}, "A"},
 	{[]string{"query", "search", "keyword", "keywords", "term", "q"}, "milk"},
-	{[]string{"sql"}, "SELECT 1"},
 	{[]string{"command", "cmd"}, "echo \x00id"},
 	{[]string{"expression", "code", "script", "formula"}, "1 + 1"},
-	{[]string{"json"}, "{}"},
 	{[]string{"glob"}, "*.txt"},
 	{[]string{"regex", "pattern", "patterns"}, "note"},
 	{[]string{"old"}, "milk"},
@@ -126,6 +128,14 @@ func (d *draft) plausible(n *node) string {
 	}
 	if path, ok := d.newPath(n); ok {
 		return path
+	}
+	if d.form.names(n) {
+		return d.mark.ID()
+	}
+	for _, made := range []func(*node) (string, bool){d.form.revision, d.form.sample} {
+		if text, ok := made(n); ok {
+			return text
+		}
 	}
 	words := split(n.name)
 	if last := len(words) - 1; last >= 0 && (words[last] == "id" || words[last] == "ids") {
@@ -166,6 +176,9 @@ func (f *Form) isRepository(n *node) bool {
 // creates reports whether a path is that of something new.
 func (f *Form) creates(n *node) bool {
 	words := split(n.name)
+	if known := f.lessons[n.at]; known != nil && (known.absent || known.present) {
+		return f.isPath(n) && known.present
+	}
 	if f.isRepository(n) {
 		return has(f.about, []string{"init", "clone"})
 	}
@@ -175,7 +188,12 @@ func (f *Form) creates(n *node) bool {
 // names reports whether a text is the name of something new.
 func (f *Form) names(n *node) bool {
 	words := split(n.name)
-	return len(words) == 1 && (words[0] == "name" || words[0] == "title") && has(f.about, createWords)
+	if known := f.lessons[n.at]; known != nil && (known.absent || known.present) {
+		return known.present
+	}
+	last := len(words) - 1
+	return last >= 0 && has(f.about, createWords) && (words[last] == "name" || words[last] == "title") &&
+		(last == 0 || share(f.about, words[:last]) && !has(words[:last], fileWords))
 }
 
 // isProse reports whether a text is one that people write, and no name of anything.
@@ -185,38 +203,58 @@ func isProse(n *node) bool {
 }
 
 // paths are the ordinary files, or directories, for a place that asks for one that
-// is there. What takes files away gets only the last, and no directory, so that the
-// others remain.
+// is there. What takes files away gets those that nothing else wants, and no directory,
+// so that the others remain.
 func (f *Form) paths(n *node) []candidate {
+	o := f.options
 	var found []candidate
 	switch {
 	case !f.isPath(n) || f.creates(n):
 		return nil
 	case f.isDirectory(n):
-		found = []candidate{{value: f.options.files()}, {value: f.options.dir()}}
+		found = []candidate{{value: o.files()}, {value: o.dir()}}
 		if f.isRepository(n) {
-			found = []candidate{{value: f.options.repository()}, found[0]}
+			found = []candidate{{value: o.repository()}, found[0]}
+		}
+	case f.lessons[n.at] != nil && len(f.lessons[n.at].dirs) > 0:
+		for _, dir := range f.lessons[n.at].dirs {
+			for _, name := range o.plantedIn(dir) {
+				found = append(found, candidate{value: name})
+			}
 		}
 	default:
-		for i := range ordinary {
-			found = append(found, candidate{value: f.options.file(i)})
+		for _, ending := range f.endingsOf(n) {
+			for _, name := range o.having(ending, f.takesAway(n)) {
+				found = append(found, candidate{value: name})
+			}
+		}
+		if len(found) == 0 {
+			for i := range ordinary {
+				found = append(found, candidate{value: o.file(i)})
+			}
 		}
 		if isBare(n) {
-			found[1].value = path.Base(ordinary[0].Path)
+			found = slices.Insert(found, 1, candidate{value: path.Base(found[0].value.(string))})
 		}
 	}
-	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && f.options.keeps(c.value) })
+	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && o.keeps(c.value) })
 }
 
-// takesAway reports whether what is at a path is not there any more after a call.
+// takesAway reports whether what is at a path is not there any more after a call. A tool
+// that wants something else besides takes that away, in what is at the path.
 func (f *Form) takesAway(n *node) bool {
-	return !f.isRepository(n) && has(f.about, []string{"delete", "remove", "rm", "rmdir", "move", "rename", "unlink"})
+	if f.isRepository(n) || !has(f.about, []string{"delete", "remove", "rm", "rmdir", "move", "rename", "unlink"}) {
+		return false
+	}
+	return has(f.about, fileWords) || has(f.about, directoryWords) || !slices.ContainsFunc(f.outermost(), func(each field) bool {
+		return each.required && each.node.textual() && !f.hasPath(each.node)
+	})
 }
 
 // keeps reports whether a path is one that other calls want.
 func (o Options) keeps(value any) bool {
-	for i := range len(ordinary) - 1 {
-		if value == o.file(i) {
+	for _, f := range Files {
+		if !f.spare() && value == o.dir()+"/"+f.Path {
 			return true
 		}
 	}

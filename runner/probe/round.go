@@ -148,6 +148,9 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	if !got.accepted {
 		s.heard.answered(report.OutputError, got.text)
 		s.pool.Error(t.source(), got.text)
+		if t.form != nil {
+			t.form.Refused(c, got.text)
+		}
 		return nil
 	}
 	t.accepted++

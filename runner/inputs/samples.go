@@ -1,0 +1,72 @@
+package inputs
+
+import (
+	"slices"
+)
+
+// samples are texts in the languages and notations that a word asks for: by the name of
+// a parameter, or of its tool where the parameter's says only that it is a text.
+var samples = []hint{
+	{[]string{"cron", "crontab"}, "0 9 * * 1"},
+	{[]string{"jwt"}, "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub3RlcyJ9.bm9uZQ"},
+	{[]string{"mermaid", "mmd"}, "flowchart LR\n  A[milk] --> B[bread]\n"},
+	{[]string{"plantuml", "puml"}, "@startuml\nMilk -> Bread\n@enduml\n"},
+	{[]string{"graphviz", "dot"}, "digraph { milk -> bread }"},
+	{[]string{"sql", "sqlite", "select"}, "SELECT 1"},
+	{[]string{"json", "json5", "jsonpath"}, `{"note": "milk"}`},
+	{[]string{"geojson"}, `{"type": "Point", "coordinates": [0.1, 51.5]}`},
+	{[]string{"yaml", "yml"}, "note: milk\n"},
+	{[]string{"toml"}, "note = \"milk\"\n"},
+	{[]string{"xml"}, "<note>milk</note>"},
+	{[]string{"svg"}, drawn},
+	{[]string{"html"}, "<p>milk and bread</p>"},
+	{[]string{"csv"}, "id,name\n1,milk\n2,bread\n"},
+	{[]string{"graphql"}, "{ notes { id } }"},
+	{[]string{"diff", "patch"}, "--- a/note.txt\n+++ b/note.txt\n@@ -1 +1 @@\n-milk\n+bread\n"},
+	{[]string{"latex", "tex"}, "x^2 + 1"},
+	{[]string{"base64", "b64"}, "bm90ZQ=="},
+	{[]string{"hex", "hexadecimal"}, "6e6f7465"},
+	{[]string{"semver"}, "1.0.0"},
+	{[]string{"mime", "mimetype"}, "text/plain"},
+	{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"},
+}
+
+// generic are names that say no more than that a text is wanted.
+var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
+	"markup syntax graph token schedule statement schema patch")
+
+// sample is a text in the notation that a place asks for.
+func (f *Form) sample(n *node) (string, bool) {
+	names := split(n.name)
+	if value, ok := sampleOf(names); ok {
+		return value, true
+	}
+	if len(names) == 0 || !generic[names[len(names)-1]] {
+		return "", false
+	}
+	description, _ := n.s["description"].(string)
+	if value, ok := sampleOf(nouns(description)); ok {
+		return value, true
+	}
+	return sampleOf(f.about)
+}
+
+func sampleOf(words []string) (string, bool) {
+	for _, h := range samples {
+		if has(words, h.words) {
+			return h.value, true
+		}
+	}
+	return "", false
+}
+
+// gitWords are names of what git takes a branch, a tag or a commit for.
+var gitWords = []string{"object", "onto", "upstream", "commit", "commits", "target", "source", "base", "ref", "refs", "revision", "start", "treeish", "from", "to"}
+
+// revision is what git knows in its repository, for a place of a tool of git's.
+func (f *Form) revision(n *node) (string, bool) {
+	if !slices.Contains(f.about, "git") || f.isPath(n) || !has(split(n.name), gitWords) {
+		return "", false
+	}
+	return otherBranch, true
+}
