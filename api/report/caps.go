@@ -188,7 +188,7 @@ func (t *trimmer) text(v reflect.Value, most int, keep string) (lost int) {
 		most /= tightness
 	}
 	over := len(text) > most
-	v.SetString(cutTo(text, most))
+	v.SetString(Cut(text, most))
 	if !over {
 		return 0
 	}
@@ -199,25 +199,4 @@ func (t *trimmer) count(name string, n int) {
 	if name != "" && n > 0 {
 		t.dropped[name] += n
 	}
-}
-
-// cutMark stands where a text was cut.
-const cutMark = "…"
-
-// cutTo cuts a text to a number of bytes, marks the cut and makes it valid UTF-8. It looks
-// at no more of a text than it can keep.
-func cutTo(text string, most int) string {
-	over := len(text) > most
-	if over {
-		end := max(most-len(cutMark), 0)
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	text = strings.ToValidUTF8(text, "?")
-	if over && text != "" {
-		text += cutMark
-	}
-	return text
 }

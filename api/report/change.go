@@ -45,13 +45,13 @@ func (d *differ) text(name, field, before, after string) {
 	if d.full() {
 		return
 	}
-	was, wasCut := strings.CutSuffix(before, cutMark)
-	is, isCut := strings.CutSuffix(after, cutMark)
+	was, wasCut := strings.CutSuffix(before, CutMark)
+	is, isCut := strings.CutSuffix(after, CutMark)
 	switch {
 	case wasCut && len(was) < len(is):
-		is = strings.ToValidUTF8(is[:len(was)], "")
+		is = Head(is, len(was))
 	case isCut && len(is) < len(was):
-		was = strings.ToValidUTF8(was[:len(is)], "")
+		was = Head(was, len(is))
 	}
 	if was != is {
 		from, to := excerpts(was, is)

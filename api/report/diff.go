@@ -109,7 +109,7 @@ func renamed(was, is map[Capability]Item, removed, added []Capability) map[Capab
 		by := map[likeness][]Capability{}
 		for _, of := range names {
 			item := items[of]
-			if item.Description == "" || strings.HasSuffix(item.Description, cutMark) || item.Definition == "" {
+			if item.Description == "" || strings.HasSuffix(item.Description, CutMark) || item.Definition == "" {
 				continue
 			}
 			like := likeness{of.Kind, item.Description, item.Definition}

@@ -166,7 +166,7 @@ func FuzzDiff(f *testing.F) {
 				t.Errorf("%+v", c)
 			}
 		}
-		if json.Valid([]byte(before)) && before != "" && before == after && len(before) <= MaxDefinition && !strings.HasSuffix(before, cutMark) && len(d.Changes) > 0 {
+		if json.Valid([]byte(before)) && before != "" && before == after && len(before) <= MaxDefinition && !strings.HasSuffix(before, CutMark) && len(d.Changes) > 0 {
 			t.Errorf("the same differs: %+v", d.Changes)
 		}
 		if s := manifestChanged(Report{Manifest: was}, Report{Manifest: is}, d).Message; s == "" {

@@ -65,7 +65,7 @@ func manifestChanged(baseline, r Report, drift Drift) Finding {
 	}
 	message += "."
 	if c, ok := drift.telling(); ok {
-		message += fmt.Sprintf(" In %s, %s: %s -> %s.", cutTo(c.Capability, 100), cutTo(c.Field, 100), quote(c.Before), quote(c.After))
+		message += fmt.Sprintf(" In %s, %s: %s -> %s.", Cut(c.Capability, 100), Cut(c.Field, 100), quote(c.Before), quote(c.After))
 	}
 	return found(r, RuleManifestChanged, severity, MitigateManifestChanged, "Manifest changed since the baseline", PhaseList, message,
 		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
@@ -136,7 +136,7 @@ func few(names []string) string {
 	const most = 5
 	var some []string
 	for _, name := range names[:min(len(names), most)] {
-		some = append(some, cutTo(name, 100))
+		some = append(some, Cut(name, 100))
 	}
 	text := strings.Join(some, ", ")
 	if more := len(names) - most; more > 0 {
@@ -150,7 +150,7 @@ func quote(text string) string {
 	if text == "" {
 		return "none"
 	}
-	quoted := strconv.Quote(cutTo(text, 240))
+	quoted := strconv.Quote(Cut(text, 240))
 	if strings.ContainsRune("{[", rune(text[0])) { // JSON has quotes of its own
 		quoted = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 	}

@@ -33,10 +33,10 @@ func excerpts(before, after string) (from, to string) {
 			skip--
 		}
 		if skip > 0 {
-			before, after = cutMark+before[skip:], cutMark+after[skip:]
+			before, after = CutMark+before[skip:], CutMark+after[skip:]
 		}
 	}
-	return cutTo(before, MaxChangeBytes), cutTo(after, MaxChangeBytes)
+	return Cut(before, MaxChangeBytes), Cut(after, MaxChangeBytes)
 }
 
 // shared returns how many bytes two texts begin with that are the same.
@@ -82,13 +82,13 @@ func hunks(a, b []string) (before, after string) {
 func piece(out *strings.Builder, of []string, from, to int) {
 	begin, end := max(from-around, 0), min(to+around, len(of))
 	if begin > 0 && out.Len() == 0 {
-		out.WriteString(cutMark)
+		out.WriteString(CutMark)
 	}
 	for _, word := range of[begin:end] {
 		out.WriteString(word)
 	}
 	if end < len(of) {
-		out.WriteString(cutMark)
+		out.WriteString(CutMark)
 	}
 }
 

@@ -35,10 +35,10 @@ func Summarise(r Report, encoded []byte) Summary {
 
 // Encode writes the summary as one line of at most 3 KiB; a longer message is cut.
 func (s Summary) Encode() ([]byte, error) {
-	s.Message = cutTo(s.Message, maxSummaryReason)
+	s.Message = Cut(s.Message, maxSummaryReason)
 	encoded, err := json.Marshal(s)
 	if err == nil && len(encoded) > maxSummaryBytes {
-		s.Message = cutTo(s.Message, maxSummaryReason/6) // a byte of it takes up to six
+		s.Message = Cut(s.Message, maxSummaryReason/6) // a byte of it takes up to six
 		encoded, err = json.Marshal(s)
 	}
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
@@ -254,10 +253,7 @@ func checkCommand(command []string) error {
 
 // cut reports whether the report has no more than the beginning of a word
 // (report.MaxPathBytes), and cannot tell two such words apart.
-func cut(word string) bool {
-	const mark = "…"
-	return len(word) > report.MaxPathBytes-len(mark)-utf8.UTFMax && strings.HasSuffix(word, mark)
-}
+func cut(word string) bool { return report.WasCut(word, report.MaxPathBytes) }
 
 // About reports whether the statement is about an image with this digest.
 func (s Statement) About(digest string) bool {

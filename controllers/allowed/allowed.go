@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -122,10 +124,4 @@ func (r Rules) CheckImage(image string, size int64) error {
 }
 
 // quote shows a value of a spec in a message, cut where it is long.
-func quote(value string) string {
-	const most = 128
-	if len(value) > most {
-		value = value[:most] + "..."
-	}
-	return fmt.Sprintf("%q", value)
-}
+func quote(value string) string { return strconv.Quote(report.Cut(value, 128)) }

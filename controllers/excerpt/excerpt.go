@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-const mark = "…"
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // Cut returns s in at most limit bytes of JSON, quotes not counted, and marks
 // where it was cut. Bytes are counted as encoding/json writes them, so a text
@@ -19,9 +19,9 @@ func Cut(s string, limit int) string {
 	for i, r := range s {
 		used += width(r)
 		if used > limit {
-			return s[:fits] + mark
+			return s[:fits] + report.CutMark
 		}
-		if used+len(mark) <= limit {
+		if used+len(report.CutMark) <= limit {
 			fits = i + utf8.RuneLen(r)
 		}
 	}

@@ -166,7 +166,7 @@ func (o observation) refused(tools report.Exercised) string {
 	}
 	for _, said := range o.result.Outputs {
 		if said.Kind == report.OutputError && said.Capability.Kind == report.CapabilityTool {
-			return fmt.Sprintf("%s: %q", message, strings.ToValidUTF8(said.Text[:min(len(said.Text), 200)], ""))
+			return fmt.Sprintf("%s: %q", message, report.Cut(said.Text, 200))
 		}
 	}
 	return message

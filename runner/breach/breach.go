@@ -82,7 +82,7 @@ func (r *Record) Add(kind Kind, sample string, at int64) {
 			return
 		}
 	}
-	r.all = append(r.all, Breach{Kind: kind, Count: 1, Sample: sample[:min(len(sample), MaxSample)], Time: time.Now(), at: at})
+	r.all = append(r.all, Breach{Kind: kind, Count: 1, Sample: report.Cut(sample, MaxSample), Time: time.Now(), at: at})
 }
 
 // Located are the breaches, with what they came before the answer of; a second

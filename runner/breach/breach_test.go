@@ -21,7 +21,7 @@ func TestRecord(t *testing.T) {
 		{Phase: report.PhaseCall, Capability: tool, Received: 200},
 	})
 	for i, want := range []Breach{
-		{Kind: Oversized, Count: 1, Sample: strings.Repeat("x", MaxSample), Phase: report.PhaseCall, Capability: tool},
+		{Kind: Oversized, Count: 1, Sample: strings.Repeat("x", MaxSample-len(report.CutMark)) + report.CutMark, Phase: report.PhaseCall, Capability: tool},
 		{Kind: Twice, Count: 2, Sample: "first", Phase: report.PhaseHandshake, Capability: server},
 		{Kind: Unasked, Count: 1, Sample: "late", Phase: report.PhaseShutdown, Capability: server},
 	} {

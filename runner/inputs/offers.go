@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // quotes finds words in quotes: one word or a few, so that an apostrophe opens
@@ -128,9 +130,4 @@ var noValue = map[string]bool{"optional": true, "required": true, "default": tru
 	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true}
 
 // head is the beginning of a text.
-func head(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "")
-	}
-	return text
-}
+func head(text string, most int) string { return report.Head(text, most) }

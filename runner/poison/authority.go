@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -127,8 +128,7 @@ func speaksAsSystem(text string) (Finding, bool) {
 		if at < 0 {
 			continue
 		}
-		end := min(len(text), at+200)
-		return Finding{Technique: Authority, Quote: cut(strings.ToValidUTF8(text[at:end], "")), Start: at, End: end, Confidence: 0.95}, true
+		return Finding{Technique: Authority, Quote: cut(report.Head(text[at:], 200)), Start: at, End: min(len(text), at+200), Confidence: 0.95}, true
 	}
 	return Finding{}, false
 }

@@ -1,8 +1,9 @@
 package poison
 
 import (
-	"strings"
 	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // maxHidden bounds the text that is searched for what it hides, in bytes: as long
@@ -57,9 +58,7 @@ func (h Hidden) Directs() bool {
 // Hide finds the passages of a text that are hidden in one way: of each thing that
 // hides at most one, the first.
 func Hide(text string, in Place, way Way) []Hidden {
-	if len(text) > maxHidden {
-		text = strings.ToValidUTF8(text[:maxHidden], "")
-	}
+	text = report.Head(text, maxHidden)
 	if way == WayUnicode {
 		return hiddenUnicode(text, in)
 	}

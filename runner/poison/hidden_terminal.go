@@ -3,6 +3,8 @@ package poison
 import (
 	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // Control sequences (ECMA-48). The C1 forms have to have a parameter: by themselves
@@ -65,6 +67,6 @@ func Plain(text string) string { return control.ReplaceAllString(text, "") }
 
 // following is the first line of what comes next.
 func following(text string) string {
-	line, _, _ := strings.Cut(text[:min(len(text), 400)], "\n")
+	line, _, _ := strings.Cut(report.Head(text, 400), "\n")
 	return strings.TrimSpace(strings.ToValidUTF8(line, ""))
 }

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -171,11 +172,5 @@ func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
 	return "", verdict{}
 }
 
-// cut shortens a quote at a whole rune.
-func cut(text string) string {
-	text = strings.TrimSpace(text)
-	if len(text) <= maxQuote {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxQuote], "") + "..."
-}
+// cut shortens a quote.
+func cut(text string) string { return report.Cut(strings.TrimSpace(text), maxQuote) }

@@ -97,11 +97,7 @@ func (o *outputs) add(kind report.OutputKind, method, text string) {
 
 // beginning is at most limit bytes of a text, in whole runes.
 func beginning(text string, limit int) string {
-	if len(text) <= limit {
-		return strings.ToValidUTF8(text, "?")
-	}
-	text = text[:limit]
-	return strings.ToValidUTF8(text, "")
+	return strings.ToValidUTF8(report.Head(text, limit), "?")
 }
 
 // all is what was kept, what matters first: of each capability the first text

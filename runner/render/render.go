@@ -170,13 +170,8 @@ func where(f report.Finding) string {
 	}
 }
 
-// shorten keeps a text to some lines of a terminal; the JSON has all of it.
-func shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
-}
+// shorten keeps a text to some lines of a terminal, in bytes; the JSON has all of it.
+func shorten(s string, most int) string { return report.Cut(s, most) }
 
 func (p *page) problems(r report.Report) {
 	for _, e := range r.Errors {

@@ -40,7 +40,7 @@ func (b *ruleBook) index(id string, make func() sarifRule) int {
 
 // ruleName is the id of a finding's rule.
 func ruleName(f report.Finding) string {
-	return cutRunes(cmp.Or(sarifPlain(f.Rule), "MCPA-UNKNOWN"), 255)
+	return report.Cut(cmp.Or(sarifPlain(f.Rule), "MCPA-UNKNOWN"), 255)
 }
 
 // ofFinding describes the rule of a finding, by the ruleset of this version where it
@@ -92,8 +92,8 @@ func references(r rules.Rule) string {
 
 func ruleOf(id, title, description string, severity report.Severity, help sarifText, page string) sarifRule {
 	made := sarifRule{
-		ID: id, Name: pascal(title), ShortDescription: sarifText{Text: cutRunes(title, maxRuleText)},
-		FullDescription: sarifText{Text: cutRunes(description, maxRuleText)}, Help: help, HelpURI: page,
+		ID: id, Name: pascal(title), ShortDescription: sarifText{Text: report.Cut(title, maxRuleText)},
+		FullDescription: sarifText{Text: report.Cut(description, maxRuleText)}, Help: help, HelpURI: page,
 		DefaultConfiguration: sarifConfiguration{Level: levels[severity]},
 		Properties:           sarifRuleBag{Tags: []string{"security", "mcp"}, Precision: "high", SecuritySeverity: scores[severity]},
 	}
@@ -139,15 +139,7 @@ func pascal(title string) string {
 	}) {
 		all.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
-	return cutRunes(cmp.Or(all.String(), "Unnamed"), 255)
-}
-
-// cutRunes keeps a text to a number of characters.
-func cutRunes(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return report.Cut(cmp.Or(all.String(), "Unnamed"), 255)
 }
 
 func labelled(label, text string) string {

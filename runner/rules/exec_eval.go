@@ -99,5 +99,5 @@ func (in Input) evaluates(of report.Capability) bool {
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line[:min(len(line), 512)]
+	return report.Head(line, 512)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,20 +89,13 @@ func clean(text string, most int) string {
 		}
 		return r
 	}, text)
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
+	return report.Cut(text, most)
 }
 
 // sentence joins its parts and puts a full stop behind what has none.
 func sentence(format string, args ...any) string {
 	text := fmt.Sprintf(format, args...)
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, `."`) || strings.HasSuffix(text, `!"`) {
+	if slices.ContainsFunc([]string{".", `."`, `!"`, "…", `…"`}, func(end string) bool { return strings.HasSuffix(text, end) }) {
 		return text
 	}
 	return text + "."

@@ -63,7 +63,7 @@ func Check(allow *report.DeclaredScope) error {
 		}
 		for i, entry := range l.entries {
 			if _, err := l.read(entry, Given{}); err != nil {
-				return fmt.Errorf("%s[%d] %q: %w", l.kind, i, shorten(entry), err)
+				return fmt.Errorf("%s[%d] %q: %w", l.kind, i, quote(entry), err)
 			}
 		}
 	}
@@ -145,6 +145,3 @@ func isAddress(entry string) bool {
 	_, ok := parseBlock(to)
 	return err == nil && ok
 }
-
-// shorten keeps an entry to one line of an error.
-func shorten(entry string) string { return quote(entry[:min(len(entry), 2*maxQuote)]) }

@@ -137,14 +137,5 @@ func clauses(text string) []string {
 	return all
 }
 
-// quote cuts a sentence at a rune.
-func quote(sentence string) string {
-	if len(sentence) <= maxQuote {
-		return strings.ToValidUTF8(sentence, "?")
-	}
-	cut := maxQuote - len("…")
-	for cut > 0 && !utf8.RuneStart(sentence[cut]) {
-		cut--
-	}
-	return strings.ToValidUTF8(sentence[:cut], "?") + "…"
-}
+// quote cuts a sentence.
+func quote(sentence string) string { return report.Cut(sentence, maxQuote) }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // ErrNotStarted is wrapped by what the shim says when the server's command could
@@ -189,7 +191,7 @@ func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
 }
 
 // short bounds what a shim says.
-func short(text string) string { return text[:min(len(text), 512)] }
+func short(text string) string { return report.Cut(text, 512) }
 
 func failure(m message) error {
 	if m.Kind != kindFailed {

@@ -218,7 +218,7 @@ func (l *lines) line(text string) {
 	more := ""
 	if len(text) > maxLine {
 		more = fmt.Sprintf("... (%d bytes more)", len(text)-maxLine)
-		text = strings.ToValidUTF8(text[:maxLine], "")
+		text = report.Head(text, maxLine)
 	}
 	l.write(fmt.Sprintf("%-8s %s%s\n", l.container, render.Escape(text), more))
 }
