@@ -276,7 +276,7 @@ func (h *Handler) tellUses(request *admissionv1.AdmissionRequest, decision gate.
 		h.Metrics.Excepted(containers)
 	}
 	for _, use := range uses {
-		if !h.Uses.tell(use) {
+		if !h.Uses.enqueue(use) {
 			h.Metrics.Failed("use_lost")
 		}
 	}

@@ -78,8 +78,8 @@ func useOf(request *admissionv1.AdmissionRequest, opinion gate.Opinion) use {
 	}
 }
 
-// tell has a use written, and is false if too many wait already.
-func (u *Uses) tell(used use) bool {
+// enqueue has a use written, and is false if too many wait already.
+func (u *Uses) enqueue(used use) bool {
 	select {
 	case u.queue <- used:
 		return true

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// asked returns what a spec asks to be run. It is empty of a server that runs elsewhere:
+// specified returns what a spec asks to be run. It is empty of a server that runs elsewhere:
 // there is no image that could be compared with that of a workload.
-func asked(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
+func specified(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 	server := spec.Server
 	if server.URL != "" {
 		return v1alpha1.AuditedServer{}
@@ -25,7 +25,7 @@ func asked(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 func (s *session) audited() *v1alpha1.AuditedServer {
 	ran := s.run.Audited
 	if ran.Image == "" { // the record of an older manager, which is about this spec all the same
-		of := asked(s.audit.Spec)
+		of := specified(s.audit.Spec)
 		ran.Image, ran.CommandDigest, ran.Environment, ran.Exercise = of.Image, of.CommandDigest, of.Environment, of.Exercise
 		if ran.Platform == "" && s.pod != nil { // the image may be for several
 			ran.Platform = podspec.Platform(s.pod)

@@ -25,7 +25,7 @@ var notExercise = cmpopts.IgnoreFields(v1alpha1.AuditedServer{}, "Exercise")
 func resolved(t *testing.T, server v1alpha1.Server, image imageref.Image) *session {
 	t.Helper()
 	s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: server}}}
-	s.run = podspec.Run{Audited: asked(v1alpha1.MCPServerAuditSpec{Server: server})}
+	s.run = podspec.Run{Audited: specified(v1alpha1.MCPServerAuditSpec{Server: server})}
 	s.found(image)
 	return s
 }
@@ -43,7 +43,7 @@ func TestWhatWasAudited(t *testing.T) {
 	}
 	unresolved := func(server v1alpha1.Server) *session {
 		s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: server}}}
-		s.run.Audited = asked(v1alpha1.MCPServerAuditSpec{Server: server})
+		s.run.Audited = specified(v1alpha1.MCPServerAuditSpec{Server: server})
 		earlier := before
 		earlier.Unsuppressed = &v1alpha1.FindingCounts{}
 		s.audit.Status.Audited = &earlier

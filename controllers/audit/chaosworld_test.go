@@ -300,7 +300,7 @@ func (w *world) watched() {
 			w.t.Fatal(err)
 		}
 	}
-	if err := (&tender{Reconciler: w.manager}).tend(w.t.Context()); err != nil {
+	if err := (&slotSweeper{Reconciler: w.manager}).tend(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }

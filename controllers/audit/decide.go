@@ -87,7 +87,7 @@ func (r *Reconciler) decide(ctx context.Context, s *session) (outcome, error) {
 	s.run = podspec.Run{
 		Name: podspec.Name(s.audit, s.requested), Previous: podspec.Previous(s.audit), Audit: client.ObjectKeyFromObject(s.audit),
 		Generation: s.audit.Generation, SpecDigest: s.specDigest, Requested: s.requested,
-		Reason: due.Reason, Message: due.Message, Audited: asked(s.audit.Spec),
+		Reason: due.Reason, Message: due.Message, Audited: specified(s.audit.Spec),
 	}
 	if conditions.Find(s.audit, v1alpha1.ConditionAuditing) == nil {
 		s.progress(v1alpha1.ReasonPending, "The audit begins: "+due.Message+".")

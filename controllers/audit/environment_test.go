@@ -29,7 +29,7 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 			key := []byte("key")
 			r := &Reconciler{EnvironmentKey: func() []byte { return key }}
 			s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: c.server}}}
-			s.run.Audited = asked(s.audit.Spec)
+			s.run.Audited = specified(s.audit.Spec)
 			if out := r.surroundings(s, c.imageEnv, "/app"); out != proceed {
 				t.Fatal(out)
 			}
@@ -55,7 +55,7 @@ func TestS2EnvironmentOfTheVerdict(t *testing.T) {
 // none if the report has none.
 func TestS16CodePathsOfTheStatus(t *testing.T) {
 	s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "r/notes"}}}}
-	s.run.Audited = asked(s.audit.Spec)
+	s.run.Audited = specified(s.audit.Spec)
 	s.place([]string{"PATH=/opt/bin:/usr/bin", "PYTHONPATH=/plugins", "LANG=/x", "PYTHONUNBUFFERED=/y"}, "")
 	if s.report = (&report.Report{}); s.audited().CodePaths != nil {
 		t.Errorf("not known, and yet %q", s.audited().CodePaths)

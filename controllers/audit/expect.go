@@ -117,18 +117,18 @@ func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconci
 	}
 }
 
-// tender looks after the slots from time to time, so that no lost event and no
+// slotSweeper looks after the slots from time to time, so that no lost event and no
 // stuck Pod holds up the line. In memory, but while a Pod is missing in the cache.
-type tender struct {
+type slotSweeper struct {
 	*Reconciler
 	swept time.Time
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (t *tender) NeedLeaderElection() bool { return true }
+func (t *slotSweeper) NeedLeaderElection() bool { return true }
 
 // Start implements manager.Runnable.
-func (t *tender) Start(ctx context.Context) error {
+func (t *slotSweeper) Start(ctx context.Context) error {
 	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()
 	for {
@@ -143,7 +143,7 @@ func (t *tender) Start(ctx context.Context) error {
 	}
 }
 
-func (t *tender) tend(ctx context.Context) error {
+func (t *slotSweeper) tend(ctx context.Context) error {
 	now := t.Clock.Now()
 	if t.Slots.Unseen(now) {
 		if err := t.census(ctx); err != nil {
@@ -156,7 +156,7 @@ func (t *tender) tend(ctx context.Context) error {
 // sweepOrphans sweeps if the cache has a Pod without its audit, whose finalizer
 // somebody removed by hand: whoever may delete audits would else fill the run
 // namespace, and hold slots, by Pods that nobody looks after.
-func (t *tender) sweepOrphans(ctx context.Context, now time.Time) error {
+func (t *slotSweeper) sweepOrphans(ctx context.Context, now time.Time) error {
 	if now.Sub(t.swept) < sweepEvery {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (t *tender) sweepOrphans(ctx context.Context, now time.Time) error {
 	return (&sweeper{t.Reconciler}).sweep(ctx)
 }
 
-func (t *tender) orphaned(ctx context.Context) (bool, error) {
+func (t *slotSweeper) orphaned(ctx context.Context) (bool, error) {
 	var pods corev1.PodList
 	if err := t.Client.List(ctx, &pods, client.InNamespace(t.Options.RunNamespace),
 		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy}, client.UnsafeDisableDeepCopy); err != nil {

@@ -70,7 +70,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
 	}
-	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&tender{Reconciler: r}))
+	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&slotSweeper{Reconciler: r}))
 }
 
 // requestChanged lets through what GenerationChangedPredicate does not see.

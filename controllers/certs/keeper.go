@@ -179,7 +179,7 @@ func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duratio
 		log.FromContext(ctx).Info("Wrote the certificate of the gate", "because", plan.Reason)
 		k.Events.Eventf(&secret, nil, corev1.EventTypeNormal, "CertificateWritten", "Renew", "Wrote the certificate of the gate: %s.", plan.Reason)
 	}
-	return plan.Data[CABundle], plan.Again.Sub(now), nil
+	return plan.Data[CABundle], plan.CheckAt.Sub(now), nil
 }
 
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, absent bool) error {

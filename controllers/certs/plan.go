@@ -43,8 +43,8 @@ type Plan struct {
 	// Data is all of it; Reason says why it is not what is there, and is empty if it is.
 	Data   map[string][]byte
 	Reason string
-	// Again is when to ask the next time, whatever happens until then.
-	Again time.Time
+	// CheckAt is when to ask the next time, whatever happens until then.
+	CheckAt time.Time
 }
 
 // held describes what a Secret has.
@@ -84,7 +84,7 @@ func Make(now time.Time, data map[string][]byte, names []string, trusted []byte)
 		}
 		reason = "the certificate is renewed"
 	}
-	plan := Plan{Data: data, Reason: reason, Again: next(now, h)}
+	plan := Plan{Data: data, Reason: reason, CheckAt: next(now, h)}
 	if reason != "" {
 		plan.Data, err = write(h)
 	}
@@ -111,7 +111,7 @@ func anew(now time.Time, data map[string][]byte, names []string, reason string) 
 	if h.serving, err = makeServing(now, names, authority, key); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{Reason: reason, Again: next(now, h)}
+	plan := Plan{Reason: reason, CheckAt: next(now, h)}
 	plan.Data, err = write(h)
 	return plan, err
 }

@@ -33,8 +33,8 @@ func makePlan(t *testing.T, now time.Time, data map[string][]byte, trusted []byt
 	if err := accepts(t, now, plan.Data[CABundle], plan.Data); err != nil {
 		t.Fatalf("%s: what is planned is not valid: %v", now, err)
 	}
-	if !plan.Again.After(now) {
-		t.Fatalf("%s: again at %s", now, plan.Again)
+	if !plan.CheckAt.After(now) {
+		t.Fatalf("%s: again at %s", now, plan.CheckAt)
 	}
 	return plan
 }
@@ -68,7 +68,7 @@ func TestNoMomentIsRefused(t *testing.T) {
 		if n := len(parseAll(trusted)); n > 2 {
 			t.Fatalf("%s: %d authorities are trusted", now, n)
 		}
-		now = now.Add(max(min(plan.Again.Sub(now), 10*24*time.Hour), settle))
+		now = now.Add(max(min(plan.CheckAt.Sub(now), 10*24*time.Hour), settle))
 	}
 	if renewals["the certificate is renewed"] < 50 || renewals["the authority is renewed"] < 4 || len(renewals) != 2 {
 		t.Errorf("renewed %v in ten years", renewals)

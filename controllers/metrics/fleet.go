@@ -91,7 +91,7 @@ func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	if t, err := f.count(ctx); err == nil {
-		t.tell(set)
+		t.export(set)
 	}
 	var pods corev1.PodList
 	if err := f.Cache.List(ctx, &pods, client.InNamespace(f.RunNamespace), client.UnsafeDisableDeepCopy); err == nil {
@@ -118,7 +118,7 @@ func (f *Fleet) count(ctx context.Context) (*tally, error) {
 
 type setter func(desc *prometheus.Desc, value float64, labels ...string)
 
-func (t *tally) tell(set setter) {
+func (t *tally) export(set setter) {
 	for s, n := range t.states {
 		set(auditsDesc, float64(n), s.verdict, s.reason)
 	}

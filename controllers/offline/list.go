@@ -65,7 +65,7 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 	commands := []*gate.Verdict{{CommandDigest: another, Command: []string{another}}}
 	known := map[v1alpha1.Digest]bool{}
 	for _, v := range s.verdicts {
-		if !known[v.CommandDigest] && told(v) {
+		if !known[v.CommandDigest] && showable(v) {
 			known[v.CommandDigest] = true
 			commands = append(commands, v)
 		}
@@ -90,9 +90,9 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 	return answers
 }
 
-// told reports whether the words of a verdict are known, are those that are run, and are few
-// enough to be told.
-func told(v *gate.Verdict) bool {
+// showable reports whether the words of a verdict are known, are those that are run, and are few
+// enough to be showable.
+func showable(v *gate.Verdict) bool {
 	return len(words(v.Command))+len(words(v.Args)) <= maxTold && v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
 		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), func(word string) bool { return strings.Contains(word, "$(") })
 }
@@ -180,7 +180,7 @@ func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Ver
 	seen := map[v1alpha1.Digest]bool{}
 	var list []*gate.Verdict
 	for _, v := range s.verdicts {
-		if _, answered := answers[v.CommandDigest]; answered && told(v) && !seen[v.CommandDigest] {
+		if _, answered := answers[v.CommandDigest]; answered && showable(v) && !seen[v.CommandDigest] {
 			seen[v.CommandDigest] = true
 			list = append(list, v)
 		}

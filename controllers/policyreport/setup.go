@@ -40,7 +40,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	r.objects, r.watches = objects, &watches{objects: objects}
 	err = ctrl.NewControllerManagedBy(manager).
 		Named("policyreport").
-		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(r.said())).
+		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(r.changesReport())).
 		WatchesRawSource(source.Func(r.start)).
 		Complete(r)
 	if err != nil {
@@ -65,9 +65,9 @@ func (r *Reconciler) start(ctx context.Context, queue workqueue.TypedRateLimitin
 	return r.watches.start(ctx)
 }
 
-// said lets through what changes a report, and nothing while there is no kind of it:
+// changesReport lets through what changes a report, and nothing while there is no kind of it:
 // once there is, all audits are looked at.
-func (r *Reconciler) said() predicate.Predicate {
+func (r *Reconciler) changesReport() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return r.watches.any() },
 		DeleteFunc: func(event.DeleteEvent) bool { return false }, // the report has an owner

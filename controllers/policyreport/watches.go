@@ -108,10 +108,10 @@ func (w *watches) watch(ctx context.Context, k kind) error {
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(before, after any) {
 			if a, b := kept(before), kept(after); a == nil || b == nil || a.Annotations[mark] != b.Annotations[mark] {
-				w.tell(after)
+				w.enqueueOwner(after)
 			}
 		},
-		DeleteFunc: w.tell,
+		DeleteFunc: w.enqueueOwner,
 	})
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", k.crd(), err)
@@ -127,8 +127,8 @@ func (w *watches) watch(ctx context.Context, k kind) error {
 	return nil
 }
 
-// tell has the audit looked at whose report somebody changed or deleted.
-func (w *watches) tell(object any) {
+// enqueueOwner has the audit looked at whose report somebody changed or deleted.
+func (w *watches) enqueueOwner(object any) {
 	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = gone.Obj
 	}

@@ -28,12 +28,12 @@ func containerWaits(v view) (State, bool) {
 			if v.taken() >= v.deadlines.Pull && waiting.Reason != "ErrImagePull" {
 				return v.pullFailed(name, waiting), true
 			}
-			return v.retried("The %s could not be pulled yet, and is tried again: %s", v.image(name), said(waiting)), true
+			return v.retried("The %s could not be pulled yet, and is tried again: %s", v.image(name), waitingText(waiting)), true
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CreateSandboxError":
 			if v.taken() >= v.deadlines.Pull {
-				return failed(report.ReasonSandboxFailed, "The container %s could not be started: %s", name, said(waiting)), true
+				return failed(report.ReasonSandboxFailed, "The container %s could not be started: %s", name, waitingText(waiting)), true
 			}
-			return v.retried("The container %s could not be started yet, and is tried again: %s", name, said(waiting)), true
+			return v.retried("The container %s could not be started yet, and is tried again: %s", name, waitingText(waiting)), true
 		}
 	}
 	return State{}, false
@@ -45,7 +45,7 @@ func (v view) retried(format string, args ...any) State {
 }
 
 func (v view) pullFailed(name string, waiting *corev1.ContainerStateWaiting) State {
-	return failed(report.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), said(waiting))
+	return failed(report.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), waitingText(waiting))
 }
 
 // image says whose image it is: the runner's is the operator's to repair.
@@ -99,7 +99,7 @@ func serverNotStarted(v view) (State, bool) {
 	return failed(report.ReasonSandboxFailed, "The container of the server could not be started: %s", or(server.Message, server.Reason)), true
 }
 
-func said(waiting *corev1.ContainerStateWaiting) string {
+func waitingText(waiting *corev1.ContainerStateWaiting) string {
 	if waiting.Message == "" {
 		return waiting.Reason
 	}

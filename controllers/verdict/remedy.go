@@ -25,7 +25,7 @@ func remedy(reason report.Reason) string {
 	return cause.Remedy
 }
 
-// told returns what happened and what to do about it.
-func told(incomplete report.Incomplete) string {
+// explain returns what happened and what to do about it.
+func explain(incomplete report.Incomplete) string {
 	return fmt.Sprintf("%s %s", excerpt.Sentence(excerpt.Capital(excerpt.Line(incomplete.Message, maxCause))), remedy(incomplete.Reason))
 }

@@ -81,7 +81,7 @@ func Judge(in Input) Outcome {
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
 			"The audit could not observe everything (%s), so it says neither yes nor no. %s",
-			reason, told(report.Incomplete{Reason: reason, Message: message})))
+			reason, explain(report.Incomplete{Reason: reason, Message: message})))
 	}
 	outcome.Verdict, outcome.Reason, outcome.Message = verdict, reason, message
 	return outcome
@@ -168,7 +168,7 @@ func readyReason(reason report.Reason) string {
 
 func audited(in Input, incomplete report.Incomplete) conditions.Condition {
 	if incomplete.Reason != "" {
-		return conditions.False(string(incomplete.Reason), told(incomplete))
+		return conditions.False(string(incomplete.Reason), explain(incomplete))
 	}
 	return conditions.True(v1alpha1.ReasonCompleted, "The server was watched from its first system call to its last; "+coverage(in.Report.Coverage)+".")
 }

@@ -74,7 +74,7 @@ func (t talking) detect(ctx context.Context) (probe.Result, *detected) {
 			end()
 		}
 	})
-	result := talk(session, t.plan, t.conn, t.secrets.Asked, t.how)
+	result := runProbe(session, t.plan, t.conn, t.secrets.Asked, t.how)
 	silent := answered.Err() == nil
 	answer() // ends the search
 	search.Wait()

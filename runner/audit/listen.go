@@ -155,8 +155,8 @@ func ports(at []netip.AddrPort) (all []string) {
 	return all
 }
 
-// doubt adds to why there was no handshake that the port was a guess.
-func (p Plan) doubt(r probe.Result, port uint16) probe.Result {
+// explainGuessedPort adds to why there was no handshake that the port was a guess.
+func (p Plan) explainGuessedPort(r probe.Result, port uint16) probe.Result {
 	if p.Port == 0 && r.ProtocolVersion == "" && r.Incomplete.Reason != "" {
 		r.Incomplete.Message += fmt.Sprintf(" (on port %d, the first that it listens on: --port chooses another)", port)
 	}

@@ -92,7 +92,7 @@ func TestAwaitPort(t *testing.T) {
 func TestDoubt(t *testing.T) {
 	failed := probe.Result{Incomplete: report.Incomplete{Reason: report.ReasonProtocolError, Message: "no answer"}}
 	for port, want := range map[uint16]string{0: "no answer (on port 9100, the first that it listens on: --port chooses another)", 9100: "no answer"} {
-		if got := (Plan{Port: port}).doubt(failed, 9100).Incomplete.Message; got != want {
+		if got := (Plan{Port: port}).explainGuessedPort(failed, 9100).Incomplete.Message; got != want {
 			t.Errorf("with port %d: %s", port, got)
 		}
 	}

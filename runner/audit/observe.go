@@ -223,7 +223,7 @@ func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *d
 	case detecting:
 		return t.detect(ctx)
 	case !t.plan.listens():
-		return talk(ctx, t.plan, t.conn, t.secrets.Asked, t.how), nil
+		return runProbe(ctx, t.plan, t.conn, t.secrets.Asked, t.how), nil
 	}
 	port, missing := t.plan.awaitPort(ctx, t.listens, t.process.Exited())
 	if missing.Reason != "" {
@@ -231,11 +231,11 @@ func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *d
 	}
 	t.conn.HTTP = t.plan.endpoint(t.process, t.listens, port)
 	t.conn.HTTP.Tap = t.secrets.Wire
-	return t.plan.doubt(talk(ctx, t.plan, t.conn, t.secrets.Asked, t.how), port), nil
+	return t.plan.explainGuessedPort(runProbe(ctx, t.plan, t.conn, t.secrets.Asked, t.how), port), nil
 }
 
-// talk holds the session with a server.
-func talk(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
+// runProbe holds the session with a server.
+func runProbe(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
 	options := plan.options(how)
 	options.Progress = func(method string, phase report.Phase, of report.Capability) {
 		asked(phase, of)

@@ -66,11 +66,11 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	plan.Progress("connect to " + to.URL)
 	first := observation{untraced: true}
 	if first.result.Incomplete = to.reachable(limited); first.result.Incomplete.Reason == "" {
-		first = hear(limited, plan, to, launch{})
+		first = probeRemote(limited, plan, to, launch{})
 	}
 	runs := []observation{first}
 	if runs[0].result.NeedDiscover && limited.Err() == nil {
-		runs = append(runs, hear(limited, plan, to, launch{discover: true}))
+		runs = append(runs, probeRemote(limited, plan, to, launch{discover: true}))
 	}
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return report.Report{}, fmt.Errorf("audit: %w", err)
@@ -93,9 +93,9 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	return r, nil
 }
 
-// hear holds one session with a server that runs elsewhere.
-func hear(ctx context.Context, plan Plan, to Remote, how launch) observation {
-	return observation{untraced: true, result: talk(ctx, plan, probe.Conn{
+// probeRemote holds one session with a server that runs elsewhere.
+func probeRemote(ctx context.Context, plan Plan, to Remote, how launch) observation {
+	return observation{untraced: true, result: runProbe(ctx, plan, probe.Conn{
 		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
 	}, func(report.Phase, report.Capability) {}, how)}
 }

@@ -45,7 +45,7 @@ func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	}
 	for name := range c.names {
 		if !slices.Contains(c.hosts, name) {
-			c.entries = append(c.entries, "resolve "+disguiseHost(name))
+			c.entries = append(c.entries, "resolve "+maskGeneratedHost(name))
 		}
 	}
 	return report.BehaviorOf(c.entries, incomplete)
@@ -116,7 +116,7 @@ func (c *condenser) reach(e profile.Effect) {
 		c.add("connect", ported("localhost", e.Port))
 	case e.Host != "":
 		c.hosts = append(c.hosts, e.Host)
-		c.add("connect", disguiseHost(e.Host)+":"+strconv.Itoa(e.Port))
+		c.add("connect", maskGeneratedHost(e.Host)+":"+strconv.Itoa(e.Port))
 	case err == nil && sinkhole.Fake.Contains(address):
 		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // which, was not seen
 	case err == nil:
@@ -124,15 +124,15 @@ func (c *condenser) reach(e profile.Effect) {
 	}
 }
 
-// disguiseHost is disguise for a host; the domain itself is nobody's to make up for a
+// maskGeneratedHost is disguise for a host; the domain itself is nobody's to make up for a
 // run, for it has to be registered.
-func disguiseHost(host string) string {
+func maskGeneratedHost(host string) string {
 	labels := strings.Split(host, ".")
 	own := max(0, len(labels)-2)
 	if own == 0 {
 		return host
 	}
-	return disguise(strings.Join(labels[:own], "."), ".") + "." + strings.Join(labels[own:], ".")
+	return maskGenerated(strings.Join(labels[:own], "."), ".") + "." + strings.Join(labels[own:], ".")
 }
 
 func (c *condenser) listen(e profile.Effect) {
@@ -164,7 +164,7 @@ var runtimes = regexp.MustCompile(`^(python|pypy|perl|ruby|node|php|lua|java|pip
 
 // program is the name of one, with its place where programs are not usually kept.
 func (c *condenser) program(file string) string {
-	base := disguise(path.Base(file), "")
+	base := maskGenerated(path.Base(file), "")
 	if runtime := runtimes.FindStringSubmatch(base); runtime != nil {
 		base = runtime[1]
 	}

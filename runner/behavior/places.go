@@ -121,7 +121,7 @@ func first(rest string, dir bool) string {
 	if name == "" {
 		return ""
 	}
-	if name = disguise(name, ""); more || dir {
+	if name = maskGenerated(name, ""); more || dir {
 		name += "/"
 	}
 	return name
@@ -130,17 +130,17 @@ func first(rest string, dir bool) string {
 // file is the path of a file that is an address: whole, with its made-up parts hidden.
 func (p layout) file(name string) string {
 	if !strings.HasPrefix(name, "/") {
-		return disguise(name, "")
+		return maskGenerated(name, "")
 	}
 	if places.Within(name, "/run") || places.Within(name, "/var/run") {
-		return disguise(name, "/")
+		return maskGenerated(name, "/")
 	}
 	return p.class(name, false)
 }
 
-// disguise puts a star for each part of a name, between separators ("" for none),
+// maskGenerated puts a star for each part of a name, between separators ("" for none),
 // that was made up for the run or came from the probe.
-func disguise(name, separator string) string {
+func maskGenerated(name, separator string) string {
 	parts := []string{name}
 	if separator != "" {
 		parts = strings.Split(name, separator)

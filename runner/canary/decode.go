@@ -234,7 +234,7 @@ var head = []byte("\r\n\r\n")
 
 // messages looks into the bodies of HTTP messages that are cut into chunks, or
 // compressed without a header to know it by.
-func (h *hunt) messages(data []byte, l layer) {
+func (h *searcher) messages(data []byte, l decoding) {
 	if l.depth == 0 {
 		h.inflate(data, 0, deflated, l)
 	}
@@ -252,8 +252,8 @@ func (h *hunt) messages(data []byte, l layer) {
 		h.inflate(data, body, deflated, l)
 		if bytes.Contains(fields, []byte("chunked")) && h.afford(len(data)-body) {
 			joined := unchunk(data[body:])
-			h.decoded(joined, l.below("", body, len(data)))
-			h.inflate(joined, 0, deflated, l.below("", body, len(data)))
+			h.decoded(joined, l.inner("", body, len(data)))
+			h.inflate(joined, 0, deflated, l.inner("", body, len(data)))
 		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // compressed undoes gzip and zlib where their headers stand.
-func (h *hunt) compressed(data []byte, l layer) {
+func (h *searcher) compressed(data []byte, l decoding) {
 	places, most := 0, maxPlaces+len(data)/placeBytes
 	for at := 0; at < len(data) && places < most; places++ {
 		gzip := next(data, at, "\x1f\x8b\x08")
@@ -99,7 +99,7 @@ func gzipHeader(data []byte) int {
 
 // inflate searches what the compressed data from a place on make. Data that end
 // too early, or go wrong, make what they make up to there.
-func (h *hunt) inflate(data []byte, at int, encoding string, l layer) {
+func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 	if at >= len(data) {
 		return
 	}
@@ -115,7 +115,7 @@ func (h *hunt) inflate(data []byte, at int, encoding string, l layer) {
 	if !whole {
 		h.missed++
 	}
-	h.decoded(out, l.below(encoding, at, len(data)-from.Len()))
+	h.decoded(out, l.inner(encoding, at, len(data)-from.Len()))
 }
 
 // inflaters are large, and one search needs one after another.

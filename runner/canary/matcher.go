@@ -57,16 +57,16 @@ func NewMatcher(s Set) *Matcher {
 // is the number of places where it had to stop.
 func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
 	more := 16 * min(len(data), maxInflated) // what honest data are compressed to, in large
-	h := &hunt{index: m.exact, inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
-	h.search(data, layer{})
+	h := &searcher{index: m.exact, inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
+	h.search(data, decoding{})
 	return settle(h.matches), h.missed
 }
 
 // FindFolded is Find in data whose case may have been changed on their way, as
 // that of the names that a resolver is asked for.
 func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
-	h := &hunt{index: m.folded, inflatable: 0, decodable: 0}
-	h.raw([]byte(strings.ToLower(string(data))), layer{})
+	h := &searcher{index: m.folded, inflatable: 0, decodable: 0}
+	h.raw([]byte(strings.ToLower(string(data))), decoding{})
 	exact, unsearched := m.Find(data)
 	return settle(append(h.matches, exact...)), unsearched
 }

@@ -40,7 +40,7 @@ type Collector struct {
 	mu         sync.Mutex
 	found      []*sighting
 	index      map[identity]*sighting
-	asked      []asked
+	asked      []sentRequest
 	dropped    int
 	unsearched int
 }
@@ -216,8 +216,8 @@ func (c log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// asked is a request, and when it was sent.
-type asked struct {
+// sentRequest is a request, and when it was sent.
+type sentRequest struct {
 	where ledger.Where
 	time  time.Time
 }
@@ -227,7 +227,7 @@ func (c *Collector) Asked(phase report.Phase, of report.Capability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.asked) < maxAsked {
-		c.asked = append(c.asked, asked{ledger.Where{Phase: phase, Capability: of, Attribution: report.AttributionInFlight}, time.Now()})
+		c.asked = append(c.asked, sentRequest{ledger.Where{Phase: phase, Capability: of, Attribution: report.AttributionInFlight}, time.Now()})
 	}
 }
 

@@ -92,24 +92,24 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 	}
 	talk := c.sockets[from]
 	if s.flow != 0 && f != nil && talk != nil {
-		at := talk.at(s.offset)
+		at := talk.atOffset(s.offset)
 		if encrypted(f.protocol) {
-			at = talk.by(s.time)
+			at = talk.atTime(s.time)
 		}
 		seen.at, seen.time, seen.pid, seen.syscall = at.at, at.time, at.pid, at.syscall
 	}
 	if f != nil {
-		out.Home = c.home(s, f)
+		out.Home = c.sentToOwner(s, f)
 	}
 	out.Time, out.PID, out.Syscall = seen.time, seen.pid, seen.syscall
 	out.Where = c.where(&seen, l)
 	return out
 }
 
-// home reports whether the other end is a service that the secret is for: the
+// sentToOwner reports whether the other end is a service that the secret is for: the
 // sinkhole has handed out the address for its name. What the server says of the
 // other end, or was told by a name server of its own, counts for nothing.
-func (c *Collector) home(s *sighting, f *flow) bool {
+func (c *Collector) sentToOwner(s *sighting, f *flow) bool {
 	return fake(f.destination) && slices.ContainsFunc(c.hosts(s), func(service string) bool {
 		return f.named == service || strings.HasSuffix(f.named, "."+service)
 	})
@@ -135,7 +135,7 @@ func (c *Collector) hosts(s *sighting) []string {
 func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	switch {
 	case s.channel == Answer:
-		return answering(l, s.at.end)
+		return answeredBy(l, s.at.end)
 	case s.syscall != "":
 		m := s.at.trace
 		m.Time = s.time
@@ -146,10 +146,10 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	return c.during(c.askedBefore(s.time))
 }
 
-// answering is the part of the session whose answer a byte is in, or that waited for
+// answeredBy is the part of the session whose answer a byte is in, or that waited for
 // one when it came. One that was given up after its time has no answer: the next that
 // has one ends later, so what comes is that of the next, and not of a call long gone.
-func answering(l ledger.Ledger, end int64) ledger.Where {
+func answeredBy(l ledger.Ledger, end int64) ledger.Where {
 	in := func(e ledger.Exchange) ledger.Where {
 		return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
 	}

@@ -72,14 +72,14 @@ func (all sockets) add(s socket, e trace.Event, gives sighting) {
 	c.sent += e.Size
 }
 
-// at is the moment in which the byte at an offset was sent.
-func (c *conversation) at(offset int64) sighting {
+// atOffset is the moment in which the byte atOffset an offset was sent.
+func (c *conversation) atOffset(offset int64) sighting {
 	return c.last(func(t turn) bool { return t.offset <= offset })
 }
 
-// by is the moment in which that was sent which the sinkhole had by a time: how
+// atTime is the moment in which that was sent which the sinkhole had atTime a time: how
 // many bytes encryption adds, and where, it does not know.
-func (c *conversation) by(time time.Time) sighting {
+func (c *conversation) atTime(time time.Time) sighting {
 	return c.last(func(t turn) bool { return !t.time.After(time) })
 }
 

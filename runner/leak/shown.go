@@ -64,9 +64,9 @@ func (c *Collector) placed(s sinkhole.Capture, l ledger.Ledger) ledger.Where {
 		defer c.mu.Unlock()
 		return c.during(c.askedBefore(s.Time))
 	}
-	turn := talk.at(s.Offset)
+	turn := talk.atOffset(s.Offset)
 	if encrypted(s.Protocol) {
-		turn = talk.by(s.Time)
+		turn = talk.atTime(s.Time)
 	}
 	m := turn.at.trace
 	m.Time = turn.time

@@ -36,12 +36,12 @@ type Exchange struct {
 	// Settled is when the runner stopped waiting for what the server does after
 	// its response; zero when it did not wait.
 	Settled time.Time
-	// Restless: the server was still doing things then, or had a timer set, so that
+	// StillBusy: the server was still doing things then, or had a timer set, so that
 	// what it does during the next exchange may belong to this one.
-	Restless bool
-	// Again: the request before was a call with the same arguments, which was accepted.
-	Again bool
-	// Due is before when a Restless server does nothing by itself; zero if it may
+	StillBusy bool
+	// Repeat: the request before was a call with the same arguments, which was accepted.
+	Repeat bool
+	// Due is before when a StillBusy server does nothing by itself; zero if it may
 	// at once.
 	Due time.Time
 }
@@ -76,12 +76,12 @@ type Where struct {
 	Phase       report.Phase
 	Capability  report.Capability
 	Attribution report.Attribution
-	// Behind is the other that may be the cause: with AttributionOverlap the earlier
+	// AlternativeCause is the other that may be the cause: with AttributionOverlap the earlier
 	// call, with AttributionBackground the one that it came after. With the others
-	// it is zero unless the server was restless; of Kind Server if it was before any call.
-	Behind report.Capability
-	// Again is that of the exchange that it belongs to.
-	Again bool
+	// it is zero unless the server was still busy; of Kind Server if it was before any call.
+	AlternativeCause report.Capability
+	// Repeat: the exchange that it belongs to repeats an accepted call.
+	Repeat bool
 }
 
 // Late reports whether it is work that a call did when it had been answered, or
@@ -110,20 +110,20 @@ func (w Where) Note() string {
 		}
 		return "after the response of " + w.Capability.String() + w.or()
 	case report.AttributionBackground:
-		return "background after a call of " + w.Behind.String()
+		return "background after a call of " + w.AlternativeCause.String()
 	}
 	return ""
 }
 
 // or says what else may be the cause.
 func (w Where) or() string {
-	switch w.Behind.Kind {
+	switch w.AlternativeCause.Kind {
 	case "":
 		return ""
 	case report.CapabilityServer:
 		return ", or by what the server had set going before any call"
 	}
-	return ", or left over from a call of " + w.Behind.String()
+	return ", or left over from a call of " + w.AlternativeCause.String()
 }
 
 // Of tells which part of the session an event belongs to: see At.
@@ -157,7 +157,7 @@ func (l Ledger) At(m Moment) Where {
 	}
 	if from >= 0 && !(from == current && stage == inFlight) {
 		where := Where{Phase: report.PhaseCall, Capability: l[from].Capability, Attribution: report.AttributionLineage}
-		return l.doubt(where, from, l.unfinished(from, never)) // when it was started is not known
+		return l.withAlternativeCause(where, from, l.unfinished(from, never)) // when it was started is not known
 	}
 	switch stage {
 	case before:
@@ -168,25 +168,25 @@ func (l Ledger) At(m Moment) Where {
 		return l.flight(current, m)
 	}
 	e := l[current]
-	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionAfter, Again: e.Again}
+	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionAfter, Repeat: e.Repeat}
 	switch {
 	case !e.Settled.IsZero() && !m.Time.After(e.Settled):
 		where.Attribution = report.AttributionSettle
 	case current == len(l)-1:
 		where = server(report.PhaseIdle)
 		if behind := l.behind(current, m); behind >= 0 {
-			where.Attribution, where.Behind = report.AttributionBackground, l[behind].Capability
+			where.Attribution, where.AlternativeCause = report.AttributionBackground, l[behind].Capability
 		}
 		return where
 	}
-	return l.doubt(where, current, l.unfinished(current, m.Time))
+	return l.withAlternativeCause(where, current, l.unfinished(current, m.Time))
 }
 
 // worker is the place of what a process does that one call has started, and
 // another given work.
 func (l Ledger) worker(started, fed int, flying bool) Where {
 	where := Where{Phase: report.PhaseCall, Capability: l[fed].Capability, Attribution: report.AttributionAfter}
-	if where = l.doubt(where, fed, started); flying {
+	if where = l.withAlternativeCause(where, fed, started); flying {
 		where.Attribution = report.AttributionOverlap
 	}
 	return where
@@ -250,12 +250,12 @@ func (l Ledger) call(p trace.Position) int {
 // flight is the place of what is done during an exchange.
 func (l Ledger) flight(current int, m Moment) Where {
 	e := l[current]
-	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight, Again: e.Again}
+	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight, Repeat: e.Repeat}
 	earlier := l.call(m.Thread)
 	if earlier < 0 {
 		earlier = l.unfinished(current, m.Time)
 	}
-	if where = l.doubt(where, current, earlier); where.Behind != (report.Capability{}) {
+	if where = l.withAlternativeCause(where, current, earlier); where.AlternativeCause != (report.Capability{}) {
 		where.Attribution = report.AttributionOverlap
 	}
 	return where
@@ -277,7 +277,7 @@ func (l Ledger) unfinished(current int, at time.Time) int {
 		return -1
 	}
 	first := current
-	for first > 0 && l[first-1].Restless {
+	for first > 0 && l[first-1].StillBusy {
 		first--
 	}
 	if first == current {
@@ -286,11 +286,11 @@ func (l Ledger) unfinished(current int, at time.Time) int {
 	return first
 }
 
-// doubt names in where the exchange that may be the cause in place of the current
+// withAlternativeCause names in where the exchange that may be the cause in place of the current
 // one, unless that makes no difference.
-func (l Ledger) doubt(where Where, current, earlier int) Where {
+func (l Ledger) withAlternativeCause(where Where, current, earlier int) Where {
 	if earlier >= 0 && earlier < current && l[earlier].Capability != where.Capability {
-		where.Behind = l[earlier].Capability
+		where.AlternativeCause = l[earlier].Capability
 	}
 	return where
 }

@@ -33,7 +33,7 @@ func place(phase report.Phase, of report.Capability, by report.Attribution) ledg
 }
 
 func behind(w ledger.Where, of report.Capability) ledger.Where {
-	w.Behind = of
+	w.AlternativeCause = of
 	return w
 }
 
@@ -133,7 +133,7 @@ func TestOverlap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := session()
-			l[2].Restless = tc.restless
+			l[2].StillBusy = tc.restless
 			if got := l.At(ledger.Moment{At: tc.at, Thread: tc.thread}); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
@@ -144,10 +144,10 @@ func TestOverlap(t *testing.T) {
 // Of a server that is restless for a long time, the call that made it so is named.
 func TestRestless(t *testing.T) {
 	calls := func(restless ...bool) ledger.Ledger {
-		l := ledger.Ledger{{Phase: report.PhaseList, Capability: server, SentStart: 0, SentEnd: 10, Received: 10, Restless: restless[0]}}
+		l := ledger.Ledger{{Phase: report.PhaseList, Capability: server, SentStart: 0, SentEnd: 10, Received: 10, StillBusy: restless[0]}}
 		for i, of := range []report.Capability{note, slow, last} {
 			end := int64(20 + 10*i)
-			l = append(l, ledger.Exchange{Phase: report.PhaseCall, Capability: of, SentStart: end - 10, SentEnd: end, Received: end, Restless: restless[i+1]})
+			l = append(l, ledger.Exchange{Phase: report.PhaseCall, Capability: of, SentStart: end - 10, SentEnd: end, Received: end, StillBusy: restless[i+1]})
 		}
 		return l
 	}
@@ -211,7 +211,7 @@ func TestSettle(t *testing.T) {
 func TestTimerNotDue(t *testing.T) {
 	now := time.Unix(1000, 0)
 	l := session()
-	l[2].Restless, l[2].Due = true, now.Add(time.Second)
+	l[2].StillBusy, l[2].Due = true, now.Add(time.Second)
 	in := at(400, 1200)
 	for later, want := range map[time.Duration]ledger.Where{
 		0:               place(report.PhaseCall, slow, report.AttributionInFlight),
@@ -227,7 +227,7 @@ func TestTimerNotDue(t *testing.T) {
 // the call in flight, and the other is named.
 func TestLineageInDoubt(t *testing.T) {
 	l := session()
-	l[2].Restless = true
+	l[2].StillBusy = true
 	m := ledger.Moment{At: at(450, 1500)}
 	m.Origins[0] = at(400, 1200)
 	if got, want := l.At(m), behind(place(report.PhaseCall, slow, report.AttributionLineage), note); got != want {
@@ -295,13 +295,13 @@ func TestAgain(t *testing.T) {
 	tool := report.Capability{Kind: report.CapabilityTool, Name: "a"}
 	l := ledger.Ledger{
 		{Phase: report.PhaseCall, Capability: tool, SentStart: 0, SentEnd: 10, Received: 10},
-		{Phase: report.PhaseCall, Capability: tool, SentStart: 10, SentEnd: 20, Received: 20, Again: true},
+		{Phase: report.PhaseCall, Capability: tool, SentStart: 10, SentEnd: 20, Received: 20, Repeat: true},
 		{Phase: report.PhaseCall, Capability: tool, SentStart: 20, SentEnd: 30, Received: 30},
 	}
 	for at, want := range map[trace.Position]bool{
 		{In: 10, Out: 5}: false, {In: 20, Out: 15}: true, {In: 20, Out: 20}: true, {In: 30, Out: 25}: false,
 	} {
-		if got := l.At(ledger.Moment{At: at}); got.Again != want || got.Capability != tool {
+		if got := l.At(ledger.Moment{At: at}); got.Repeat != want || got.Capability != tool {
 			t.Errorf("at %+v: %+v, want again %t", at, got, want)
 		}
 	}

@@ -50,8 +50,8 @@ func digestItem(kind report.CapabilityKind, raw json.RawMessage, members map[str
 	return counting(members, hashed(kind)).digest()
 }
 
-// told are the members that a report has in fields of their own.
-var told = []string{"title", "description"}
+// separateMembers are the members that a report has in fields of their own.
+var separateMembers = []string{"title", "description"}
 
 // definition is the canonical JSON of the members that count and that the report
 // does not tell otherwise; empty where there is none that fits.
@@ -60,7 +60,7 @@ func (i Item) definition(kind report.CapabilityKind) string {
 		return ""
 	}
 	keys := slices.DeleteFunc(hashed(kind), func(key string) bool {
-		return key == identifier(kind) || slices.Contains(told, key) && Text(i.Members[key]) != ""
+		return key == identifier(kind) || slices.Contains(separateMembers, key) && Text(i.Members[key]) != ""
 	})
 	return counting(i.Members, keys).definition()
 }

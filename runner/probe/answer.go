@@ -30,10 +30,10 @@ func answerRequest(m message, answer func(method string, params json.RawMessage)
 // answer answers a request with the marks of the call that it came with. What a user
 // fills in is as good as an argument of that call.
 func (s *session) answer(method string, params json.RawMessage) any {
-	result := answer(method, params, s.options.Inputs, s.heard.mark(s.options.Seed))
+	result := answer(method, params, s.options.Inputs, s.outputs.mark(s.options.Seed))
 	said, _ := result.(map[string]any)
 	if filled, ok := said["content"].(json.RawMessage); ok {
-		s.used.add(s.heard.asking(), filled, nil)
+		s.used.add(s.outputs.asking(), filled, nil)
 	}
 	return result
 }

@@ -112,9 +112,9 @@ func (w *watch) answered(m message, l transport.Line) {
 	}
 }
 
-// told looks at a notification, and requested at a request, which could be answered
+// onNotification looks at a notification, and requested at a request, which could be answered
 // or not.
-func (w *watch) told(l transport.Line) {
+func (w *watch) onNotification(l transport.Line) {
 	w.mu.Lock()
 	w.notices++
 	flood := w.notices == maxNotices
@@ -124,7 +124,7 @@ func (w *watch) told(l transport.Line) {
 	}
 }
 
-func (w *watch) requested(l transport.Line, answered bool) {
+func (w *watch) onRequest(l transport.Line, answered bool) {
 	w.mu.Lock()
 	w.asked++
 	flood, unread := w.asked == maxAsked, !answered && !w.closing
@@ -137,9 +137,9 @@ func (w *watch) requested(l transport.Line, answered bool) {
 	}
 }
 
-// unfit looks at what is no message, and reports whether that is a breach of its own:
+// onMalformed looks at what is no message, and reports whether that is a breach of its own:
 // it is meant to be a message, or there is nothing else that it could be.
-func (w *watch) unfit(l transport.Line, http bool) bool {
+func (w *watch) onMalformed(l transport.Line, http bool) bool {
 	text := bytes.TrimSpace(l.Text)
 	switch {
 	case l.TooLong && w.length < minOversized:

@@ -88,7 +88,7 @@ func (s *session) withInput(params map[string]any, result map[string]json.RawMes
 	responses := map[string]any{}
 	for id, raw := range manifest.Object(result["inputRequests"]) {
 		request := manifest.Object(raw)
-		s.heard.add(report.OutputRequest, manifest.Text(request["method"]), said(request["params"]))
+		s.outputs.add(report.OutputRequest, manifest.Text(request["method"]), said(request["params"]))
 		if response := s.answer(manifest.Text(request["method"]), request["params"]); response != nil {
 			responses[id] = response
 		}

@@ -113,7 +113,7 @@ func (s *session) completion(
 	if raw == nil {
 		return answered, nil, err
 	}
-	s.heard.answered(report.OutputList, said(raw))
+	s.outputs.answered(report.OutputList, said(raw))
 	list, _ := array(manifest.Object(manifest.Object(raw)["completion"])["values"])
 	values = []string{}
 	for _, value := range list {
@@ -137,7 +137,7 @@ func (s *session) extra(ctx context.Context, q query) (result json.RawMessage, a
 		s.tally.Done++
 		return raw, true, nil
 	case errors.As(err, &refused):
-		s.heard.answered(report.OutputError, refused.said())
+		s.outputs.answered(report.OutputError, refused.said())
 		return nil, true, nil
 	}
 	return nil, false, onlyFatal(err)

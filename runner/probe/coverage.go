@@ -27,9 +27,9 @@ func (s *session) account() {
 		}
 		count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
 	}
-	s.result.Outputs, s.result.Arguments = s.heard.all(), s.used.all()
+	s.result.Outputs, s.result.Arguments = s.outputs.all(), s.used.all()
 	if !s.options.ListOnly {
-		s.leftOut()
+		s.reportUncalled()
 	}
 }
 
@@ -61,9 +61,9 @@ func count(in *report.Exercised, called, accepted bool) {
 // maxNamed is how many of those left out a message names.
 const maxNamed = 3
 
-// leftOut enters that capabilities were never called, or not to an end: for want of
+// reportUncalled enters that capabilities were never called, or not to an end: for want of
 // time, or because it was asked for. What was not exercised was not audited.
-func (s *session) leftOut() {
+func (s *session) reportUncalled() {
 	for _, why := range []struct {
 		reason  report.Reason
 		skipped []string

@@ -107,7 +107,7 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		return nil, false
 	}
 	s.wire.under.Listen(ctx)
-	if s.settle(ctx) != nil {
+	if s.awaitQuiet(ctx) != nil {
 		return nil, false
 	}
 	return manifest.Object(result["capabilities"]), true

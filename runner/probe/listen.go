@@ -26,7 +26,7 @@ func (s *session) listen(ctx context.Context) error {
 		s.fail(report.ReasonTimeout, "%s: %v", methodListen, err)
 		return err
 	}
-	return s.settle(ctx)
+	return s.awaitQuiet(ctx)
 }
 
 // announcements returns those that the server says that it makes.

@@ -146,7 +146,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		t.form.Answered(c, got.accepted)
 	}
 	if !got.accepted {
-		s.heard.answered(report.OutputError, got.text)
+		s.outputs.answered(report.OutputError, got.text)
 		s.pool.Error(t.source(), got.text)
 		if t.form != nil {
 			t.form.Refused(c, got.text)
@@ -158,7 +158,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	if c.Shape.Proper() {
 		t.again, t.marked = c, number
 	}
-	s.heard.answered(report.OutputResult, said(got.result))
+	s.outputs.answered(report.OutputResult, said(got.result))
 	if !c.Shape.Feeds() {
 		return nil // other tools are not to be called with what comes of it
 	}

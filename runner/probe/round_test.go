@@ -269,7 +269,7 @@ func TestBudget(t *testing.T) {
 
 // Who has had no call when the time is up makes the session incomplete.
 func TestLeftOut(t *testing.T) {
-	s := &session{options: quick.withDefaults(), heard: newOutputs(), used: newArguments()}
+	s := &session{options: quick.withDefaults(), outputs: newOutputs(), used: newArguments()}
 	of := func(name string) report.Capability { return report.Capability{Kind: report.CapabilityTool, Name: name} }
 	s.targets = []*target{
 		{of: of("a"), sent: 1, answered: 1, skipped: report.SkippedBudget}, {of: of("b"), skipped: report.SkippedBudget},
@@ -366,7 +366,7 @@ func TestAgain(t *testing.T) {
 		if e.Method != "tools/call" {
 			continue
 		}
-		if e.Again {
+		if e.Repeat {
 			arguments := func(m map[string]any) any { return m["params"].(map[string]any)["arguments"] }
 			if diff := cmp.Diff(arguments(sent[i-1]), arguments(sent[i])); diff != "" {
 				t.Errorf("arguments of call %d (-before +got):\n%s", i, diff)

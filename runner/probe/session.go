@@ -39,7 +39,7 @@ type session struct {
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
 	pool       *inputs.Pool
-	heard      *outputs
+	outputs    *outputs
 	used       *arguments
 	budget     budget
 	tally      report.Share
@@ -51,17 +51,17 @@ type session struct {
 func newSession(conn Conn, o Options) *session {
 	s := &session{
 		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{},
-		pool: inputs.NewPool(), heard: newOutputs(), used: newArguments(), announced: map[string]bool{},
+		pool: inputs.NewPool(), outputs: newOutputs(), used: newArguments(), announced: map[string]bool{},
 	}
 	s.pool.Refuse = o.Refuse
 	for _, name := range o.Skip {
 		s.skip[name] = true
 	}
 	s.wire = newWire(conn, func(m message) any {
-		s.heard.add(report.OutputRequest, m.method, said(m.params))
+		s.outputs.add(report.OutputRequest, m.method, said(m.params))
 		return answerRequest(m, s.answer)
 	}, func(m message) {
-		s.heard.add(report.OutputNotification, m.method, said(m.params))
+		s.outputs.add(report.OutputNotification, m.method, said(m.params))
 	})
 	return s
 }
@@ -78,7 +78,7 @@ type query struct {
 	// when that was too short.
 	limit   time.Duration
 	lenient bool
-	// again is that of ledger.Exchange.
+	// again marks a call that was accepted before with the same arguments.
 	again bool
 }
 
@@ -102,7 +102,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 	}
 	s.lastID++
 	s.id = nextID(s.id)
-	s.heard.begin(q, s.lastID)
+	s.outputs.begin(q, s.lastID)
 	response := s.wire.expect(s.id)
 	start, end, err := s.wire.send(map[string]any{
 		"jsonrpc": "2.0", "id": s.id, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),
@@ -112,7 +112,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 		return nil, err
 	}
 	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
-		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end, Again: q.again,
+		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end, Repeat: q.again,
 	})
 	got := s.await(ctx, response, q.limit)
 	if got.err != nil {
@@ -123,7 +123,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 		return nil, got.err
 	}
 	s.result.Ledger[len(s.result.Ledger)-1].Received = got.end
-	if err := s.settle(ctx); err != nil {
+	if err := s.awaitQuiet(ctx); err != nil {
 		return nil, err
 	}
 	if got.message.err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// settle waits after a response until the server is quiet, so that what it still
+// awaitQuiet waits after a response until the server is quiet, so that what it still
 // does is told from what the next request makes it do. How it ended is entered
 // into the last exchange of the ledger.
-func (s *session) settle(ctx context.Context) error {
+func (s *session) awaitQuiet(ctx context.Context) error {
 	start := time.Now()
 	quiet, most := s.window()
 	for {
@@ -60,12 +60,12 @@ func (s *session) enter(answered, at time.Time, busy bool) {
 		return
 	}
 	e := &s.result.Ledger[n-1]
-	e.Settled, e.Restless = at, busy
+	e.Settled, e.StillBusy = at, busy
 	if busy || s.wire.conn.Pending == nil {
 		return
 	}
 	if wait, pending := s.wire.conn.Pending(); pending {
-		e.Restless = true
+		e.StillBusy = true
 		if wait > 0 {
 			e.Due = answered.Add(wait - timerSlack)
 		}

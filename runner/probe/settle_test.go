@@ -35,8 +35,8 @@ func TestSettle(t *testing.T) {
 					t.Fatalf("%+v", r)
 				}
 				for i, e := range r.Ledger {
-					if e.Settled.Before(start) || e.Restless != tc.restless {
-						t.Errorf("exchange %d: settled %v, restless %t, want %t", i, e.Settled, e.Restless, tc.restless)
+					if e.Settled.Before(start) || e.StillBusy != tc.restless {
+						t.Errorf("exchange %d: settled %v, restless %t, want %t", i, e.Settled, e.StillBusy, tc.restless)
 					}
 					if timer := tc.active == nil && tc.restless; timer != e.Due.After(start.Add(time.Minute)) {
 						t.Errorf("exchange %d: due %v", i, e.Due)

@@ -215,9 +215,9 @@ func (w *wire) receive(l transport.Line) {
 	case m.isRequest():
 		// A server that does not read gets no answers; its own request fails.
 		_, _, err := w.send(w.answer(m))
-		w.watch.requested(l, err == nil)
+		w.watch.onRequest(l, err == nil)
 	default:
-		w.watch.told(l)
+		w.watch.onNotification(l)
 		w.heard(m)
 		w.notice(m.method)
 	}
@@ -287,7 +287,7 @@ func (w *wire) Fail(id string, why *transport.Error) {
 func (w *wire) pollute(l transport.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.watch.unfit(l, w.conn.HTTP != nil) {
+	if !w.watch.onMalformed(l, w.conn.HTTP != nil) {
 		if w.pollution.Lines == 0 {
 			w.pollution.Sample, w.pollution.end = sample(l.Text), l.End
 		}

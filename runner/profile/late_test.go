@@ -82,7 +82,7 @@ func TestSettled(t *testing.T) {
 // A name that is long leaves the evidence within its bounds.
 func TestEvidenceIsBounded(t *testing.T) {
 	e := profile.Effect{Detail: strings.Repeat("x", 600), Where: ledger.Where{Phase: report.PhaseIdle,
-		Attribution: report.AttributionBackground, Behind: report.Capability{Kind: report.CapabilityTool, Name: strings.Repeat("n", 4096)}}}
+		Attribution: report.AttributionBackground, AlternativeCause: report.Capability{Kind: report.CapabilityTool, Name: strings.Repeat("n", 4096)}}}
 	if n := len(e.Evidence().Detail); n > report.MaxDetailBytes {
 		t.Errorf("%d bytes", n)
 	}

@@ -11,29 +11,29 @@ import (
 // the same: the server has a PID namespace of its own (pid_namespaces(7)).
 func (p *printer) pid(b []byte, k *task, pid int) []byte {
 	b = strconv.AppendInt(b, int64(pid), 10)
-	p.place(k)
+	p.resolvePIDs(k)
 	if len(k.pids) < 2 || pid <= 0 {
 		return b // ours is the same, or it is a group
 	}
-	if ours := p.translate(k, strconv.Itoa(pid)); ours != 0 && ours != pid {
+	if ours := p.localPID(k, strconv.Itoa(pid)); ours != 0 && ours != pid {
 		b = appendTranslated(b, ours)
 	}
 	return b
 }
 
-// place finds out what a task is called, in our namespace first and in its own
+// resolvePIDs finds out what a task is called, in our namespace first and in its own
 // last, and which that is. Neither changes.
-func (p *printer) place(k *task) {
+func (p *printer) resolvePIDs(k *task) {
 	if k.pids == nil {
 		k.pids, k.space = namespacePIDs(k.pid), string(p.names.target(k.pid, "ns/pid", -1))
 	}
 }
 
-// translate finds the task that another knows by a pid: a traced one, most
+// localPID finds the task that another knows by a pid: a traced one, most
 // likely; 0 when there is none.
-func (p *printer) translate(k *task, pid string) int {
+func (p *printer) localPID(k *task, pid string) int {
 	for number, other := range p.tasks {
-		p.place(other)
+		p.resolvePIDs(other)
 		if other.knownAs(pid, k) {
 			return number
 		}
@@ -48,7 +48,7 @@ func (p *printer) translate(k *task, pid string) int {
 			continue
 		}
 		other := &task{pid: number}
-		p.place(other)
+		p.resolvePIDs(other)
 		if other.knownAs(pid, k) {
 			return number
 		}

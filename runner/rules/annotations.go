@@ -17,7 +17,7 @@ import (
 // promised is the hint that a tool gives, where an effect is its own doing beyond
 // doubt.
 func (in Input) promised(e profile.Effect, hint string) (scope.Clause, bool) {
-	if e.Capability.Kind != report.CapabilityTool || e.Phase != report.PhaseCall || e.Behind != (report.Capability{}) {
+	if e.Capability.Kind != report.CapabilityTool || e.Phase != report.PhaseCall || e.AlternativeCause != (report.Capability{}) {
 		return scope.Clause{}, false
 	}
 	return in.Scope.Hint(e.Capability, hint)
@@ -109,7 +109,7 @@ func (in Input) made(name string) bool {
 func findRepetition(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		clause, ok := in.promised(e, "idempotentHint")
-		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || !e.Again || passing(e.Path) {
+		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || !e.Repeat || passing(e.Path) {
 			return false
 		}
 		did := alters(e)
@@ -129,7 +129,7 @@ func findRepetition(in Input) []draft {
 // session.
 func (in Input) stored(e profile.Effect) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		return other.Kind == profile.KindStore && other.Path == e.Path && other.Capability == e.Capability && other.Again == e.Again
+		return other.Kind == profile.KindStore && other.Path == e.Path && other.Capability == e.Capability && other.Repeat == e.Repeat
 	})
 }
 
@@ -142,8 +142,8 @@ func (in Input) usual(e profile.Effect) bool {
 			return false
 		}
 		gone := other.Kind == profile.KindDelete || other.Kind == profile.KindRead && strings.HasPrefix(other.Operation, "rename")
-		ownDoing := other.Again && (other.Kind == profile.KindWrite || other.Kind == profile.KindStore) && !other.Time.After(e.Time)
-		return !other.Again && alters(other) != "" || gone && e.Kind != profile.KindDelete || ownDoing && e.Kind == profile.KindDelete
+		ownDoing := other.Repeat && (other.Kind == profile.KindWrite || other.Kind == profile.KindStore) && !other.Time.After(e.Time)
+		return !other.Repeat && alters(other) != "" || gone && e.Kind != profile.KindDelete || ownDoing && e.Kind == profile.KindDelete
 	})
 }
 
@@ -160,7 +160,7 @@ func findReach(in Input) []draft {
 		if stance, _ := in.Scope.Network(e.Capability); stance != scope.Denied || askedFor(e) || resolving(e) || in.shared(e) {
 			d.severity = report.SeverityMedium
 		}
-		did := action(e) + in.elsewhere(e)
+		did := action(e) + in.foreignResolver(e)
 		if in.itsService(e) {
 			d.severity, did = report.SeverityInfo, did+", which the server names as its service"
 		}
@@ -202,7 +202,7 @@ func (in Input) shared(e profile.Effect) bool {
 // may be that service. Without the hint there would be no finding.
 func (in Input) itsService(e profile.Effect) bool {
 	stance, _ := in.Scope.Network(report.Capability{Kind: report.CapabilityServer})
-	return stance == scope.Declared && e.Host != "" && egressUse(e).Host != "" && in.speaksOf(goal(e)) && in.shared(e)
+	return stance == scope.Declared && e.Host != "" && egressUse(e).Host != "" && in.speaksOf(destinationHost(e)) && in.shared(e)
 }
 
 // ofAudit finds the files of the audit: those that it plants, and what an argument

@@ -37,7 +37,7 @@ func emptied(path string) profile.Effect {
 	return with(changed("openat", path), func(e *profile.Effect) { e.Opening = "O_TRUNC" })
 }
 
-func again(e profile.Effect) profile.Effect { e.Again = true; return e }
+func again(e profile.Effect) profile.Effect { e.Repeat = true; return e }
 
 const (
 	note       = "/tmp/mcpaudit-files/note.txt"
@@ -50,7 +50,9 @@ const (
 func TestHints(t *testing.T) {
 	outside := connect(call, "tcp", "93.184.216.34", 80)
 	appending := with(changed("openat", note), func(e *profile.Effect) { e.Opening = "O_APPEND" })
-	overlap := func(e *profile.Effect) { e.Behind = report.Capability{Kind: report.CapabilityTool, Name: "other"} }
+	overlap := func(e *profile.Effect) {
+		e.AlternativeCause = report.Capability{Kind: report.CapabilityTool, Name: "other"}
+	}
 	for name, tc := range map[string]struct {
 		hints   string
 		effects []profile.Effect

@@ -54,7 +54,7 @@ func (in Input) contacts() contacts {
 		if e.Kind != profile.KindConnect || !outward(e) {
 			continue
 		}
-		to := goal(e)
+		to := destinationHost(e)
 		if begins(e) {
 			c.early[to] = true
 		}
@@ -68,9 +68,9 @@ func (in Input) contacts() contacts {
 	return c
 }
 
-// goal is a destination without its port: what is looked up and what is connected
+// destinationHost is a destination without its port: what is looked up and what is connected
 // to are the same.
-func goal(e profile.Effect) string {
+func destinationHost(e profile.Effect) string {
 	if e.Host != "" {
 		return e.Host
 	}
@@ -123,7 +123,7 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	if stance == scope.Declared {
 		return c.declared(e)
 	}
-	if stance != scope.Denied && c.in.Scope.Covering(e.Capability).Names(goal(e)) && egressUse(e).Host != "" {
+	if stance != scope.Denied && c.in.Scope.Covering(e.Capability).Names(destinationHost(e)) && egressUse(e).Host != "" {
 		return contact{} // "Lists Airtable bases."
 	}
 	severity := report.SeverityMedium
@@ -154,7 +154,7 @@ func exceeded(list scope.Clause, asked bool) contact {
 // moment is the rule for when something undeclared was done. What goes on since
 // before any call is no doing of the call that it comes in.
 func (c contacts) moment(e profile.Effect) string {
-	goesOn := e.Behind.Kind == report.CapabilityServer && c.early[goal(e)]
+	goesOn := e.AlternativeCause.Kind == report.CapabilityServer && c.early[destinationHost(e)]
 	switch {
 	case goesOn, e.Capability.Kind == report.CapabilityServer && begins(e):
 		return idStartupEgress
@@ -173,12 +173,12 @@ func (c contacts) declared(e profile.Effect) contact {
 	address, err := netip.ParseAddr(e.Address)
 	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, registry(goal(e)), in.ofBrowser(e), in.speaksOf(goal(e)), in.named[e.Capability][goal(e)]:
+	case nameless, registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
 		return contact{}
-	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.Behind == (report.Capability{}):
+	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.AlternativeCause == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,
 			why: "besides the host that its arguments name; nothing in its declaration speaks of this one"}
-	case ends(e) && !c.busy[goal(e)]:
+	case ends(e) && !c.busy[destinationHost(e)]:
 		return contact{rule: idIdleEgress, severity: report.SeverityLow,
 			why: "where it went in no call, and of which nothing in its declaration speaks"}
 	}
@@ -199,7 +199,7 @@ func (in Input) speaksOf(host string) bool {
 
 // ofLauncher tells of the look-ups of npx, uvx and their like for what they start.
 func (c contacts) ofLauncher(e profile.Effect) bool {
-	return e.Capability.Kind == report.CapabilityServer && begins(e) && under(goal(e), c.absent)
+	return e.Capability.Kind == report.CapabilityServer && begins(e) && under(destinationHost(e), c.absent)
 }
 
 // registry tells of the hosts that packages are loaded from.
@@ -215,7 +215,7 @@ func under(host string, domains []string) bool {
 // ofBrowser tells of what a browser does by itself, where the declaration speaks of
 // one: it looks for its own components, and for whether there is a network.
 func (in Input) ofBrowser(e profile.Effect) bool {
-	return under(goal(e), browserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
+	return under(destinationHost(e), browserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
 		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")
 }
 
@@ -238,7 +238,7 @@ func findContacts(rule string) func(Input) []draft {
 			if strings.HasPrefix(found.why, "where ") || strings.HasPrefix(found.why, "besides ") {
 				separator = ", "
 			}
-			d.message = sentence("%s %s%s%s", subject(e), action(e)+in.elsewhere(e), separator, found.why)
+			d.message = sentence("%s %s%s%s", subject(e), action(e)+in.foreignResolver(e), separator, found.why)
 			return true
 		}, profile.KindConnect)
 		return unexplained(drafts)

@@ -101,9 +101,9 @@ func action(e profile.Effect) string {
 	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(e.Host, 256), e.Port, endpoint(e), detail)
 }
 
-// elsewhere says that a name was asked for where the machine would not have
+// foreignResolver says that a name was asked for where the machine would not have
 // asked: at a name server that the server brought along.
-func (in Input) elsewhere(e profile.Effect) string {
+func (in Input) foreignResolver(e profile.Effect) string {
 	address, err := netip.ParseAddr(e.Address)
 	if !lookup(e) || err != nil || len(in.Resolvers) == 0 || address.IsLoopback() || slices.Contains(in.Resolvers, address) {
 		return ""

@@ -17,7 +17,7 @@ const broad = 5
 var sweeping = []string{"home", "disk", "disks", "system", "machine", "computer", "everywhere", "backup", "antivirus", "drive", "drives"}
 
 func findEnumeration(in Input) []draft {
-	own := in.ground()
+	own := in.ownPaths()
 	places := map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		answer, _ := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
@@ -44,7 +44,7 @@ func findEnumeration(in Input) []draft {
 
 // quarter returns what places are told apart by: the entry of the home, or of the root
 // directory, that a directory is in.
-func (g ground) quarter(name string) string {
+func (g ownPaths) quarter(name string) string {
 	if inside, ok := g.inHome(name); ok {
 		first, _, _ := strings.Cut(inside, "/")
 		return g.home + "/" + first

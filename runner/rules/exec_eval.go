@@ -39,7 +39,7 @@ func findEvaluated(in Input) []draft {
 			e = &evaluated{}
 			seen[o.Capability] = e
 		}
-		if !e.both() && e.hear(o) {
+		if !e.both() && e.addOutput(o) {
 			all = append(all, e.draft(in))
 		}
 	}
@@ -48,8 +48,8 @@ func findEvaluated(in Input) []draft {
 
 func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }
 
-// hear takes an answer and reports whether both have been seen now.
-func (e *evaluated) hear(o *report.Output) bool {
+// addOutput takes an answer and reports whether both have been seen now.
+func (e *evaluated) addOutput(o *report.Output) bool {
 	switch injected := inputs.HoldsInjection(o.Arguments); {
 	case injected && e.syntax == nil && unreadable.MatchString(o.Text):
 		e.syntax = o

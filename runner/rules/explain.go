@@ -17,7 +17,7 @@ import (
 // a thing at all is another question, which they ask the Scope.
 //
 // An argument explains what the capability did that it was an argument of, or what a
-// call left behind (Effect.Behind), and nothing else: not the same at idle, nor by
+// call left behind (Effect.AlternativeCause), and nothing else: not the same at idle, nor by
 // another capability, nor what its own declaration denies ("a local file; URLs are
 // not fetched").
 //
@@ -31,7 +31,7 @@ func (in Input) Explains(e profile.Effect) (Argument, bool) {
 	if in.explained == nil {
 		in.explained = explanations(in)
 	}
-	for _, of := range []report.Capability{e.Capability, e.Behind} {
+	for _, of := range []report.Capability{e.Capability, e.AlternativeCause} {
 		x := in.explained[of]
 		if x == nil || of.Kind == report.CapabilityServer {
 			continue

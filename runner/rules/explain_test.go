@@ -34,7 +34,7 @@ func TestExplains(t *testing.T) {
 	}
 	behind := func(e profile.Effect, by report.Attribution) profile.Effect {
 		e.Where = ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "other"},
-			Attribution: by, Behind: call.Capability}
+			Attribution: by, AlternativeCause: call.Capability}
 		return e
 	}
 	for name, tc := range map[string]struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// ground is where a server may read and write unasked: what it brought along, its
+// ownPaths is where a server may read and write unasked: what it brought along, its
 // working directory, the directories on its command line, what it has made itself, and the places that the XDG base
 // directory specification and its runtime give it by name.
-type ground struct {
+type ownPaths struct {
 	home string
 	// dirs are directories that are its own, with all that is below them.
 	dirs []string
@@ -25,8 +25,8 @@ type ground struct {
 	names map[string]bool
 }
 
-func (in Input) ground() ground {
-	g := ground{home: strings.TrimSuffix(in.Home, "/"), made: map[string]bool{}, names: map[string]bool{}}
+func (in Input) ownPaths() ownPaths {
+	g := ownPaths{home: strings.TrimSuffix(in.Home, "/"), made: map[string]bool{}, names: map[string]bool{}}
 	g.name(manifest.Text(in.Manifest.ServerName))
 	for _, arg := range in.Command {
 		if !strings.HasPrefix(arg, "-") {
@@ -51,7 +51,7 @@ func (in Input) ground() ground {
 
 // name takes the words of a name, or of a path with its last two directories: the
 // name of a package stands before dist/index.js.
-func (g ground) name(text string) {
+func (g ownPaths) name(text string) {
 	parts := strings.Split(text, "/")
 	for _, part := range parts[max(0, len(parts)-4):] {
 		for _, word := range nameWords(part) {
@@ -77,7 +77,7 @@ func nameWords(text string) []string {
 // brought learns from a file that was read, or run, at start-up and is named on the
 // command line: the directory of the package that it is in, or, where it was named
 // by a relative path, the directory that it was named from.
-func (g *ground) brought(command []string, name string) {
+func (g *ownPaths) brought(command []string, name string) {
 	for _, arg := range command {
 		arg = path.Clean(arg)
 		switch dir, found := strings.CutSuffix(name, "/"+arg); {
@@ -101,13 +101,13 @@ func packageOf(name string) string {
 }
 
 // owns reports whether a path is on the server's ground.
-func (g ground) owns(name string) bool {
+func (g ownPaths) owns(name string) bool {
 	for _, dir := range g.dirs {
 		if places.Within(name, dir) {
 			return true
 		}
 	}
-	if places.Packaged(name) || byproduct(name) {
+	if places.Packaged(name) || isByproduct(name) {
 		return true
 	}
 	for dir := name; dir != "/" && dir != "." && dir != g.home; dir = path.Dir(dir) {
@@ -116,28 +116,28 @@ func (g ground) owns(name string) bool {
 		}
 	}
 	inside, ok := g.inHome(name)
-	return ok && g.namesake(inside)
+	return ok && g.matchesServerName(inside)
 }
 
 // inHome is the path below the home.
-func (g ground) inHome(name string) (string, bool) {
+func (g ownPaths) inHome(name string) (string, bool) {
 	if g.home == "" || !places.Below(name, g.home) {
 		return "", false
 	}
 	return strings.CutPrefix(name, g.home+"/")
 }
 
-// shelves are the directories of a home in which each program has one by its name
+// xdgDirs are the directories of a home in which each program has one by its name
 // (XDG base directory specification 0.8).
-var shelves = []string{".config/", ".local/share/", ".local/state/"}
+var xdgDirs = []string{".config/", ".local/share/", ".local/state/"}
 
-// namesake reports whether a path below the home lies where a program of this name
+// matchesServerName reports whether a path below the home lies where a program of this name
 // keeps its things, or where nothing lasts.
-func (g ground) namesake(inside string) bool {
-	if strings.HasPrefix(inside, ".cache/") || slices.ContainsFunc(keepers, func(dir string) bool { return strings.HasPrefix(inside, dir) }) {
+func (g ownPaths) matchesServerName(inside string) bool {
+	if strings.HasPrefix(inside, ".cache/") || slices.ContainsFunc(cacheDirs, func(dir string) bool { return strings.HasPrefix(inside, dir) }) {
 		return true
 	}
-	for _, shelf := range shelves {
+	for _, shelf := range xdgDirs {
 		if rest, ok := strings.CutPrefix(inside, shelf); ok {
 			inside = rest
 			break
@@ -147,15 +147,15 @@ func (g ground) namesake(inside string) bool {
 	return slices.ContainsFunc(nameWords(first), func(word string) bool { return g.names[word] })
 }
 
-// keepers are the directories of a home that runtimes and package managers keep for
+// cacheDirs are the directories of a home that runtimes and package managers keep for
 // themselves, whatever they run.
-var keepers = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/registry/", ".config/configstore/", ".node-gyp/", ".gnupg/",
+var cacheDirs = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/registry/", ".config/configstore/", ".node-gyp/", ".gnupg/",
 	".pki/nssdb/", ".local/share/pnpm/", ".local/share/uv/", ".config/matplotlib/", ".config/fontconfig/", ".python_history", ".node_repl_history"}
 
-// byproduct reports whether a file comes into being beside another one, or by running
+// isByproduct reports whether a file comes into being beside another one, or by running
 // a program at all: caches of compiled code, logs of npm, locks, the journals of
 // SQLite (sqlite.org/tempfiles.html).
-func byproduct(name string) bool {
+func isByproduct(name string) bool {
 	base := path.Base(name)
 	for _, suffix := range []string{".lock", "-journal", "-wal", "-shm", ".pid"} {
 		if strings.HasSuffix(base, suffix) {
@@ -172,7 +172,7 @@ var scratches = []string{"/tmp", "/var/tmp", "/run/user"}
 
 // temporary reports whether a path is where nothing lasts. A home is where things do,
 // also one that was made for a while.
-func (g ground) temporary(name string) bool {
+func (g ownPaths) temporary(name string) bool {
 	if g.home != "" && places.Below(name, g.home) && !slices.Contains(scratches, g.home) {
 		return !isFile(name)
 	}

@@ -16,7 +16,7 @@ func TestHomeBelowTemporary(t *testing.T) {
 		"a device":                   {"/tmp/run/home", "/dev/null", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (ground{home: tc.home}).temporary(tc.path); got != tc.want {
+			if got := (ownPaths{home: tc.home}).temporary(tc.path); got != tc.want {
 				t.Errorf("temporary(%s) = %t with the home %q", tc.path, got, tc.home)
 			}
 		})

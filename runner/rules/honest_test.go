@@ -50,7 +50,7 @@ func TestSettingsAgain(t *testing.T) {
 // and none about each tool that was called meanwhile.
 func TestGoesOn(t *testing.T) {
 	meanwhile := call
-	meanwhile.Attribution, meanwhile.Behind = report.AttributionOverlap, startup.Capability
+	meanwhile.Attribution, meanwhile.AlternativeCause = report.AttributionOverlap, startup.Capability
 	first, again := connect(startup, "tcp", "1.2.3.4", 1), connect(meanwhile, "tcp", "1.2.3.4", 1)
 	expect(t, input(local, first, again), "EGRESS-004 High: At start-up the server tried to connect to 1.2.3.4:1")
 	expect(t, input(local, again), "EGRESS-001 High: Tool format_note tried to connect to 1.2.3.4:1")

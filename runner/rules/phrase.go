@@ -25,7 +25,7 @@ func subject(e profile.Effect) string {
 		return capital(who)
 	}
 	if e.Attribution == report.AttributionBackground {
-		return "In the background, after " + name(e.Behind) + ", the server"
+		return "In the background, after " + name(e.AlternativeCause) + ", the server"
 	}
 	switch e.Phase {
 	case report.PhaseStartup:

@@ -202,7 +202,7 @@ func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profil
 		if !slices.Contains(kinds, e.Kind) {
 			continue
 		}
-		d := draft{phase: e.Phase, capability: e.Capability, behind: e.Behind, evidence: e.Evidence(), order: i}
+		d := draft{phase: e.Phase, capability: e.Capability, behind: e.AlternativeCause, evidence: e.Evidence(), order: i}
 		if judge(e, &d) {
 			all = append(all, d)
 		}

@@ -23,7 +23,7 @@ var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|c
 	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
 
 // reportsUse reports whether an effect leads to one of those services.
-func (in Input) reportsUse(e profile.Effect) bool { return under(goal(e), telemetryHosts) }
+func (in Input) reportsUse(e profile.Effect) bool { return under(destinationHost(e), telemetryHosts) }
 
 // telemetry judges a report on the use of the server.
 func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
@@ -74,7 +74,7 @@ var resolverTopics = []string{"dns", "doh", "nameserver", "nameservers", "resolv
 // asksElsewhere reports whether a name is looked up where the machine does not look it up: at
 // another name server, or at a service for that.
 func (in Input) asksElsewhere(e profile.Effect) bool {
-	if in.elsewhere(e) != "" || under(goal(e), resolverHosts) {
+	if in.foreignResolver(e) != "" || under(destinationHost(e), resolverHosts) {
 		return true
 	}
 	address, err := netip.ParseAddr(e.Address)
@@ -96,8 +96,8 @@ func (in Input) resolver(e profile.Effect, stance scope.Stance, clause scope.Cla
 	}
 	found := contact{rule: idOwnResolver, severity: report.SeverityMedium, object: endpoint(e),
 		why: "where neither the filter nor the log of the machine sees it"}
-	if under(goal(e), resolverHosts) {
-		found.object = goal(e)
+	if under(destinationHost(e), resolverHosts) {
+		found.object = destinationHost(e)
 	}
 	if stance == scope.Denied {
 		found.severity, found.why = report.SeverityHigh, whose(clause, e.Capability)

@@ -17,7 +17,7 @@ var storing = []string{"save", "saves", "saved", "store", "stores", "stored", "s
 	"config", "configuration", "settings", "log", "logs", "cache", "install", "installs", "history"}
 
 func findWrites(in Input) []draft {
-	own := in.ground()
+	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
 		// Under a list, or where the machine's files are, the mark of a call in a name does
@@ -26,7 +26,7 @@ func findWrites(in Input) []draft {
 		if answer == scope.Exceeded || systemic(e.Path) {
 			_, wanted = in.Explains(e)
 		}
-		if answer == scope.Allowed || wanted || inputs.Outside(e.Path) || byproduct(e.Path) {
+		if answer == scope.Allowed || wanted || inputs.Outside(e.Path) || isByproduct(e.Path) {
 			return false
 		}
 		if _, lasts := lastingAt(e.Path); lasts {
@@ -48,7 +48,7 @@ func findWrites(in Input) []draft {
 
 // foreign judges a change of what is not the server's own, which no list of a scope
 // speaks of.
-func (in Input) foreign(own ground, e profile.Effect, did string, d *draft) bool {
+func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bool {
 	covering := in.Scope.Covering(e.Capability)
 	inside, home := own.inHome(e.Path)
 	switch at, secret := places.Locate(e.Path); {
@@ -69,7 +69,7 @@ func (in Input) foreign(own ground, e profile.Effect, did string, d *draft) bool
 
 // findReads leaves out what a server loads before its first call: see scope.Use.
 func findReads(in Input) []draft {
-	own := in.ground()
+	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 		planted, _ := in.canary(e.Path)
@@ -99,7 +99,7 @@ func (in Input) removed(name string) bool {
 // area returns what findings about files are told apart by: a server that fills a directory
 // has done one thing. It is a secret's own path, the entry of the home that a path is
 // in, or else its first two directories.
-func (g ground) area(name string) string {
+func (g ownPaths) area(name string) string {
 	if at, ok := places.Locate(name); ok && !at.Routine {
 		return name
 	}

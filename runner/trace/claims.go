@@ -61,17 +61,17 @@ func (d *decoder) carries(decor []byte) bool {
 	return claimed && (e.Local.Port() == port || !e.Local.IsValid() && e.accepted)
 }
 
-// heard counts what came by a connection of the conversation. What is only looked
+// countReceived counts what came by a connection of the conversation. What is only looked
 // at comes once more.
-func (d *decoder) heard(c *call) {
+func (d *decoder) countReceived(c *call) {
 	const peek = "MSG_PEEK"
 	if !hasFlag(c.arg(2), peek) && !hasFlag(c.arg(3), peek) {
 		d.at.In += moved(c)
 	}
 }
 
-// said counts what went out by a connection of the conversation.
-func (d *decoder) said(c *call) {
+// countSent counts what went out by a connection of the conversation.
+func (d *decoder) countSent(c *call) {
 	d.at.Out += moved(c)
 }
 

@@ -15,7 +15,7 @@ func (d *decoder) send(c *call) {
 		return
 	}
 	if d.carries(decor) {
-		d.said(c)
+		d.countSent(c)
 		return
 	}
 	if isSocket(decor) {
@@ -77,15 +77,15 @@ func (d *decoder) receive(c *call) {
 	if inode := pipeInode(decor); inode != 0 {
 		// read of 0 bytes is no end of file.
 		d.read(c, inode, c.Name == "read" && string(c.arg(2)) == "0")
-		d.told(c, decor)
+		d.noteFed(c, decor)
 		return
 	}
 	if d.carries(decor) {
-		d.heard(c)
+		d.countReceived(c)
 		return
 	}
 	if isSocket(decor) && !c.failed() && c.result.value > 0 {
-		d.told(c, decor)
+		d.noteFed(c, decor)
 		d.passed(c)
 		d.receiveFrom(c, decor)
 		return
@@ -140,10 +140,10 @@ func (d *decoder) move(c *call) {
 	}
 	moved := message{cut: true, from: origin, size: max(0, c.result.value)}
 	if d.carries(source) {
-		d.heard(c)
+		d.countReceived(c)
 	}
 	if d.carries(sink) {
-		d.said(c)
+		d.countSent(c)
 		return
 	}
 	if isSocket(sink) {

@@ -45,9 +45,9 @@ func (d *decoder) tells(c *call, decor []byte) {
 	}
 }
 
-// told notes that a worker has been told something by a process other than itself
+// noteFed notes that a worker has been noteFed something by a process other than itself
 // and those that it has started.
-func (d *decoder) told(c *call, decor []byte) {
+func (d *decoder) noteFed(c *call, decor []byte) {
 	p := c.task.process
 	if len(p.origins) == 0 || c.failed() || c.result.value <= 0 {
 		return

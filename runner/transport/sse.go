@@ -41,7 +41,7 @@ func (s *sse) Open(ctx context.Context, agent string) error {
 	if err := s.begin(agent); err != nil {
 		return err
 	}
-	o := &outgoing{method: http.MethodGet, done: s.opened}
+	o := &outgoing{method: http.MethodGet, done: s.readStream}
 	o.text = s.compose(http.MethodGet, s.url, http.Header{"Accept": {mediaEvents}}, nil)
 	if _, _, err := s.enqueue(o); err != nil {
 		return err
@@ -59,9 +59,9 @@ func (s *sse) Open(ctx context.Context, agent string) error {
 	return nil
 }
 
-// opened takes the response to the request for the stream, and all that comes by it.
+// readStream takes the response to the request for the stream, and all that comes by it.
 // There is no session without it.
-func (s *sse) opened(_ *conn, r *http.Response, why *Error) {
+func (s *sse) readStream(_ *conn, r *http.Response, why *Error) {
 	defer s.end()
 	defer s.agreed()
 	if why == nil {

@@ -42,9 +42,9 @@ func TestLateWorkers(t *testing.T) {
 		{Phase: report.PhaseCall, Capability: first, Attribution: report.AttributionLineage},
 		{Phase: report.PhaseCall, Capability: second, Attribution: report.AttributionLineage},
 	}
-	background := ledger.Where{Phase: report.PhaseIdle, Capability: server, Attribution: report.AttributionBackground, Behind: second}
+	background := ledger.Where{Phase: report.PhaseIdle, Capability: server, Attribution: report.AttributionBackground, AlternativeCause: second}
 	byThread := [2]ledger.Where{
-		{Phase: report.PhaseCall, Capability: second, Attribution: report.AttributionOverlap, Behind: first}, background}
+		{Phase: report.PhaseCall, Capability: second, Attribution: report.AttributionOverlap, AlternativeCause: first}, background}
 	for _, tc := range []struct {
 		program, script, kind string
 		want                  [2]ledger.Where
@@ -95,7 +95,7 @@ func run(t *testing.T, transport, program, script, kind string) (late [2]ledger.
 	c.call(t, first)
 	if program == "node" && kind == "timer" {
 		// No thread and no process tells of it: only that the server waits for a time.
-		c.ledger()[0].Restless = poll.For(poll.Patience, func() bool {
+		c.ledger()[0].StillBusy = poll.For(poll.Patience, func() bool {
 			wait, pending := session.Pending()
 			return pending && wait < time.Second // that of the runtime itself is longer
 		})

@@ -37,7 +37,7 @@ func TestLateWorkersOfTheProbe(t *testing.T) {
 		t.Run(tc.program+" "+tc.kind, func(t *testing.T) {
 			late := probed(t, tc.program, tc.script, tc.kind)
 			for i := range late {
-				late[i].Behind = report.Capability{} // the timers of the runtime's own HTTP server may be the cause, too
+				late[i].AlternativeCause = report.Capability{} // the timers of the runtime's own HTTP server may be the cause, too
 			}
 			if late != tc.want {
 				t.Errorf("got  %+v\nwant %+v", late, tc.want)

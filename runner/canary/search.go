@@ -30,8 +30,8 @@ const (
 	near = 128
 )
 
-// hunt is one search and what is left of its bounds.
-type hunt struct {
+// searcher is one search and what is left of its bounds.
+type searcher struct {
 	index *index
 	// inflatable and decodable are the bytes that may still be made,
 	// inflatableAtOnce those that may be of what is compressed at one place.
@@ -43,8 +43,8 @@ type hunt struct {
 	matches []Match
 }
 
-// layer names what was undone to come to the data that are searched.
-type layer struct {
+// decoding names what was undone to come to the data that are searched.
+type decoding struct {
 	// undone are the encodings, the outermost first.
 	undone []string
 	// depth counts also what is no encoding, such as escapes.
@@ -54,10 +54,10 @@ type layer struct {
 	from, to int
 }
 
-// below is the layer of what stood at from:to of this one's data; encoding may
+// inner is the layer of what stood at from:to of this one's data; encoding may
 // be empty.
-func (l layer) below(encoding string, from, to int) layer {
-	next := layer{undone: l.undone, depth: l.depth + 1, from: l.from, to: l.to}
+func (l decoding) inner(encoding string, from, to int) decoding {
+	next := decoding{undone: l.undone, depth: l.depth + 1, from: l.from, to: l.to}
 	if encoding != "" {
 		next.undone = append(l.undone[:len(l.undone):len(l.undone)], encoding)
 	}
@@ -68,7 +68,7 @@ func (l layer) below(encoding string, from, to int) layer {
 }
 
 // search looks at data as they are and behind all encodings.
-func (h *hunt) search(data []byte, l layer) {
+func (h *searcher) search(data []byte, l decoding) {
 	h.raw(data, l)
 	if l.depth >= maxDepth {
 		if from, to := letters(data, 0); from < to {
@@ -84,7 +84,7 @@ func (h *hunt) search(data []byte, l layer) {
 }
 
 // raw looks at data as they are.
-func (h *hunt) raw(data []byte, l layer) {
+func (h *searcher) raw(data []byte, l decoding) {
 	first, end := len(h.matches), 0
 	h.index.scan(data, func(t *text, from, to int) {
 		weight := (to - from) * t.secret * 4 / len(t.bytes)
@@ -140,7 +140,7 @@ func excerpt(data []byte, before, from, to int) string {
 }
 
 // decoded searches what a decoder made, if there is anything.
-func (h *hunt) decoded(data []byte, l layer) {
+func (h *searcher) decoded(data []byte, l decoding) {
 	if len(data) < minSecret {
 		return
 	}
@@ -165,7 +165,7 @@ type product struct {
 var hashSeed = maphash.MakeSeed()
 
 // afford takes so many bytes of what decoders may make.
-func (h *hunt) afford(size int) bool {
+func (h *searcher) afford(size int) bool {
 	if size > h.decodable {
 		h.missed++
 		return false
@@ -177,7 +177,7 @@ func (h *hunt) afford(size int) bool {
 // escapes undoes the escapes of JSON strings (RFC 8259, 7), of which "\/" and
 // "\u002b" break up what follows them, and the encoding of URLs and forms (RFC
 // 3986, 2.1), wherever text is.
-func (h *hunt) escapes(data []byte, l layer) {
+func (h *searcher) escapes(data []byte, l decoding) {
 	slash, percents := -1, -1
 	for at := 0; at < len(data); {
 		if slash < at {
@@ -197,10 +197,10 @@ func (h *hunt) escapes(data []byte, l layer) {
 			continue
 		}
 		if slash < to && h.afford(len(part)) {
-			h.decoded(unescape(part), l.below("", from, to))
+			h.decoded(unescape(part), l.inner("", from, to))
 		}
 		if anyEscaped(part) && h.afford(len(part)) {
-			h.decoded(unpercent(part), l.below(percent, from, to))
+			h.decoded(unpercent(part), l.inner(percent, from, to))
 		}
 	}
 }
@@ -214,7 +214,7 @@ func indexFrom(data []byte, at int, c byte) int {
 }
 
 // runs undoes base64 and hex, where enough characters of theirs stand together.
-func (h *hunt) runs(data []byte, l layer) {
+func (h *searcher) runs(data []byte, l decoding) {
 	for at := 0; at < len(data); {
 		from, to := letters(data, at)
 		if from == to {
@@ -223,7 +223,7 @@ func (h *hunt) runs(data []byte, l layer) {
 		at = to
 		run := data[from:to]
 		if isHex(run) && h.afford(len(run)/2) {
-			h.decoded(unhex(run), l.below(hexDigits, from, to))
+			h.decoded(unhex(run), l.inner(hexDigits, from, to))
 		}
 		encoding := base64Std
 		if bytes.ContainsAny(run, "-_") {
@@ -233,7 +233,7 @@ func (h *hunt) runs(data []byte, l layer) {
 			if !h.afford(len(run)) {
 				return
 			}
-			h.decoded(unbase64(run[start:]), l.below(encoding, from, to))
+			h.decoded(unbase64(run[start:]), l.inner(encoding, from, to))
 		}
 	}
 }
