@@ -61,7 +61,7 @@ func watchPods(ctx context.Context) *census {
 	return c
 }
 
-// kubelet finishes every Pod, until the context ends.
+// kubelet finishes every Pod, and removes those that are being deleted, until the context ends.
 func (b *bench) kubelet(ctx context.Context) {
 	defer GinkgoRecover()
 	summary, log := written(clean())
@@ -70,7 +70,12 @@ func (b *bench) kubelet(ctx context.Context) {
 		_ = api.List(ctx, &pods, client.InNamespace(runNamespace))
 		for i := range pods.Items {
 			pod := &pods.Items[i]
-			if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) > 0 {
+			if pod.DeletionTimestamp != nil {
+				// A request to delete it that was broken off may have marked it only.
+				_ = api.Delete(ctx, pod, client.GracePeriodSeconds(0))
+				continue
+			}
+			if len(pod.Status.ContainerStatuses) > 0 {
 				continue
 			}
 			b.logs.write(pod.Name, log)
