@@ -69,3 +69,51 @@ func TestHeldBy(t *testing.T) {
 		}
 	}
 }
+
+// TestGlossary: what the glossary says a thing is called in the code, it is called.
+func TestGlossary(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(root, "docs", "concepts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(content), "\n## The life")
+	rows := glossaryRow.FindAllStringSubmatch(table, -1)
+	if len(rows) < 18 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, cells := range rows {
+		names := code.FindAllStringSubmatch(cells[2], -1)
+		if len(names) == 0 {
+			t.Errorf("%s: not said what it is in the code", cells[1])
+		}
+		for _, name := range names {
+			if !declared(t, name[1]) {
+				t.Errorf("%s: there is no %s in the code", cells[1], name[1])
+			}
+		}
+	}
+}
+
+var glossaryRow = regexp.MustCompile(`(?m)^\| \*\*(.*)\*\* \| .* \| (.*) \| .* \|$`)
+
+// declared reports whether there is a package of that name, or a type in it ("gate", "gate.Decision").
+func declared(t *testing.T, identifier string) bool {
+	t.Helper()
+	name, typ, isType := strings.Cut(identifier, ".")
+	for _, top := range []string{"api", "controllers", "runner"} {
+		files, err := filepath.Glob(filepath.Join(root, top, name, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !isType || strings.Contains(string(content), "\ntype "+typ+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
