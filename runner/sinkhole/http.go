@@ -39,10 +39,11 @@ func (t *conversation) http() {
 	one := &single{conn: &closing{Conn: &tapped{Conn: t.conn, flow: t.flow}, closed: make(chan struct{})}}
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			read(w, r, io.Discard)
+			var sent limited
+			read(w, r, &sent)
 			t.requested(t.flow, r)
 			t.flow.part()
-			t.answer(w, r)
+			t.answer(w, r, sent.Bytes())
 		}),
 		ReadHeaderTimeout: patience, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, ErrorLog: silent,
@@ -67,9 +68,10 @@ func (t *conversation) http2() {
 				f.add(head)
 			}
 			t.requested(f, r)
-			read(w, r, flowWriter{f})
+			var sent limited
+			read(w, r, io.MultiWriter(flowWriter{f}, &sent))
 			f.end()
-			t.answer(w, r)
+			t.answer(w, r, sent.Bytes())
 		}),
 	})
 }
@@ -120,8 +122,9 @@ func (t *conversation) requested(f *flow, r *http.Request) {
 	f.describe("", host, r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
 }
 
-// answer answers a request as a service would that has nothing special to say.
-func (t *conversation) answer(w http.ResponseWriter, r *http.Request) {
+// answer answers a request, whose body was sent, as a service would that has nothing
+// special to say.
+func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byte) {
 	switch {
 	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
 		t.tunnel(w, r)
@@ -136,6 +139,9 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "No such resolver.", http.StatusNotFound)
 	default:
 		c := contentFor(r.Header.Get("Accept"), r.URL.Path)
+		if c == asJSON {
+			c.body = t.json(r, sent)
+		}
 		w.Header().Set("Content-Type", c.kind)
 		w.Header().Set("Content-Length", strconv.Itoa(len(c.body)))
 		w.Header().Set("Cache-Control", "no-store")

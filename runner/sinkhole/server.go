@@ -41,6 +41,7 @@ type Server struct {
 	config   Config
 	names    *names
 	resolver resolver
+	answers  *answers
 	captures chan Capture
 	budget   budget
 	flows    atomic.Uint64
@@ -64,7 +65,7 @@ type Server struct {
 // audit that is faster than the caller has to wait.
 func Serve(config Config) (*Server, error) {
 	s := &Server{
-		config: config, names: newNames(), captures: make(chan Capture), budget: newBudget(maxKept),
+		config: config, names: newNames(), answers: newAnswers(), captures: make(chan Capture), budget: newBudget(maxKept),
 		stopped: make(chan struct{}),
 	}
 	host, err := os.Hostname()

@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/runner/poison"
@@ -9,7 +10,15 @@ import (
 // What the sinkhole answers comes back in results: no rule about texts may find
 // anything in it.
 func TestWordsAreHarmless(t *testing.T) {
-	for _, body := range []string{bodyJSON, bodyHTML, bodyXML, bodyText} {
+	bodies := []string{bodyJSON, bodyHTML, bodyXML, bodyText}
+	for form := range forms {
+		body, err := json.Marshal(reply(form, "https://api.example/notes", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, string(body))
+	}
+	for _, body := range bodies {
 		if found := poison.Inject(body); len(found) > 0 {
 			t.Errorf("%q instructs: %+v", body, found)
 		}
