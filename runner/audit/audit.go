@@ -88,6 +88,9 @@ type Start struct {
 	// Env is set in the server's environment ("NAME=value"), in place of what has
 	// that name there.
 	Env []string
+	// Dirs are absolute directories that the server is started for: files are put there
+	// that arguments name.
+	Dirs []string
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.
 	Listens bool

@@ -111,7 +111,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Env: how.env, Listens: plan.listens()})
+	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens()})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -252,7 +252,7 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, asked func(report
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
-		Version: Build(), Inputs: inputs.Options{Dir: scratch},
+		Version: Build(), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}

@@ -104,14 +104,22 @@ func (o Options) having(ending string, spares bool) (found []string) {
 	return found
 }
 
-// plantedIn are the paths of the files below a directory, hidden ones left out.
-func (o Options) plantedIn(dir string) (found []string) {
+// below are the same paths in another directory, where that is one that the server was
+// started for; or else those of the files that are in it, hidden ones left out.
+func (o Options) below(dir string, names []candidate) (found []candidate) {
+	if !places.Within(dir, o.dir()) {
+		for _, c := range names {
+			name, _ := c.value.(string)
+			found = append(found, candidate{value: path.Join(dir, strings.TrimPrefix(name, o.dir()))})
+		}
+		return found
+	}
 	for _, f := range Files {
-		if name := o.dir() + "/" + f.Path; places.Within(name, dir) && !strings.Contains(name, "/.") {
-			found = append(found, name)
+		if name := o.dir() + "/" + f.Path; places.Within(name, dir) && !strings.Contains(name, "/.") && len(found) < maxCandidates {
+			found = append(found, candidate{value: name})
 		}
 	}
-	return found[:min(len(found), maxCandidates)]
+	return found
 }
 
 // spare reports whether nothing else wants a file.

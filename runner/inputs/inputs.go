@@ -60,6 +60,9 @@ type Options struct {
 	Given json.RawMessage
 	// Dir is the absolute directory that all paths lie in; "" is "/tmp".
 	Dir string
+	// Bound are absolute directories that the operator has started the server for. Paths
+	// lie in them, too, once an error says that they have to lie elsewhere than in Dir.
+	Bound []string
 	// All has Arguments fill in every optional property.
 	All bool
 	// About is the name of what is called. Where a parameter does not say

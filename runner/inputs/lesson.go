@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // lesson is what refusals have taught about one place in the arguments.
@@ -174,8 +176,8 @@ func (f *Form) learn(p placed, text string) {
 	case absent.MatchString(said):
 		l.present, l.absent = false, true
 	}
-	if dirs := f.options.directories(text, p.value); len(dirs) > 0 && outside.MatchString(said) {
-		l.dirs = dirs
+	if outside.MatchString(said) {
+		l.dirs = f.options.directories(text, p.value)
 	}
 	f.repair = true
 	if l.present != before.present || l.absent != before.absent || !slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs) {
@@ -185,13 +187,17 @@ func (f *Form) learn(p placed, text string) {
 	}
 }
 
-// directories are those in a text that arguments may lead to, but for a path.
+// directories are where a path has to lie that a text says to be outside: those that
+// the text names and arguments may lead to, else those that the server was started for.
 func (o Options) directories(text, but string) (found []string) {
 	for _, match := range paths.FindAllStringSubmatch(text, maxOffers) {
 		dir := path.Clean(strings.TrimRight(match[1], ".,:;!?"))
-		if dir != path.Clean(but) && o.within(dir) && dir != o.dir() && !slices.Contains(found, dir) {
+		if !places.Within(path.Clean(but), dir) && o.within(dir) && !slices.Contains(found, dir) {
 			found = append(found, dir)
 		}
+	}
+	if len(found) == 0 {
+		return o.Bound
 	}
 	return found
 }

@@ -14,11 +14,13 @@ func TestRefusalsAreLessons(t *testing.T) {
 		"ENOENT":     {"write_cell", "path", "ENOENT: no such file or directory, open '%s'", "/home/audit/mcpaudit-files/note.txt"},
 		"there":      {"get_output", "path", "%s already exists", "/home/audit/mcpaudit-c1-note.txt"},
 		"elsewhere":  {"stage", "path", "'%s' is outside repository at '/home/audit/mcpaudit-repository'", "/home/audit/mcpaudit-repository/README.md"},
-		"far away":   {"read", "path", "Path %s is not in allowed directories: /etc, /root", "/home/audit/mcpaudit-files/data.json"},
 		"a new name": {"make_branch", "branch", "refs/heads/%s already exists", "mcpaudit-c1"},
+		"bound to":   {"read", "path", "Access denied - path outside allowed directories: %s not in /srv/notes, /etc", "/srv/notes/mcpaudit-files/note.txt"},
+		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/mcpaudit-files"},
+		"new there":  {"write_file", "path", "%s: forbidden", "/srv/notes/mcpaudit-c1-note.txt"},
 	} {
 		f := NewForm(json.RawMessage(`{"properties":{"`+tc.property+`":{"type":"string"}},"required":["`+tc.property+`"]}`),
-			Options{About: tc.tool, Dir: "/home/audit"})
+			Options{About: tc.tool, Dir: "/home/audit", Bound: []string{"/srv/notes"}})
 		refused, _ := f.Next(nil, Mark{})
 		f.Refused(refused, strings.ReplaceAll(tc.refusal, "%s", refused.placed[0].value))
 		c, ok := f.Next(nil, Mark{Call: 1})

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -83,7 +84,7 @@ func (d destination) inside(text string) string {
 }
 
 func (o Options) within(clean string) bool {
-	return places.Within(clean, o.dir())
+	return slices.ContainsFunc(append([]string{o.dir()}, o.Bound...), func(dir string) bool { return places.Within(clean, dir) })
 }
 
 // host moves a host or an address without a scheme. Addresses of the machine

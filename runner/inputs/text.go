@@ -206,38 +206,43 @@ func isProse(n *node) bool {
 // is there. What takes files away gets those that nothing else wants, and no directory,
 // so that the others remain.
 func (f *Form) paths(n *node) []candidate {
-	o := f.options
-	var found []candidate
-	switch {
-	case !f.isPath(n) || f.creates(n):
+	if !f.isPath(n) || f.creates(n) {
 		return nil
-	case f.isDirectory(n):
-		found = []candidate{{value: o.files()}, {value: o.dir()}}
-		if f.isRepository(n) {
-			found = []candidate{{value: o.repository()}, found[0]}
-		}
-	case f.lessons[n.at] != nil && len(f.lessons[n.at].dirs) > 0:
-		for _, dir := range f.lessons[n.at].dirs {
-			for _, name := range o.plantedIn(dir) {
-				found = append(found, candidate{value: name})
-			}
-		}
-	default:
-		for _, ending := range f.endingsOf(n) {
-			for _, name := range o.having(ending, f.takesAway(n)) {
-				found = append(found, candidate{value: name})
-			}
-		}
-		if len(found) == 0 {
-			for i := range ordinary {
-				found = append(found, candidate{value: o.file(i)})
-			}
-		}
-		if isBare(n) {
-			found = slices.Insert(found, 1, candidate{value: path.Base(found[0].value.(string))})
+	}
+	found := f.existing(n)
+	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
+		usual := found
+		found = nil
+		for _, dir := range known.dirs {
+			found = append(found, f.options.below(dir, usual)...)
 		}
 	}
-	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && o.keeps(c.value) })
+	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && f.options.keeps(c.value) })
+}
+
+// existing are the files, or directories, that are there where nothing says otherwise.
+func (f *Form) existing(n *node) (found []candidate) {
+	o := f.options
+	if f.isRepository(n) {
+		return []candidate{{value: o.repository()}, {value: o.files()}}
+	}
+	if f.isDirectory(n) {
+		return []candidate{{value: o.files()}, {value: o.dir()}}
+	}
+	for _, ending := range f.endingsOf(n) {
+		for _, name := range o.having(ending, f.takesAway(n)) {
+			found = append(found, candidate{value: name})
+		}
+	}
+	if len(found) == 0 {
+		for i := range ordinary {
+			found = append(found, candidate{value: o.file(i)})
+		}
+	}
+	if isBare(n) {
+		found = slices.Insert(found, 1, candidate{value: path.Base(found[0].value.(string))})
+	}
+	return found
 }
 
 // takesAway reports whether what is at a path is not there any more after a call. A tool

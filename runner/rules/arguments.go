@@ -71,7 +71,7 @@ func (x *explained) readHosts(a Argument) {
 
 func (x *explained) readPaths(a Argument, home string) {
 	for _, name := range pathsIn(a.Value, home) {
-		if !a.Given && !places.Within(name, scratch) {
+		if !a.Given && !places.Within(name, scratch) && !handed(name) {
 			continue
 		}
 		enter(x.paths, name, a)

@@ -231,7 +231,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 
 // start lets the server run in the box.
 func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
-	run, err := b.link.Setup(ctx, shim.Setup{Set: how.Env, Files: inputs.Files})
+	run, err := b.link.Setup(ctx, shim.Setup{Set: how.Env, Files: inputs.Files, Dirs: how.Dirs})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 }
 
 func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
-	run, err := l.link.Setup(ctx, Setup{Env: l.Env, Set: how.Env, Files: inputs.Files})
+	run, err := l.link.Setup(ctx, Setup{Env: l.Env, Set: how.Env, Files: inputs.Files, Dirs: how.Dirs})
 	if errors.Is(err, errGone) && l.runs > 0 {
 		return nil, fmt.Errorf("%w: %w", audit.ErrSupervisorKilled, err)
 	}

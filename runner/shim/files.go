@@ -37,6 +37,19 @@ func plant(root string, files []inputs.File) error {
 	return nil
 }
 
+// plantBelow puts files into a directory that the server was started for. What it has no
+// room for, or the server may not write, is not there.
+func plantBelow(dir string, files []inputs.File) {
+	at, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = at.Close() }() // opened for its name only
+	for _, f := range files {
+		_ = plantFile(at, f) // as said
+	}
+}
+
 // plantOutside puts files where no argument is to lead. An image may have no such
 // directory, or a read-only one: what leads there finds nothing then.
 func plantOutside(all *os.Root) {

@@ -78,8 +78,10 @@ type Setup struct {
 	// set. Set is the same, in place of what is set.
 	Env []string `json:"env,omitempty"`
 	Set []string `json:"set,omitempty"`
-	// Files are put below /tmp, unless they are there.
+	// Files are put below /tmp, and below each of Dirs that is there, unless they are
+	// there. Dirs are absolute.
 	Files []inputs.File `json:"files,omitempty"`
+	Dirs  []string      `json:"dirs,omitempty"`
 }
 
 // send writes m, with descriptors when there are any.

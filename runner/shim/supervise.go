@@ -140,6 +140,9 @@ func (s *supervisor) setup(o order) error {
 	if err := plant("/", o.Setup.Files); err != nil {
 		ready.Text = fmt.Sprintf("no ordinary files for tools to read: %v", err)
 	}
+	for _, dir := range o.Setup.Dirs {
+		plantBelow(dir, o.Setup.Files)
+	}
 	return send(s.conn, ready)
 }
 

@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
+)
+
+// maxBound is how many directories a server is taken to be started for.
+const maxBound = 4
+
+// bound are the directories that the operator has started the server for: absolute
+// paths without an ending in the command and in the variables that were set, but for
+// those that the programs in the command lie in.
+func (p Plan) bound() (found []string) {
+	if len(p.Command) == 0 {
+		return nil
+	}
+	for _, word := range slices.Concat(p.Command[1:], p.Env) {
+		name, value, isSetting := strings.Cut(word, "=")
+		if !isSetting {
+			value = word
+		}
+		dir := path.Clean(value)
+		if path.IsAbs(value) && path.Ext(dir) == "" && dir != "/" && !strings.HasSuffix(name, "PATH") && !p.holdsProgram(dir) &&
+			!slices.Contains(found, dir) && len(found) < maxBound {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// holdsProgram reports whether a path is that of something in the command that is run,
+// or of a directory that belongs to the machine, or holds such a thing.
+func (p Plan) holdsProgram(dir string) bool {
+	for _, own := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"} {
+		if places.Within(dir, own) {
+			return true
+		}
+	}
+	if located, sensitive := places.Locate(dir); sensitive && !located.Routine {
+		return true
+	}
+	return slices.ContainsFunc(p.Command, func(word string) bool {
+		return path.IsAbs(word) && path.Clean(word) != dir && places.Below(path.Clean(word), dir)
+	})
+}
