@@ -55,6 +55,22 @@ type ProbeRun struct {
 	// launches is how often the server was started.
 	// +kubebuilder:validation:Format=int32
 	Launches int `json:"launches"`
+	// runs are the launches by what they were for, in order, with those that were not
+	// made.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Runs []Launch `json:"runs,omitempty" cap:"16"`
+}
+
+// Launch is one start of the server, or why it was not made.
+type Launch struct {
+	// for is Exercise, Restart, Identity, Clock or Refused.
+	For Moment `json:"for"`
+	// skipped is why the launch was not made; absent if it was.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Skipped string `json:"skipped,omitempty" cap:"512"`
 }
 
 // Moment is when, within an audit, a manifest was compared with the first.
@@ -72,6 +88,14 @@ const (
 	MomentIdentity Moment = "Identity"
 	// MomentClock: with its clock set forward.
 	MomentClock Moment = "Clock"
+)
+
+// The launches in which no manifest is compared.
+const (
+	// LaunchExercise: everything is exercised.
+	LaunchExercise Moment = "Exercise"
+	// LaunchRefused: every connection is refused, and every name unknown.
+	LaunchRefused Moment = "Refused"
 )
 
 // ManifestDrift is how the manifest differed at one moment.

@@ -63,7 +63,7 @@ func runAll(m *testing.M) int {
 		_ = os.RemoveAll(inputs.OutsideDir)
 	}()
 	build := exec.Command("go", "build", "-o", dir+"/",
-		"./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
+		"./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)

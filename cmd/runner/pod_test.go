@@ -144,6 +144,17 @@ func TestPodFindsWhereAServerListens(t *testing.T) {
 	}
 }
 
+// TestPodRefusesConnections: once, and what the server does then counts.
+func TestPodRefusesConnections(t *testing.T) {
+	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	if last := r.Probe.Runs[len(r.Probe.Runs)-1]; last != (report.Launch{For: report.LaunchRefused}) {
+		t.Errorf("launches %+v", r.Probe.Runs)
+	}
+	if r.Verdict != report.VerdictFail || !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "MCPA-SECRET-003" }) {
+		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+	}
+}
+
 func TestPodIsInconclusive(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

@@ -94,6 +94,9 @@ type Start struct {
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.
 	Listens bool
+	// Refuse has every connection refused, and every name unknown, in place of the
+	// sinkhole's answers.
+	Refuse bool
 }
 
 // ErrSupervisorKilled says that the process that starts and stops the server was killed

@@ -59,7 +59,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
 	enter(&r.Probe, plan.Probe)
-	r.Probe.Launches = launches(runs)
+	r.Probe.Launches, r.Probe.Runs = launches(runs), launched(runs)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {
@@ -80,7 +80,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Incomplete = &unseen
 	}
 	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command, Search: plan.resolvers.search}
-	r.Behavior = behavior.Of(seen, server, unseen.Reason != "")
+	r.Behavior = behavior.Of(repeatable(runs), server, unseen.Reason != "")
 	if plan.Baseline != nil {
 		var changed []report.Finding
 		r.Baseline, changed = report.Compare(*plan.Baseline, r)
@@ -104,6 +104,13 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 		leaks = append(leaks, o.leaks...)
 	}
 	return seen, leaks
+}
+
+// repeatable joins what was seen in the runs that every audit makes of a server: there may be
+// no time for that in which connections are refused.
+func repeatable(runs []observation) profile.Profile {
+	seen, _ := merge(slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse }))
+	return seen
 }
 
 // launches counts the runs in which the server was started.
@@ -146,7 +153,7 @@ func incomplete(runs []observation) report.Incomplete {
 		return report.Incomplete{Reason: report.ReasonNotExercised, Message: first.refused(tools)}
 	}
 	for _, o := range runs {
-		if o.how.moment != "" && o.how.moment != report.MomentClock && !o.compared() {
+		if o.how.row().needed && !o.compared() {
 			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
 		}
 	}
@@ -175,18 +182,13 @@ func (o observation) refused(tools report.Exercised) string {
 // dispensable reports whether it is no more than a gap that a run did not come to be:
 // the clock of many servers cannot be set.
 func (o observation) dispensable() bool {
-	return o.launched != nil && o.how.moment == report.MomentClock
+	return o.launched != nil && o.how.moment != "" && !o.how.row().needed
 }
 
 // during says of a reason in which launch it came up, unless that was the first.
 func (o observation) during(reason report.Incomplete) report.Incomplete {
-	when := map[report.Moment]string{
-		report.MomentRestart:  "when the server was started again, with the files that it had left",
-		report.MomentIdentity: "when the server was started again, for a client of another name",
-		report.MomentClock:    "when the server was started again, with its clock set forward",
-	}[o.how.moment]
-	if when != "" {
-		reason.Message = when + ": " + reason.Message
+	if o.how.moment != "" {
+		reason.Message = "when the server was started again, " + o.how.row().how + ": " + reason.Message
 	}
 	return reason
 }

@@ -36,8 +36,8 @@ func drifts(runs []observation) []rules.Drift {
 	started := show(restart.result.Manifest)
 	restarted := differs(report.MomentRestart, plain, started)
 	plain = append(plain, started)
-	if last := runs[len(runs)-1]; last.how.again && last.compared() {
-		again := show(last.result.Manifest)
+	if repeated, _ := (extra{moment: report.MomentRestart, again: true}).in(runs); repeated.compared() {
+		again := show(repeated.result.Manifest)
 		restarted = join(restarted, differs(report.MomentRestart, plain, again))
 		plain = append(plain, again)
 	}

@@ -2,8 +2,10 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"syscall"
 	"time"
@@ -83,8 +85,8 @@ type observation struct {
 // launch is one start of the server and what it is to show. The zero value is that
 // of the first.
 type launch struct {
-	// moment says what its manifest is compared for; "" where the server is exercised.
-	// again: it is a second such launch, to tell what differs by itself.
+	// moment says what it is for: a row of the table afterwards; "" where the server is
+	// exercised. again: it is a second such launch, to tell what differs by itself.
 	moment report.Moment
 	again  bool
 	// impossible is why there can be no such launch.
@@ -103,6 +105,10 @@ type launch struct {
 	once bool
 	// identity is the name that the client gives itself; "" is the usual one.
 	identity string
+	// refuse has every connection refused.
+	refuse bool
+	// given are arguments for tools that the plan has none for: those that were accepted.
+	given map[string]json.RawMessage
 	// env is set in the server's environment.
 	env []string
 }
@@ -111,7 +117,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens()})
+	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -255,6 +261,10 @@ func (p Plan) options(how launch) probe.Options {
 		Version: Build(), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
+	}
+	if len(how.given) > 0 {
+		options.Given = maps.Clone(how.given)
+		maps.Copy(options.Given, p.Probe.Inputs)
 	}
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, 1, onceTimeout

@@ -9,13 +9,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// After the run in which it is exercised, a server is started again to see
-// whether it advertises the same then: as it is, with the files that it has left
-// (Restart), for a client of another name (Identity), and with its clock set
-// forward (Clock). Where the last two show something else, it is started once
-// more as it is, for it may be that the server advertises something else by then
-// to everybody. These launches only list; that for another client also calls
-// everything once, for a server may do something else for it, too.
+// After the run in which it is exercised, a server is started again, as the table
+// afterwards has it: to see whether it advertises the same then, as it is, with the
+// files that it has left (Restart), for a client of another name (Identity), and with its
+// clock set forward (Clock), and what it does when nothing answers it (Refused). Where
+// Identity or Clock show something else, it is started once more as it is, for it may
+// be that the server advertises something else by then to everybody. These launches only
+// list; those for another client and without a network also call everything once, for a
+// server may do something else then, too.
 //
 // The first two are part of every audit: one that has no time to list is
 // Inconclusive. The clock of many a server cannot be set forward; that is a gap.
@@ -30,10 +31,53 @@ const (
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
 	onceTimeout = 2 * time.Second
+	// mostRefused bounds the launch in which every connection is refused: a server may
+	// try again for as long as it likes.
+	mostRefused = 30 * time.Second
 )
 
 // reserved returns what of the time of an audit the exercise does not get.
 func reserved(timeout time.Duration) time.Duration { return min(timeout/4, mostReserved) }
+
+// extra is a row of the table of launches: what one is for, and how it differs.
+type extra struct {
+	moment report.Moment
+	again  bool
+	// how the server is started, for people.
+	how string
+	// needed: an audit without it is Inconclusive.
+	needed bool
+	// most bounds its time; 0 does not. half leaves half of the time to those that follow.
+	most time.Duration
+	half bool
+	// change makes it of a launch that only lists; nil where that is all.
+	change func(how *launch, runs []observation)
+	// prevent returns why there can be no such launch, by entering it in how; nil where
+	// there always can.
+	prevent func(how launch, plan Plan, clock Clock, runs []observation) launch
+}
+
+// afterwards is the table of the launches that follow the one in which the server is
+// exercised, in their order.
+var afterwards = []extra{
+	{moment: report.MomentRestart, how: "with the files that it had left", needed: true},
+	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
+		change: func(how *launch, _ []observation) { how.identity, how.listOnly, how.once = known, false, true }},
+	{moment: report.MomentClock, how: "with its clock set forward",
+		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch { return shift(how, clock, runs) }},
+	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true},
+	{moment: report.LaunchRefused, how: "with every connection refused", most: mostRefused, change: refuse, prevent: unrefusable},
+}
+
+// row is the row of a launch; the zero one where the server is exercised.
+func (how launch) row() extra {
+	for _, row := range afterwards {
+		if row.moment == how.moment && row.again == how.again {
+			return row
+		}
+	}
+	return extra{}
+}
 
 // launchAll starts the server as often as it takes, the next time when the time
 // before is over. A launch that there was no time for is an observation, too.
@@ -46,16 +90,14 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 		if !more || errors.Is(ctx.Err(), context.Canceled) {
 			return runs
 		}
-		within := ctx
-		if how.moment == "" {
-			within = exercise
-		} else if deadline, ok := ctx.Deadline(); ok && how.once {
+		row, within := how.row(), exercise
+		if how.moment != "" {
 			var end context.CancelFunc
-			within, end = context.WithTimeout(ctx, time.Until(deadline)/2) // the rest is for the clock
+			within, end = row.within(ctx)
 			defer end()
 		}
-		if how.moment == report.MomentClock {
-			how = shift(how, clock, runs)
+		if row.prevent != nil {
+			how = row.prevent(how, plan, clock, runs)
 		}
 		o := observation{launched: how.impossible}
 		switch {
@@ -69,6 +111,18 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 		o.how = how
 		runs = append(runs, o)
 	}
+}
+
+// within bounds the time of a launch.
+func (row extra) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	switch {
+	case row.most > 0:
+		return context.WithTimeout(ctx, row.most)
+	case ok && row.half:
+		return context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	return context.WithCancel(ctx)
 }
 
 // next decides what the launches so far leave to see; false when that is nothing.
@@ -86,22 +140,31 @@ func next(runs []observation) (launch, bool) {
 	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" {
 		return launch{}, false // there is nothing to compare with
 	}
-	how := launch{detected: first.how.detected, discover: first.how.discover, listOnly: true}
-	for _, moment := range []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock} {
-		how.moment, how.identity, how.listOnly, how.once = moment, "", true, false
-		if moment == report.MomentIdentity {
-			how.identity, how.listOnly, how.once = known, false, true
-		}
-		run, done := at(runs, moment)
-		if !done {
-			return how, true
-		}
-		if moment != report.MomentClock && !run.compared() {
+	for _, row := range afterwards {
+		run, done := row.in(runs)
+		switch {
+		case done && row.needed && !run.compared():
 			return launch{}, false // it has shown why, and would again
+		case done, row.again && !suspects(runs):
+			continue
+		}
+		how := launch{detected: first.how.detected, discover: first.how.discover, listOnly: true, moment: row.moment, again: row.again}
+		if row.change != nil {
+			row.change(&how, runs)
+		}
+		return how, true
+	}
+	return launch{}, false
+}
+
+// in is the run of a row; not done when there is none.
+func (row extra) in(runs []observation) (run observation, done bool) {
+	for _, o := range runs {
+		if o.how.moment == row.moment && o.how.again == row.again {
+			return o, true
 		}
 	}
-	how.moment, how.identity, how.again = report.MomentRestart, "", true
-	return how, !runs[len(runs)-1].how.again && suspects(runs)
+	return observation{}, false
 }
 
 // exercised is the run in which the server was exercised: the first, or where that
@@ -116,12 +179,7 @@ func exercised(runs []observation) observation {
 
 // at is the first run of a moment; not done when there is none.
 func at(runs []observation, moment report.Moment) (run observation, done bool) {
-	for _, o := range runs {
-		if o.how.moment == moment {
-			return o, true
-		}
-	}
-	return observation{}, false
+	return extra{moment: moment}.in(runs)
 }
 
 // compared reports whether a run has shown what the server advertises. Calls that come
@@ -133,17 +191,12 @@ func (o observation) compared() bool {
 // begin says what a launch is for, for people.
 func begin(how launch) string {
 	switch {
-	case how.detected != nil && !how.discover && how.moment == "":
-		return fmt.Sprintf("start the server again, to talk to it on port %d", how.detected.Port)
-	case how.discover && how.moment == "":
+	case how.moment != "":
+		return "start the server again, " + how.row().how
+	case how.discover:
 		return "start the server again, for the revision without a handshake"
-	case how.moment == report.MomentRestart:
-		return "start the server again, with the files that it has left"
-	case how.moment == report.MomentIdentity:
-		return fmt.Sprintf("start the server again, as the client %q", how.identity)
-	case how.moment == report.MomentClock:
-		return "start the server again, with its clock set forward"
-	default:
-		return "start the server"
+	case how.detected != nil:
+		return fmt.Sprintf("start the server again, to talk to it on port %d", how.detected.Port)
 	}
+	return "start the server"
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,10 +9,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
+// maxAccepted bounds arguments that are kept as accepted, in bytes.
+const maxAccepted = 64 << 10
+
 // account fills in how far everything was exercised, and what was left out.
 func (s *session) account() {
 	c := &s.result.Coverage
-	c.Calls = s.tally
+	c.Calls, s.result.Accepted = s.tally, map[string]json.RawMessage{}
 	for _, t := range s.targets {
 		row := report.CapabilityCoverage{
 			Kind: t.of.Kind, Name: t.of.Name, Skipped: t.skipped,
@@ -22,6 +26,9 @@ func (s *session) account() {
 		}
 		s.result.Exercise = append(s.result.Exercise, row)
 		if t.of.Kind == report.CapabilityTool {
+			if size := len(t.again.Arguments); t.accepted > 0 && 0 < size && size <= maxAccepted {
+				s.result.Accepted[t.of.Name] = t.again.Arguments
+			}
 			c.Branches.Total += row.Branches.Total
 			c.Branches.Done += row.Branches.Done
 		}

@@ -171,6 +171,8 @@ type Result struct {
 	// Arguments are the values that each capability was called with, and those that
 	// its questions to the user were answered with.
 	Arguments map[report.Capability][]Argument
+	// Accepted are arguments that each tool accepted, by its name.
+	Accepted  map[string]json.RawMessage
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach

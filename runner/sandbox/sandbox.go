@@ -132,7 +132,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 		return nil, fmt.Errorf("find our own program: %w", err)
 	}
 	how.Env = slices.Concat(l.Env, how.Env)
-	b, err := l.begin(cfg)
+	b, err := l.begin(cfg, how)
 	if err != nil {
 		return nil, err
 	}
@@ -168,19 +168,23 @@ type box struct {
 }
 
 // begin starts the outer stage.
-func (l *Launcher) begin(cfg trace.Config) (*box, error) {
+func (l *Launcher) begin(cfg trace.Config, how audit.Start) (*box, error) {
 	mount, err := l.mountpoint()
 	if err != nil {
 		return nil, err
 	}
 	b := &box{mount: mount, said: audit.NewTail(maxSaid), gone: make(chan struct{}), abandoned: make(chan struct{})}
-	if err := b.run(cfg, l); err != nil {
+	if err := b.run(cfg, l, how); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-func (b *box) run(cfg trace.Config, l *Launcher) error {
+func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
+	network := l.Network
+	if how.Refuse {
+		network = report.NetworkDeny
+	}
 	e, err := newEnds()
 	if err != nil {
 		return err
@@ -192,7 +196,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	if l.state != nil {
 		b.cmd.ExtraFiles = append(e.theirs, l.state)
 	}
-	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), l.Network)
+	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), network)
 	err = b.cmd.Start()
 	e.closeTheirs() // the stage has them, or nobody needs them
 	if err != nil {
@@ -202,7 +206,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	if b.limits, err = confine(b.cmd.Process.Pid, cmp.Or(l.Memory, DefaultMemory)); err != nil { // it has no child yet: it waits for its plan
 		b.limits = &confinement{unbounded: []string{fmt.Sprintf("nothing bounds what the server uses: %v", err)}}
 	}
-	b.catch(e.captures, l.Network)
+	b.catch(e.captures, network)
 	b.lifeline, b.link, b.dialer, b.state = e.spec, shim.NewLink(e.link), dialer{e.dials}, e.state
 	go func() {
 		_ = b.cmd.Wait() // its state says more
@@ -215,7 +219,7 @@ func (b *box) run(cfg trace.Config, l *Launcher) error {
 	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
-		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: l.Network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
+		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly,
 	}
 	b.view = plan.view(nil)

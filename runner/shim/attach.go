@@ -64,7 +64,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 	}
-	runSinkhole, err := l.serve()
+	runSinkhole, err := l.serve(how)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +185,10 @@ func (p *process) Opened() []string { return p.watch.End() }
 // runSinkhole is the sinkhole of one run; nil where there is none.
 type runSinkhole struct{ *sinkhole.Server }
 
-func (l *Launcher) serve() (*runSinkhole, error) {
-	if l.Sinkhole == nil {
+// serve answers the server's connections. Where nobody does, the closed network of the Pod
+// refuses them.
+func (l *Launcher) serve(how audit.Start) (*runSinkhole, error) {
+	if l.Sinkhole == nil || how.Refuse {
 		return nil, nil
 	}
 	server, err := sinkhole.Serve(*l.Sinkhole)

@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// refuse makes the launch in which every connection is refused: each tool is called once,
+// with arguments that it has accepted, for what it does when there is no answer is code
+// of its own.
+func refuse(how *launch, runs []observation) {
+	how.refuse, how.once, how.listOnly = true, true, false
+	how.given = exercised(runs).result.Accepted
+}
+
+var (
+	errNoNetwork = errors.New("the server never used the network")
+	errDenied    = errors.New("every launch of this audit had every connection refused")
+	errAllowed   = errors.New("the network of this audit is that of the machine")
+)
+
+// unrefusable enters why nothing would be seen with every connection refused.
+func unrefusable(how launch, plan Plan, _ Clock, runs []observation) launch {
+	switch {
+	case plan.Network == report.NetworkDeny:
+		how.impossible = errDenied
+	case plan.Network == report.NetworkAllow:
+		how.impossible = errAllowed
+	case !slices.ContainsFunc(runs, func(o observation) bool { return slices.ContainsFunc(o.profile.Effects, leavesHere) }):
+		how.impossible = errNoNetwork
+	}
+	return how
+}
+
+// leavesHere reports whether an effect was to reach another machine, or a name server.
+func leavesHere(e profile.Effect) bool {
+	address, err := netip.ParseAddr(e.Address)
+	return (e.Kind == profile.KindConnect || e.Kind == profile.KindSend) && e.Protocol != "unix" && err == nil &&
+		(!address.IsLoopback() || e.Port == places.PortDNS)
+}
+
+// launched lists the launches for the report.
+func launched(runs []observation) (all []report.Launch) {
+	for _, o := range runs {
+		run := report.Launch{For: o.how.moment}
+		if run.For == "" {
+			run.For = report.LaunchExercise
+		}
+		if o.launched != nil {
+			run.Skipped = o.launched.Error()
+		}
+		all = append(all, run)
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// TestUnrefusable: connections are refused where there were any that could be.
+func TestUnrefusable(t *testing.T) {
+	did := func(kind profile.Kind, protocol, address string, port int) []observation {
+		o := watched()
+		o.profile.Effects = []profile.Effect{{Fact: profile.Fact{Kind: kind, Protocol: protocol, Address: address, Port: port}}}
+		return []observation{o}
+	}
+	for name, tc := range map[string]struct {
+		network report.Network
+		runs    []observation
+		want    error
+	}{
+		"a host":              {report.NetworkSinkhole, did(profile.KindConnect, "tcp", "93.184.216.34", 443), nil},
+		"a datagram":          {report.NetworkSinkhole, did(profile.KindSend, "udp", "93.184.216.34", 123), nil},
+		"a name":              {report.NetworkSinkhole, did(profile.KindSend, "udp", "127.0.0.53", 53), nil},
+		"itself":              {report.NetworkSinkhole, did(profile.KindConnect, "tcp", "127.0.0.1", 8080), errNoNetwork},
+		"a port of its own":   {report.NetworkSinkhole, did(profile.KindListen, "tcp", "0.0.0.0", 8080), errNoNetwork},
+		"nothing":             {report.NetworkSinkhole, []observation{watched()}, errNoNetwork},
+		"refused in any case": {report.NetworkDeny, did(profile.KindConnect, "tcp", "93.184.216.34", 443), errDenied},
+		"the machine's":       {report.NetworkAllow, did(profile.KindConnect, "tcp", "93.184.216.34", 443), errAllowed},
+	} {
+		if got := unrefusable(launch{}, Plan{Network: tc.network}, nil, tc.runs).impossible; !errors.Is(got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// TestRefusedIsNeverAReason: that a server does not answer without a network says nothing;
+// that nobody watched it does.
+func TestRefusedIsNeverAReason(t *testing.T) {
+	refused := func(o observation) []observation {
+		o.how = launch{moment: report.LaunchRefused, refuse: true}
+		return []observation{watched(), o}
+	}
+	exits := watched(incompleteProbe(report.ReasonServerExited, "the server exited"))
+	for name, o := range map[string]observation{"not made": {launched: errNoNetwork}, "exits": exits} {
+		if got := incomplete(refused(o)); got.Reason != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := incomplete(refused(watched(func(o *observation) { o.lost = true }))); got.Reason != report.ReasonTracerLost {
+		t.Errorf("unwatched: %+v", got)
+	}
+}
+
+// TestRefusedGoesByWhatWasAccepted: each tool is called as it was before.
+func TestRefusedGoesByWhatWasAccepted(t *testing.T) {
+	first := watched()
+	first.result.Accepted = map[string]json.RawMessage{"t": []byte(`{"a":1}`), "u": []byte(`{}`)}
+	var how launch
+	refuse(&how, []observation{first})
+	p := Plan{}
+	p.Probe.Inputs = map[string]json.RawMessage{"t": []byte(`{"a":2}`)}
+	options := p.options(how)
+	if string(options.Given["t"]) != `{"a":2}` || string(options.Given["u"]) != `{}` || options.MaxCalls != 1 {
+		t.Errorf("%+v", options)
+	}
+}
+
+// TestRefusedIsNotCompared: there may be no time for it in the next audit.
+func TestRefusedIsNotCompared(t *testing.T) {
+	o := watched()
+	o.profile.Effects = []profile.Effect{{Fact: profile.Fact{Kind: profile.KindConnect, Path: "a"}}}
+	o.how = launch{moment: report.LaunchRefused, refuse: true}
+	runs := []observation{watched(), o}
+	if seen, _ := merge(runs); len(seen.Effects) != 1 || len(repeatable(runs).Effects) != 0 || len(runs) != 2 {
+		t.Errorf("%+v", seen)
+	}
+}
