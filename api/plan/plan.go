@@ -25,6 +25,8 @@ type Plan struct {
 	Timeout Duration `json:"timeout"`
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn report.Severity `json:"failOn,omitempty"`
+	// MinAssurance is the lowest assurance of a Pass; report.DefaultMinAssurance if empty.
+	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 	// Command of the server; the launcher runs it.
 	Command []string `json:"command,omitempty"`
 	// Network is what the sandbox does with connections; Sinkhole if empty.
@@ -84,6 +86,7 @@ func (p Plan) check() error {
 	return errors.Join(
 		demand(p.Timeout.Duration > 0, "timeout: invalid value %q (want more than 0s)", p.Timeout),
 		known("failOn", p.FailOn, report.Severities),
+		known("minAssurance", p.MinAssurance, report.AssuranceLevels),
 		known("tracer", p.Tracer, Tracers),
 		known("network", p.Network, report.Networks),
 		known("transport", p.Transport, append([]report.Transport{TransportAuto}, report.Transports...)),

@@ -17,6 +17,7 @@ const (
 	ReasonOOMKilled            Reason = "OOMKilled"
 	ReasonNothingAdvertised    Reason = "NothingAdvertised"
 	ReasonNotExercised         Reason = "NotExercised"
+	ReasonWeaklyExercised      Reason = "WeaklyExercised"
 	ReasonCodeFetched          Reason = "CodeFetched"
 	ReasonCodeLoaded           Reason = "CodeLoaded"
 	ReasonNotListening         Reason = "NotListening"
@@ -138,6 +139,11 @@ var Causes = []Cause{
 	{
 		ReasonNotExercised, "spec.probe left something out, the probe knows no way to call it, or no tool accepted a call", ByRunner, RetryNever,
 		"What accepted no call was not audited: see spec.probe, and spec.server.env for keys.", false,
+	},
+	{
+		ReasonWeaklyExercised, "fewer tools accepted a call than spec.minAssurance asks for", ByRunner, RetryNever,
+		"Give the tools what they ask for (spec.outputs of the report has their refusals): keys by spec.server.env, " +
+			"arguments by spec.probe.inputs, time by spec.timeout. Or accept a verdict that rests on less: spec.minAssurance Weak.", false,
 	},
 	{
 		ReasonCodeFetched, "the server fetched code over the network when it started", ByRunner, RetryNever,

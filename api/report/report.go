@@ -39,6 +39,10 @@ type Report struct {
 	// failOn is the lowest severity that makes the verdict Fail; empty: none does.
 	// +optional
 	FailOn Severity `json:"failOn,omitempty"`
+	// assurance is how much of the server the verdict rests on; absent in reports of earlier
+	// versions.
+	// +optional
+	Assurance Assurance `json:"assurance,omitzero"`
 	// startTime of the audit.
 	StartTime Time `json:"startTime"`
 	// endTime of the audit.

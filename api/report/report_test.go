@@ -26,6 +26,7 @@ func findings(severities ...Severity) []Finding {
 
 func TestJudge(t *testing.T) {
 	lost := Incomplete{Reason: ReasonTracerLost, Message: "the tracer was killed"}
+	partial := Assurance{Level: AssurancePartial, Tools: "2/3"}
 	for name, c := range map[string]struct {
 		findings   []Finding
 		failOn     Severity
@@ -34,19 +35,48 @@ func TestJudge(t *testing.T) {
 		reason     Reason
 		message    string
 	}{
-		"nothing seen, all observed":         {nil, SeverityHigh, Incomplete{}, VerdictPass, ReasonPassed, "no findings"},
-		"below the threshold":                {findings(SeverityLow), SeverityHigh, Incomplete{}, VerdictPass, ReasonPassed, "1 finding, none at or above the threshold: 1 Low"},
+		"nothing seen, all observed":         {nil, SeverityHigh, Incomplete{}, VerdictPass, ReasonPassed, "Pass, of 2 of 3 tools: no findings"},
+		"below the threshold":                {findings(SeverityLow), SeverityHigh, Incomplete{}, VerdictPass, ReasonPassed, "Pass, of 2 of 3 tools: 1 finding, none at or above the threshold: 1 Low"},
 		"at the threshold":                   {findings(SeverityHigh, SeverityHigh, SeverityInfo), SeverityHigh, Incomplete{}, VerdictFail, ReasonFindingsAboveThreshold, "2 findings at or above High: 2 High, 1 Info"},
-		"no threshold":                       {findings(SeverityCritical), "", Incomplete{}, VerdictPass, ReasonPassed, "1 finding, none at or above the threshold: 1 Critical"},
+		"no threshold":                       {findings(SeverityCritical), "", Incomplete{}, VerdictPass, ReasonPassed, "Pass, of 2 of 3 tools: 1 finding, none at or above the threshold: 1 Critical"},
 		"incomplete is never a pass":         {nil, SeverityHigh, lost, VerdictInconclusive, ReasonTracerLost, "the tracer was killed"},
 		"incomplete without a threshold":     {nil, "", lost, VerdictInconclusive, ReasonTracerLost, "the tracer was killed"},
 		"what was seen stays seen":           {findings(SeverityHigh), SeverityHigh, lost, VerdictFail, ReasonFindingsAboveThreshold, "1 finding at or above High"},
 		"an unknown severity is the highest": {findings("Apocalyptic"), SeverityCritical, Incomplete{}, VerdictFail, ReasonFindingsAboveThreshold, "1 finding at or above Critical"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			verdict, reason, message := Judge(c.findings, c.failOn, c.incomplete)
+			verdict, reason, message := Judge(c.findings, Demand{FailOn: c.failOn}, c.incomplete, partial)
 			if verdict != c.verdict || reason != c.reason || message != c.message {
 				t.Errorf("got %s, %s, %q", verdict, reason, message)
+			}
+		})
+	}
+}
+
+// TestJudgeByAssurance: a Pass rests on enough, and a Fail stands on whatever it rests.
+func TestJudgeByAssurance(t *testing.T) {
+	weak := Assurance{Level: AssuranceWeak, Tools: "10/23", Because: []string{"13 of 23 tools never accepted a call: a", "and more"}}
+	timeout := Incomplete{Reason: ReasonTimeout, Message: "no answer"}
+	const short = "the audit rests on 10 of 23 tools, which is Weak, and Partial is required: 13 of 23 tools never accepted a call: a"
+	for name, c := range map[string]struct {
+		findings   []Finding
+		minimum    AssuranceLevel
+		incomplete Incomplete
+		rests      Assurance
+		reason     Reason
+		message    string
+	}{
+		"the default":       {nil, "", Incomplete{}, weak, ReasonWeaklyExercised, short},
+		"accepted as weak":  {nil, AssuranceWeak, Incomplete{}, weak, ReasonPassed, "Pass, of 10 of 23 tools: no findings"},
+		"more is asked for": {nil, AssuranceFull, Incomplete{}, Assurance{Level: AssurancePartial, Tools: "2/2"}, ReasonWeaklyExercised, "the audit rests on 2 of 2 tools, which is Partial, and Full is required"},
+		"without tools":     {nil, "", Incomplete{}, Assurance{Level: AssuranceFull, Tools: "0/0"}, ReasonPassed, "Pass, of a server without tools: no findings"},
+		"cut short":         {nil, "", timeout, weak, ReasonTimeout, "no answer"},
+		"findings":          {findings(SeverityHigh), "", Incomplete{}, weak, ReasonFindingsAboveThreshold, "1 finding at or above High"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, reason, message := Judge(c.findings, Demand{SeverityHigh, c.minimum}, c.incomplete, c.rests)
+			if reason != c.reason || message != c.message {
+				t.Errorf("got %s, %q", reason, message)
 			}
 		})
 	}

@@ -110,6 +110,7 @@ func TestSuppress(t *testing.T) {
 	sooner, later, idle := suppression("a.test"), suppression("a.test"), suppression("c.test")
 	later.Until = At(today.Add(2 * time.Hour))
 	by := []Suppression{sooner, later, idle}
+	rests := Assurance{Level: AssurancePartial, Tools: "2/3"}
 	at := func(now time.Time, message string, suppressed int, verdict Verdict) {
 		t.Helper()
 		marked, unused := Suppress(found, by, now)
@@ -125,22 +126,22 @@ func TestSuppress(t *testing.T) {
 		if counts := Count(marked); counts.Suppressed != suppressed || counts.Total() != 3 {
 			t.Errorf("counts %+v", counts)
 		}
-		got, _, said := Judge(marked[:1], SeverityHigh, Incomplete{})
+		got, _, said := Judge(marked[:1], Demand{FailOn: SeverityHigh}, Incomplete{}, rests)
 		if got != verdict || said != message {
 			t.Errorf("%s, %q", got, said)
 		}
-		if all, _, _ := Judge(marked, SeverityHigh, Incomplete{}); all != VerdictFail {
+		if all, _, _ := Judge(marked, Demand{FailOn: SeverityHigh}, Incomplete{}, rests); all != VerdictFail {
 			t.Errorf("with another finding: %s", all)
 		}
 	}
-	at(today, "no findings; suppressed: 1 High", 1, VerdictPass)
-	at(later.Until.Add(-time.Second), "no findings; suppressed: 1 High", 1, VerdictPass)
+	at(today, "Pass, of 2 of 3 tools: no findings; suppressed: 1 High", 1, VerdictPass)
+	at(later.Until.Add(-time.Second), "Pass, of 2 of 3 tools: no findings; suppressed: 1 High", 1, VerdictPass)
 	at(later.Until.Time, "1 finding at or above High; suppressed no more: 1 finding", 0, VerdictFail)
 	if found[0].Suppressed != nil {
 		t.Error("the list that was given is marked")
 	}
 	marked, _ := Suppress(found, by, today)
-	if v, r, said := Judge(marked[:1], SeverityHigh, Incomplete{ReasonTracerLost, "lost"}); v != VerdictInconclusive || r != ReasonTracerLost || said != "lost; suppressed: 1 High" {
+	if v, r, said := Judge(marked[:1], Demand{FailOn: SeverityHigh}, Incomplete{ReasonTracerLost, "lost"}, rests); v != VerdictInconclusive || r != ReasonTracerLost || said != "lost; suppressed: 1 High" {
 		t.Errorf("%s, %s, %q", v, r, said)
 	}
 	if said := Count(marked).String(); said != "2 High, 1 Low (1 suppressed)" {

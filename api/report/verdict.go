@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Verdict is the outcome of an audit.
 // +kubebuilder:validation:Enum=Pass;Fail;Inconclusive
@@ -42,15 +45,33 @@ type Incomplete struct {
 	Message string `json:"message,omitempty" cap:"1024"`
 }
 
+// Demand is what a Pass takes.
+type Demand struct {
+	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	FailOn Severity
+	// MinAssurance is the lowest assurance of a Pass; empty stands for DefaultMinAssurance.
+	MinAssurance AssuranceLevel
+}
+
+// DefaultMinAssurance is the lowest assurance of a Pass unless somebody says otherwise.
+const DefaultMinAssurance = AssurancePartial
+
+// Unmet returns why an audit cannot pass whatever it found: because it is incomplete, or
+// because too little of the server accepted a call.
+func (d Demand) Unmet(incomplete Incomplete, rests Assurance) Incomplete {
+	return cmp.Or(incomplete, rests.below(cmp.Or(d.MinAssurance, DefaultMinAssurance)))
+}
+
 // Judge decides the verdict of a set of findings. It is pure, and the only
 // place where a verdict is made: the runner calls it for the report, the
-// manager calls it again with the threshold of the spec.
+// manager calls it again with the demand of the spec.
 //
 // What was seen stays seen: findings at or above the threshold are a Fail even
-// when the audit was cut short. Without them an incomplete audit is
-// Inconclusive, never a Pass. Suppressed findings fail nothing, and every message
-// says how many there are; those whose suppression has expired do.
-func Judge(findings []Finding, failOn Severity, incomplete Incomplete) (Verdict, Reason, string) {
+// when the audit was cut short. Without them an incomplete audit, and one of too little
+// assurance, is Inconclusive, never a Pass. Suppressed findings fail nothing, and every
+// message says how many there are; those whose suppression has expired do.
+func Judge(findings []Finding, demand Demand, incomplete Incomplete, rests Assurance) (Verdict, Reason, string) {
+	failOn := demand.FailOn
 	counting := Counting(findings)
 	counts, aside := Count(counting), besides(findings)
 	if n := counts.AtOrAbove(failOn); n > 0 {
@@ -60,13 +81,14 @@ func Judge(findings []Finding, failOn Severity, incomplete Incomplete) (Verdict,
 		}
 		return VerdictFail, ReasonFindingsAboveThreshold, message + aside
 	}
-	if incomplete.Reason != "" {
-		return VerdictInconclusive, incomplete.Reason, incomplete.Message + aside
+	if unmet := demand.Unmet(incomplete, rests); unmet.Reason != "" {
+		return VerdictInconclusive, unmet.Reason, unmet.Message + aside
 	}
+	message := "Pass, of " + rests.Basis() + ": "
 	if counts.Total() == 0 {
-		return VerdictPass, ReasonPassed, "no findings" + aside
+		return VerdictPass, ReasonPassed, message + "no findings" + aside
 	}
-	return VerdictPass, ReasonPassed, fmt.Sprintf("%s, none at or above the threshold: %s%s",
+	return VerdictPass, ReasonPassed, message + fmt.Sprintf("%s, none at or above the threshold: %s%s",
 		plural(counts.Total(), "finding"), counts, aside)
 }
 

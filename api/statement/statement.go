@@ -73,6 +73,9 @@ type Predicate struct {
 	BehaviorDigest string          `json:"behaviorDigest,omitempty"`
 	RulesetDigest  string          `json:"rulesetDigest,omitempty"`
 	Coverage       report.Coverage `json:"coverage"`
+	// Assurance is how much of the server the verdict rests on; nil in statements of earlier
+	// versions, which is less than any that somebody asks for.
+	Assurance *report.Assurance `json:"assurance,omitempty"`
 
 	Runner  report.Component `json:"runner"`
 	Tracer  report.Component `json:"tracer"`
@@ -166,6 +169,9 @@ func New(r report.Report, of Image) (Statement, error) {
 		Coverage: r.Coverage, Runner: r.Runner, Tracer: r.Tracer, Network: r.Network,
 		StartedOn: r.StartTime.UTC(), FinishedOn: r.EndTime.UTC(),
 	}}
+	if r.Assurance.Level != "" {
+		s.Predicate.Assurance = &r.Assurance
+	}
 	for _, digest := range slices.Compact(of.Digests) {
 		s.Subject = append(s.Subject, Subject{Repository(of.Reference), map[string]string{"sha256": strings.TrimPrefix(digest, "sha256:")}})
 	}

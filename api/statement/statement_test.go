@@ -27,7 +27,7 @@ var digest = "sha256:" + strings.Repeat("a", 64)
 func aReport(change ...func(*report.Report)) report.Report {
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion, Server: report.ServerRun{Name: "notes", Command: []string{"node", "server.js"}},
-		Verdict: report.VerdictPass, Reason: report.ReasonPassed, Message: "no findings", FailOn: report.SeverityHigh,
+		Verdict: report.VerdictPass, Reason: report.ReasonPassed, Message: "Pass, of 1 of 1 tools: no findings", FailOn: report.SeverityHigh,
 		StartTime: report.At(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)), EndTime: report.At(time.Date(2026, 11, 22, 9, 1, 0, 0, time.UTC)),
 		ManifestDigest: "sha256:" + strings.Repeat("1", 64), Tracer: report.Component{Name: "strace", Version: "6.1"},
 	}

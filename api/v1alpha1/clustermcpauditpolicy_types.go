@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // ClusterMCPAuditPolicySpec says which MCP servers of the cluster are audited
 // without anybody asking for each, and which may run.
@@ -91,6 +95,11 @@ type AuditTemplate struct {
 	// failOn of the audits.
 	// +optional
 	FailOn FailOn `json:"failOn,omitempty"`
+
+	// minAssurance of the audits.
+	// +optional
+	// +kubebuilder:validation:Enum=Full;Partial;Weak
+	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
 	// timeout of the audits.
 	// +optional

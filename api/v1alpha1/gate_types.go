@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
 
 // GateLabel switches a namespace into the gate: "enabled". Only the groups that
 // docs/gate.md tells of may take it away again.
@@ -67,6 +71,13 @@ type Gate struct {
 	// +optional
 	// +kubebuilder:default=High
 	FailOn FailOn `json:"failOn,omitempty"`
+
+	// minAssurance is the lowest assurance that a verdict may rest on: Full, Partial or
+	// Weak. A verdict that records none, of an operator of an earlier version, is denied
+	// as well. Absent: any that its audit passed by.
+	// +optional
+	// +kubebuilder:validation:Enum=Full;Partial;Weak
+	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
 	// onMissing is for an image that no audit that counts has a verdict on. Also for one
 	// that is named by a tag: what was audited and what will be pulled may differ.
@@ -261,7 +272,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in a word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -285,6 +296,8 @@ const (
 	GateAltered GateReason = "Altered"
 	// GateLittleExercised: the audit passed by less exercise than the default.
 	GateLittleExercised GateReason = "LittleExercised"
+	// GateWeaklyExercised: the verdict rests on less than the policy's minAssurance.
+	GateWeaklyExercised GateReason = "WeaklyExercised"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image

@@ -13,6 +13,7 @@ const (
 	MaxTools       = 256
 	MaxDriftItems  = 32
 	MaxHistory     = 10
+	MaxBecause     = 8
 )
 
 // MCPServerAuditStatus is the outcome of the last audit and the state of the
@@ -99,6 +100,10 @@ type MCPServerAuditStatus struct {
 	// coverage is how much of what the server advertises was exercised.
 	// +optional
 	Coverage *report.Coverage `json:"coverage,omitempty"`
+
+	// assurance is how much of the server the verdict rests on.
+	// +optional
+	Assurance *report.Assurance `json:"assurance,omitempty"`
 
 	// reportRef is the full report of the last audit; empty if it made none.
 	// +optional
@@ -332,6 +337,9 @@ type HistoryEntry struct {
 	// run is the name of its report, while that is kept.
 	// +kubebuilder:validation:MaxLength=63
 	Run string `json:"run"`
+	// assurance is how much of the server the verdict rests on.
+	// +optional
+	Assurance report.AssuranceLevel `json:"assurance,omitempty"`
 	// imageDigest that was run.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`

@@ -41,6 +41,14 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:default=High
 	FailOn FailOn `json:"failOn,omitempty"`
 
+	// minAssurance is the lowest assurance of a Pass: Full, Partial (at least half of the
+	// tools accepted a call) or Weak. With a lower one the verdict is Inconclusive, for
+	// the reason WeaklyExercised.
+	// +optional
+	// +kubebuilder:default=Partial
+	// +kubebuilder:validation:Enum=Full;Partial;Weak
+	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
+
 	// timeout is how long the server may be exercised, from 10s to 1h. Pulling
 	// images does not count. The default is spelled as Go writes it back, so that
 	// a client that knows the type changes nothing by an update.
@@ -211,10 +219,11 @@ type SandboxResources struct {
 // +kubebuilder:printcolumn:name="Critical",type=integer,JSONPath=`.status.findings.critical`
 // +kubebuilder:printcolumn:name="High",type=integer,JSONPath=`.status.findings.high`
 // +kubebuilder:printcolumn:name="Risk",type=integer,JSONPath=`.status.riskScore`
-// +kubebuilder:printcolumn:name="Tools",type=integer,JSONPath=`.status.coverage.tools.listed`
+// +kubebuilder:printcolumn:name="Tools",type=string,JSONPath=`.status.assurance.tools`
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.server.image`
 // +kubebuilder:printcolumn:name="Audited",type=date,JSONPath=`.status.lastAuditTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Assurance",type=string,priority=1,JSONPath=`.status.assurance.level`
 // +kubebuilder:printcolumn:name="Called",type=integer,priority=1,JSONPath=`.status.coverage.tools.called`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.spec.server.url`
 // +kubebuilder:printcolumn:name="Next",type=string,priority=1,JSONPath=`.status.nextAuditTime`

@@ -952,6 +952,11 @@ func (in *MCPServerAuditStatus) DeepCopyInto(out *MCPServerAuditStatus) {
 		*out = new(report.Coverage)
 		**out = **in
 	}
+	if in.Assurance != nil {
+		in, out := &in.Assurance, &out.Assurance
+		*out = new(report.Assurance)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.ReportRef != nil {
 		in, out := &in.ReportRef, &out.ReportRef
 		*out = new(ReportReference)

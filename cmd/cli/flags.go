@@ -93,6 +93,24 @@ func FailOn(c *cobra.Command, to *report.Severity) {
 		})
 }
 
+// MinAssurance adds --min-assurance.
+func MinAssurance(c *cobra.Command, to *report.AssuranceLevel) {
+	words := Words(report.AssuranceLevels)
+	Enum(c, to, Flag{"min-assurance", "", Words([]report.AssuranceLevel{report.DefaultMinAssurance})[0],
+		"lowest assurance of a Pass: full, partial (half of the tools accepted a call) or weak"}, words, Named(report.AssuranceLevels))
+}
+
+// LeastAssurance adds --min-assurance to what reads verdicts that others made; the level is
+// empty for any.
+func LeastAssurance(c *cobra.Command, to *report.AssuranceLevel) {
+	words := append(Words(report.AssuranceLevels), "any")
+	Enum(c, to, Flag{"min-assurance", "", "any", "lowest assurance that the verdict may rest on: full, partial, weak or any"}, words,
+		func(word string) (report.AssuranceLevel, bool) {
+			level, ok := Named(report.AssuranceLevels)(word)
+			return level, ok || word == "any"
+		})
+}
+
 // Transport adds --transport.
 func Transport(c *cobra.Command, to *plan.Transport) {
 	Enum(c, to, Flag{"transport", "", "auto", "transport of the server: auto (stdio, or where it is seen to listen), stdio, http (streamable HTTP) or sse (HTTP+SSE)"},

@@ -80,11 +80,14 @@ type options struct {
 	noise   bool
 	tracer  plan.Tracer
 	memory  string
+	// minAssurance is the lowest assurance of a Pass.
+	minAssurance report.AssuranceLevel
 }
 
 func (o *options) flags(c *cobra.Command) {
 	o.judging.flags(c)
 	f := c.Flags()
+	cli.MinAssurance(c, &o.minAssurance)
 	o.declaring.flags(f)
 	cli.Enum(c, &o.network, cli.Flag{Name: "network", Default: "sinkhole", Usage: "sinkhole (answer every connection and record what is sent), deny (refuse) or allow"},
 		cli.Words(report.Networks), cli.Named(report.Networks))
@@ -99,6 +102,7 @@ func (o *options) flags(c *cobra.Command) {
 // plan makes the plan for the audit of a command.
 func (o *options) plan(command []string) (p audit.Plan, err error) {
 	p.Command, p.Network, p.ShowNoise, p.Env = command, o.network, o.noise, o.env
+	p.MinAssurance = o.minAssurance
 	for _, enter := range []func(*audit.Plan) error{o.judging.plan, o.declaring.plan, o.listening.plan, o.probing.plan} {
 		if err := enter(&p); err != nil {
 			return p, err

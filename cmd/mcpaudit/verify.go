@@ -15,7 +15,10 @@ import (
 )
 
 // verifying holds the flags of verify.
-type verifying struct{ key, image string }
+type verifying struct {
+	key, image   string
+	minAssurance report.AssuranceLevel // empty for any
+}
 
 // newVerify checks the envelope of a statement and prints the statement.
 func newVerify() *cobra.Command {
@@ -50,6 +53,7 @@ Exit codes:
 	}
 	c.Flags().StringVar(&o.key, "key", "", "public key of the signer: PEM, such as cosign.pub (required)")
 	c.Flags().StringVar(&o.image, "image", "", "image that the statement has to be about, as NAME@sha256:DIGEST")
+	cli.LeastAssurance(c, &o.minAssurance)
 	cli.Require(c, "key")
 	return c
 }
@@ -86,7 +90,23 @@ func (o *verifying) check(name string) (statement.Statement, error) {
 	if o.image != "" && !s.About(image.Digests[0]) {
 		return none, fmt.Errorf("%s: the statement is about %s, not about %s", name, subjects(s), image.Digests[0])
 	}
-	return s, nil
+	return s, o.checkAssurance(s)
+}
+
+// checkAssurance refuses a statement that rests on less than was asked for. One of an earlier
+// version does not say what it rests on.
+func (o *verifying) checkAssurance(s statement.Statement) error {
+	if o.minAssurance == "" {
+		return nil
+	}
+	rests := s.Predicate.Assurance
+	switch {
+	case rests == nil:
+		return fmt.Errorf("--min-assurance %s: the statement records no assurance: audit the server again", o.minAssurance)
+	case !rests.Level.AtLeast(o.minAssurance):
+		return fmt.Errorf("--min-assurance %s: the verdict rests on %s, which is %s", o.minAssurance, rests.Basis(), rests.Level)
+	}
+	return nil
 }
 
 func subjects(s statement.Statement) string {
@@ -95,6 +115,21 @@ func subjects(s statement.Statement) string {
 		all = append(all, subject.Name+"@sha256:"+subject.Digest["sha256"])
 	}
 	return strings.Join(all, ", ")
+}
+
+// verdictOf is the verdict with why. The message of a Pass is a sentence about it.
+func verdictOf(p statement.Predicate) string {
+	if p.Verdict == report.VerdictPass && strings.HasPrefix(p.Message, string(report.VerdictPass)) {
+		return p.Message
+	}
+	return fmt.Sprintf("%s (%s): %s", p.Verdict, p.Reason, p.Message)
+}
+
+func assuranceOf(rests *report.Assurance) string {
+	if rests == nil {
+		return "not recorded"
+	}
+	return strings.Join(append([]string{fmt.Sprintf("%s, of %s", rests.Level, rests.Basis())}, rests.Because...), "; ")
 }
 
 // printStatement prints a statement for people.
@@ -115,7 +150,7 @@ func printStatement(w io.Writer, s statement.Statement, compared bool) error {
 		threshold = string(p.FailOn) + " and above fail"
 	}
 	lines := [][2]string{
-		{"verdict", fmt.Sprintf("%s (%s): %s", p.Verdict, p.Reason, p.Message)}, {"findings", p.Findings.String() + "; " + threshold},
+		{"verdict", verdictOf(p)}, {"assurance", assuranceOf(p.Assurance)}, {"findings", p.Findings.String() + "; " + threshold},
 		{"command", fmt.Sprintf("%q", p.Server.Command)}, {"manifest", p.ManifestDigest}, {"rules", p.RulesetDigest},
 		{"tracer", p.Tracer.Name + " " + p.Tracer.Version}, {"audited", p.FinishedOn.UTC().Format(time.RFC3339)},
 	}

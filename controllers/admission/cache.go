@@ -52,6 +52,9 @@ func keepVerdict(object any) (any, error) {
 	audit.ManagedFields, audit.Annotations, audit.Labels, audit.OwnerReferences = nil, nil, nil, nil
 	status := &audit.Status
 	status.TopFindings, status.Tools, status.Drift, status.Coverage, status.Runner, status.ReportRef = nil, nil, nil, nil, nil, nil
+	if status.Assurance != nil {
+		status.Assurance.Because = nil
+	}
 	for i := range status.Conditions {
 		status.Conditions[i].Message = ""
 	}

@@ -20,7 +20,7 @@ type Attester interface {
 // that was run. Of an image of which that is not known there is none.
 func (r *Reconciler) attest(ctx context.Context, s *session) (attestation.Result, error) {
 	judged := *s.report
-	judged.Verdict, judged.Reason = s.outcome.Verdict, s.outcome.Reason
+	judged.Verdict, judged.Reason, judged.Assurance = s.outcome.Verdict, s.outcome.Reason, s.outcome.Assurance
 	judged.Message, judged.FailOn = cutMessage(s.outcome.Message), report.Severity(s.audit.Spec.FailOn)
 	if judged.FailOn.Rank() < 0 {
 		judged.FailOn = "" // Never

@@ -18,7 +18,7 @@ func (s *session) remember() {
 	}
 	history := []v1alpha1.HistoryEntry{{
 		Time: *status.LastAuditTime, Verdict: s.outcome.Verdict, Reason: excerpt.Line(reason, maxWord),
-		Trigger: s.run.Reason, Run: s.run.Name, ImageDigest: s.resolved, ManifestDigest: s.outcome.ManifestDigest,
+		Trigger: s.run.Reason, Run: s.run.Name, Assurance: level(s.outcome.Assurance), ImageDigest: s.resolved, ManifestDigest: s.outcome.ManifestDigest,
 	}}
 	status.History = append(history, status.History[:min(len(status.History), v1alpha1.MaxHistory-1)]...)
 }

@@ -54,7 +54,7 @@ var _ = Describe("an audit", func() {
 		Expect(a.Status.Runner).To(HaveValue(Equal(v1alpha1.Runner{Version: "v0.1.0", Tracer: "strace 6.1"})))
 		Expect(a.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerNeverAudited))
 		Expect(b.pods(ctx)).To(BeEmpty())
-		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditPassed: The audit was complete: no findings.")))
+		Expect(b.events.list()).To(ContainElement(HavePrefix("AuditPassed: Pass, of 1 of 1 tools: no findings.")))
 	})
 
 	It("fails a leaky server and says what it did", func(ctx SpecContext) {

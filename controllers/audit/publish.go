@@ -21,7 +21,7 @@ import (
 // judge finds the verdict.
 func (r *Reconciler) judge(_ context.Context, s *session) (outcome, error) {
 	in := verdict.Input{
-		FailOn: s.audit.Spec.FailOn, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
+		FailOn: s.audit.Spec.FailOn, MinAssurance: s.audit.Spec.MinAssurance, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
 		Known: s.audit.Status.BaselineDigest, KnownManifest: s.known, Change: s.change,
 		Report: s.report, Summary: s.summary, Failure: s.failure,
 	}
@@ -81,6 +81,7 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	judged := s.report.DeepCopy() // the client writes the API server's answer into what it sends
 	judged.Normalise()
 	judged.Verdict, judged.Reason, judged.Message = s.outcome.Verdict, s.outcome.Reason, cutMessage(s.outcome.Message)
+	judged.Assurance = s.outcome.Assurance
 	stored := &v1alpha1.MCPAuditReport{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.audit.Namespace, Name: s.run.Name, Labels: podspec.Labels(s.audit),

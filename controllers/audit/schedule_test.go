@@ -289,7 +289,7 @@ var _ = Describe("what comes by itself", func() {
 		Expect(a.Status.History).To(HaveLen(v1alpha1.MaxHistory))
 		Expect(a.Status.History[0]).To(Equal(v1alpha1.HistoryEntry{
 			Time: *a.Status.LastAuditTime, Verdict: v1alpha1.VerdictFail, Reason: "FindingsAboveThreshold", Trigger: v1alpha1.TriggerRequested,
-			Run: a.Status.Trigger.Run, ImageDigest: a.Status.ImageDigest, ManifestDigest: a.Status.ManifestDigest,
+			Run: a.Status.Trigger.Run, Assurance: report.AssuranceFull, ImageDigest: a.Status.ImageDigest, ManifestDigest: a.Status.ManifestDigest,
 		}))
 		Expect(a.Status.History[1]).To(And(HaveField("Reason", "NotExercised"), HaveField("Verdict", v1alpha1.VerdictInconclusive)))
 		Expect(a.Status.ConsecutiveFailures).To(BeZero())

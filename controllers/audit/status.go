@@ -30,6 +30,8 @@ const (
 	maxSuppressed     = 80
 	maxImage          = 512
 	maxAmbiguity      = 512
+	maxBecause        = 512
+	maxShare          = 32
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -52,6 +54,7 @@ func (s *session) record(rulesetDigest string) {
 	status.Findings, status.Coverage, status.Runner = nil, nil, nil
 	status.TopFindings, status.Tools, status.ReportRef = nil, nil, nil
 	status.BehaviorDigest, status.RiskScore, status.RiskLevel = "", nil, ""
+	status.Assurance = assurance(s.outcome.Assurance)
 	if s.summary != nil {
 		status.Findings = counts(s.summary.Counts)
 		status.Coverage = ptr.To(s.summary.Coverage)
@@ -84,6 +87,22 @@ func (s *session) record(rulesetDigest string) {
 	if s.halted != nil {
 		s.refuse() // the run was in progress when the spec, or the configuration, changed
 	}
+}
+
+// assurance is nil where there is none, without a report.
+func assurance(of report.Assurance) *report.Assurance {
+	if of.Level == "" {
+		return nil
+	}
+	cut := report.Assurance{Level: level(of), Tools: excerpt.Line(of.Tools, maxShare)}
+	for _, why := range of.Because[:min(len(of.Because), v1alpha1.MaxBecause)] {
+		cut.Because = append(cut.Because, excerpt.Line(why, maxBecause))
+	}
+	return &cut
+}
+
+func level(of report.Assurance) report.AssuranceLevel {
+	return report.AssuranceLevel(excerpt.Line(string(of.Level), maxWord))
 }
 
 // recordAmbiguity says whether the image could stand for another one than was run. An

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -26,6 +27,14 @@ func TestDecideByVerdicts(t *testing.T) {
 	byLast := at(func(g *v1alpha1.Gate) {
 		g.OnInconclusive, g.MaxAge = v1alpha1.ActionLastVerdict, &metav1.Duration{Duration: 24 * time.Hour}
 	})
+	half := at(func(g *v1alpha1.Gate) { g.MinAssurance = report.AssurancePartial })
+	halfByLast := at(func(g *v1alpha1.Gate) {
+		g.MinAssurance, g.OnInconclusive = report.AssurancePartial, v1alpha1.ActionLastVerdict
+	})
+	admitsInconclusive := at(func(g *v1alpha1.Gate) { g.MinAssurance, g.OnInconclusive = report.AssurancePartial, "Allow" })
+	rests := func(level report.AssuranceLevel, tools string) func(*gate.Verdict) {
+		return func(v *gate.Verdict) { v.Assurance = report.Assurance{Level: level, Tools: tools} }
+	}
 	strict := at(func(g *v1alpha1.Gate) { g.FailOn = "Low" })
 	node := []string{"node", "server.js"}
 	suppressed := func(v *gate.Verdict) { failed(v); v.Unsuppressed = v1alpha1.FindingCounts{} }
@@ -53,6 +62,17 @@ func TestDecideByVerdicts(t *testing.T) {
 		{"suppressed findings do not, where that is allowed", policyOf(trusting(v1alpha1.Trust{AuditNamespaces: "Same", AllowSuppressions: true})), runs(pinned), []*gate.Verdict{verdictOf("a", suppressed)}, "Passed", allow, "a"},
 		{"failed before it was cut short", plain, runs(pinned), []*gate.Verdict{verdictOf("a", failed, incomplete)}, "Failed", deny, "a"},
 		{"failed, and old", aDay, runs(pinned), []*gate.Verdict{verdictOf("a", failed, aged(48*time.Hour))}, "Failed", deny, "a"},
+
+		{"rests on enough", half, runs(pinned), []*gate.Verdict{verdictOf("a", rests("Partial", "2/3"))}, "Passed", allow, "a"},
+		{"rests on too little", half, runs(pinned), []*gate.Verdict{verdictOf("a", rests("Weak", "1/3"))}, "WeaklyExercised", deny, "a"},
+		{"does not say what it rests on", half, runs(pinned), []*gate.Verdict{verdictOf("a")}, "WeaklyExercised", deny, "a"},
+		{"rests on a level of the future", half, runs(pinned), []*gate.Verdict{verdictOf("a", rests("Splendid", "3/3"))}, "WeaklyExercised", deny, "a"},
+		{"rests on little, and nobody asks", plain, runs(pinned), []*gate.Verdict{verdictOf("a", rests("Weak", "1/3"))}, "Passed", allow, "a"},
+		{"rests on too little, and failed", half, runs(pinned), []*gate.Verdict{verdictOf("a", failed, rests("Weak", "1/3"))}, "Failed", deny, "a"},
+		{"one that rests on enough does", half, runs(pinned), []*gate.Verdict{verdictOf("a", rests("Weak", "1/3")), verdictOf("b", rests("Full", "3/3"))}, "Passed", allow, "b"},
+		{"inconclusive is admitted, and rests on too little", admitsInconclusive, runs(pinned), []*gate.Verdict{verdictOf("a", incomplete, rests("Weak", "1/3"))}, "WeaklyExercised", deny, "a"},
+		{"the last verdict does not say what it rested on", halfByLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed)}, "Inconclusive", deny, "a"},
+		{"the last verdict rested on enough", halfByLast, runs(pinned), []*gate.Verdict{verdictOf("a", lastPassed, func(v *gate.Verdict) { v.PassedAssurance = "Partial" })}, "Passed", warn, "a"},
 
 		{"drifted", plain, runs(pinned), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", deny, "a"},
 		{"drifted, with a warning", driftWarned, runs(pinned), []*gate.Verdict{verdictOf("a", drifted)}, "Drifted", warn, "a"},

@@ -80,6 +80,10 @@ type Verdict struct {
 	CodePaths  []string
 	// Exercise is how the server was exercised; nil if that is not known.
 	Exercise *v1alpha1.AuditedExercise
+	// Assurance is what the verdict rests on, and PassedAssurance the level that it passed by;
+	// empty if the audit records none.
+	Assurance       report.Assurance
+	PassedAssurance report.AssuranceLevel
 	// Command and Args are those of CommandDigest; nil as well if the spec has others by now.
 	Command, Args []string
 	// Complete: everything was observed. Drifted: the manifest is not the baseline's.

@@ -145,6 +145,9 @@ func (p *Policy) checkGate() error {
 		p.counting = slices.Index(severities, p.Gate.FailOn) + 1
 		check("failOn", string(p.Gate.FailOn), "Critical", "High", "Medium", "Low", "Info")
 	}
+	if p.Gate.MinAssurance != "" {
+		check("minAssurance", string(p.Gate.MinAssurance), "Full", "Partial", "Weak")
+	}
 	for _, action := range []struct{ field, word string }{
 		{"onMissing", string(p.Gate.OnMissing)}, {"onOtherCommand", string(p.Gate.OnOtherCommand)}, {"onAltered", string(p.Gate.OnAltered)},
 		{"onDrift", string(p.Gate.OnDrift)}, {"onStale", string(p.Gate.OnStale)},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -56,6 +57,7 @@ func randomVerdict(r *rand.Rand, name string) *gate.Verdict {
 			change(v)
 		}
 	}
+	v.Assurance.Level, v.PassedAssurance = pick[report.AssuranceLevel](r, "", "Full", "Partial", "Weak"), pick[report.AssuranceLevel](r, "", "Partial")
 	if r.IntN(5) == 0 {
 		v.Unsuppressed = v1alpha1.FindingCounts{}
 	}
@@ -66,7 +68,7 @@ func randomPolicy(r *rand.Rand, name string) *gate.Policy {
 	action := func() v1alpha1.GateAction { return pick(r, deny, deny, warn, allow) }
 	g := v1alpha1.Gate{
 		Mode: pick(r, v1alpha1.GateEnforce, v1alpha1.GateEnforce, v1alpha1.GateWarn, v1alpha1.GateAudit), FailOn: pick[v1alpha1.FailOn](r, "High", "Low", "Critical", "Never"),
-		OnMissing: action(), OnOtherCommand: action(), OnDrift: action(), OnStale: action(), OnAltered: pick(r, allow, allow, warn, deny),
+		MinAssurance: pick[report.AssuranceLevel](r, "", "", "Partial", "Weak"), OnMissing: action(), OnOtherCommand: action(), OnDrift: action(), OnStale: action(), OnAltered: pick(r, allow, allow, warn, deny),
 		OnInconclusive: pick(r, v1alpha1.InconclusiveAction(action()), v1alpha1.ActionLastVerdict),
 	}
 	if !often(r) {

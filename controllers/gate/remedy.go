@@ -41,6 +41,11 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		return o.Alteration.Fix
 	case v1alpha1.GateLittleExercised:
 		return "have it audited with the defaults of spec.probe and spec.sandbox"
+	case v1alpha1.GateWeaklyExercised:
+		if o.Verdict.Assurance.Level == "" {
+			return "have it audited again"
+		}
+		return show(o.Verdict) + ", which says what more of it has to be exercised"
 	case v1alpha1.GateOtherEnvironment:
 		return show(o.Verdict) + ", and give the container the same env and workingDir, or have it audited without"
 	case v1alpha1.GateOtherCommand:

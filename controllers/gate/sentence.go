@@ -124,6 +124,8 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 		return noDigest(read)
 	case v1alpha1.GateAltered, v1alpha1.GateLittleExercised:
 		return o.strict(audit, cut)
+	case v1alpha1.GateWeaklyExercised:
+		return o.weak(audit, cut)
 	}
 	return notAudited(o.Container, read, cut)
 }
@@ -134,6 +136,16 @@ func (o Opinion) strict(audit string, cut int) string {
 		return fmt.Sprintf("which was audited by %s, %s", audit, excerpt.Line(o.Alteration.What, cut))
 	}
 	return fmt.Sprintf("whose audit %s exercised it less than by default: %s", audit, excerpt.Line(littleExercised(o.Verdict.Exercise), cut))
+}
+
+// weak says how little a verdict rests on.
+func (o Opinion) weak(audit string, cut int) string {
+	rests := o.Verdict.Assurance
+	if rests.Level == "" {
+		return fmt.Sprintf("whose audit %s does not record its assurance, and the policy asks for %s", audit, o.Policy.Gate.MinAssurance)
+	}
+	return fmt.Sprintf("whose audit %s rests on %s: its assurance is %s, and the policy asks for %s", audit,
+		excerpt.Line(rests.Basis(), cut), excerpt.Line(string(rests.Level), cut), o.Policy.Gate.MinAssurance)
 }
 
 // noDigest says why no verdict is about the image that will run.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -35,6 +36,12 @@ func TestSentences(t *testing.T) {
 		verdict   *gate.Verdict
 		want      string
 	}{
+		{policyOf(gated(func(g *v1alpha1.Gate) { g.MinAssurance = "Partial" })), runs(pinned), verdictOf("notes", func(v *gate.Verdict) {
+			v.Assurance = report.Assurance{Level: "Weak", Tools: "10/23"}
+		}), `Deployment notes: container server runs ` + pinned + `, whose audit team/notes rests on 10 of 23 tools: its assurance is Weak, and the policy asks for Partial: ` +
+			`see "kubectl mcpaudit show notes -n team", which says what more of it has to be exercised (policy default).`},
+		{policyOf(gated(func(g *v1alpha1.Gate) { g.MinAssurance = "Weak" })), runs(pinned), verdictOf("notes"),
+			`Deployment notes: container server runs ` + pinned + `, whose audit team/notes does not record its assurance, and the policy asks for Weak: have it audited again (policy default).`},
 		{policyOf(), runs(tag), verdictOf("leaky", failed), `Deployment notes: container server runs registry.example/notes:1, which failed its audit team/leaky (2 High findings): ` +
 			`see "kubectl mcpaudit show leaky -n team", and run an image that passes (policy default).`},
 		{policyOf(), runs(tag), verdictOf("notes", func(v *gate.Verdict) { v.Findings.Critical, v.Findings.High = 1, 1 }), `Deployment notes: container server runs registry.example/notes:1, ` +

@@ -17,7 +17,7 @@ type standing struct {
 var (
 	actions = []v1alpha1.GateAction{v1alpha1.ActionAllow, v1alpha1.ActionWarn, v1alpha1.ActionDeny}
 	reasons = []v1alpha1.GateReason{
-		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateLittleExercised, v1alpha1.GateStale, v1alpha1.GateInconclusive,
+		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateLittleExercised, v1alpha1.GateWeaklyExercised, v1alpha1.GateStale, v1alpha1.GateInconclusive,
 		v1alpha1.GateOtherPlatform, v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered,
 		v1alpha1.GateNotAudited, v1alpha1.GateDrifted, v1alpha1.GateFailed,
 	}
@@ -49,7 +49,7 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 }
 
 // Standing returns what a policy holds a verdict for by itself: Passed, Failed, Drifted,
-// Inconclusive, Stale or LittleExercised. Of several it is the one that the policy wants most done about.
+// Inconclusive, Stale, LittleExercised or WeaklyExercised. Of several it is the one that the policy wants most done about.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
 }
@@ -62,6 +62,9 @@ func (p *Policy) standing(v *Verdict, now time.Time) standing {
 	if p.Gate.OnAltered != v1alpha1.ActionAllow && littleExercised(v.Exercise) != "" {
 		worst = worse(worst, standing{v1alpha1.GateLittleExercised, p.Gate.OnAltered})
 	}
+	if !p.assured(v) {
+		worst = worse(worst, standing{v1alpha1.GateWeaklyExercised, v1alpha1.ActionDeny})
+	}
 	if v.Halted || p.older(v.Time, now) {
 		worst = worse(worst, standing{v1alpha1.GateStale, p.Gate.OnStale})
 	}
@@ -72,6 +75,13 @@ func (p *Policy) standing(v *Verdict, now time.Time) standing {
 		worst = worse(worst, standing{v1alpha1.GateDrifted, p.Gate.OnDrift})
 	}
 	return worst
+}
+
+// assured reports whether a verdict rests on what the policy asks for. With LastVerdict the
+// verdict that counts is an earlier one, see passes.
+func (p *Policy) assured(v *Verdict) bool {
+	earlier := !v.Complete && p.Gate.OnInconclusive == v1alpha1.ActionLastVerdict
+	return p.Gate.MinAssurance == "" || earlier || v.Assurance.Level.AtLeast(p.Gate.MinAssurance)
 }
 
 // inconclusive is the standing of an audit that could not observe everything, as far as
@@ -89,6 +99,9 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 // passes reports whether what once passed by the audit's own measure did so by that of the
 // policy, which may be stricter.
 func (p *Policy) passes(v *Verdict) bool {
+	if p.Gate.MinAssurance != "" && !v.PassedAssurance.AtLeast(p.Gate.MinAssurance) {
+		return false
+	}
 	return p.counting <= slices.Index(severities, v.PassedFailOn)+1 && (p.Trust.AllowSuppressions || !v.PassedSuppressing)
 }
 

@@ -33,6 +33,9 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 		return nil
 	}
 	v.readCommand(audit)
+	if status.Assurance != nil {
+		v.Assurance = report.Assurance{Level: status.Assurance.Level, Tools: status.Assurance.Tools}
+	}
 	v.readFindings(status, audited)
 	v.Drifted = meta.IsStatusConditionFalse(status.Conditions, v1alpha1.ConditionManifestStable)
 	v.readReady(status, audited)
@@ -139,4 +142,5 @@ func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
 		return
 	}
 	v.Passed, v.PassedFailOn, v.PassedSuppressing = entry.Time.Time, cmp.Or(spec.FailOn, "High"), len(spec.Suppressions) > 0
+	v.PassedAssurance = entry.Assurance
 }

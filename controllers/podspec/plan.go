@@ -25,7 +25,7 @@ func encodePlan(in Input) (string, error) {
 	p := plan.Plan{
 		Timeout:   plan.Duration(spec.Timeout),
 		Transport: report.Transport(spec.Server.Speaks()), Port: uint16(spec.Server.Port), Path: spec.Server.Endpoint(), URL: spec.Server.URL, //nolint:gosec // the CRD bounds ports
-		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions,
+		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions, MinAssurance: spec.MinAssurance,
 	}
 	if spec.FailOn != v1alpha1.FailOnNever {
 		p.FailOn = report.Severity(spec.FailOn)

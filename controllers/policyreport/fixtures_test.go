@@ -40,7 +40,7 @@ func passed(a *v1alpha1.MCPServerAudit) {
 		Findings: &v1alpha1.FindingCounts{}, RiskScore: ptr.To[int32](0), ReportRef: &v1alpha1.ReportReference{Name: "notes-1"},
 		Trigger: &v1alpha1.Trigger{Reason: v1alpha1.TriggerNeverAudited, Run: "notes-1", SpecDigest: digest},
 	}
-	set(a, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPassed, "The audit was complete: no findings.")
+	set(a, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPassed, "Pass, of 3 of 3 tools: no findings.")
 	set(a, v1alpha1.ConditionAudited, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "Everything was observed.")
 	set(a, v1alpha1.ConditionManifestStable, metav1.ConditionTrue, v1alpha1.ReasonFirstUse, "First use.")
 }

@@ -122,6 +122,9 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 	if status.RiskScore != nil {
 		properties["riskScore"] = fmt.Sprint(*status.RiskScore)
 	}
+	if rests := status.Assurance; rests != nil {
+		properties["assurance"], properties["tools"] = string(rests.Level), rests.Tools
+	}
 	if counts := status.Findings; counts != nil {
 		all := report.Counts{
 			Critical: int(counts.Critical), High: int(counts.High), Medium: int(counts.Medium), Low: int(counts.Low), Info: int(counts.Info),

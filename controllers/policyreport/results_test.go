@@ -64,18 +64,18 @@ func TestVerdict(t *testing.T) {
 			set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonManifestDrifted, "The manifest changed.")
 		}, "fail", "high", "The manifest changed."},
 		{"inconclusive", inconclusive, "error", "high", "The tracer was lost."},
-		{"a verdict that is not known", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Status.Verdict = "Splendid" }, "error", "high", "The audit was complete: no findings."},
+		{"a verdict that is not known", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Status.Verdict = "Splendid" }, "error", "high", "Pass, of 3 of 3 tools: no findings."},
 		{"not everything seen", func(a *v1alpha1.MCPServerAudit) {
 			passed(a)
 			set(a, v1alpha1.ConditionAudited, metav1.ConditionFalse, "Timeout", "")
-		}, "error", "high", "The audit was complete: no findings."},
+		}, "error", "high", "Pass, of 3 of 3 tools: no findings."},
 		{"suspended while one is due", func(a *v1alpha1.MCPServerAudit) {
 			passed(a)
 			set(a, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "Suspended.")
 		}, "error", "high", "Suspended."},
 		{"the conditions are gone", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Status.Conditions = nil }, "error", "high", ""},
 		{"another image since", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Spec.Server.Image = "other" }, "error", "high", "The spec has changed"},
-		{"another history limit since", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Spec.Suspend = true }, "pass", "info", "The audit was complete: no findings."},
+		{"another history limit since", func(a *v1alpha1.MCPServerAudit) { passed(a); a.Spec.Suspend = true }, "pass", "info", "Pass, of 3 of 3 tools: no findings."},
 		{"failed, and another image since", func(a *v1alpha1.MCPServerAudit) { failed(a); a.Spec.Server.Image = "other" }, "fail", "critical", "2 findings"},
 	} {
 		got := build(t, test.change).Results[0]

@@ -85,9 +85,9 @@ func find(pattern, text string) map[string]bool {
 // TestReasonsHaveProducers: a reason that nothing gives is a promise that nobody keeps.
 func TestReasonsHaveProducers(t *testing.T) {
 	used := map[string]bool{}
-	for _, folder := range []string{"controllers", "runner", "cmd/runner"} {
+	for _, folder := range []string{"api/report", "controllers", "runner", "cmd/runner"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || entry.Name() == "causes.go" {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -95,10 +95,8 @@ func TestReasonsHaveProducers(t *testing.T) {
 				return err
 			}
 			ast.Inspect(file, func(node ast.Node) bool {
-				if s, ok := node.(*ast.SelectorExpr); ok {
-					if of, ok := s.X.(*ast.Ident); ok && of.Name == "report" {
-						used[s.Sel.Name] = true
-					}
+				if name, ok := node.(*ast.Ident); ok {
+					used[name.Name] = true
 				}
 				return true
 			})

@@ -34,8 +34,8 @@ func TestScopeConformant(t *testing.T) {
 		verdict          string
 		ready, readySays string
 	}{
-		"no scope":                {verdict.Input{Report: passed()}, "NoScopeDeclared", "Pass", "Passed", "The audit was complete: no findings."},
-		"within":                  {verdict.Input{Scoped: true, Report: passed()}, "WithinScope", "Pass", "Passed", "The audit was complete: no findings."},
+		"no scope":                {verdict.Input{Report: passed()}, "NoScopeDeclared", "Pass", "Passed", "Pass, of 1 of 1 tools: no findings."},
+		"within":                  {verdict.Input{Scoped: true, Report: passed()}, "WithinScope", "Pass", "Passed", "Pass, of 1 of 1 tools: no findings."},
 		"exceeded":                {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"))}, "ScopeExceeded", "Fail", "ScopeExceeded", "b.example:443"},
 		"exceeded and more":       {verdict.Input{Scoped: true, Report: passed(failed, exceeds("High"), finds("High"))}, "ScopeExceeded", "Fail", "FindingsAboveThreshold", "2 findings at or above High."},
 		"below the threshold":     {verdict.Input{Scoped: true, FailOn: "Critical", Report: passed(exceeds("High"))}, "ScopeExceeded", "Pass", "Passed", "none at or above the threshold: 1 High."},

@@ -15,9 +15,10 @@ import (
 
 // Input has what a verdict depends on.
 type Input struct {
-	// FailOn and Baseline are those of the spec.
-	FailOn   v1alpha1.FailOn
-	Baseline v1alpha1.Baseline
+	// FailOn, MinAssurance and Baseline are those of the spec.
+	FailOn       v1alpha1.FailOn
+	MinAssurance report.AssuranceLevel
+	Baseline     v1alpha1.Baseline
 	// Scoped: the spec has a declaredScope.
 	Scoped bool
 	// Known is the baseline that the status holds; empty if there is none yet.
@@ -46,6 +47,8 @@ type Outcome struct {
 	// Reason and Message are those of the report, judged again.
 	Reason  report.Reason
 	Message string
+	// Assurance is zero without a report.
+	Assurance report.Assurance
 
 	Ready           conditions.Condition
 	Audited         conditions.Condition
@@ -62,14 +65,15 @@ type Outcome struct {
 // changed manifest fail an audit that was cut short as well. Without them, what
 // could not be observed is Inconclusive.
 func Judge(in Input) Outcome {
-	incomplete := in.incomplete()
+	rests := in.assurance()
+	incomplete := in.demand().Unmet(in.incomplete(), rests)
 	manifest := in.manifestDigest()
 	held := compare(in, manifest)
 	outcome := Outcome{
 		Audited: audited(in, incomplete), ScopeConformant: conformant(in, incomplete), ManifestStable: held.stable,
-		ManifestDigest: manifest, BaselineDigest: held.baseline, Drift: held.drift,
+		ManifestDigest: manifest, BaselineDigest: held.baseline, Drift: held.drift, Assurance: rests,
 	}
-	verdict, reason, message := judge(in, incomplete)
+	verdict, reason, message := judge(in, incomplete, rests)
 	switch {
 	case verdict == report.VerdictFail:
 		outcome.Ready = conditions.False(failReason(in), failMessage(in, message, held))
@@ -77,7 +81,7 @@ func Judge(in Input) Outcome {
 		verdict, reason, message = report.VerdictFail, report.ReasonManifestDrifted, held.stable.Message
 		outcome.Ready = conditions.False(v1alpha1.ReasonManifestDrifted, message)
 	case verdict == report.VerdictPass:
-		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, "The audit was complete: "+excerpt.Sentence(message))
+		outcome.Ready = conditions.True(v1alpha1.ReasonPassed, excerpt.Sentence(message))
 	default:
 		outcome.Ready = conditions.False(readyReason(reason), fmt.Sprintf(
 			"The audit could not observe everything (%s), so it says neither yes nor no. %s",
@@ -89,7 +93,7 @@ func Judge(in Input) Outcome {
 
 // judge applies the threshold to the findings, or to the runner's own word when
 // the findings themselves were lost.
-func judge(in Input, incomplete report.Incomplete) (report.Verdict, report.Reason, string) {
+func judge(in Input, incomplete report.Incomplete, rests report.Assurance) (report.Verdict, report.Reason, string) {
 	if in.Report == nil && in.Summary != nil && in.Summary.Verdict == report.VerdictFail {
 		return report.VerdictFail, report.ReasonFindingsAboveThreshold, in.Summary.Message
 	}
@@ -97,7 +101,24 @@ func judge(in Input, incomplete report.Incomplete) (report.Verdict, report.Reaso
 	if in.Report != nil {
 		findings = in.Report.Findings
 	}
-	return report.Judge(findings, Threshold(in.FailOn), incomplete)
+	return report.Judge(findings, in.demand(), incomplete, rests)
+}
+
+func (in Input) demand() report.Demand {
+	return report.Demand{FailOn: Threshold(in.FailOn), MinAssurance: in.MinAssurance}
+}
+
+// assurance is that of the report; a runner of an earlier version has left it out. Without
+// a report an audit is incomplete, whatever is demanded.
+func (in Input) assurance() report.Assurance {
+	switch r := in.Report; {
+	case r == nil:
+		return report.Assurance{}
+	case r.Assurance.Level != "":
+		return r.Assurance
+	default:
+		return report.AssuranceOf(*r)
+	}
 }
 
 // Threshold is the severity of a FailOn; empty for Never, which nothing reaches.

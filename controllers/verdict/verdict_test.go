@@ -42,6 +42,12 @@ func finds(severities ...report.Severity) func(*report.Report) {
 	}
 }
 
+func exercised(accepted, listed int) func(*report.Report) {
+	return func(r *report.Report) {
+		r.Coverage.Tools = report.Exercised{Listed: listed, Called: listed, Accepted: accepted}
+	}
+}
+
 func says(v report.Verdict, reason report.Reason, message string) func(*report.Report) {
 	return func(r *report.Report) { r.Verdict, r.Reason, r.Message = v, reason, message }
 }
@@ -67,7 +73,12 @@ func TestJudge(t *testing.T) {
 		ready, audited string
 		message        string // a part of Ready's
 	}{
-		{"clean", verdict.Input{Report: passed()}, "Pass", "Passed", "Completed", "The audit was complete: no findings."},
+		{"clean", verdict.Input{Report: passed()}, "Pass", "Passed", "Completed", "Pass, of 1 of 1 tools: no findings."},
+		{"too little of it", verdict.Input{Report: passed(exercised(10, 23))}, "Inconclusive", "AuditInconclusive", "WeaklyExercised", "The audit rests on 10 of 23 tools, which is Weak, and Partial is required: 13 of 23 tools never accepted a call. Give the tools what they ask for"},
+		{"too little of it, and accepted", verdict.Input{MinAssurance: "Weak", Report: passed(exercised(10, 23))}, "Pass", "Passed", "Completed", "Pass, of 10 of 23 tools: no findings."},
+		{"too little of it, and findings", verdict.Input{Report: passed(exercised(1, 9), failed, finds("High"))}, "Fail", "FindingsAboveThreshold", "WeaklyExercised", "1 finding at or above High."},
+		{"what the report says it rests on", verdict.Input{Report: passed(func(r *report.Report) { r.Assurance = report.Assurance{Level: "Weak", Tools: "1/4"} })},
+			"Inconclusive", "AuditInconclusive", "WeaklyExercised", "1 of 4 tools"},
 		{"below the threshold", verdict.Input{Report: passed(finds("Medium"))}, "Pass", "Passed", "Completed", "none at or above the threshold: 1 Medium."},
 		{"at the threshold", verdict.Input{ReportName: "notes-1", Report: passed(failed, finds("High", "High"))}, "Fail", "FindingsAboveThreshold", "Completed",
 			"2 findings at or above High. [High] Tool format_note read ~/.ssh/id_rsa. [High] Tool format_note read ~/.ssh/id_rsa. The evidence is in status.topFindings and, in full, in the MCPAuditReport notes-1."},

@@ -35,6 +35,8 @@ type Plan struct {
 	Canaries canary.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn report.Severity
+	// MinAssurance is the lowest assurance of a Pass; empty: report.DefaultMinAssurance.
+	MinAssurance report.AssuranceLevel
 	// Network says what the launcher did with connections; empty: Sinkhole.
 	Network report.Network
 	// Transport is how the server is talked to, Auto if empty; Port (1 to 65535)
@@ -66,7 +68,7 @@ type Plan struct {
 // From returns what the manager asks for. Everything else of a Plan is the runner's own.
 func From(p plan.Plan) Plan {
 	return Plan{
-		Command: p.Command, FailOn: p.FailOn, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
+		Command: p.Command, FailOn: p.FailOn, MinAssurance: p.MinAssurance, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
 		Probe: p.Probe, Timeout: p.Timeout.Duration, Scope: p.Scope, Suppressions: p.Suppressions,
 	}
 }

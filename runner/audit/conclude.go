@@ -75,10 +75,12 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	} else {
 		r.Manifest.Digest = ""
 	}
+	demand := report.Demand{FailOn: plan.FailOn, MinAssurance: plan.MinAssurance}
 	unseen := cmp.Or(incomplete(runs), fetched(plan, runs), misled(plan.Env))
-	if unseen.Reason != "" {
-		r.Incomplete = &unseen
-	}
+	r.Incomplete = pointer(unseen)
+	r.Assurance = report.AssuranceOf(r)
+	unseen = demand.Unmet(unseen, r.Assurance)
+	r.Incomplete = pointer(unseen)
 	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command, Search: plan.resolvers.search}
 	r.Behavior = behavior.Of(repeatable(runs), server, unseen.Reason != "")
 	if plan.Baseline != nil {
@@ -92,8 +94,16 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	}
 	suppress(&r, plan.Suppressions, now)
 	r.Risk = score.Of(r.Findings)
-	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, plan.FailOn, unseen)
+	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, demand, unseen, r.Assurance)
 	return r
+}
+
+// pointer is nil for an audit that observed everything.
+func pointer(unseen report.Incomplete) *report.Incomplete {
+	if unseen.Reason == "" {
+		return nil
+	}
+	return &unseen
 }
 
 // merge joins what was seen in all runs: what a server did when it was started

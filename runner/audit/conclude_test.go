@@ -134,6 +134,21 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// TestMinAssurance: too few tools that accepted a call make no Pass, unless that is accepted.
+func TestMinAssurance(t *testing.T) {
+	runs := []observation{watched(func(o *observation) {
+		o.result.Coverage.Tools = report.Exercised{Listed: 3, Called: 3, Accepted: 1}
+	})}
+	r := conclude(Plan{}, runs, time.Now())
+	if r.Reason != report.ReasonWeaklyExercised || r.Incomplete == nil || r.Incomplete.Reason != r.Reason || r.Assurance.Level != report.AssuranceWeak {
+		t.Errorf("%s (%s): %+v, %+v", r.Verdict, r.Reason, r.Incomplete, r.Assurance)
+	}
+	r = conclude(Plan{MinAssurance: report.AssuranceWeak}, runs, time.Now())
+	if r.Message != "Pass, of 1 of 3 tools: no findings" || r.Incomplete != nil || r.Behavior.Digest == "" {
+		t.Errorf("%s: %s", r.Verdict, r.Message)
+	}
+}
+
 // TestFirstRunCounts: what the server did in the run that only showed that it
 // has to be talked to differently is judged, too.
 func TestFirstRunCounts(t *testing.T) {

@@ -14,9 +14,21 @@ const (
 	maxRows    = 12
 )
 
+// assurance says how much of the server the verdict rests on, and what is missing.
+func (p *page) assurance(a report.Assurance) {
+	if a.Level == "" {
+		return
+	}
+	p.line("Assurance %s, of %s", Escape(string(a.Level)), Escape(a.Basis()))
+	for _, why := range a.Because {
+		p.line("%s%s", indent, Escape(shorten(why, 240)))
+	}
+}
+
 // coverage says how much was exercised, kind by kind, and what of it stands out.
 func (p *page) coverage(r report.Report) {
 	p.line("")
+	p.assurance(r.Assurance)
 	c := r.Coverage
 	if c.Nothing() {
 		p.line("Coverage  nothing was listed")

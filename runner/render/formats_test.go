@@ -26,10 +26,10 @@ func specimens() map[string]report.Report {
 // honest is a report of which nothing is to be said.
 func honest() report.Report {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	return report.Report{
+	return assured(report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server:        report.ServerRun{Name: "notes", Version: "1.0.0", ProtocolVersion: "2025-11-25", Transport: report.TransportStdio, Command: []string{"node", "src/server.js"}},
-		Verdict:       report.VerdictPass, Reason: report.ReasonPassed, Message: "no findings", FailOn: report.SeverityHigh,
+		Verdict:       report.VerdictPass, Reason: report.ReasonPassed, Message: "Pass, of 2 of 2 tools: no findings", FailOn: report.SeverityHigh,
 		StartTime: report.At(at), EndTime: report.At(at.Add(6500 * time.Millisecond)), ManifestDigest: "sha256:00", RulesetDigest: "sha256:11",
 		Behavior: report.Behavior{Digest: "sha256:22"}, Risk: report.Risk{Level: report.RiskNone},
 		Runner: report.Component{Name: "mcpaudit", Version: "v0.4.0"}, Tracer: report.Component{Name: "strace", Version: "6.1"},
@@ -39,13 +39,19 @@ func honest() report.Report {
 			{Kind: report.CapabilityTool, Name: "format_note", Calls: report.Share{Total: 3, Done: 3}},
 			{Kind: report.CapabilityTool, Name: "clock", Calls: report.Share{Total: 3, Done: 3}},
 		},
-	}
+	})
+}
+
+// assured enters what a report rests on.
+func assured(r report.Report) report.Report {
+	r.Assurance = report.AssuranceOf(r)
+	return r
 }
 
 // suppressed passes, because what was found is accepted or too little.
 func suppressed() report.Report {
 	r := honest()
-	r.Message = "1 finding, none at or above the threshold: 1 Low; suppressed: 1 High"
+	r.Message = "Pass, of 2 of 2 tools: 1 finding, none at or above the threshold: 1 Low; suppressed: 1 High"
 	r.Findings = fail().Findings[:2]
 	r.Findings[0].Suppressed = &report.Suppressed{Reason: "telemetry of the vendor, SEC-12", Until: report.At(time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC))}
 	r.Findings[1].Suppressed = nil
@@ -70,7 +76,7 @@ func remote() report.Report {
 	r.Server.URL, r.Server.Command, r.Tracer = "https://user:secret@mcp.example.com:8443/team/mcp?key=secret", nil, report.Component{}
 	r.Verdict, r.Reason, r.Message = report.VerdictInconclusive, report.ReasonNotTraced, "the server runs elsewhere: what it does was not seen"
 	r.Incomplete = &report.Incomplete{Reason: r.Reason, Message: r.Message}
-	return r
+	return assured(r)
 }
 
 func written(t *testing.T, format string, r report.Report) []byte {

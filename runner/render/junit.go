@@ -244,7 +244,8 @@ func junitProperties(r report.Report) []junitProperty {
 	}
 	var all []junitProperty
 	for _, p := range []junitProperty{
-		{"verdict", verdict}, {"reason", string(r.Reason)}, {"risk", fmt.Sprint(r.Risk.Score)}, {"mcpaudit", r.Runner.Version},
+		{"verdict", verdict}, {"reason", string(r.Reason)}, {"risk", fmt.Sprint(r.Risk.Score)},
+		{"assurance", string(r.Assurance.Level)}, {"tools", r.Assurance.Tools}, {"mcpaudit", r.Runner.Version},
 		{"manifestDigest", r.ManifestDigest}, {"behaviorDigest", r.Behavior.Digest}, {"rulesetDigest", r.RulesetDigest},
 	} {
 		if p.Value = junitText(p.Value); p.Value != "" {

@@ -101,6 +101,12 @@ func (m *markdown) notSeen(r report.Report) {
 // facts returns what else there is to know, a line each.
 func (m *markdown) facts(r report.Report) {
 	m.section("The audit")
+	if a := r.Assurance; a.Level != "" {
+		m.line("* Assurance: **%s**, of %s", prose(brief(string(a.Level), 16)), prose(brief(a.Basis(), 64)))
+		for _, why := range a.Because {
+			m.line("  * %s", prose(brief(why, 300)))
+		}
+	}
 	c := r.Coverage
 	m.line("* %d of %d tools called, %d accepted; %s, %d accepted", c.Tools.Called, c.Tools.Listed, c.Tools.Accepted, count(c.Calls.Total, "call"), c.Calls.Done)
 	tracer := strings.TrimSpace(r.Tracer.Name + " " + r.Tracer.Version)

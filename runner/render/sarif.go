@@ -25,7 +25,15 @@ type sarifAudit struct {
 	RulesetDigest  string          `json:"rulesetDigest,omitempty"`
 	Risk           report.Risk     `json:"risk"`
 	Coverage       report.Coverage `json:"coverage"`
+	Assurance      sarifAssurance  `json:"assurance,omitzero"`
 	Findings       report.Counts   `json:"findings"`
+}
+
+// sarifAssurance is report.Assurance in plain text.
+type sarifAssurance struct {
+	Level   string   `json:"level"`
+	Tools   string   `json:"tools"`
+	Because []string `json:"because,omitempty"`
 }
 
 // sarifServer describes what was audited.
@@ -110,6 +118,10 @@ func sarifAuditOf(r report.Report) sarifAudit {
 		Risk: r.Risk, Coverage: r.Coverage, Findings: report.Count(r.Findings),
 	}
 	audit.Risk.Level, audit.Risk.Parts = report.RiskLevel(sarifPlain(string(r.Risk.Level))), nil // the parts' words are the findings' own
+	audit.Assurance = sarifAssurance{Level: sarifPlain(string(r.Assurance.Level)), Tools: sarifPlain(r.Assurance.Tools)}
+	for _, why := range r.Assurance.Because {
+		audit.Assurance.Because = append(audit.Assurance.Because, sarifPlain(why))
+	}
 	if r.Verdict == report.VerdictPass && unseen(r) != nil {
 		audit.Verdict = string(report.VerdictInconclusive)
 	}

@@ -64,7 +64,7 @@ var (
 // with those of our plugin.
 func TestColumns(t *testing.T) {
 	headers := columns(t)
-	for _, plugin := range []string{"NAME|VERDICT|REASON|RISK|FINDINGS|AUDITED|NEXT", "NAMESPACE|NAME|VERDICT|REASON|RISK|FINDINGS|AUDITED|NEXT"} {
+	for _, plugin := range []string{"NAME|VERDICT|REASON|RISK|FINDINGS|TOOLS|AUDITED|NEXT", "NAMESPACE|NAME|VERDICT|REASON|RISK|FINDINGS|TOOLS|AUDITED|NEXT"} {
 		headers[plugin] = true
 	}
 	seen := 0

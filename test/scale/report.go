@@ -82,7 +82,8 @@ func leaky() report.Report {
 	for i := range findings {
 		r.Findings = append(r.Findings, found(i, began))
 	}
-	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, r.FailOn, report.Incomplete{})
+	r.Assurance = report.AssuranceOf(r)
+	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, report.Demand{FailOn: r.FailOn}, report.Incomplete{}, r.Assurance)
 	return r
 }
 

@@ -51,10 +51,11 @@ func passed(a *v1alpha1.MCPServerAudit) {
 	a.Status.Audited = &v1alpha1.AuditedServer{Image: a.Spec.Server.Image, Digests: []v1alpha1.Digest{digest("a")}}
 	a.Status.Findings, a.Status.RiskScore, a.Status.RiskLevel = &v1alpha1.FindingCounts{}, ptr.To[int32](0), "None"
 	a.Status.Coverage = &report.Coverage{Tools: report.Exercised{Listed: 3, Called: 3, Accepted: 3}}
+	a.Status.Assurance = &report.Assurance{Level: report.AssurancePartial, Tools: "3/3", Because: []string{"2 of 9 branches of the tools' input schemas were not taken"}}
 	a.Status.LastAuditTime, a.Status.NextAuditTime = at(3*time.Minute), at(-2*time.Hour)
 	a.Status.Trigger = &v1alpha1.Trigger{Reason: v1alpha1.TriggerScheduleDue, Message: "spec.schedule says so", Run: a.Name + "-1"}
 	a.Status.Runner = &v1alpha1.Runner{Version: "v0.6.0", Tracer: "strace 6.1"}
-	set(a, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPassed, "The audit was complete: no findings.")
+	set(a, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPassed, "Pass, of 3 of 3 tools: no findings.")
 	set(a, v1alpha1.ConditionAudited, metav1.ConditionTrue, v1alpha1.ReasonCompleted, "Everything was observed.")
 	set(a, v1alpha1.ConditionManifestStable, metav1.ConditionTrue, v1alpha1.ReasonMatchesBaseline, "The manifest is the one of the baseline.")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/render"
@@ -101,12 +102,12 @@ func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string
 // heads returns the names of the columns: those of the printer columns of the CRD, where
 // they show the same.
 func (l *listing) heads() []cell {
-	heads := plain("NAME", "VERDICT", "REASON", "RISK", "FINDINGS", "AUDITED", "NEXT")
+	heads := plain("NAME", "VERDICT", "REASON", "RISK", "FINDINGS", "TOOLS", "AUDITED", "NEXT")
 	if l.all {
 		heads = append(plain("NAMESPACE"), heads...)
 	}
 	if l.output == "wide" {
-		heads = append(heads, plain("CALLED", "DRIFT", "TRIGGER", "IMAGE", "URL")...)
+		heads = append(heads, plain("ASSURANCE", "CALLED", "DRIFT", "TRIGGER", "IMAGE", "URL")...)
 	}
 	return heads
 }
@@ -119,15 +120,23 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 			return render.Verdict(a.Status.Verdict, padded, s.colour())
 		}},
 		{text: reason(a)}, {text: risk(a)}, {text: letters(a.Status.Findings)},
-		{text: ago(a.Status.LastAuditTime, now)}, {text: next(a, now)},
+		{text: assurance(a).Tools}, {text: ago(a.Status.LastAuditTime, now)}, {text: next(a, now)},
 	}
 	if l.all {
 		row = append(plain(a.Namespace), row...)
 	}
 	if l.output == "wide" {
-		row = append(row, plain(called(a), drifted(a.Status.Drift), trigger(a), cmp.Or(pinned(a), a.Spec.Server.Image), a.Spec.Server.URL)...)
+		row = append(row, plain(string(assurance(a).Level), called(a), drifted(a.Status.Drift), trigger(a), cmp.Or(pinned(a), a.Spec.Server.Image), a.Spec.Server.URL)...)
 	}
 	return row
+}
+
+// assurance is that of the last audit; zero if there is none.
+func assurance(a *v1alpha1.MCPServerAudit) report.Assurance {
+	if a.Status.Assurance == nil {
+		return report.Assurance{}
+	}
+	return *a.Status.Assurance
 }
 
 // called returns how many of the advertised tools were called: "3/4".

@@ -44,6 +44,7 @@ func (s *session) runCommand() *cobra.Command {
 	f.StringArrayVar(&r.env, "env", nil, "NAME=VALUE for the environment of the server, not for secrets; may be repeated")
 	f.StringArrayVar(&r.pullSecrets, "image-pull-secret", nil, "Secret of the namespace to pull the image with; may be repeated")
 	cli.FailOn(c, &r.failOn)
+	cli.MinAssurance(c, &r.minAssurance)
 	f.DurationVar(&r.timeout, "timeout", 5*time.Minute, "longest duration of the audit itself, 10s to 1h")
 	f.DurationVar(&r.wait, "wait", 30*time.Minute, "longest wait for the verdict, including queue and pull; 0: do not wait")
 	f.BoolVar(&r.remove, "rm", false, "delete the audit and its report after showing them")
@@ -57,6 +58,7 @@ type running struct {
 	image, name, path, output string
 	transport                 plan.Transport
 	failOn                    report.Severity
+	minAssurance              report.AssuranceLevel
 	port                      int32
 	env, pullSecrets          []string
 	timeout, wait             time.Duration
@@ -163,8 +165,9 @@ func (r *running) audit(command []string) (*v1alpha1.MCPServerAudit, error) {
 			Server: v1alpha1.Server{
 				Image: r.image, Transport: v1alpha1.Transport(r.transport.Name), Port: r.port, Path: r.path, Command: command,
 			},
-			FailOn:  cmp.Or(v1alpha1.FailOn(r.failOn), v1alpha1.FailOnNever),
-			Timeout: metav1.Duration{Duration: r.timeout},
+			FailOn:       cmp.Or(v1alpha1.FailOn(r.failOn), v1alpha1.FailOnNever),
+			MinAssurance: r.minAssurance,
+			Timeout:      metav1.Duration{Duration: r.timeout},
 		},
 	}
 	if r.name == "" {

@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 					Image: "registry.example/team/Notes:1.4@sha256:00", Transport: v1alpha1.TransportAuto,
 					Command: []string{"/notes", "--rm"}, Env: []v1alpha1.EnvVar{{Name: "A", Value: "b=c"}},
 				},
-				FailOn: "Medium", Timeout: metav1.Duration{Duration: 90 * time.Second},
+				FailOn: "Medium", MinAssurance: report.AssurancePartial, Timeout: metav1.Duration{Duration: 90 * time.Second},
 			}
 			if diff := cmp.Diff(want, sent.Spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)

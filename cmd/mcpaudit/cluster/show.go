@@ -214,6 +214,9 @@ func (v *view) facts(s *session, w io.Writer) {
 	if f := a.Status.Findings; f != nil {
 		fact("Findings", counts(f).String())
 	}
+	if rests := assurance(a); v.report == nil && rests.Level != "" { // else the coverage has it
+		fact("Assurance", fmt.Sprintf("%s, of %s", rests.Level, rests.Basis()))
+	}
 	if c := condition(a, v1alpha1.ConditionScopeConformant); c != nil && a.Spec.DeclaredScope != nil {
 		fact("Scope", c.Reason)
 	}
