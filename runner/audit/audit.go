@@ -136,6 +136,9 @@ type Process interface {
 	// They have to be taken as they come, for the server waits while they are
 	// not. The channel is closed by Stop.
 	Captures() <-chan sinkhole.Capture
+	// Call tells the sinkhole of a call, so that it learns which answers the server
+	// has a use for.
+	Call(c sinkhole.Call)
 	// Opened are the planted files that were opened, by whatever name, as the
 	// kernel has it. It is called once, after Stop.
 	Opened() []string

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -150,6 +151,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	conn := probe.Conn{
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
 		Active: builder.Active, Pending: process.Trace().Pending,
+		Calling: func(ended bool, refusal string) { process.Call(sinkhole.Call{Ended: ended, Refusal: refusal}) },
 	}
 	if plan.listens() {
 		conn.Stdin, conn.Stdout = nil, nil

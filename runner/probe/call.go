@@ -33,7 +33,11 @@ type reply struct {
 // call calls once, and answers what input the server asks for in the result; one
 // that asks again and again has not accepted the call. Errors are those of ask
 // without *rpcError, which is an answer.
-func (s *session) call(ctx context.Context, t *target, c inputs.Case) (reply, error) {
+func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
+	if told := s.wire.conn.Calling; told != nil {
+		told(false, "")
+		defer func() { told(true, got.text) }()
+	}
 	q := query{
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
 		arguments: c, limit: s.patience(), again: t.twice,

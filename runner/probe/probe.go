@@ -54,6 +54,9 @@ type Conn struct {
 	// line that is too long it gets the beginning. It must not keep the line. Over
 	// HTTP it is given each message, and what came in the place of one.
 	Received func(line []byte, end int64)
+	// Calling, when set, is told when a call begins, and when it has ended and by which
+	// error; "" is none.
+	Calling func(ended bool, refusal string)
 	// HTTP, when set, carries the conversation in place of Stdin and Stdout, which
 	// are nil then.
 	HTTP *HTTP

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -44,6 +45,38 @@ func (b *box) catch(from *os.File, network report.Network) {
 		}
 		_ = from.Close() // only read
 	}()
+}
+
+// callDeadline bounds how long the outer stage may take to be told of a call.
+const callDeadline = time.Second
+
+// call tells the sinkhole of the outer stage of a call. One that does not listen any
+// more is told no more.
+func (b *box) call(c sinkhole.Call) {
+	if b.captures == nil || b.deaf {
+		return
+	}
+	c.Refusal = c.Refusal[:min(len(c.Refusal), sinkhole.MaxRefusal)]
+	_ = b.lifeline.SetWriteDeadline(time.Now().Add(callDeadline)) // a pipe has deadlines
+	b.deaf = json.NewEncoder(b.lifeline).Encode(c) != nil
+}
+
+// follow tells the sinkhole, once there is one, of the calls that the command line makes,
+// and ends the stage when that ends.
+func follow(lifeline *json.Decoder, network <-chan *sinkholeNetwork) {
+	var answering *sinkholeNetwork
+	for {
+		var c sinkhole.Call
+		if err := lifeline.Decode(&c); err != nil {
+			os.Exit(exitBroken)
+		}
+		if answering == nil {
+			answering = <-network
+		}
+		if answering != nil {
+			answering.server.Call(c)
+		}
+	}
 }
 
 // sinkholeNetwork is the sinkhole of the outer stage.

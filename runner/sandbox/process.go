@@ -43,6 +43,9 @@ func (p *process) Opened() []string { return p.watch.End() }
 // Captures come from the sinkhole of the box.
 func (p *process) Captures() <-chan sinkhole.Capture { return p.box.captures }
 
+// Call tells the sinkhole of the box.
+func (p *process) Call(c sinkhole.Call) { p.box.call(c) }
+
 // Stop kills the server's tree and takes the box down. Stdout and stderr can be
 // read to their ends afterwards.
 func (p *process) Stop(ctx context.Context) {

@@ -165,6 +165,8 @@ type box struct {
 	// box is abandoned nobody takes them.
 	captures  chan sinkhole.Capture
 	abandoned chan struct{}
+	// deaf: the outer stage could not be told of a call.
+	deaf bool
 }
 
 // begin starts the outer stage.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -39,7 +38,7 @@ const exitBroken = 124
 
 // The descriptors of the stages besides the standard ones.
 const (
-	specFD      = 3 // outer: the spec, and then the lifeline
+	specFD      = 3 // outer: the spec, then the calls of the server; its end is that of the command line
 	outerLinkFD = 4 // outer: the shim's end of the link
 	capturesFD  = 5 // outer: what the sinkhole captures
 	stateFD     = 6 // outer: where a copy of its mounts goes
@@ -81,13 +80,12 @@ func outer([]string) (int, error) {
 	runtime.LockOSThread()
 	lifeline := os.NewFile(specFD, "lifeline")
 	var s spec
-	if err := json.NewDecoder(lifeline).Decode(&s); err != nil {
+	told := json.NewDecoder(lifeline)
+	if err := told.Decode(&s); err != nil {
 		return 0, fmt.Errorf("read the plan of the sandbox: %w", err)
 	}
-	go func() {
-		_, _ = io.Copy(io.Discard, lifeline) // ends with the command line
-		os.Exit(exitBroken)
-	}()
+	answering := make(chan *sinkholeNetwork, 1)
+	go follow(told, answering)
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return 0, fmt.Errorf("make the mounts private: %w", err)
 	}
@@ -96,6 +94,8 @@ func outer([]string) (int, error) {
 		return 0, fmt.Errorf("close the network: %w", err)
 	}
 	defer network.end()
+	answering <- network
+	close(answering)
 	dials, err := inherit(dialsFD)
 	if err != nil {
 		return 0, err

@@ -212,6 +212,13 @@ func (p *process) Captures() <-chan sinkhole.Capture {
 	return p.runSinkhole.Captures()
 }
 
+// Call tells the sinkhole of the run.
+func (p *process) Call(c sinkhole.Call) {
+	if p.runSinkhole != nil {
+		p.runSinkhole.Call(c)
+	}
+}
+
 // Notes are the shim's and the sinkhole's: the rest of the Pod is as the manager
 // made it.
 func (p *process) Notes() []string {

@@ -5,60 +5,141 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"io"
-	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // The bounds of what an answer is made from: of a request's body in bytes, of the
-// strings that come back from it, and of the requests that are remembered.
+// strings that come back from it, of the kinds of requests and of the requests outside
+// of calls that are remembered, and of the fields that callers were seen to read, in
+// all and of one kind.
 const (
-	maxEchoed   = 64 << 10
-	maxString   = 1 << 10
-	maxRequests = 4096
+	maxEchoed  = 64 << 10
+	maxString  = 1 << 10
+	maxKinds   = 1024
+	maxFixed   = 4096
+	maxFields  = 4096
+	maxPerKind = 64
+	// maxTurns is how often a kind gets another form.
+	maxTurns = 3 * forms
+	// maxRecent is how many requests of one call are remembered.
+	maxRecent = 16
 )
 
-// The forms of JSON answers, in the order in which they are tried: clients read lists
-// and objects, numbers and strings, and say nowhere which.
-const (
-	formObject = iota // of strings, with empty lists
-	formList          // empty
-	formNested        // an object of numbers, with objects within
-	formLists         // a list of such an object
-	forms
-)
+// Call is a moment of a call of the server under audit, as its client sees it.
+type Call struct {
+	// Ended: it was answered; otherwise it begins.
+	Ended bool `json:"ended,omitempty"`
+	// Refusal is the error that it was answered with.
+	Refusal string `json:"refusal,omitempty"`
+}
 
-// answers chooses the form of each JSON answer. The same request has the same answer
-// every time, so that a server which loads what it advertises looks the same when it
-// is listed again; another of the same kind has the next form.
+// Call is told of each call. What a server asked for during one that it refused is
+// answered otherwise the next time: with what the refusal says was missing, or in
+// another form.
+func (s *Server) Call(c Call) { s.answers.call(c) }
+
+// answers chooses the shape of each JSON answer. It changes by refusals alone: who is
+// content gets the same answer again. What was first asked outside of calls never
+// changes, so that a server which loads what it advertises looks the same when it is
+// listed again.
 type answers struct {
 	mu sync.Mutex
-	// kinds counts the different requests of each kind; seen has the form of each
-	// request.
-	kinds, seen map[uint64]int
+	// kinds of requests and what is known of their callers; fixed are the shapes of
+	// requests outside of calls.
+	kinds map[uint64]*shape
+	fixed map[uint64]shape
+	// calling: a call is under way. recent are the kinds that were asked for in it,
+	// the latest last. fields counts those of all kinds.
+	calling bool
+	recent  []*shape
+	fields  int
+}
+
+// shape is that of an answer: a form, how often it was changed, and fields.
+type shape struct {
+	form, turns int
+	fields      []field
 }
 
 func newAnswers() *answers {
-	return &answers{kinds: map[uint64]int{}, seen: map[uint64]int{}}
+	return &answers{kinds: map[uint64]*shape{}, fixed: map[uint64]shape{}}
 }
 
-// form returns that of the answer to a request of a kind, both as hashes.
-func (a *answers) form(kind, request uint64) int {
+// shape returns that of the answer to a request of a kind, both as hashes.
+func (a *answers) shape(kind, request uint64) shape {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	form, known := a.seen[request]
-	switch {
-	case known:
-		return form
-	case len(a.seen) >= maxRequests:
-		return formObject
+	if s, is := a.fixed[request]; is {
+		return s
 	}
-	form = a.kinds[kind] % forms
-	a.kinds[kind]++
-	a.seen[request] = form
-	return form
+	s := a.kinds[kind]
+	if s == nil {
+		if len(a.kinds) >= maxKinds {
+			return shape{}
+		}
+		s = &shape{}
+		a.kinds[kind] = s
+	}
+	now := shape{form: s.form, fields: slices.Clone(s.fields)}
+	if !a.calling {
+		if len(a.fixed) < maxFixed {
+			a.fixed[request] = now
+		}
+		return now
+	}
+	a.recent = append(slices.DeleteFunc(a.recent, func(r *shape) bool { return r == s }), s)
+	a.recent = a.recent[max(0, len(a.recent)-maxRecent):]
+	return now
+}
+
+func (a *answers) call(c Call) {
+	missing := missingFields(c.Refusal)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.Refusal != "" && a.calling {
+		a.learn(missing)
+	}
+	a.calling, a.recent = !c.Ended, nil
+}
+
+// learn changes the answers to what was asked in a call that was refused for want of
+// some fields. They belong to the latest answer that did not have them; where all had,
+// the caller reads them elsewhere in the answer. Where nothing is learned that way, the
+// latest gets another form.
+func (a *answers) learn(missing []field) {
+	learned := false
+	for _, f := range missing {
+		elsewhere := f
+		elsewhere.anywhere = true
+		learned = a.add(f) || f.path != "" && a.add(elsewhere) || learned
+	}
+	if learned || len(a.recent) == 0 {
+		return
+	}
+	if latest := a.recent[len(a.recent)-1]; latest.turns < maxTurns {
+		latest.turns++
+		latest.form = latest.turns % forms
+	}
+}
+
+// add gives a field to the latest answer that has none such; false if all have.
+func (a *answers) add(f field) bool {
+	for _, s := range slices.Backward(a.recent) {
+		if slices.Contains(s.fields, f) || len(s.fields) >= maxPerKind || a.fields >= maxFields {
+			continue
+		}
+		count := len(s.fields)
+		// What was learned of the same place before is wrong, or no longer enough.
+		s.fields = slices.DeleteFunc(s.fields, func(old field) bool { return old.path == f.path && old.anywhere == f.anywhere })
+		s.fields = append(s.fields, f)
+		a.fields += len(s.fields) - count
+		return true
+	}
+	return false
 }
 
 // word is a part of a path that is the same in all requests of a kind: not a name, a
@@ -72,12 +153,12 @@ func (t *conversation) json(r *http.Request, sent []byte) string {
 		if word.MatchString(part) {
 			kind = append(kind, part)
 		} else {
-			kind = append(kind, "*")
+			kind = append(kind, anyElement)
 		}
 	}
-	form := t.server.answers.form(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
+	s := t.server.answers.shape(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
 	url := "https://" + r.Host + r.URL.Path
-	text, err := json.Marshal(reply(form, url[:min(len(url), maxString)], sent))
+	text, err := json.Marshal(reply(s.form, url[:min(len(url), maxString)], sent, s.fields))
 	if err != nil {
 		return bodyJSON // no value of reply does that
 	}
@@ -88,64 +169,6 @@ func hash(parts ...string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, strings.Join(parts, "\x00")) // never fails
 	return h.Sum64()
-}
-
-// reply is an answer of a form, with what it says of the same fields that the request
-// sent: who creates a thing reads it back.
-func reply(form int, url string, sent []byte) any {
-	switch form {
-	case formList:
-		return []any{}
-	case formNested:
-		return nested(url, sent)
-	case formLists:
-		return []any{nested(url, sent)}
-	default:
-		return object(url, sent)
-	}
-}
-
-// moment is when everything in the answers happened.
-const moment = "2024-01-01T00:00:00Z"
-
-// object is what APIs say of a thing, and the names that they have for lists.
-func object(url string, sent []byte) map[string]any {
-	o := map[string]any{
-		"id": "1", "status": "ok", "ok": true, "success": true, "name": "note", "title": "note", "key": "note", "type": "note",
-		"description": "note", "text": "note", "content": "note", "message": "ok", "path": "note", "state": "open",
-		"url": url, "html_url": url, "web_url": url, "created_at": moment, "updated_at": moment,
-		"total": 0, "total_count": 0, "count": 0, "size": 0, "has_more": false,
-	}
-	for _, list := range []string{"data", "items", "results", "records", "values", "entries", "list", "errors", "hits", "rows"} {
-		o[list] = []any{}
-	}
-	echo(o, sent)
-	return o
-}
-
-// nested is an object whose numbers are numbers and whose fields are objects.
-func nested(url string, sent []byte) map[string]any {
-	o := object(url, sent)
-	delete(o, "errors")
-	maps.Copy(o, map[string]any{
-		"id": 1, "number": 1, "status": "OK", "done": true, "completed": true,
-		"data": object(url, nil), "result": object(url, nil), "response": object(url, nil), "user": object(url, nil),
-	})
-	return o
-}
-
-// echo sets the fields of an object that the body has too, of the same type.
-func echo(o map[string]any, sent []byte) {
-	var body map[string]any
-	if json.Unmarshal(sent, &body) != nil {
-		return
-	}
-	for name, value := range body {
-		text, isText := value.(string)
-		if _, known := o[name].(string); known && isText && len(text) <= maxString {
-			o[name] = text
-		}
-	}
 }
 
 // limited keeps the beginning of what is written to it.

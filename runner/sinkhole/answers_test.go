@@ -9,28 +9,100 @@ import (
 	"testing"
 )
 
-// TestAnswerForms: the same request has the same answer every time, and requests of a kind
-// get every form.
-func TestAnswerForms(t *testing.T) {
-	c := &conversation{server: &Server{answers: newAnswers()}}
-	ask := func(path, body string) string {
-		r := &http.Request{Method: http.MethodPost, Host: "api.example", URL: &url.URL{Path: path}}
-		return c.json(r, []byte(body))
+// asker asks answers for JSON and tells of calls.
+type asker struct{ *conversation }
+
+func newAsker() asker { return asker{&conversation{server: &Server{answers: newAnswers()}}} }
+
+func (a asker) ask(path, body string) string {
+	return a.json(&http.Request{Method: http.MethodPost, Host: "api.example", URL: &url.URL{Path: path}}, []byte(body))
+}
+
+// during asks in a call that is refused with a text, or accepted.
+func (a asker) during(path, refusal string) string {
+	a.server.Call(Call{})
+	answer := a.ask(path, "")
+	a.server.Call(Call{Ended: true, Refusal: refusal})
+	return answer
+}
+
+func TestAnswerEchoes(t *testing.T) {
+	answer := newAsker().ask("/v1/notes", `{"name":"milk","password":"hidden","total":7}`)
+	if !strings.Contains(answer, `"name":"milk"`) || strings.Contains(answer, "hidden") || !strings.Contains(answer, `"total":0`) {
+		t.Errorf("what was created is %s", answer)
 	}
-	first := ask("/v1/notes/c1", `{"name":"milk","password":"hidden","total":7}`)
-	if ask("/v1/notes/c1", `{"name":"milk","password":"hidden","total":7}`) != first {
-		t.Error("the second answer is another one")
+}
+
+// What is refused without a reason is answered in every form in turn, and what is
+// accepted in the same again.
+func TestAnswersTurn(t *testing.T) {
+	a, seen := newAsker(), map[string]bool{}
+	first := a.during("/v1/notes/1", "")
+	if a.during("/v1/notes/1", "") != first {
+		t.Error("the answer to an accepted call changes")
 	}
-	if !strings.Contains(first, `"name":"milk"`) || strings.Contains(first, "hidden") || !strings.Contains(first, `"total":0`) {
-		t.Errorf("what was created is %s", first)
+	for range forms {
+		seen[a.during("/v1/notes/1", "No notes")] = true
 	}
-	seen := map[string]bool{}
-	for call := range forms {
-		answer := ask(fmt.Sprintf("/v1/notes/c%d", call+2), "")
-		seen[answer[:min(8, len(answer))]] = true
+	if len(seen) != forms {
+		t.Errorf("%d different answers", len(seen))
 	}
-	if len(seen) < 3 { // two kinds of lists, and objects
-		t.Errorf("the answers are %v", seen)
+}
+
+// A refusal that names what was missing has it added, for all requests of that kind and
+// no other.
+func TestAnswersLearn(t *testing.T) {
+	a := newAsker()
+	before := a.during("/v1/shops/1", "")
+	a.during("/v1/notes/1", `[{"code":"invalid_type","expected":"number","path":["owner","age"]}]`)
+	var note struct {
+		Owner struct{ Age *float64 }
+	}
+	if err := json.Unmarshal([]byte(a.during("/v1/notes/2", "")), &note); err != nil || note.Owner.Age == nil {
+		t.Errorf("the age is %v, %v", note.Owner.Age, err)
+	}
+	if a.during("/v1/shops/1", "") != before {
+		t.Error("another kind has changed")
+	}
+}
+
+// Refusals of calls that asked for nothing say nothing about answers, and what was asked
+// outside of calls never changes: a list of tools may come from there.
+func TestAnswersStay(t *testing.T) {
+	a := newAsker()
+	listed := a.ask("/v1/tools", "")
+	called := a.during("/v1/notes/1", "")
+	a.server.Call(Call{})
+	a.server.Call(Call{Ended: true, Refusal: "KeyError: 'fresh'"})
+	if a.during("/v1/notes/1", "") != called {
+		t.Error("an answer changes by a refusal that it had no part in")
+	}
+	if a.during("/v1/tools", "KeyError: 'fresh'") != listed || a.ask("/v1/tools", "") != listed {
+		t.Error("what the server may advertise changes")
+	}
+}
+
+// A refusal that comes again although the field is there speaks of a part of the answer.
+func TestAnswersLearnElsewhere(t *testing.T) {
+	a := newAsker()
+	const refusal = `[{"code":"invalid_type","expected":"string","path":["colour"]}]`
+	a.during("/v1/notes/1", refusal)
+	a.during("/v1/notes/1", refusal)
+	var note struct{ Items []struct{ Colour *string } }
+	if err := json.Unmarshal([]byte(a.during("/v1/notes/1", "")), &note); err != nil || len(note.Items) == 0 || note.Items[0].Colour == nil {
+		t.Errorf("the items are %+v, %v", note.Items, err)
+	}
+}
+
+// However much a server claims to miss, the answer stays small.
+func TestAnswersStaySmall(t *testing.T) {
+	a := newAsker()
+	for i := range 2 * maxPerKind {
+		a.during("/v1/notes/1", fmt.Sprintf("TypeError: all.list%d.map is not a function", i))
+		a.during("/v1/notes/1", fmt.Sprintf(`[{"code":"x","expected":"string","path":["a%d","b","c","d","e","f","g","h"]}]`, i))
+	}
+	if size := len(a.during("/v1/notes/1", "")); size > 1<<18 {
+		t.Errorf("the answer has %d bytes", size)
 	}
 }
 
@@ -39,7 +111,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(2, []byte(`[{"name":"\ud800"}]`))
 	f.Add(3, []byte(`{"name":"`+strings.Repeat("x", 2*maxString)+`"}`))
 	f.Fuzz(func(t *testing.T, form int, sent []byte) {
-		text, err := json.Marshal(reply(form, "https://api.example/", sent))
+		text, err := json.Marshal(reply(form, "https://api.example/", sent, nil))
 		if err != nil || len(text) > 128*maxString {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}

@@ -1,0 +1,267 @@
+package sinkhole
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"strings"
+)
+
+// The forms of JSON answers, in the order in which they are tried: clients read lists
+// and objects, numbers and strings, and say nowhere which.
+const (
+	formObject = iota // of strings, with empty lists
+	formList          // empty
+	formNested        // an object of numbers, with objects within
+	formLists         // a list of such an object
+	forms
+)
+
+// moment is when everything in the answers happened.
+const moment = "2024-01-01T00:00:00Z"
+
+// reply is an answer of a form to a request for a URL whose body was sent, with the
+// fields that the caller is known to read.
+func reply(form int, url string, sent []byte, known []field) any {
+	var document any
+	switch form {
+	case formList:
+		document = []any{}
+	case formNested:
+		document = nested(url, sent)
+	case formLists:
+		document = []any{nested(url, sent)}
+	default:
+		document = object(url, sent)
+	}
+	spreads := maxSpreads
+	for _, f := range known {
+		document = f.addTo(document, url, &spreads)
+	}
+	return document
+}
+
+// object is what APIs say of a thing, the names that they have for lists, and the list
+// that the path names.
+func object(url string, sent []byte) map[string]any {
+	o := map[string]any{
+		"id": "1", "status": "ok", "ok": true, "success": true, "name": "note", "title": "note", "key": "note", "type": "note",
+		"description": "note", "text": "note", "content": "note", "message": "ok", "path": "note", "state": "open",
+		"url": url, "html_url": url, "web_url": url, "created_at": moment, "updated_at": moment,
+		"total": 0, "total_count": 0, "count": 0, "size": 0, "has_more": false,
+	}
+	for _, list := range []string{"data", "items", "results", "records", "values", "entries", "list", "rows"} {
+		o[list] = []any{}
+	}
+	if named := url[strings.LastIndexByte(url, '/')+1:]; word.MatchString(named) && strings.HasSuffix(named, "s") {
+		o[camel(named)], o[strings.ReplaceAll(named, "-", "_")] = []any{}, []any{}
+	}
+	echo(o, sent)
+	return o
+}
+
+// nested is an object whose numbers are numbers and whose fields are objects.
+func nested(url string, sent []byte) map[string]any {
+	o := object(url, sent)
+	maps.Copy(o, map[string]any{
+		"id": 1, "number": 1, "status": "OK", "done": true, "completed": true,
+		"data": object(url, nil), "result": object(url, nil), "response": object(url, nil), "user": object(url, nil),
+	})
+	return o
+}
+
+// echo sets the fields of an object that the body has too, of the same type: who
+// creates a thing reads it back.
+func echo(o map[string]any, sent []byte) {
+	var body map[string]any
+	if json.Unmarshal(sent, &body) != nil {
+		return
+	}
+	for name, value := range body {
+		text, isText := value.(string)
+		if _, known := o[name].(string); known && isText && len(text) <= maxString {
+			o[name] = text
+		}
+	}
+}
+
+// field is a part of an answer that a caller was seen to read.
+type field struct {
+	// path leads there from the root; "*" is every element of a list. anywhere: from
+	// every object of the answer.
+	path     string
+	anywhere bool
+	// kind is the type of its value: one of JSON's, or a format of JSON Schema; ""
+	// when only the name tells. literal is the value itself, in JSON.
+	kind, literal string
+}
+
+const anyElement = "*"
+
+// maxWithin is how deep "anywhere" goes, and maxSpreads how many objects of one answer
+// get a field that way.
+const (
+	maxWithin  = 3
+	maxSpreads = 512
+)
+
+// addTo returns the document with the field.
+func (f field) addTo(document any, url string, spreads *int) any {
+	steps := f.steps()
+	if _, is := document.([]any); is && len(steps) > 0 && steps[0] != anyElement {
+		steps = append([]string{anyElement}, steps...) // of what the list holds
+	}
+	if f.anywhere {
+		return f.spread(document, url, maxWithin, spreads)
+	}
+	return put(document, steps, f.value(url))
+}
+
+func (f field) steps() []string {
+	if f.path == "" {
+		return nil
+	}
+	return strings.Split(f.path, ".")
+}
+
+// spread returns a value with the field in each object that is in it, and with an
+// object in each list that was empty: callers read the first.
+func (f field) spread(at any, url string, depth int, left *int) any {
+	if *left <= 0 {
+		return at
+	}
+	switch v := at.(type) {
+	case map[string]any:
+		for name, each := range v {
+			if depth > 0 {
+				v[name] = f.spread(each, url, depth-1, left)
+			}
+		}
+		*left--
+		return put(v, f.steps(), f.value(url))
+	case []any:
+		if len(v) == 0 {
+			v = []any{map[string]any{}}
+		}
+		for i, each := range v {
+			v[i] = f.spread(each, url, depth, left)
+		}
+		return v
+	default:
+		return at
+	}
+}
+
+// put sets the value at the end of the steps and returns what it was put into, which
+// is made where it is not there. Lists and objects that fit stay as they are.
+func put(at any, steps []string, value any) any {
+	if len(steps) == 0 {
+		_, object := at.(map[string]any)
+		_, list := at.([]any)
+		_, wantObject := value.(map[string]any)
+		_, wantList := value.([]any)
+		if object && wantObject || list && wantList {
+			return at
+		}
+		return value
+	}
+	if steps[0] == anyElement {
+		list, _ := at.([]any)
+		if len(list) == 0 {
+			list = []any{nil}
+		}
+		for i := range list {
+			list[i] = put(list[i], steps[1:], value)
+		}
+		return list
+	}
+	o, is := at.(map[string]any)
+	if !is {
+		o = map[string]any{}
+	}
+	o[steps[0]] = put(o[steps[0]], steps[1:], value)
+	return o
+}
+
+// value is one that fits the field.
+func (f field) value(url string) any {
+	if f.literal != "" {
+		var value any
+		if json.Unmarshal([]byte(f.literal), &value) == nil {
+			return value
+		}
+	}
+	name := f.path[strings.LastIndexByte(f.path, '.')+1:]
+	switch strings.ToLower(f.kind) {
+	case "object", "record", "map", "dict", "dictionary", "struct", "model":
+		if f.path == "" {
+			return nested(url, nil)
+		}
+		return map[string]any{}
+	case "array", "list", "sequence", "tuple", "set":
+		return []any{}
+	case "number", "integer", "int", "float", "nan", "bigint", "int64", "float64", "u64", "i64":
+		return 1
+	case "boolean", "bool":
+		return true
+	case "null", "none":
+		return nil
+	case "datetime", "date-time", "date":
+		return moment
+	case "url", "uri":
+		return url
+	case "email":
+		return "note@example.com"
+	case "uuid", "guid":
+		return "00000000-0000-4000-8000-000000000001"
+	case "string", "str":
+		if text, is := guess(name, url).(string); is {
+			return text
+		}
+		return "note"
+	default:
+		return guess(name, url)
+	}
+}
+
+// What the name of a field says of its value.
+var (
+	timeName   = regexp.MustCompile(`(?:_at|At|_on|[dD]ate|[tT]ime|[tT]imestamp)$`)
+	urlName    = regexp.MustCompile(`(?i)(?:url|uri|href|link|website)$`)
+	numberName = regexp.MustCompile(`(?i)(?:count|total|number|size|length|limit|offset|page|pages|version|width|height|score|amount|price|duration|lat|lng|lon|latitude|longitude|index|rank|percent|iid)$`)
+	truthName  = regexp.MustCompile(`^(?:is|has|can|should|allow)(?:_|[A-Z])|^(?:ok|success|enabled|active|completed|done)$`)
+	listName   = regexp.MustCompile(`(?:[^su]s|ies|List|_list|children)$`)
+	idName     = regexp.MustCompile(`(?:^|_)(?:id|ID|gid|key|sha)$|I[dD]$`)
+	emailName  = regexp.MustCompile(`(?i)email$`)
+)
+
+// guess is a value for a field of which only the name is known.
+func guess(name, url string) any {
+	switch {
+	case timeName.MatchString(name):
+		return moment
+	case urlName.MatchString(name):
+		return url
+	case idName.MatchString(name):
+		return "1"
+	case emailName.MatchString(name):
+		return "note@example.com"
+	case truthName.MatchString(name):
+		return true
+	case numberName.MatchString(name):
+		return 1
+	case listName.MatchString(name) && name != "status" && name != "address":
+		return []any{}
+	default:
+		return "note"
+	}
+}
+
+// camel is a name of words with dashes or underscores in camel case.
+func camel(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' })
+	for i, w := range words[min(1, len(words)):] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}

@@ -1,0 +1,181 @@
+package sinkhole
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// MaxRefusal is how much of a refusal is read, in bytes.
+const MaxRefusal = 16 << 10
+
+// The bounds of what is read out of a refusal: the length of a name in bytes, the steps
+// of a path, the fields, and how deep issues lie in issues.
+const (
+	maxName     = 64
+	maxSteps    = 8
+	maxMissing  = 32
+	maxNesting  = 4
+	maxLiteral  = 256
+	maxDocument = 4 // that are looked for in one text
+)
+
+// missingFields reads in the error of a tool which fields of an answer it missed, or
+// found to be of another type. It knows the words of runtimes and of the libraries
+// that check answers, and no service's own.
+func missingFields(refusal string) []field {
+	refusal = refusal[:min(len(refusal), MaxRefusal)]
+	found := issuesIn(refusal)
+	if len(found) == 0 {
+		found = worded(refusal)
+	}
+	return found[:min(len(found), maxMissing)]
+}
+
+// issue is what Zod says of one value (its versions 3 and 4), and Pydantic's errors()
+// with other names.
+type issue struct {
+	Path       []any           `json:"path"`
+	Loc        []any           `json:"loc"`
+	Code       string          `json:"code"`
+	Type       string          `json:"type"`
+	Expected   json.RawMessage `json:"expected"`
+	Options    []any           `json:"options"`
+	Values     []any           `json:"values"`
+	Validation any             `json:"validation"`
+	Format     string          `json:"format"`
+	Unions     []struct {
+		Issues []issue `json:"issues"`
+	} `json:"unionErrors"`
+	Errors [][]issue `json:"errors"`
+}
+
+// issuesIn finds a list of issues in a text, be it in an object.
+func issuesIn(text string) []field {
+	for range maxDocument {
+		start := strings.Index(text, "[")
+		if start < 0 {
+			return nil
+		}
+		text = text[start:]
+		var issues []issue
+		if json.NewDecoder(strings.NewReader(text)).Decode(&issues) == nil {
+			if found := fieldsOf(issues, nil, maxNesting); len(found) > 0 {
+				return found
+			}
+		}
+		text = text[1:]
+	}
+	return nil
+}
+
+// fieldsOf are the fields that issues below a place speak of.
+func fieldsOf(issues []issue, at []any, depth int) (found []field) {
+	for _, i := range issues {
+		place := append(slices.Clone(at), append(i.Path, i.Loc...)...)
+		if alternative := i.alternative(); alternative != nil && depth > 0 {
+			// Those of Zod 3 have whole paths, those of version 4 begin at the union.
+			if i.Errors == nil {
+				place = at
+			}
+			found = append(found, fieldsOf(alternative, place, depth-1)...)
+			continue
+		}
+		if f, ok := i.field(place); ok {
+			found = append(found, f)
+		}
+		if len(found) >= maxMissing {
+			break
+		}
+	}
+	return found
+}
+
+// alternative is the one of a union that misses least.
+func (i issue) alternative() (least []issue) {
+	all := i.Errors
+	for _, u := range i.Unions {
+		all = append(all, u.Issues)
+	}
+	for _, issues := range all {
+		if len(issues) > 0 && (least == nil || len(issues) < len(least)) {
+			least = issues
+		}
+	}
+	return least
+}
+
+// field is the one at a place that an issue speaks of.
+func (i issue) field(place []any) (field, bool) {
+	f, ok := at(place)
+	if !ok || i.Code == "" && i.Type == "" || i.Code == "unrecognized_keys" {
+		return field{}, false
+	}
+	f.kind, f.literal = i.expected()
+	return f, len(f.literal) <= maxLiteral && (f.kind != "" || f.literal != "" || f.path != "")
+}
+
+// expected is the type, or the literal in JSON, that an issue asks for.
+func (i issue) expected() (kind, literal string) {
+	var expected string
+	isText := json.Unmarshal(i.Expected, &expected) == nil
+	validation, _ := i.Validation.(string)
+	switch options := append(i.Options, i.Values...); {
+	case i.Code == "invalid_literal":
+		return "", string(i.Expected)
+	case len(options) > 0:
+		text, _ := json.Marshal(options[0]) // it was JSON before
+		return "", string(text)
+	case isText && strings.HasPrefix(expected, "'"): // of an enumeration: 'a' | 'b'
+		first, _, _ := strings.Cut(expected, "|")
+		return "", quoted(strings.Trim(strings.TrimSpace(first), "'"))
+	case i.Loc != nil:
+		return checked[i.Type], ""
+	case i.Code == "too_small" || i.Code == "too_big":
+		return i.Type, ""
+	default:
+		return cmp.Or(expected, i.Format, validation), ""
+	}
+}
+
+// at is the field at the end of steps of strings and numbers.
+func at(steps []any) (field, bool) {
+	if len(steps) > maxSteps {
+		return field{}, false
+	}
+	names := make([]string, 0, len(steps))
+	for _, s := range steps {
+		switch s := s.(type) {
+		case string:
+			if !name.MatchString(s) {
+				return field{}, false
+			}
+			names = append(names, s)
+		case float64:
+			names = append(names, anyElement)
+		default:
+			return field{}, false
+		}
+	}
+	return field{path: strings.Join(names, ".")}, true
+}
+
+// name is that of a field as far as it can be a step of a path.
+var name = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z_$@][\w$@-]{0,%d}$`, maxName-1))
+
+func quoted(text string) string {
+	literal, _ := json.Marshal(text) // never fails for a string
+	return string(literal)
+}
+
+// checked has what Pydantic's types of errors (pydantic-core, error types) say was
+// expected.
+var checked = map[string]string{
+	"string_type": "string", "int_type": "integer", "int_parsing": "integer", "float_type": "number", "float_parsing": "number",
+	"bool_type": "boolean", "bool_parsing": "boolean", "list_type": "array", "dict_type": "object", "model_type": "object",
+	"model_attributes_type": "object", "datetime_type": "datetime", "datetime_parsing": "datetime", "datetime_from_date_parsing": "datetime",
+	"url_parsing": "url", "url_type": "url", "uuid_parsing": "uuid", "uuid_type": "uuid",
+}

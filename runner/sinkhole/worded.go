@@ -1,0 +1,140 @@
+package sinkhole
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Parts of the sentences that say what an answer misses: a path such as a.b[0].c, and
+// a value that was expected, be it a type or a literal.
+const (
+	pathWords = `([A-Za-z_$][\w$]*(?:\.[\w$]+|\[\d*\])*|\[\d+\](?:\.[\w$]+|\[\d*\])*)`
+	valueWord = `("[^"]{0,64}"|[A-Za-z]+)`
+)
+
+// sentence is a way to say what is missing. Of its groups, path, value and name say
+// which has what; 0 is none.
+type sentence struct {
+	says              *regexp.Regexp
+	path, value, name int
+	// root: it speaks of the whole answer. kind is the type that it asks for.
+	root bool
+	kind string
+}
+
+// sentences are those of Zod's and Pydantic's texts, of Python, Node.js, Go, and of the
+// checkers of JSON Schema, in the order in which they are looked for.
+var sentences = []sentence{
+	{says: regexp.MustCompile(`\b[Ee]xpected ` + valueWord + `(?:, received [\w ]+)?\s*(?:→ )?at ` + pathWords), value: 1, path: 2},
+	{says: regexp.MustCompile(`[Ii]nvalid option: expected one of ` + valueWord + `[^\n]*? at ` + pathWords), value: 1, path: 2},
+	{says: regexp.MustCompile(pathWords + `: [Ii]nvalid option: expected one of ` + valueWord), path: 1, value: 2},
+	{says: regexp.MustCompile(pathWords + `: [Ee]xpected ` + valueWord + `,? (?:but )?received`), path: 1, value: 2},
+	{says: regexp.MustCompile(pathWords + `: Required\b`), path: 1},
+	{says: regexp.MustCompile(`\bRequired at "?` + pathWords), path: 1},
+	{says: regexp.MustCompile(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
+	{says: regexp.MustCompile(`\bKeyError: '([\w$-]{1,64})'`), name: 1},
+	{says: regexp.MustCompile(`(?:^|: )'([A-Za-z_][\w$-]{0,63})'$`), name: 1},
+	{says: regexp.MustCompile(`(?i)\b(?:missing|required)(?: required)? (?:property|field|key|attribute|parameter):? ['"` + "`" + `]?([A-Za-z_][\w$]{0,63})`), name: 1},
+	{says: regexp.MustCompile(`must have required property '([\w$-]{1,64})'`), name: 1},
+	{says: regexp.MustCompile(`'([\w$-]{1,64})' is a required property`), name: 1},
+	{says: regexp.MustCompile(`Go struct field \w+\.([\w.]{1,128}) of type (\[\]|[\w.]+)`), path: 1, value: 2},
+	{says: regexp.MustCompile(`cannot unmarshal (?:object|string|number|bool) into Go value of type \[\]`), root: true, kind: "array"},
+	{says: regexp.MustCompile(`cannot unmarshal (?:array|string|number|bool) into Go value of type `), root: true, kind: "object"},
+	{says: regexp.MustCompile(`'Array<|[Ee]xpected (?:array|list|an array),? (?:but )?(?:received|got) object|invalid type: map, expected a sequence`), root: true, kind: "array"},
+	{says: regexp.MustCompile(`list indices must be integers or slices, not str|'list' object has no attribute '(?:get|items|keys)'|` +
+		`[Ee]xpected (?:object|an object|dict),? (?:but )?(?:received|got) (?:array|list)|invalid type: sequence, expected (?:a map|struct)`), root: true, kind: "object"},
+	{says: regexp.MustCompile(`Cannot read propert(?:y|ies) of (?:undefined|null) \(reading '([\w$]{1,64})'\)`), name: 1},
+	{says: regexp.MustCompile(`Cannot destructure property '([\w$]{1,64})' of`), name: 1},
+	{says: regexp.MustCompile(`\b([A-Za-z_$][\w$]{0,63})\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},
+	{says: regexp.MustCompile(`\.([A-Za-z_$][\w$]{0,63}) is not iterable`), name: 1, kind: "array"},
+}
+
+// ofLists are the methods and properties that lists have: who reads one of what is not
+// there names no field.
+var ofLists = []string{
+	"map", "filter", "forEach", "length", "slice", "join", "find", "some", "every", "reduce", "sort", "flatMap", "push", "concat", "includes",
+	"entries", "indexOf", "reverse", "at", "splice",
+}
+
+// ofTexts are those that strings have.
+var ofTexts = []string{
+	"split", "toLowerCase", "toUpperCase", "trim", "replace", "startsWith", "endsWith", "substring", "match", "toString", "toFixed", "toISOString", "toLocaleString",
+}
+
+// prefix is what Zod 4 begins its messages with; notField are words before a colon that
+// name none.
+var (
+	prefix   = regexp.MustCompile(`[Ii]nvalid input: `)
+	notField = regexp.MustCompile(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)
+)
+
+// worded reads fields out of the words of a refusal.
+func worded(refusal string) (found []field) {
+	refusal = prefix.ReplaceAllLiteralString(refusal, "")
+	for _, s := range sentences {
+		for _, match := range s.says.FindAllStringSubmatch(refusal, maxMissing) {
+			if f, ok := s.field(match); ok && !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
+		if len(found) > 0 {
+			return found // what comes later says less
+		}
+	}
+	return nil
+}
+
+func (s sentence) field(match []string) (field, bool) {
+	f := field{kind: s.kind}
+	switch {
+	case s.root:
+		return f, true
+	case s.name > 0:
+		f.path, f.anywhere = match[s.name], true
+		if slices.Contains(ofLists, f.path) || slices.Contains(ofTexts, f.path) || !name.MatchString(f.path) {
+			return field{}, false
+		}
+	default:
+		steps := stepsOf(match[s.path])
+		f.path = strings.Join(steps, ".")
+		if len(steps) > maxSteps || notField.MatchString(f.path) || slices.ContainsFunc(steps, func(step string) bool { return step != anyElement && !name.MatchString(step) }) {
+			return field{}, false
+		}
+	}
+	if s.value > 0 {
+		f.kind, f.literal = expected(match[s.value])
+	}
+	return f, true
+}
+
+// expected is the type, or the literal in JSON, that a word of a refusal asks for.
+func expected(value string) (kind, literal string) {
+	switch {
+	case strings.HasPrefix(value, `"`):
+		return "", value
+	case checked[value] != "":
+		return checked[value], ""
+	case value == "[]":
+		return "array", ""
+	case strings.Contains(value, "."): // a type of a package of Go
+		return "object", ""
+	case strings.Contains(value, "_"): // what else Pydantic finds says nothing of the type
+		return "", ""
+	default:
+		return value, ""
+	}
+}
+
+// stepsOf are those of a path such as a.b[0].c and a.0.c.
+func stepsOf(path string) []string {
+	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
+	var steps []string
+	for _, step := range strings.Split(strings.Trim(path, "."), ".") {
+		if step == "" || step[0] >= '0' && step[0] <= '9' {
+			step = anyElement
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
