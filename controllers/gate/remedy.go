@@ -31,10 +31,7 @@ func (d *decider) remedy(o Opinion, read *image) string {
 	case v1alpha1.GateInconclusive, v1alpha1.GateStale, v1alpha1.GatePassed:
 		return show(o.Verdict)
 	case v1alpha1.GateOtherPlatform:
-		if d.subject.Architecture == o.Verdict.Architecture {
-			return "pin its Pods to kubernetes.io/os linux as well"
-		}
-		return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(o.Verdict.Architecture, 32))
+		return d.pinPods(o.Verdict)
 	case v1alpha1.GateNoDigest:
 		return pin(o)
 	case v1alpha1.GateAltered:
@@ -42,10 +39,7 @@ func (d *decider) remedy(o Opinion, read *image) string {
 	case v1alpha1.GateLittleExercised:
 		return "have it audited with the defaults of spec.probe and spec.sandbox"
 	case v1alpha1.GateWeaklyExercised:
-		if o.Verdict.Assurance.Level == "" {
-			return "have it audited again"
-		}
-		return show(o.Verdict) + ", which says what more of it has to be exercised"
+		return exercise(o.Verdict)
 	case v1alpha1.GateOtherEnvironment:
 		return show(o.Verdict) + ", and give the container the same env and workingDir, or have it audited without"
 	case v1alpha1.GateOtherCommand:
@@ -57,6 +51,22 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		return "name one"
 	}
 	return d.audit(o)
+}
+
+// pinPods keeps the Pods of a workload to the platform that was audited.
+func (d *decider) pinPods(v *Verdict) string {
+	if d.subject.Architecture == v.Architecture {
+		return "pin its Pods to kubernetes.io/os linux as well"
+	}
+	return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(v.Architecture, 32))
+}
+
+// exercise returns how a server gets an assurance that is high enough.
+func exercise(v *Verdict) string {
+	if v.Assurance.Level == "" {
+		return "have it audited again"
+	}
+	return show(v) + ", which says what more of it has to be exercised"
 }
 
 // pin names the image by the digest that its verdict is about.

@@ -101,11 +101,7 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 	}
 	switch o.Reason {
 	case v1alpha1.GatePassed:
-		if o.Action == v1alpha1.ActionWarn {
-			return fmt.Sprintf("whose audit %s could not observe everything (%s), and passed on %s", audit,
-				excerpt.Line(o.Verdict.Reason, cut), o.Verdict.Passed.UTC().Format(time.DateOnly))
-		}
-		return "which passed its audit " + audit
+		return o.passed(audit, cut)
 	case v1alpha1.GateFailed:
 		return fmt.Sprintf("which failed its audit %s (%s)", audit, o.Policy.findings(o.Verdict))
 	case v1alpha1.GateDrifted:
@@ -128,6 +124,15 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 		return o.weak(audit, cut)
 	}
 	return notAudited(o.Container, read, cut)
+}
+
+// passed says that an image passed, and when where its last audit was Inconclusive.
+func (o Opinion) passed(audit string, cut int) string {
+	if o.Action == v1alpha1.ActionWarn {
+		return fmt.Sprintf("whose audit %s could not observe everything (%s), and passed on %s", audit,
+			excerpt.Line(o.Verdict.Reason, cut), o.Verdict.Passed.UTC().Format(time.DateOnly))
+	}
+	return "which passed its audit " + audit
 }
 
 // strict says what a policy found that is strict.
