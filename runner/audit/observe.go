@@ -151,7 +151,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	conn := probe.Conn{
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
 		Active: builder.Active, Pending: process.Trace().Pending,
-		Calling: func(ended bool, refusal string) { process.Call(sinkhole.Call{Ended: ended, Refusal: refusal}) },
+		Calling: func(c probe.Calling) {
+			process.Call(sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal})
+		},
 	}
 	if plan.listens() {
 		conn.Stdin, conn.Stdout = nil, nil

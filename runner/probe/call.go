@@ -35,8 +35,8 @@ type reply struct {
 // without *rpcError, which is an answer.
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
 	if told := s.wire.conn.Calling; told != nil {
-		told(false, "")
-		defer func() { told(true, got.text) }()
+		told(Calling{Arguments: c.Arguments})
+		defer func() { told(Calling{Ended: true, Refusal: got.text}) }()
 	}
 	q := query{
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),

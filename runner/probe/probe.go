@@ -54,12 +54,19 @@ type Conn struct {
 	// line that is too long it gets the beginning. It must not keep the line. Over
 	// HTTP it is given each message, and what came in the place of one.
 	Received func(line []byte, end int64)
-	// Calling, when set, is told when a call begins, and when it has ended and by which
-	// error; "" is none.
-	Calling func(ended bool, refusal string)
+	// Calling, when set, is told when a call begins and when it has ended.
+	Calling func(Calling)
 	// HTTP, when set, carries the conversation in place of Stdin and Stdout, which
 	// are nil then.
 	HTTP *HTTP
+}
+
+// Calling is a moment of a call: its beginning, with the arguments, or its end, with the
+// error that it was answered with; "" is none.
+type Calling struct {
+	Arguments json.RawMessage
+	Ended     bool
+	Refusal   string
 }
 
 // HTTP is a server that listens.

@@ -56,7 +56,7 @@ func (b *box) call(c sinkhole.Call) {
 	if b.captures == nil || b.deaf {
 		return
 	}
-	c.Refusal = c.Refusal[:min(len(c.Refusal), sinkhole.MaxRefusal)]
+	c.Arguments, c.Refusal = c.Arguments[:min(len(c.Arguments), sinkhole.MaxRefusal)], c.Refusal[:min(len(c.Refusal), sinkhole.MaxRefusal)]
 	_ = b.lifeline.SetWriteDeadline(time.Now().Add(callDeadline)) // a pipe has deadlines
 	b.deaf = json.NewEncoder(b.lifeline).Encode(c) != nil
 }

@@ -25,12 +25,17 @@ const (
 	maxPerKind = 64
 	// maxTurns is how often a kind gets another form.
 	maxTurns = 3 * forms
+	// maxArguments is how many words of the arguments of a call are known.
+	maxArguments = 512
 	// maxRecent is how many requests of one call are remembered.
 	maxRecent = 16
 )
 
 // Call is a moment of a call of the server under audit, as its client sees it.
 type Call struct {
+	// Arguments are those of a call that begins, as JSON. What they name in a path makes
+	// no request of another kind.
+	Arguments string `json:"arguments,omitempty"`
 	// Ended: it was answered; otherwise it begins.
 	Ended bool `json:"ended,omitempty"`
 	// Refusal is the error that it was answered with.
@@ -54,9 +59,11 @@ type answers struct {
 	fixed map[uint64]shape
 	// calling: a call is under way. recent are the kinds that were asked for in it,
 	// the latest last. fields counts those of all kinds.
+	// given are the words in the arguments of the call.
 	calling bool
 	recent  []*shape
 	fields  int
+	given   map[string]bool
 }
 
 // shape is that of an answer: a form, how often it was changed, and fields.
@@ -103,7 +110,23 @@ func (a *answers) call(c Call) {
 	if c.Refusal != "" && a.calling {
 		a.learn(missing)
 	}
-	a.calling, a.recent = !c.Ended, nil
+	a.calling, a.recent, a.given = !c.Ended, nil, map[string]bool{}
+	for _, word := range argument.FindAllString(c.Arguments[:min(len(c.Arguments), MaxRefusal)], maxArguments) {
+		a.given[word] = true
+	}
+}
+
+// kind are the parts of a path that all requests of a kind have.
+func (a *answers) kind(path string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if !word.MatchString(part) || a.given[part] {
+			parts[i] = anyElement
+		}
+	}
+	return parts
 }
 
 // learn changes the answers to what was asked in a call that was refused for want of
@@ -143,22 +166,26 @@ func (a *answers) add(f field) bool {
 }
 
 // word is a part of a path that is the same in all requests of a kind: not a name, a
-// number or an identifier of something.
-var word = regexp.MustCompile(`^(?:[a-z][a-z_-]{1,20}|v\d+)$`)
+// number or an identifier of something. argument is a word in arguments that a part of
+// a path may be made of.
+var (
+	word     = regexp.MustCompile(`^(?:[a-z][a-z_-]{1,20}|v\d+)$`)
+	argument = regexp.MustCompile(`[a-z][a-z_-]{1,20}`)
+)
 
 // json returns the answer to a request whose body was sent.
 func (t *conversation) json(r *http.Request, sent []byte) string {
-	kind := []string{r.Method, r.Host}
-	for _, part := range strings.Split(r.URL.Path, "/") {
-		if word.MatchString(part) {
-			kind = append(kind, part)
-		} else {
-			kind = append(kind, anyElement)
-		}
+	kind := append([]string{r.Method, r.Host}, t.server.answers.kind(r.URL.Path)...)
+	url := "https://" + r.Host + r.URL.Path
+	a := asked{url: url[:min(len(url), maxString)], sent: sent}
+	if query, text := graphQL(sent); query != nil {
+		kind = append(kind, text)
+		a.document = func() any { return answerGraphQL(query, a.url) }
+	} else if document(r, sent) != nil {
+		a.document = func() any { return document(r, sent) }
 	}
 	s := t.server.answers.shape(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
-	url := "https://" + r.Host + r.URL.Path
-	text, err := json.Marshal(reply(s.form, url[:min(len(url), maxString)], sent, s.fields))
+	text, err := json.Marshal(a.reply(s.form, s.fields))
 	if err != nil {
 		return bodyJSON // no value of reply does that
 	}

@@ -111,7 +111,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(2, []byte(`[{"name":"\ud800"}]`))
 	f.Add(3, []byte(`{"name":"`+strings.Repeat("x", 2*maxString)+`"}`))
 	f.Fuzz(func(t *testing.T, form int, sent []byte) {
-		text, err := json.Marshal(reply(form, "https://api.example/", sent, nil))
+		text, err := json.Marshal(asked{url: "https://api.example/", sent: sent}.reply(form, nil))
 		if err != nil || len(text) > 128*maxString {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}

@@ -20,23 +20,32 @@ const (
 // moment is when everything in the answers happened.
 const moment = "2024-01-01T00:00:00Z"
 
-// reply is an answer of a form to a request for a URL whose body was sent, with the
-// fields that the caller is known to read.
-func reply(form int, url string, sent []byte, known []field) any {
+// asked is a request for a URL, whose body was sent, and what a service that is known
+// answers it with; nil if there is none.
+type asked struct {
+	url      string
+	sent     []byte
+	document func() any
+}
+
+// reply is an answer of a form, with the fields that the caller is known to read.
+func (a asked) reply(form int, known []field) any {
 	var document any
-	switch form {
-	case formList:
+	switch {
+	case form == formObject && a.document != nil:
+		document = a.document()
+	case form == formList:
 		document = []any{}
-	case formNested:
-		document = nested(url, sent)
-	case formLists:
-		document = []any{nested(url, sent)}
+	case form == formNested:
+		document = nested(a.url, a.sent)
+	case form == formLists:
+		document = []any{nested(a.url, a.sent)}
 	default:
-		document = object(url, sent)
+		document = object(a.url, a.sent)
 	}
 	spreads := maxSpreads
 	for _, f := range known {
-		document = f.addTo(document, url, &spreads)
+		document = f.addTo(document, a.url, &spreads)
 	}
 	return document
 }
@@ -64,7 +73,7 @@ func object(url string, sent []byte) map[string]any {
 func nested(url string, sent []byte) map[string]any {
 	o := object(url, sent)
 	maps.Copy(o, map[string]any{
-		"id": 1, "number": 1, "status": "OK", "done": true, "completed": true,
+		"id": 1, "number": 1, "status": "OK", "done": true, "completed": true, "next": nil, "next_page_token": nil,
 		"data": object(url, nil), "result": object(url, nil), "response": object(url, nil), "user": object(url, nil),
 	})
 	return o
@@ -203,7 +212,7 @@ func (f field) value(url string) any {
 	case "number", "integer", "int", "float", "nan", "bigint", "int64", "float64", "u64", "i64":
 		return 1
 	case "boolean", "bool":
-		return true
+		return !moreName.MatchString(name)
 	case "null", "none":
 		return nil
 	case "datetime", "date-time", "date":
@@ -215,13 +224,19 @@ func (f field) value(url string) any {
 	case "uuid", "guid":
 		return "00000000-0000-4000-8000-000000000001"
 	case "string", "str":
-		if text, is := guess(name, url).(string); is {
-			return text
-		}
-		return "note"
+		return textFor(name, url)
 	default:
 		return guess(name, url)
 	}
+}
+
+// textFor is a text for a field of a name.
+func textFor(name, url string) string {
+	text, is := guess(name, url).(string)
+	if !is && !nextName.MatchString(name) {
+		return "note"
+	}
+	return text // "" where a page after this one would be named
 }
 
 // What the name of a field says of its value.
@@ -232,12 +247,18 @@ var (
 	truthName  = regexp.MustCompile(`^(?:is|has|can|should|allow)(?:_|[A-Z])|^(?:ok|success|enabled|active|completed|done)$`)
 	listName   = regexp.MustCompile(`(?:[^su]s|ies|List|_list|children)$`)
 	idName     = regexp.MustCompile(`(?:^|_)(?:id|ID|gid|key|sha)$|I[dD]$`)
+	moreName   = regexp.MustCompile(`(?i)^has_?(?:more|next)`)
+	nextName   = regexp.MustCompile(`(?i)^(?:next|after$|cursor$)|next_?(?:page)?_?(?:token|cursor|link|url)$|end_?cursor$`)
 	emailName  = regexp.MustCompile(`(?i)email$`)
 )
 
 // guess is a value for a field of which only the name is known.
 func guess(name, url string) any {
 	switch {
+	case moreName.MatchString(name):
+		return false
+	case nextName.MatchString(name): // there is one page
+		return nil
 	case timeName.MatchString(name):
 		return moment
 	case urlName.MatchString(name):

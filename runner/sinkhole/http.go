@@ -139,8 +139,13 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 		http.Error(w, "No such resolver.", http.StatusNotFound)
 	default:
 		c := contentFor(r.Header.Get("Accept"), r.URL.Path)
-		if c == asJSON {
+		if xml := amazon(r, sent); xml != "" {
+			c = content{asXML.kind, xml}
+		} else if c == asJSON {
 			c.body = t.json(r, sent)
+		}
+		if elastic(r) {
+			w.Header().Set("X-Elastic-Product", "Elasticsearch") // their clients refuse to talk to another
 		}
 		w.Header().Set("Content-Type", c.kind)
 		w.Header().Set("Content-Length", strconv.Itoa(len(c.body)))
@@ -182,14 +187,14 @@ var endings = map[string]content{
 	".txt": asText, ".md": asText, ".csv": asText, ".log": asText,
 }
 
-// contentFor picks what fits a request: by the ending of its path, then by what it
-// accepts.
+// contentFor picks what fits a request: by the ending of its path, unless it accepts
+// JSON and no page, then by what it accepts.
 func contentFor(accept, requested string) content {
-	if c, ok := endings[strings.ToLower(path.Ext(requested))]; ok {
-		return c
-	}
 	accept = strings.ToLower(accept)
 	html, json := strings.Index(accept, "text/html"), strings.Index(accept, "json")
+	if c, ok := endings[strings.ToLower(path.Ext(requested))]; ok && (json < 0 || html >= 0) {
+		return c
+	}
 	switch {
 	case html >= 0 && (json < 0 || html < json):
 		return asHTML

@@ -39,7 +39,7 @@ func TestContentFor(t *testing.T) {
 		want         content
 	}{
 		{"", "/", asJSON}, {"*/*", "/api", asJSON}, {"text/html,application/xml;q=0.9", "/", asHTML},
-		{"application/json, text/html", "/", asJSON}, {"text/html", "/x.json", asJSON}, {"application/json", "/README.md", asText},
+		{"application/json, text/html", "/", asJSON}, {"text/html", "/x.json", asJSON}, {"application/json", "/README.md", asJSON}, {"*/*", "/README.md", asText},
 		{"application/rss+xml", "/", asXML}, {"text/plain", "/", asText}, {"*/*", "/page.HTML", asHTML},
 	} {
 		if got := contentFor(tc.accept, tc.path); got != tc.want {

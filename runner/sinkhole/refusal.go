@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,12 +29,19 @@ const (
 // that check answers, and no service's own.
 func missingFields(refusal string) []field {
 	refusal = refusal[:min(len(refusal), MaxRefusal)]
-	found := issuesIn(refusal)
-	if len(found) == 0 {
-		found = worded(refusal)
+	for _, read := range []func(string) []field{issuesIn, treeIn, worded} {
+		found := read(refusal)
+		if len(found) == 0 && strings.Contains(refusal, `\"`) {
+			found = read(unescape.Replace(refusal)) // an error as a string in JSON
+		}
+		if len(found) > 0 {
+			return found[:min(len(found), maxMissing)]
+		}
 	}
-	return found[:min(len(found), maxMissing)]
+	return nil
 }
+
+var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n")
 
 // issue is what Zod says of one value (its versions 3 and 4), and Pydantic's errors()
 // with other names.
@@ -140,6 +148,55 @@ func (i issue) expected() (kind, literal string) {
 		return cmp.Or(expected, i.Format, validation), ""
 	}
 }
+
+// tree is what z.treeifyError of Zod 4 makes of issues.
+type tree struct {
+	Errors     []string        `json:"errors"`
+	Properties map[string]tree `json:"properties"`
+	Items      []*tree         `json:"items"`
+}
+
+// treeIn finds a tree in a text.
+func treeIn(text string) (found []field) {
+	start := strings.Index(text, `{"errors":`)
+	if start < 0 {
+		return nil
+	}
+	var root tree
+	if json.NewDecoder(strings.NewReader(text[start:])).Decode(&root) != nil {
+		return nil
+	}
+	root.each(nil, func(place []any, message string) {
+		f, ok := at(place)
+		expects := ofValue.FindStringSubmatch(message)
+		if ok && expects != nil && len(found) < maxMissing {
+			f.kind, f.literal = expected(expects[1])
+			found = append(found, f)
+		}
+	})
+	return found
+}
+
+// each calls do with each error and its place.
+func (t tree) each(place []any, do func(place []any, message string)) {
+	if len(place) > maxSteps {
+		return
+	}
+	for _, message := range t.Errors {
+		do(place, message)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Properties)) {
+		t.Properties[name].each(append(slices.Clone(place), name), do)
+	}
+	for i, item := range t.Items {
+		if item != nil {
+			item.each(append(slices.Clone(place), float64(i)), do)
+		}
+	}
+}
+
+// ofValue is what Zod says of one value.
+var ofValue = regexp.MustCompile(`\b[Ee]xpected ` + valueWord + `,? received`)
 
 // at is the field at the end of steps of strings and numbers.
 func at(steps []any) (field, bool) {

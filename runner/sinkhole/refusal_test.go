@@ -24,6 +24,9 @@ func TestMissingFields(t *testing.T) {
 		`Invalid arguments: name: Invalid input: expected string, received undefined, path: Invalid input: expected number, received string`: {{path: "name", kind: "string"}, {path: "path", kind: "number"}},
 		`Invalid arguments: : Invalid input: expected array, received object`:                                                                {{kind: "array"}},
 		"✖ Invalid input: expected string, received undefined\n  → at user.names[0].first":                                                   {{path: "user.names.*.first", kind: "string"}},
+		`{"errors":[],"properties":{"grounding":{"errors":["Invalid input: expected object, received undefined"]},"sources":{"errors":["Invalid input: expected record, received undefined"]}}}`: {
+			{path: "grounding", kind: "object"}, {path: "sources", kind: "record"}},
+		`{"error":{"name":"ZodError","message":"[\n  {\n    \"expected\": \"string\",\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"id\"\n    ] } ]"}}`: {{path: "id", kind: "string"}},
 		// Pydantic.
 		"2 validation errors for Page\nitems.0.name\n  Field required [type=missing, input_value={}, input_type=dict]\ntotal\n  Input should be a valid integer [type=int_type, input_value='a']": {
 			{path: "items.*.name", kind: "missing"}, {path: "total", kind: "integer"}},
@@ -58,7 +61,7 @@ func FuzzMissingFields(f *testing.F) {
 		if len(missing) > maxMissing {
 			t.Fatalf("%d fields", len(missing))
 		}
-		answer, err := json.Marshal(reply(form, "https://api.example/things", nil, missing))
+		answer, err := json.Marshal(asked{url: "https://api.example/things"}.reply(form, missing))
 		if err != nil || len(answer) > 1<<20 {
 			t.Errorf("%d bytes, %v", len(answer), err)
 		}

@@ -12,7 +12,7 @@ import (
 func TestWordsAreHarmless(t *testing.T) {
 	bodies := []string{bodyJSON, bodyHTML, bodyXML, bodyText}
 	for form := range forms {
-		body, err := json.Marshal(reply(form, "https://api.example/notes", nil, nil))
+		body, err := json.Marshal(asked{url: "https://api.example/notes"}.reply(form, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

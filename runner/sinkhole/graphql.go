@@ -1,0 +1,85 @@
+package sinkhole
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+)
+
+// The bounds of a query in GraphQL: its tokens, how deep its fields lie, and how many
+// the answer has.
+const (
+	maxTokens  = 4096
+	maxDepth   = 12
+	maxAnswers = 1024
+)
+
+// graphQL returns the operation that a body asks for, with the fragments it needs, and
+// its text; nil if it asks for none.
+func graphQL(sent []byte) (*ast.QueryDocument, string) {
+	var body struct {
+		Query string `json:"query"`
+	}
+	if json.Unmarshal(sent, &body) != nil || !strings.Contains(body.Query, "{") {
+		return nil, ""
+	}
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: body.Query}, maxTokens)
+	if err != nil || len(document.Operations) == 0 {
+		return nil, ""
+	}
+	return document, body.Query
+}
+
+// selected builds the answer to an operation: an object in the shape of the query.
+type selected struct {
+	fragments ast.FragmentDefinitionList
+	url       string
+	left      int
+}
+
+func answerGraphQL(document *ast.QueryDocument, url string) any {
+	s := selected{document.Fragments, url, maxAnswers}
+	data := map[string]any{}
+	s.fill(data, document.Operations[0].SelectionSet, maxDepth)
+	return map[string]any{"data": data}
+}
+
+// fill gives an object what a selection asks for.
+func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth int) {
+	for _, each := range selection {
+		if s.left--; s.left < 0 || depth == 0 {
+			return
+		}
+		switch each := each.(type) {
+		case *ast.Field:
+			into[each.Alias] = s.value(each, depth-1)
+		case *ast.InlineFragment:
+			s.fill(into, each.SelectionSet, depth-1)
+		case *ast.FragmentSpread:
+			if f := s.fragments.ForName(each.Name); f != nil {
+				s.fill(into, f.SelectionSet, depth-1)
+			}
+		}
+	}
+}
+
+// value is a text, a number and so on by the name of a field, or what it selects: a
+// list where the name is that of several, unless it is a page of a connection.
+func (s *selected) value(f *ast.Field, depth int) any {
+	if len(f.SelectionSet) == 0 {
+		return guess(f.Name, s.url)
+	}
+	one := map[string]any{}
+	s.fill(one, f.SelectionSet, depth)
+	for _, page := range []string{"nodes", "edges", "pageInfo", "totalCount", "items", "results"} {
+		if _, is := one[page]; is {
+			return one
+		}
+	}
+	if f.Name == "nodes" || listName.MatchString(f.Name) {
+		return []any{one}
+	}
+	return one
+}

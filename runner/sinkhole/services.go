@@ -1,0 +1,174 @@
+package sinkhole
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// service answers a request with a document in JSON, to which what callers miss is added.
+type service func(r *http.Request, sent []byte) any
+
+// services are those that are known; each returns nil for requests that are not its own.
+var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker}
+
+// document is what a service answers a request with; nil if none knows it.
+func document(r *http.Request, sent []byte) any {
+	for _, answer := range services {
+		if found := answer(r, sent); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// oauth grants tokens (RFC 6749, 5.1).
+func oauth(r *http.Request, sent []byte) any {
+	grants := bytes.Contains(sent, []byte("grant_type"))
+	if r.Method != http.MethodPost || !grants && !strings.HasSuffix(r.URL.Path, "/token") && !strings.HasSuffix(r.URL.Path, "/access_token") {
+		return nil
+	}
+	return map[string]any{
+		"access_token": "note", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "note", "scope": "note",
+		"id": address(r, "/id"), "instance_url": address(r, ""), "token": "note", "expires_at": moment,
+	}
+}
+
+// openID says where an authorization server has what (OpenID Connect Discovery 1.0, 3;
+// RFC 8414, 2).
+func openID(r *http.Request, _ []byte) any {
+	if !strings.Contains(r.URL.Path, "/.well-known/openid-configuration") && !strings.Contains(r.URL.Path, "/.well-known/oauth-authorization-server") {
+		return nil
+	}
+	return map[string]any{
+		"issuer": address(r, ""), "authorization_endpoint": address(r, "/authorize"), "token_endpoint": address(r, "/token"), "jwks_uri": address(r, "/jwks"),
+		"userinfo_endpoint": address(r, "/userinfo"), "response_types_supported": []string{"code"}, "grant_types_supported": []string{"client_credentials"},
+		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"RS256"},
+		"code_challenge_methods_supported": []string{"S256"},
+	}
+}
+
+// The questions of Elasticsearch's clients, and of OpenSearch's.
+var (
+	searches  = regexp.MustCompile(`/_(?:search|msearch|async_search)\b`)
+	catalogue = regexp.MustCompile(`^/_cat/`)
+)
+
+// elastic reports whether a request is that of a client of Elasticsearch.
+func elastic(r *http.Request) bool {
+	return r.Header.Get("X-Elastic-Client-Meta") != "" || strings.Contains(r.Header.Get("Accept"), "elasticsearch") ||
+		strings.Contains(r.UserAgent(), "opensearch") || strings.HasSuffix(r.Host, ":9200")
+}
+
+// elasticsearch has an index without documents.
+func elasticsearch(r *http.Request, _ []byte) any {
+	switch {
+	case !elastic(r):
+		return nil
+	case r.URL.Path == "/":
+		return map[string]any{
+			"name": "node", "cluster_name": "cluster", "cluster_uuid": "note", "tagline": "You Know, for Search",
+			"version": map[string]any{"number": "8.13.0", "build_flavor": "default", "lucene_version": "9.10.0", "minimum_wire_compatibility_version": "7.17.0"},
+		}
+	case catalogue.MatchString(r.URL.Path):
+		return []any{}
+	case searches.MatchString(r.URL.Path):
+		return map[string]any{
+			"took": 1, "timed_out": false, "_shards": map[string]any{"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+			"hits": map[string]any{"total": map[string]any{"value": 0, "relation": "eq"}, "max_score": nil, "hits": []any{}}, "aggregations": map[string]any{},
+		}
+	default:
+		return nil
+	}
+}
+
+// clickHouse has tables without rows, in its format JSON.
+func clickHouse(r *http.Request, sent []byte) any {
+	asked := r.Header.Get("X-Clickhouse-User") != "" || strings.HasSuffix(r.Host, ":8123")
+	if !asked || !bytes.Contains(sent, []byte("FORMAT JSON")) && !strings.Contains(r.URL.RawQuery, "JSON") {
+		return nil
+	}
+	return map[string]any{"meta": []any{}, "data": []any{}, "rows": 0, "statistics": map[string]any{"elapsed": 0, "rows_read": 0, "bytes_read": 0}}
+}
+
+// The paths of Kubernetes' API (its "API Concepts"): of a group's resources, and of one.
+var (
+	groupVersion = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/?$`)
+	resources    = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/(?:namespaces/[^/]+/)?[a-z]+$`)
+)
+
+// kubernetes is a cluster without objects.
+func kubernetes(r *http.Request, _ []byte) any {
+	client := strings.Contains(r.Header.Get("Accept"), "k8s.io") || strings.Contains(strings.ToLower(r.UserAgent()), "kube") ||
+		strings.HasSuffix(r.Host, ":6443") || strings.HasPrefix(r.Host, "kubernetes")
+	version, list := groupVersion.FindStringSubmatch(r.URL.Path), resources.FindStringSubmatch(r.URL.Path)
+	switch {
+	case !client:
+		return nil
+	case r.URL.Path == "/version":
+		return map[string]any{"major": "1", "minor": "30", "gitVersion": "v1.30.0", "platform": "linux/amd64"}
+	case r.URL.Path == "/api":
+		return map[string]any{"kind": "APIVersions", "versions": []string{"v1"}}
+	case r.URL.Path == "/apis":
+		return map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{}}
+	case version != nil:
+		return map[string]any{"kind": "APIResourceList", "groupVersion": version[1] + version[2], "resources": []any{}}
+	case list != nil && r.Method == http.MethodGet:
+		return map[string]any{
+			"kind": "List", "apiVersion": list[1] + list[2], "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{},
+		}
+	default:
+		return nil
+	}
+}
+
+// dockerPaths are those of the Docker Engine's API whose answers are lists, or say what
+// it is.
+var dockerPaths = regexp.MustCompile(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)
+
+// docker is an engine without containers.
+func docker(r *http.Request, _ []byte) any {
+	asked := dockerPaths.FindStringSubmatch(r.URL.Path)
+	if asked == nil || !strings.Contains(strings.ToLower(r.UserAgent()), "docker") && !strings.HasSuffix(r.Host, ":2375") && !strings.HasSuffix(r.Host, ":2376") {
+		return nil
+	}
+	switch asked[1] {
+	case "version":
+		return map[string]any{"Version": "26.1.0", "ApiVersion": "1.45", "MinAPIVersion": "1.24", "Os": "linux", "Arch": "amd64"}
+	case "info":
+		return map[string]any{"ID": "note", "Containers": 0, "Images": 0, "Name": "docker", "ServerVersion": "26.1.0", "OSType": "linux"}
+	case "volumes":
+		return map[string]any{"Volumes": []any{}, "Warnings": nil}
+	default:
+		return []any{}
+	}
+}
+
+// amazon is what AWS services that speak XML answer: those of the Query protocol name
+// the action in a form, the others list in S3. "" is for those that speak JSON.
+func amazon(r *http.Request, sent []byte) string {
+	if host, _, _ := strings.Cut(r.Host, ":"); !strings.HasSuffix(host, ".amazonaws.com") || r.Header.Get("X-Amz-Target") != "" {
+		return ""
+	}
+	const header = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+	form, _ := url.ParseQuery(string(sent)) // what is no form has no action
+	action := form.Get("Action")
+	switch {
+	case word.MatchString(strings.ToLower(action)):
+		return fmt.Sprintf(header+"<%[1]sResponse><%[1]sResult></%[1]sResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></%[1]sResponse>\n", action)
+	case !strings.HasPrefix(r.Host, "s3") && !strings.Contains(r.Host, ".s3"):
+		return ""
+	case r.Method != http.MethodGet:
+		return header + "<Result></Result>\n"
+	case r.URL.Path == "/" && strings.HasPrefix(r.Host, "s3"):
+		return header + "<ListAllMyBucketsResult><Buckets></Buckets><Owner><ID>1</ID></Owner></ListAllMyBucketsResult>\n"
+	default:
+		return header + "<ListBucketResult><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>\n"
+	}
+}
+
+// address is a URL at the host of a request.
+func address(r *http.Request, path string) string { return "https://" + r.Host + path }

@@ -1,0 +1,75 @@
+package sinkhole
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// What clients that are made for a service read of its answers, each part in order.
+func TestServices(t *testing.T) {
+	for _, tc := range []struct {
+		method, url, body string
+		header            [2]string
+		want              []string
+	}{
+		{method: http.MethodPost, url: "https://login.example/oauth/v2", body: "grant_type=client_credentials", want: []string{`"access_token":"`, `"token_type":"Bearer"`}},
+		{method: http.MethodPost, url: "https://login.example/oauth/token", want: []string{`"access_token":"`}},
+		{url: "https://login.example/.well-known/openid-configuration", want: []string{`"token_endpoint":"https://login.example/token"`}},
+		{url: "http://search.example:9200/", want: []string{`"number":"8.`}},
+		{method: http.MethodPost, url: "http://search.example:9200/notes/_search?q=1", want: []string{`"hits":{"hits":[]`}},
+		{url: "https://search.example/_cat/indices", header: [2]string{"Accept", "application/vnd.elasticsearch+json; compatible-with=8"}, want: []string{"[]"}},
+		{method: http.MethodPost, url: "http://rows.example:8123/", body: "SELECT 1 FORMAT JSON", want: []string{`"data":[]`, `"rows":0`}},
+		{url: "https://10.0.0.1:6443/api/v1/namespaces/default/pods", want: []string{`"apiVersion":"v1"`, `"items":[]`, `"kind":"List"`}},
+		{url: "https://10.0.0.1:6443/apis/apps/v1", want: []string{`"groupVersion":"apps/v1"`}},
+		{url: "https://10.0.0.1:6443/version", want: []string{`"gitVersion":"v1.`}},
+		{url: "http://engine.example:2375/v1.45/containers/json", want: []string{"[]"}},
+		{method: http.MethodPost, url: "https://api.example/graphql", body: `{"query":"query Q($n: Int) { viewer { login repositories(first: $n) { totalCount nodes { ...R } pageInfo { hasNextPage endCursor } } } issues { id title } } fragment R on Repository { name url }"}`,
+			want: []string{`"data":{"issues":[{"id":"1","title":"note"}]`, `"login":"note"`, `"nodes":[{"name":"note","url":"https://api.example/graphql"}]`, `"endCursor":null,"hasNextPage":false`, `"totalCount":1`}},
+		{method: http.MethodPost, url: "https://api.example/search", body: `{"query":"notes {"}`, want: []string{`"results":[]`}},
+	} {
+		r := httptest.NewRequest(tc.method, tc.url, nil)
+		r.Header.Set(tc.header[0], tc.header[1])
+		answer := newAsker().json(r, []byte(tc.body))
+		rest := answer
+		for _, want := range tc.want {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s %s: no %s in %s", tc.method, tc.url, want, answer)
+			}
+			rest = after
+		}
+	}
+}
+
+func TestAmazon(t *testing.T) {
+	for _, tc := range []struct{ method, url, body, want string }{
+		{http.MethodPost, "https://sts.amazonaws.com/", "Action=GetCallerIdentity&Version=2011-06-15", "<GetCallerIdentityResponse><GetCallerIdentityResult>"},
+		{http.MethodGet, "https://s3.eu-west-1.amazonaws.com/", "", "<ListAllMyBucketsResult>"},
+		{http.MethodGet, "https://notes.s3.eu-west-1.amazonaws.com/?list-type=2", "", "<ListBucketResult>"},
+		{http.MethodPost, "https://sts.amazonaws.com/", "Action=<a>", ""},
+		{http.MethodGet, "https://api.example/", "Action=GetCallerIdentity", ""},
+	} {
+		if got := amazon(httptest.NewRequest(tc.method, tc.url, nil), []byte(tc.body)); !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
+			t.Errorf("%s %s: %s, want %s", tc.method, tc.url, got, tc.want)
+		}
+	}
+}
+
+func FuzzGraphQL(f *testing.F) {
+	f.Add([]byte(`{"query":"{ a { b: c ...F ... on T { d } } } fragment F on T { e ...F }"}`))
+	f.Add([]byte(`{"query":"mutation { a(x: {b: [1, \"\"\"c\"\"\"]}) { id } }"}`))
+	f.Add([]byte(`{"query":"` + strings.Repeat("{a", 2000) + strings.Repeat("}", 2000) + `"}`))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		document, _ := graphQL(sent)
+		if document == nil {
+			return
+		}
+		answer, err := json.Marshal(answerGraphQL(document, "https://api.example/graphql"))
+		if err != nil || len(answer) > len(sent)+maxAnswers*(len(sent)+64) {
+			t.Errorf("%d bytes, %v", len(answer), err)
+		}
+	})
+}
