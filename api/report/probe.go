@@ -65,12 +65,19 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock or Refused.
+	// for is Exercise, Restart, Identity, Clock, StandIns or Refused.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Skipped string `json:"skipped,omitempty" cap:"512"`
+	// standIns are the programs that the server had missed and that a stand-in of the
+	// audit answered for: it prints something plausible and does nothing.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=64
+	StandIns []string `json:"standIns,omitempty" cap:"16x64"`
 }
 
 // Moment is when, within an audit, a manifest was compared with the first.
@@ -94,6 +101,8 @@ const (
 const (
 	// LaunchExercise: everything is exercised.
 	LaunchExercise Moment = "Exercise"
+	// LaunchStandIns: programs that were missing have a stand-in.
+	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.
 	LaunchRefused Moment = "Refused"
 )

@@ -21,6 +21,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
 // The exit codes besides 0, and 1 for errors and inconclusive audits.
@@ -39,6 +40,9 @@ func main() {
 		os.Exit(code)
 	}
 	if code, ok := sandbox.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	if code, ok := shim.StandIn(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

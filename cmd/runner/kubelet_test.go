@@ -19,6 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
@@ -61,9 +62,10 @@ func runAll(m *testing.M) int {
 			_ = os.RemoveAll(filepath.Join("/tmp", planted))
 		}
 		_ = os.RemoveAll(inputs.OutsideDir)
+		_ = os.RemoveAll(shim.StandInDir)
 	}()
 	build := exec.Command("go", "build", "-o", dir+"/",
-		"./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
+		"./test/servers/go/devices", "./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)

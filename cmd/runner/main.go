@@ -23,6 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
 // The gate of the shim, the drop of privileges and the tracer need the main
@@ -31,6 +32,9 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	if code, ok := shim.StandIn(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	hold = true

@@ -147,11 +147,24 @@ func TestPodFindsWhereAServerListens(t *testing.T) {
 // TestPodRefusesConnections: once, and what the server does then counts.
 func TestPodRefusesConnections(t *testing.T) {
 	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
-	if last := r.Probe.Runs[len(r.Probe.Runs)-1]; last != (report.Launch{For: report.LaunchRefused}) {
+	if last := r.Probe.Runs[len(r.Probe.Runs)-1]; last.For != report.LaunchRefused || last.Skipped != "" {
 		t.Errorf("launches %+v", r.Probe.Runs)
 	}
 	if r.Verdict != report.VerdictFail || !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Rule == "MCPA-SECRET-003" }) {
 		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+	}
+}
+
+// TestPodHasStandIns: for a program that the server misses, and what it is given counts.
+func TestPodHasStandIns(t *testing.T) {
+	for mode, want := range map[string]report.Verdict{"": report.VerdictPass, "push": report.VerdictFail} {
+		r := start(t, pod{Command: []string{filepath.Join(built, "devices"), mode}, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+		if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return slices.Equal(l.StandIns, []string{"adb"}) && l.Skipped == "" }) {
+			t.Errorf("%q: launches %+v, %q", mode, r.Probe.Runs, r.Errors)
+		}
+		if r.Verdict != want {
+			t.Errorf("%q: verdict %s (%s): %s, %+v", mode, r.Verdict, r.Reason, r.Message, r.Findings)
+		}
 	}
 }
 

@@ -99,6 +99,8 @@ type Start struct {
 	// Refuse has every connection refused, and every name unknown, in place of the
 	// sinkhole's answers.
 	Refuse bool
+	// StandIns are the names of programs that have a stand-in, at the end of PATH.
+	StandIns []string
 }
 
 // ErrSupervisorKilled says that the process that starts and stops the server was killed

@@ -82,7 +82,8 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	unseen = demand.Unmet(unseen, r.Assurance)
 	r.Incomplete = pointer(unseen)
 	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command, Search: plan.resolvers.search}
-	r.Behavior = behavior.Of(repeatable(runs), server, unseen.Reason != "")
+	repeated, _ := merge(repeatable(runs))
+	r.Behavior = behavior.Of(repeated, server, unseen.Reason != "")
 	if plan.Baseline != nil {
 		var changed []report.Finding
 		r.Baseline, changed = report.Compare(*plan.Baseline, r)
@@ -116,11 +117,10 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	return seen, leaks
 }
 
-// repeatable joins what was seen in the runs that every audit makes of a server: there may be
-// no time for that in which connections are refused.
-func repeatable(runs []observation) profile.Profile {
-	seen, _ := merge(slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse }))
-	return seen
+// repeatable are the runs that every audit makes of a server: there may be no time for those
+// in which connections are refused, or programs have stand-ins.
+func repeatable(runs []observation) []observation {
+	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse || len(o.how.standIns) > 0 })
 }
 
 // launches counts the runs in which the server was started.

@@ -21,6 +21,7 @@ func gaps(runs []observation, network report.Network) []report.Gap {
 		all.cut(o.profile.Cut, network)
 		all.caught(o.caught)
 		all.clock(o)
+		all.standIns(o)
 		all.add("UnsearchedData", o.unsearched, "places that were not searched for decoy secrets to the end, such as compressed data that grow too large")
 	}
 	return all.gaps()

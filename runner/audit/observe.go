@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,8 +107,12 @@ type launch struct {
 	once bool
 	// identity is the name that the client gives itself; "" is the usual one.
 	identity string
+	// calls is how often each tool is called at most where once is set; 0: once.
+	calls int
 	// refuse has every connection refused.
 	refuse bool
+	// standIns are programs that a stand-in answers for.
+	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
 	// env is set in the server's environment.
@@ -118,7 +123,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse})
+	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -271,7 +276,7 @@ func (p Plan) options(how launch) probe.Options {
 		maps.Copy(options.Given, p.Probe.Inputs)
 	}
 	if how.once {
-		options.Rounds, options.MaxCalls, options.CallTimeout = 1, 1, onceTimeout
+		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
 	}
 	if how.listOnly || how.once {
 		// What it does when it is left alone, the first launch has shown.

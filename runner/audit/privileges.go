@@ -20,7 +20,7 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	p := &report.Privileges{}
 	traced := false
 	for _, o := range runs {
-		if o.launched != nil || o.untraced || !o.stats.Begun {
+		if !o.unaided() {
 			continue
 		}
 		traced = true
@@ -57,12 +57,18 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	return p
 }
 
+// unaided reports whether a run was traced and everything in it was the server's own doing:
+// stand-ins are programs of ours.
+func (o observation) unaided() bool {
+	return o.launched == nil && !o.untraced && o.stats.Begun && len(o.how.standIns) == 0
+}
+
 // codePaths returns where the code of the server came from in all runs that were traced; nil
 // where not all of that is known.
 func codePaths(runs []observation) []string {
 	var all []string
 	for _, o := range runs {
-		if o.launched != nil || o.untraced || !o.stats.Begun {
+		if !o.unaided() {
 			continue
 		}
 		paths, ok := o.code.Paths(o.result.Ledger)

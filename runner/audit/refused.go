@@ -51,6 +51,7 @@ func launched(runs []observation) (all []report.Launch) {
 		if run.For == "" {
 			run.For = report.LaunchExercise
 		}
+		run.StandIns = o.how.standIns
 		if o.launched != nil {
 			run.Skipped = o.launched.Error()
 		}

@@ -74,7 +74,7 @@ func TestRefusedIsNotCompared(t *testing.T) {
 	o.profile.Effects = []profile.Effect{{Fact: profile.Fact{Kind: profile.KindConnect, Path: "a"}}}
 	o.how = launch{moment: report.LaunchRefused, refuse: true}
 	runs := []observation{watched(), o}
-	if seen, _ := merge(runs); len(seen.Effects) != 1 || len(repeatable(runs).Effects) != 0 || len(runs) != 2 {
+	if seen, _ := merge(runs); len(seen.Effects) != 1 || len(repeatable(runs)) != 1 || len(runs) != 2 {
 		t.Errorf("%+v", seen)
 	}
 }

@@ -12,10 +12,11 @@ import (
 // After the run in which it is exercised, a server is started again, as the table
 // afterwards has it: to see whether it advertises the same then, as it is, with the
 // files that it has left (Restart), for a client of another name (Identity), and with its
-// clock set forward (Clock), and what it does when nothing answers it (Refused). Where
+// clock set forward (Clock), and what it does when the programs that it misses are there
+// (StandIns), and when nothing answers it (Refused). Where
 // Identity or Clock show something else, it is started once more as it is, for it may
 // be that the server advertises something else by then to everybody. These launches only
-// list; those for another client and without a network also call everything once, for a
+// list; those for another client, with stand-ins and without a network also call everything, for a
 // server may do something else then, too.
 //
 // The first two are part of every audit: one that has no time to list is
@@ -31,9 +32,9 @@ const (
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
 	onceTimeout = 2 * time.Second
-	// mostRefused bounds the launch in which every connection is refused: a server may
-	// try again for as long as it likes.
-	mostRefused = 30 * time.Second
+	// mostOptional bounds a launch that no audit needs: where every connection is refused,
+	// a server may try again for as long as it likes.
+	mostOptional = 30 * time.Second
 )
 
 // reserved returns what of the time of an audit the exercise does not get.
@@ -66,7 +67,8 @@ var afterwards = []extra{
 	{moment: report.MomentClock, how: "with its clock set forward",
 		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch { return shift(how, clock, runs) }},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true},
-	{moment: report.LaunchRefused, how: "with every connection refused", most: mostRefused, change: refuse, prevent: unrefusable},
+	{moment: report.LaunchStandIns, how: "with stand-ins for programs that are missing", most: mostOptional, change: standIn, prevent: unmissed},
+	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
 }
 
 // row is the row of a launch; the zero one where the server is exercised.

@@ -222,7 +222,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
-		BindOnly: l.bindOnly,
+		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0,
 	}
 	b.view = plan.view(nil)
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
@@ -237,7 +237,11 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 
 // start lets the server run in the box.
 func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
-	run, err := b.link.Setup(ctx, shim.Setup{Set: how.Env, Files: inputs.Files, Dirs: how.Dirs})
+	setup := shim.Setup{Set: how.Env, Files: inputs.Files, Dirs: how.Dirs}
+	if len(how.StandIns) > 0 {
+		setup.StandIns = &shim.StandIns{Program: standInProgram, Names: how.StandIns}
+	}
+	run, err := b.link.Setup(ctx, setup)
 	if err != nil {
 		return nil, err
 	}

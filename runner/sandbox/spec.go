@@ -30,6 +30,8 @@ type spec struct {
 	Network report.Network `json:"network"`
 	// Again: an earlier run has left a root, which comes as a descriptor.
 	Again bool `json:"again"`
+	// StandIns: our own program answers for programs that are missing.
+	StandIns bool `json:"standIns"`
 	// Homes of the people whose files the server may meet, besides Home.
 	Homes []string `json:"homes"`
 	// Command is the server's.

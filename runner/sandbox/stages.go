@@ -144,6 +144,11 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 			return err
 		}
 	}
+	if s.StandIns {
+		if err := r.placeSelf(); err != nil {
+			return err
+		}
+	}
 	if err := r.ensure(s.Home, 0o755); err != nil {
 		return err
 	}

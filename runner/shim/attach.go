@@ -78,7 +78,15 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 }
 
 func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
-	run, err := l.link.Setup(ctx, Setup{Env: l.Env, Set: how.Env, Files: inputs.Files, Dirs: how.Dirs})
+	setup := Setup{Env: l.Env, Set: how.Env, Files: inputs.Files, Dirs: how.Dirs}
+	if len(how.StandIns) > 0 {
+		program, err := l.shim()
+		if err != nil {
+			return nil, err
+		}
+		setup.StandIns = &StandIns{Program: program, Names: how.StandIns}
+	}
+	run, err := l.link.Setup(ctx, setup)
 	if errors.Is(err, errGone) && l.runs > 0 {
 		return nil, fmt.Errorf("%w: %w", audit.ErrSupervisorKilled, err)
 	}

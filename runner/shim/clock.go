@@ -17,9 +17,9 @@ func (l *Launcher) Library() (string, error) {
 	if l.link == nil {
 		return "", faketime.ErrMissing
 	}
-	self, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", l.link.peer))
+	self, err := l.shim()
 	if err != nil {
-		return "", fmt.Errorf("find where the shim lies: %w", err)
+		return "", err
 	}
 	library := filepath.Join(filepath.Dir(self), faketime.Name)
 	file, err := l.Open(library)
@@ -27,6 +27,15 @@ func (l *Launcher) Library() (string, error) {
 		return "", faketime.ErrMissing
 	}
 	return library, file.Close()
+}
+
+// shim returns where the shim lies in the server's container.
+func (l *Launcher) shim() (string, error) {
+	self, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", l.link.peer))
+	if err != nil {
+		return "", fmt.Errorf("find where the shim lies: %w", err)
+	}
+	return self, nil
 }
 
 // Open opens a file of the server's container, without leaving it by a link and

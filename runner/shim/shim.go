@@ -81,7 +81,9 @@ type Setup struct {
 	// Files are put below /tmp, and below each of Dirs that is there, unless they are
 	// there. Dirs are absolute.
 	Files []inputs.File `json:"files,omitempty"`
-	Dirs  []string      `json:"dirs,omitempty"`
+	// StandIns are programs that are to be there; nil for none.
+	StandIns *StandIns `json:"standIns,omitempty"`
+	Dirs     []string  `json:"dirs,omitempty"`
 }
 
 // send writes m, with descriptors when there are any.

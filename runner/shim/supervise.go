@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -131,18 +132,26 @@ func (s *supervisor) setup(o order) error {
 	if s.barrier != nil || s.run != nil || len(o.files) != 3 || o.Setup == nil {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
-	barrier, err := s.spawn(o.files, merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env))
+	env, notes := merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env), []string(nil)
+	if in := o.Setup.StandIns; in != nil {
+		if err := in.plant(StandInDir); err != nil {
+			notes = append(notes, fmt.Sprintf("no stand-ins for programs that are missing: %v", err))
+		}
+		env = searched(env)
+	}
+	barrier, err := s.spawn(o.files, env)
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
 	s.barrier = barrier
 	ready := message{Kind: kindReady, PID: barrier.PID}
 	if err := plant("/", o.Setup.Files); err != nil {
-		ready.Text = fmt.Sprintf("no ordinary files for tools to read: %v", err)
+		notes = append(notes, fmt.Sprintf("no ordinary files for tools to read: %v", err))
 	}
 	for _, dir := range o.Setup.Dirs {
 		plantBelow(dir, o.Setup.Files)
 	}
+	ready.Text = strings.Join(notes, "; ")
 	return send(s.conn, ready)
 }
 

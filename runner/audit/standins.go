@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+const (
+	// maxStandIns bounds the programs that get a stand-in, by number.
+	maxStandIns = 16
+	// standInCalls is how often each tool is called with stand-ins at most.
+	standInCalls = 4
+)
+
+var errNoneMissing = errors.New("the server never missed a program")
+
+// standIn makes the launch in which the programs that the server has missed have a
+// stand-in.
+func standIn(how *launch, runs []observation) {
+	how.once, how.listOnly, how.calls = true, false, standInCalls
+	how.given, how.standIns = exercised(runs).result.Accepted, missing(runs)
+}
+
+// unmissed enters that no program is missing.
+func unmissed(how launch, _ Plan, _ Clock, _ []observation) launch {
+	if len(how.standIns) == 0 {
+		how.impossible = errNoneMissing
+	}
+	return how
+}
+
+// standIns are the programs of which the report says that nobody saw the server with the
+// real ones.
+func (c *collection) standIns(o observation) {
+	if o.launched == nil && len(o.how.standIns) > 0 {
+		c.add("MissingPrograms", 1, "the machine of the audit lacks programs that the server looked for, and stand-ins that print something plausible "+
+			"answered for them in one launch: what the server does with the real ones is not known: "+strings.Join(o.how.standIns, ", "))
+	}
+}
+
+// missing are the programs that the server looked for along PATH in vain, in the order of
+// their names: those that it tried to execute, those of shell commands that never ran, and
+// those that it said it did not find, for a mere look at a directory is not traced.
+func missing(runs []observation) []string {
+	var sought []string
+	started := map[string]bool{}
+	for _, o := range runs {
+		for _, e := range o.profile.Effects {
+			words := e.Argv.Words()
+			switch {
+			case e.Kind != profile.KindExec || len(words) == 0:
+			case e.Error == "":
+				started[path.Base(e.Path)] = true
+				if p := parseProgram(e); p.shell {
+					sought = append(sought, commandsOf(p.inline)...)
+				}
+			case e.Error == "ENOENT" && words[0] == path.Base(e.Path):
+				sought = append(sought, words[0])
+			}
+		}
+		sought = append(sought, o.complainedOf()...)
+	}
+	sought = slices.DeleteFunc(sought, func(name string) bool { return started[name] || !replaceable(name) })
+	slices.Sort(sought)
+	sought = slices.Compact(sought)
+	return sought[:min(len(sought), maxStandIns)]
+}
+
+// programName is what a program may be called that gets a stand-in.
+var programName = regexp.MustCompile(`^[A-Za-z][\w.+-]{1,31}$`)
+
+// builtins are the words of a shell's own (POSIX, Shell Command Language, 2.4 and 2.14, and
+// bash(1)), and programs that runtimes start by themselves.
+var builtins = strings.Fields(`alias bg break builtin case cd command continue declare do done echo elif else esac eval exec
+	exit export false fg fi for function getopts hash if in jobs kill let local printf pwd read readonly return set shift source
+	test then time times trap true type ulimit umask unalias unset until wait which while ldconfig uname lsb_release`)
+
+// replaceable reports whether a program of that name gets a stand-in. What runs or fetches
+// code gets none: nobody could answer for code that never ran.
+func replaceable(name string) bool {
+	p := parseProgram(profile.Effect{Fact: profile.Fact{Path: name}})
+	return programName.MatchString(name) && !slices.Contains(builtins, name) && !inputs.Injected(name) &&
+		!p.interprets && !p.shell && !p.installs && !p.resolves && !p.downloads && installing[p.name] == nil
+}
+
+var (
+	quoted     = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	separators = regexp.MustCompile("[;&|(){}`\n]+")
+	assignment = regexp.MustCompile(`^\w+=`)
+)
+
+// commandsOf are the programs that a shell's text runs, or looks for.
+func commandsOf(text string) (all []string) {
+	for _, part := range separators.Split(quoted.ReplaceAllString(text, "_"), maxStandIns) {
+		words := slices.DeleteFunc(strings.Fields(part), func(word string) bool { return strings.HasPrefix(word, "-") })
+		for len(words) > 0 && assignment.MatchString(words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 1 && slices.Contains([]string{"which", "command", "type"}, words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			all = append(all, words[0])
+		}
+	}
+	return all
+}
+
+// complaints are how shells, runtimes and servers say that a program is not there.
+var complaints = []*regexp.Regexp{
+	regexp.MustCompile(`exec: \\?"([^"\\]+)\\?": executable file not found`), // Go
+	regexp.MustCompile(`spawn ([\w.+-]+) ENOENT`),                            // Node
+	regexp.MustCompile(`sh: (?:line )?\d+: ([\w.+-]+): (?:command )?not found`),
+	regexp.MustCompile(`([\w.+-]+): command not found`),
+	regexp.MustCompile(`(?i)([\w.+-]+)(?: (?:CLI|binary|executable|command))? (?:(?:is|was|are) )?not (?:installed|(?:found |available )?(?:in|on) (?:the |your |system )?\$?PATH)\b`),
+}
+
+// complainedOf are the programs that the server said to miss.
+func (o observation) complainedOf() (all []string) {
+	texts := []string{o.stderr}
+	for _, said := range o.result.Outputs {
+		if said.Kind == report.OutputError || said.Kind == report.OutputResult {
+			texts = append(texts, said.Text)
+		}
+	}
+	for _, text := range texts {
+		for _, says := range complaints {
+			for _, found := range says.FindAllStringSubmatch(text, maxStandIns) {
+				all = append(all, found[1])
+			}
+			text = says.ReplaceAllString(text, "") // what one reads the next does not
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// executes is a run in which a program was started, or with an error was to be.
+func executes(o observation, errno, path string, argv ...string) observation {
+	o.profile.Effects = append(o.profile.Effects, profile.Effect{Fact: profile.Fact{
+		Kind: profile.KindExec, Path: path, Error: errno, Argv: profile.NewArgv(argv...),
+	}})
+	return o
+}
+
+// TestMissing: what was looked for along PATH, and is nowhere.
+func TestMissing(t *testing.T) {
+	says := func(kind report.OutputKind, text string) observation {
+		return watched(func(o *observation) { o.result.Outputs = []report.Output{{Kind: kind, Text: text}} })
+	}
+	for name, tc := range map[string]struct {
+		run  observation
+		want string
+	}{
+		"execvp":             {executes(executes(watched(), "ENOENT", "/usr/local/bin/docker", "docker", "ps"), "ENOENT", "/usr/bin/docker", "docker", "ps"), "docker"},
+		"found later":        {executes(executes(watched(), "ENOENT", "/usr/local/bin/docker", "docker", "ps"), "", "/usr/bin/docker", "docker", "ps"), ""},
+		"no look-up":         {executes(watched(), "ENOENT", "/opt/tool", "/opt/tool"), ""},
+		"a shell's":          {executes(watched(), "", "/bin/sh", "sh", "-c", "cd /x && A=1 gh pr list | jq '.[] | a; b'"), "gh jq"},
+		"a shell's search":   {executes(watched(), "", "/bin/sh", "sh", "-c", "command -v ffmpeg >/dev/null"), "ffmpeg"},
+		"a shell's, started": {executes(executes(watched(), "", "/bin/sh", "sh", "-c", "git log"), "", "/usr/bin/git", "git", "log"), ""},
+		"code":               {executes(watched(), "ENOENT", "/usr/bin/python3", "python3", "-c", "0"), ""},
+		"fetches":            {executes(watched(), "ENOENT", "/usr/bin/npx", "npx", "-y", "x"), ""},
+		"runtimes' own":      {executes(watched(), "ENOENT", "/usr/bin/lsb_release", "lsb_release", "-a"), ""},
+		"ours":               {executes(watched(), "ENOENT", "/bin/mcpaudit-injected-c7", "mcpaudit-injected-c7"), ""},
+		"Go":                 {says(report.OutputError, `exec: "kubectl": executable file not found in $PATH`), "kubectl"},
+		"Node":               {says(report.OutputError, "Error: spawn adb ENOENT"), "adb"},
+		"dash":               {says(report.OutputResult, "/bin/sh: 1: tshark: not found"), "tshark"},
+		"bash":               {says(report.OutputResult, "bash: line 1: gh: command not found"), "gh"},
+		"in words":           {says(report.OutputError, "ffmpeg is not installed"), "ffmpeg"},
+		"in more words":      {says(report.OutputError, "The gh CLI was not found in your PATH"), "gh"},
+		"something else":     {says(report.OutputError, "Resource not found: page"), ""},
+		"a path":             {says(report.OutputError, `exec: "../x": executable file not found in $PATH`), ""},
+		"on stderr":          {watched(func(o *observation) { o.stderr = "sh: 1: oc: not found" }), "oc"},
+	} {
+		if got := strings.Join(missing([]observation{tc.run}), " "); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestStandInsAreNotTheServers: what our own programs do is no need of the server, and no
+// behaviour that the next audit is compared with.
+func TestStandInsAreNotTheServers(t *testing.T) {
+	first := executes(watched(), "ENOENT", "/usr/bin/gh", "gh")
+	var how launch
+	standIn(&how, []observation{first})
+	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, nil, nil).impossible != nil {
+		t.Fatalf("%+v", how)
+	}
+	second := executes(watched(), "", "/tmp/mcpaudit-stand-ins/gh", "gh")
+	second.how = how
+	if runs := []observation{first, second}; second.unaided() || !first.unaided() || len(repeatable(runs)) != 1 {
+		t.Error("the run counts as the server's")
+	}
+	if got := launched([]observation{second}); !slices.Equal(got[0].StandIns, []string{"gh"}) {
+		t.Errorf("%+v", got)
+	}
+	if g := gaps([]observation{first, second}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingPrograms" || !strings.Contains(g[0].Detail, "gh") {
+		t.Errorf("%+v", g)
+	}
+	standIn(&how, []observation{watched()})
+	if unmissed(how, Plan{}, nil, nil).impossible == nil {
+		t.Error("started again for nothing")
+	}
+}
