@@ -30,6 +30,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	seen, leaks := merge(runs)
 	manifest := first.result.Manifest.Report()
 	declared := readScope(plan, first)
+	covered, exercise := coverage(runs)
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
@@ -45,8 +46,8 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Privileges: privileges(plan, runs, seen),
 		CodePaths:  codePaths(runs),
 		Manifest:   manifest,
-		Coverage:   first.result.Coverage,
-		Exercise:   first.result.Exercise,
+		Coverage:   covered,
+		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
 		Findings:   findings(plan, runs, declared, seen, leaks, now),
 	}
@@ -155,11 +156,12 @@ func incomplete(runs []observation) report.Incomplete {
 	if first.untraced {
 		return report.Incomplete{Reason: report.ReasonNotTraced, Message: "nothing was traced: the server runs elsewhere"}
 	}
-	if first.result.Coverage.Nothing() {
+	covered, _ := coverage(runs)
+	if covered.Nothing() {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
 			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
 	}
-	if tools := first.result.Coverage.Tools; tools.Called > 0 && tools.Accepted == 0 {
+	if tools := covered.Tools; tools.Called > 0 && tools.Accepted == 0 {
 		return report.Incomplete{Reason: report.ReasonNotExercised, Message: first.refused(tools)}
 	}
 	for _, o := range runs {

@@ -36,6 +36,29 @@ func unmissed(how launch, _ Plan, _ Clock, _ []observation) launch {
 	return how
 }
 
+// coverage returns how far everything was exercised. A tool that accepted a call with
+// stand-ins alone counts: that they answered is among the gaps.
+func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage) {
+	first := exercised(runs).result
+	aided, ok := at(runs, report.LaunchStandIns)
+	if !ok {
+		return first.Coverage, first.Exercise
+	}
+	all, rows := first.Coverage, slices.Clone(first.Exercise)
+	for _, more := range aided.result.Exercise {
+		i := slices.IndexFunc(rows, func(row report.CapabilityCoverage) bool { return row.Kind == more.Kind && row.Name == more.Name })
+		if i < 0 || more.Kind != report.CapabilityTool || rows[i].Calls.Total == 0 || rows[i].Calls.Done > 0 || more.Calls.Done == 0 {
+			continue
+		}
+		for _, calls := range []*report.Share{&rows[i].Calls, &all.Calls} {
+			calls.Total += more.Calls.Total
+			calls.Done += more.Calls.Done
+		}
+		all.Tools.Accepted++
+	}
+	return all, rows
+}
+
 // standIns are the programs of which the report says that nobody saw the server with the
 // real ones.
 func (c *collection) standIns(o observation) {

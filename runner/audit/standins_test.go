@@ -77,3 +77,38 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 		t.Error("started again for nothing")
 	}
 }
+
+// TestStandInsAreExercised: a tool that only accepts a call with stand-ins was exercised,
+// and one that never does was not.
+func TestStandInsAreExercised(t *testing.T) {
+	tools := func(kept launch, accepted ...int) observation {
+		o := watched(func(o *observation) { o.how, o.result.Coverage, o.result.Exercise = kept, report.Coverage{}, nil })
+		for i, n := range accepted {
+			o.result.Exercise = append(o.result.Exercise, report.CapabilityCoverage{
+				Kind: report.CapabilityTool, Name: string(rune('a' + i)), Calls: report.Share{Total: 4, Done: n},
+			})
+			o.result.Coverage.Tools.Listed++
+			o.result.Coverage.Tools.Called++
+			if n > 0 {
+				o.result.Coverage.Tools.Accepted++
+			}
+		}
+		return o
+	}
+	aided := launch{moment: report.LaunchStandIns, standIns: []string{"gh"}}
+	first := tools(launch{}, 0, 0)
+	if got := incomplete([]observation{first}); got.Reason != report.ReasonNotExercised {
+		t.Errorf("without stand-ins: %+v", got)
+	}
+	runs := []observation{first, tools(aided, 2, 0)}
+	covered, rows := coverage(runs)
+	if covered.Tools.Accepted != 1 || rows[0].Calls != (report.Share{Total: 8, Done: 2}) || rows[1].Calls.Total != 4 || first.result.Exercise[0].Calls.Done != 0 {
+		t.Errorf("%+v, %+v", covered, rows)
+	}
+	if got := incomplete(runs); got.Reason == report.ReasonNotExercised || complete(runs) {
+		t.Errorf("with stand-ins: %+v", got)
+	}
+	if covered, _ := coverage([]observation{tools(launch{}, 3), tools(aided, 2)}); covered.Tools.Accepted != 1 {
+		t.Errorf("counted twice: %+v", covered)
+	}
+}
