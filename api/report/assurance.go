@@ -37,7 +37,8 @@ type Assurance struct {
 	// level is Full, Partial (at least half of the tools accepted a call) or Weak. Of a
 	// server without tools, its resources and prompts count in their place.
 	Level AssuranceLevel `json:"level"`
-	// tools that accepted a call, of those that are listed: "10/23".
+	// tools that accepted a call, of those that are listed: "10/23"; empty where nothing
+	// could be listed.
 	// +kubebuilder:validation:MaxLength=32
 	Tools string `json:"tools" cap:"32"`
 	// because says what is missing to Full, a sentence each.
@@ -56,17 +57,12 @@ func AssuranceOf(r Report) Assurance {
 	if c.Nothing() {
 		a.Because = []string{"the server advertises nothing to exercise"}
 		if r.ManifestDigest == "" {
-			a.Level, a.Because = AssuranceWeak, []string{"what the server advertises could not be listed"}
+			a.Level, a.Tools, a.Because = AssuranceWeak, "", []string{"what the server advertises could not be listed"}
 		}
 		return a
 	}
 	a.Because = shortfalls(r)
-	measured := c.Tools
-	if measured.Listed == 0 {
-		measured.Listed = c.Resources.Listed + c.ResourceTemplates.Listed + c.Prompts.Listed
-		measured.Accepted = c.Resources.Accepted + c.ResourceTemplates.Accepted + c.Prompts.Accepted
-	}
-	switch {
+	switch measured := c.Measured(); {
 	case 2*measured.Accepted < measured.Listed:
 		a.Level = AssuranceWeak
 	case len(a.Because) > 0:
@@ -123,7 +119,10 @@ func unaccepted(rows []CapabilityCoverage, kind CapabilityKind) (names []string)
 // Basis says what a verdict rests on: "10 of 23 tools".
 func (a Assurance) Basis() string {
 	accepted, listed, _ := strings.Cut(a.Tools, "/")
-	if listed == "" || listed == "0" {
+	switch listed {
+	case "":
+		return "a server that listed nothing"
+	case "0":
 		return "a server without tools"
 	}
 	return accepted + " of " + listed + " tools"

@@ -32,6 +32,19 @@ func (c Coverage) Nothing() bool {
 	return c.Tools.Listed+c.Resources.Listed+c.ResourceTemplates.Listed+c.Prompts.Listed == 0
 }
 
+// Measured returns what assurance is measured by: the tools, or of a server without any
+// its resources, resource templates and prompts.
+func (c Coverage) Measured() Exercised {
+	if c.Tools.Listed > 0 {
+		return c.Tools
+	}
+	return Exercised{
+		Listed:   c.Resources.Listed + c.ResourceTemplates.Listed + c.Prompts.Listed,
+		Called:   c.Resources.Called + c.ResourceTemplates.Called + c.Prompts.Called,
+		Accepted: c.Resources.Accepted + c.ResourceTemplates.Accepted + c.Prompts.Accepted,
+	}
+}
+
 // Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.
 type Exercised struct {
 	// listed is how many the server advertises.
@@ -75,7 +88,7 @@ type CapabilityCoverage struct {
 	// branches of its input schema, and those that were taken.
 	Branches Share `json:"branches"`
 	// skipped is why it was not called, or not as often as it should have been: Calls,
-	// SkipTools, Budget, Timeout or Task; empty if it was.
+	// SkipTools, Budget, Timeout, TooLong, Unanswered or Task; empty if it was.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Skipped string `json:"skipped,omitempty"`
@@ -93,6 +106,10 @@ const (
 	SkippedBudget = "Budget"
 	// SkippedTimeout: a call of it was not answered in time, and cancelled.
 	SkippedTimeout = "Timeout"
+	// SkippedTooLong: it answered a call with more than the probe reads.
+	SkippedTooLong = "TooLong"
+	// SkippedUnanswered: a call of it failed without an answer of the server's.
+	SkippedUnanswered = "Unanswered"
 	// SkippedTask: it can only be called as a task, which the probe does not do.
 	SkippedTask = "Task"
 )

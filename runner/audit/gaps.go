@@ -14,6 +14,7 @@ import (
 // make the audit Inconclusive besides: see overflow.
 func gaps(runs []observation, network report.Network) []report.Gap {
 	var all collection
+	all.unanswered(exercised(runs).result.Exercise)
 	for _, o := range runs {
 		all.stats(o.stats)
 		all.add("DroppedEffects", o.profile.Dropped, "effects that there was no room for in the profile")
@@ -55,6 +56,19 @@ func (c *collection) gaps() []report.Gap {
 		c.list[i].Detail = fmt.Sprintf("%s (%d)", c.text[c.list[i].What], c.list[i].Count)
 	}
 	return c.list
+}
+
+// unanswered are the capabilities that left a call without an answer.
+func (c *collection) unanswered(rows []report.CapabilityCoverage) {
+	for _, row := range rows {
+		name := report.Capability{Kind: row.Kind, Name: row.Name}.String()
+		switch row.Skipped {
+		case report.SkippedTimeout, report.SkippedUnanswered:
+			c.add("UnansweredCalls", 1, "what had no answer to a call, such as the "+name)
+		case report.SkippedTooLong:
+			c.add("LongAnswers", 1, "what answered a call with more than is read, such as the "+name)
+		}
+	}
 }
 
 // stats are the gaps of the trace itself.

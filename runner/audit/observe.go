@@ -159,6 +159,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		Calling: func(c probe.Calling) {
 			process.Call(sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal})
 		},
+		Long: func(piece []byte, end int64) { secrets.Wire(0, piece, end) },
 	}
 	if plan.listens() {
 		conn.Stdin, conn.Stdout = nil, nil

@@ -55,11 +55,20 @@ func (s *session) affords(t *target) bool {
 	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
+// leastPatience is what a first call has at least, once another has kept us waiting.
+const leastPatience = 2 * time.Second
+
 // patience returns how long the answer to a call may take: no call has more than half
-// of what time there is.
+// of what time there is, and once one was not answered in time, none has more than its
+// share while others wait for their first.
 func (s *session) patience() time.Duration {
-	if left, bounded := s.budget.left(); bounded {
-		return min(s.options.CallTimeout, max(left/2, time.Millisecond))
+	left, bounded := s.budget.left()
+	if !bounded {
+		return s.options.CallTimeout
 	}
-	return s.options.CallTimeout
+	most := max(left/2, time.Millisecond)
+	if s.timeouts > 0 && s.waiting > 0 {
+		most = min(most, max(left/time.Duration(s.waiting+1), leastPatience))
+	}
+	return min(s.options.CallTimeout, most)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 // maxInputRounds is how often one call is sent again because the server answered
@@ -32,7 +33,7 @@ type reply struct {
 
 // call calls once, and answers what input the server asks for in the result; one
 // that asks again and again has not accepted the call. Errors are those of ask
-// without *rpcError, which is an answer.
+// without those that are answers; see refusal.
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
 	if told := s.wire.conn.Calling; told != nil {
 		told(Calling{Arguments: c.Arguments})
@@ -42,15 +43,13 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
 		arguments: c, limit: s.patience(), again: t.twice,
 	}
-	q.lenient = q.limit < s.options.CallTimeout
 	for range maxInputRounds {
 		raw, err := s.ask(ctx, q)
 		if err == nil && t.task {
 			raw, err = s.awaitTask(ctx, q, raw)
 		}
-		var refused *rpcError
-		if errors.As(err, &refused) {
-			return reply{text: refused.said()}, nil
+		if said, answered := refusal(err); answered {
+			return reply{text: said}, nil
 		}
 		if err != nil {
 			return reply{}, err
@@ -66,6 +65,20 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 		q.params = s.withInput(q.params, result)
 	}
 	return reply{}, nil
+}
+
+// refusal returns what an error of JSON-RPC, or a status of HTTP, says; false of an error
+// that is no answer.
+func refusal(err error) (said string, answered bool) {
+	var refused *rpcError
+	var failed *transport.Error
+	switch {
+	case errors.As(err, &refused):
+		return refused.said(), true
+	case errors.As(err, &failed) && failed.Status != 0 && !failed.Gone:
+		return failed.Text, true
+	}
+	return "", false
 }
 
 // params returns the params of a call.

@@ -68,28 +68,32 @@ func count(in *report.Exercised, called, accepted bool) {
 // maxNamed is how many of those left out a message names.
 const maxNamed = 3
 
-// reportUncalled enters that capabilities were never called, or not to an end: for want of
-// time, or because it was asked for. What was not exercised was not audited.
+// reportUncalled enters that capabilities were never called: for want of time, or because
+// it was asked for. What was not exercised was not audited. Nor was a server none of whose
+// tools accepted a call, where calls had no answer.
 func (s *session) reportUncalled() {
 	for _, why := range []struct {
 		reason  report.Reason
 		skipped []string
 		message string
 	}{
-		{report.ReasonTimeout, []string{report.SkippedBudget}, "the time was up before everything had answered once; never did"},
+		{report.ReasonTimeout, []string{report.SkippedBudget}, "the time was up before everything was called once; never were"},
 		{report.ReasonNotExercised, []string{report.SkippedByCalls, report.SkippedByName}, "left out because that was asked for"},
 		{report.ReasonNotExercised, []string{report.SkippedTask}, "to be called only as a task, in a way that the audit does not know"},
 	} {
-		if names := s.unheard(why.skipped); len(names) > 0 {
+		if names := s.uncalled(why.skipped); len(names) > 0 {
 			s.fail(why.reason, "%s, %d of %d: %s", why.message, len(names), len(s.targets), named(names))
 		}
 	}
+	if s.result.Coverage.Measured().Accepted == 0 {
+		s.failed(s.silent)
+	}
 }
 
-// unheard are the targets that never answered, for some reasons.
-func (s *session) unheard(reasons []string) (all []string) {
+// uncalled are the targets that were never called, for some reasons.
+func (s *session) uncalled(reasons []string) (all []string) {
 	for _, t := range s.targets {
-		if t.answered == 0 && slices.Contains(reasons, t.skipped) {
+		if t.sent == 0 && slices.Contains(reasons, t.skipped) {
 			all = append(all, t.of.String())
 		}
 	}

@@ -19,8 +19,9 @@ import (
 // fake is a server in this process. Each request is answered by the function
 // of its method, or as defaults say.
 type fake struct {
-	active  func() time.Time             // for Conn.Active
-	pending func() (time.Duration, bool) // for Conn.Pending
+	active  func() time.Time              // for Conn.Active
+	pending func() (time.Duration, bool)  // for Conn.Pending
+	long    func(piece []byte, end int64) // for Conn.Long
 
 	// on answers one method; the result is sent unless it is nil.
 	on map[string]func(f *fake, params map[string]any) any
@@ -203,7 +204,7 @@ func (f *fake) connect(t *testing.T) (Conn, io.Reader) {
 		_ = outRead.Close()
 		_ = inRead.Close()
 	})
-	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending}, inRead
+	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending, Long: f.long}, inRead
 }
 
 func itemOf(raw json.RawMessage) manifest.Item {

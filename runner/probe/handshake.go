@@ -119,7 +119,7 @@ func (s *session) unopened(err error) {
 	case errors.Is(err, errTimeout):
 		s.fail(report.ReasonTimeout, "the server did not say within %s where to send messages to", s.options.Handshake)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		s.interrupted("before the session had begun")
+		s.failed(outOfTime("before the session had begun"))
 	default:
 		s.fail(report.ReasonProtocolError, "the session could not begin: %v", err)
 	}

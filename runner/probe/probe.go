@@ -56,6 +56,10 @@ type Conn struct {
 	Received func(line []byte, end int64)
 	// Calling, when set, is told when a call begins and when it has ended.
 	Calling func(Calling)
+	// Long, when set, is given the pieces of each line of Stdout that is too long to be
+	// read as a message, and the number of bytes that had come by then; none at its end.
+	// It must not keep them.
+	Long func(piece []byte, end int64)
 	// HTTP, when set, carries the conversation in place of Stdin and Stdout, which
 	// are nil then.
 	HTTP *HTTP

@@ -138,7 +138,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.spent += took
 	t.slowest = max(t.slowest, took)
 	if err != nil {
-		t.missed(err, took < s.options.CallTimeout)
+		s.missed(t, err)
 		return onlyFatal(err)
 	}
 	t.answered++
@@ -172,17 +172,16 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	return nil
 }
 
-// missed enters that a call was not answered; hasty: because there was no more time.
-// It is tried once more.
-func (t *target) missed(err error, hasty bool) {
-	if !errors.Is(err, errTimeout) {
-		t.out = true
-		return
-	}
-	t.timeouts++
-	t.out = t.timeouts > 1
-	t.skipped = report.SkippedTimeout
-	if hasty {
-		t.skipped = report.SkippedBudget
+// missed enters that a call was not answered. What was too slow is tried once more.
+func (s *session) missed(t *target, err error) {
+	switch {
+	case errors.Is(err, errTimeout):
+		s.timeouts++
+		t.timeouts++
+		t.skipped, t.out = report.SkippedTimeout, t.timeouts > 1
+	case errors.Is(err, errTooLong):
+		t.skipped, t.out = report.SkippedTooLong, true
+	default:
+		t.skipped, t.out = report.SkippedUnanswered, true
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
 // tracker is a server of tickets: what its tools want, others tell.
@@ -224,7 +225,7 @@ func TestToolThatNeverReturns(t *testing.T) {
 	if !reflect.DeepEqual(f.called(), want) || len(f.saw("notifications/cancelled")) != 2 {
 		t.Errorf("called %q, cancelled %v", f.called(), f.saw("notifications/cancelled"))
 	}
-	if r.Incomplete.Reason != report.ReasonTimeout || r.Exercise[0].Skipped != report.SkippedTimeout || r.Exercise[1].Skipped != "" {
+	if r.Incomplete.Reason != "" || r.Exercise[0].Skipped != report.SkippedTimeout || r.Exercise[1].Skipped != "" {
 		t.Errorf("%+v, %+v", r.Incomplete, r.Exercise)
 	}
 }
@@ -258,13 +259,79 @@ func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := of(func() any { return nil })
 		r := silent.within(t, 4*time.Second, o)
-		if r.Incomplete.Reason != report.ReasonTimeout || !strings.HasSuffix(r.Incomplete.Message, "1 of 3: tool a") || r.Coverage.Tools.Accepted != 2 {
+		if r.Incomplete.Reason != "" || r.Exercise[0].Skipped == "" || r.Coverage.Tools.Accepted != 2 {
 			t.Errorf("%+v, %+v", r.Incomplete, r.Coverage)
 		}
 		if lists := silent.saw("tools/list"); len(lists) != 2 {
 			t.Errorf("%d lists", len(lists))
 		}
 	})
+}
+
+// Tools that hang take no more than their share while others wait for their first call.
+func TestManyHang(t *testing.T) {
+	const hanging = 40
+	list := make([]string, hanging+1)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"name":"t%d"}`, i)
+	}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(list...) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			if params["name"] == fmt.Sprintf("t%d", hanging) {
+				return content("done")
+			}
+			return nil
+		},
+	}}
+	o := quick
+	o.CallTimeout = 30 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		r := f.within(t, 3*time.Minute, o)
+		if r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 1 {
+			t.Errorf("%+v, %+v", r.Incomplete, r.Coverage.Tools)
+		}
+	})
+}
+
+// An answer that is too long to be read is the gap of who gave it, and is searched all the
+// same; it has exercised nothing.
+func TestGiantAnswer(t *testing.T) {
+	giant := strings.Repeat("x", transport.MaxMessage+1)
+	answers := map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(`{"name":"a"}`, `{"name":"b"}`) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			if params["name"] == "a" {
+				return raw(giant)
+			}
+			return content("done")
+		},
+	}
+	searched := 0
+	f := &fake{on: answers, long: func(piece []byte, _ int64) { searched += len(piece) }}
+	r := f.probe(t, quick)
+	if r.Incomplete.Reason != "" || r.Exercise[0].Skipped != report.SkippedTooLong || r.Coverage.Tools.Accepted != 1 {
+		t.Errorf("%+v, %+v", r.Incomplete, r.Exercise)
+	}
+	if searched != len(giant)+1 {
+		t.Errorf("%d bytes were passed on", searched)
+	}
+}
+
+// A giant answer that comes when another call waits for its own is not taken for that.
+func TestIDOfLongMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"result":{"text":"xx`: "7",
+		`{"id":"a","result":`:                          `"a"`,
+		`{"result":{"text":"xx`:                        "",
+		`{"result":{"id":3},"x":`:                      "",
+		`xxxx`:                                         "",
+		``:                                             "",
+	} {
+		if got := idOf([]byte(text)); got != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
 }
 
 // Who has had no call when the time is up makes the session incomplete.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,8 @@ type session struct {
 	advertised map[string]json.RawMessage // the server's capabilities
 	targets    []*target                  // in the order of the lists
 	waiting    int                        // of them, those that are to have their first call
+	timeouts   int                        // calls that were not answered in time
+	silent     report.Incomplete          // why the first call without an answer has none
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
 	pool       *inputs.Pool
@@ -175,33 +178,42 @@ func (s *session) await(ctx context.Context, response <-chan received, limit tim
 	}
 }
 
-// unanswered enters why a request has no response.
+// unanswered enters why a request has no response. That one call has none is a gap of
+// what was called; see reportUncalled.
 func (s *session) unanswered(q query, err error) {
-	what := label(q.method, q.of)
-	instead := s.wire.insteadOf()
-	var failed *transport.Error
-	switch {
-	case errors.Is(err, errGone):
-		if s.exited() {
-			s.fail(report.ReasonServerExited, "the server exited before it answered %s", what)
-		} else {
-			s.fail(report.ReasonProtocolError, "the server closed its %s before it answered %s", s.wire.outlet(), what)
-		}
-	case errors.As(err, &failed):
-		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, failed)
-	case errors.Is(err, errTooLong):
-		s.fail(report.ReasonProtocolError, "no answer to %s: %v", what, err)
-	case instead != "" && !errors.Is(err, context.Canceled):
-		s.fail(report.ReasonProtocolError, "no answer to %s; instead the server wrote %q to its stdout", what, instead)
-	case errors.Is(err, errTimeout) && q.lenient:
-	case errors.Is(err, errTimeout):
-		s.fail(report.ReasonTimeout, "no answer to %s within %s", what, q.limit.Round(time.Millisecond))
-	default:
-		s.interrupted(fmt.Sprintf("while the server had not answered %s", what))
+	if q.phase == report.PhaseCall && !fatal(err) {
+		s.silent = cmp.Or(s.silent, s.silence(q, err))
+	} else {
+		s.failed(s.silence(q, err))
 	}
 	if errors.Is(err, errTimeout) && q.method != methodInitialize {
 		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.id, "reason": "timeout"})
 	}
+}
+
+// silence returns why a request has no response; the zero value where the session has
+// lost nothing by that.
+func (s *session) silence(q query, err error) report.Incomplete {
+	what := label(q.method, q.of)
+	instead := s.wire.insteadOf()
+	var failed *transport.Error
+	switch {
+	case errors.Is(err, errGone) && s.exited():
+		return incomplete(report.ReasonServerExited, "the server exited before it answered %s", what)
+	case errors.Is(err, errGone):
+		return incomplete(report.ReasonProtocolError, "the server closed its %s before it answered %s", s.wire.outlet(), what)
+	case errors.As(err, &failed):
+		return incomplete(report.ReasonProtocolError, "no answer to %s: %v", what, failed)
+	case errors.Is(err, errTooLong):
+		return incomplete(report.ReasonProtocolError, "no answer to %s: %v", what, err)
+	case instead != "" && !errors.Is(err, context.Canceled):
+		return incomplete(report.ReasonProtocolError, "no answer to %s; instead the server wrote %q to its stdout", what, instead)
+	case errors.Is(err, errTimeout) && q.lenient:
+		return report.Incomplete{}
+	case errors.Is(err, errTimeout):
+		return incomplete(report.ReasonTimeout, "no answer to %s within %s", what, q.limit.Round(time.Millisecond))
+	}
+	return outOfTime(fmt.Sprintf("while the server had not answered %s", what))
 }
 
 // exited waits a little for the end of the main process, which follows that of
@@ -234,20 +246,26 @@ func (s *session) pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		s.interrupted("before the session was at its end")
+		s.failed(outOfTime("before the session was at its end"))
 		return ctx.Err()
 	}
 }
 
-func (s *session) interrupted(when string) {
-	s.fail(report.ReasonTimeout, "the audit ran out of time %s", when)
+func outOfTime(when string) report.Incomplete {
+	return incomplete(report.ReasonTimeout, "the audit ran out of time %s", when)
 }
 
-// fail enters why the session is incomplete. The first reason stands.
+func incomplete(reason report.Reason, format string, args ...any) report.Incomplete {
+	return report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// failed enters why the session is incomplete. The first reason stands.
+func (s *session) failed(why report.Incomplete) {
+	s.result.Incomplete = cmp.Or(s.result.Incomplete, why)
+}
+
 func (s *session) fail(reason report.Reason, format string, args ...any) {
-	if s.result.Incomplete.Reason == "" {
-		s.result.Incomplete = report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
-	}
+	s.failed(incomplete(reason, format, args...))
 }
 
 // fatal reports whether the session cannot go on after an error of request.

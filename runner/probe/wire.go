@@ -56,7 +56,7 @@ func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 // transport returns that which the connection is made for.
 func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
-		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w)
+		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w.conn.Long, w)
 	}
 	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header, Tap: w.conn.HTTP.Tap}
 	if w.conn.HTTP.Transport == report.TransportSSE {
@@ -204,9 +204,10 @@ func (w *wire) receive(l transport.Line) {
 	m, ok := parseMessage(l.Text)
 	switch {
 	case l.TooLong:
-		// It may be the response that is waited for: nobody can tell.
 		w.pollute(l)
-		w.deliver(received{err: errTooLong, end: l.End})
+		if id := idOf(l.Text); id == "" || w.waitsFor(id) { // else it is one that came too late
+			w.deliver(received{err: errTooLong, end: l.End})
+		}
 	case !ok:
 		w.pollute(l)
 	case m.isResponse():
@@ -221,6 +222,26 @@ func (w *wire) receive(l transport.Line) {
 		w.heard(m)
 		w.notice(m.method)
 	}
+}
+
+// idOf returns the id of a message of which only the beginning is there; "" where that
+// does not show it.
+func idOf(text []byte) string {
+	from := json.NewDecoder(bytes.NewReader(text))
+	if start, err := from.Token(); err != nil || start != json.Delim('{') {
+		return ""
+	}
+	for from.More() {
+		name, err := from.Token()
+		var value json.RawMessage
+		if err != nil || from.Decode(&value) != nil {
+			return ""
+		}
+		if name == "id" {
+			return string(value)
+		}
+	}
+	return ""
 }
 
 // respond hands a response on when it is the one that is waited for. A null id

@@ -88,7 +88,9 @@ func skipped(why string) string {
 	for known, text := range map[string]string{
 		report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",
 		report.SkippedBudget: "its share of the time was used up", report.SkippedTimeout: "a call was not answered in time",
-		report.SkippedTask: "it can only be called as a task",
+		report.SkippedTooLong:    "it answered a call with more than is read",
+		report.SkippedUnanswered: "a call failed without an answer",
+		report.SkippedTask:       "it can only be called as a task",
 	} {
 		if why == known {
 			return text

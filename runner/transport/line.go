@@ -11,6 +11,9 @@ type lineReader struct {
 	from   *bufio.Reader
 	offset int64
 	limit  int
+	// long, when set, is given the pieces of each line that is longer than the limit, and
+	// how many bytes had been read by then; none at its end. It must not keep them.
+	long func(piece []byte, end int64)
 }
 
 func newLineReader(from io.Reader, limit int) *lineReader {
@@ -26,10 +29,12 @@ func (r *lineReader) next() (Line, error) {
 	for {
 		chunk, err := r.from.ReadSlice('\n')
 		r.offset += int64(len(chunk))
-		if !l.TooLong {
+		if l.TooLong {
+			r.pass(chunk)
+		} else {
 			l.Text = append(l.Text, chunk...)
 			if len(l.Text) > r.limit+1 { // with its newline
-				l.cut(r.limit)
+				r.cut(&l)
 			}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -43,9 +48,24 @@ func (r *lineReader) next() (Line, error) {
 			l.Text = l.Text[:n-1]
 		}
 		if !l.TooLong && len(l.Text) > r.limit { // the last one, that has none
-			l.cut(r.limit)
+			r.cut(&l)
+		}
+		if l.TooLong {
+			r.pass(nil)
 		}
 		return l, nil
+	}
+}
+
+// cut keeps the sample of what is longer than the limit, and passes all of it on.
+func (r *lineReader) cut(l *Line) {
+	r.pass(l.Text)
+	l.cut(r.limit)
+}
+
+func (r *lineReader) pass(piece []byte) {
+	if r.long != nil {
+		r.long(piece, r.offset)
 	}
 }
 

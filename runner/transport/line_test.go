@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,6 +40,30 @@ func TestLines(t *testing.T) {
 		if l := got[i]; len(l.Text) != w.length || l.End != w.end || l.TooLong != w.tooLong {
 			t.Errorf("line %d: %d bytes, end %d, too long %v; want %+v", i, len(l.Text), l.End, l.TooLong, w)
 		}
+	}
+}
+
+// What is too long to be a message is passed on piece by piece, each with where it ends.
+func TestLongLinesArePassedOn(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	r := newLineReader(strings.NewReader("a\n"+long+"\n"+long), 100_000)
+	var passed []string
+	piece := ""
+	r.long = func(p []byte, end int64) {
+		if len(p) == 0 {
+			passed, piece = append(passed, piece), ""
+			return
+		}
+		piece += string(p)
+		if want := int64(2 + len(passed)*200_001 + len(piece)); end != want {
+			t.Errorf("a piece ends at %d, not at %d", want, end)
+		}
+	}
+	for _, err := r.next(); err == nil; _, err = r.next() {
+		continue
+	}
+	if want := []string{long + "\n", long}; !slices.Equal(passed, want) {
+		t.Errorf("passed on %d lines", len(passed))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // writing can block the session.
 type stdio struct {
 	stdin   io.WriteCloser
-	stdout  io.Reader
+	lines   *lineReader
 	handler Handler
 	queue   chan []byte
 	ended   chan struct{}
@@ -24,9 +24,13 @@ type stdio struct {
 
 // Stdio talks over the runner's ends of the two pipes. Close and Abort close
 // stdin; stdout is read to its end, which its owner may bring about by closing it.
-func Stdio(stdin io.WriteCloser, stdout io.Reader, handler Handler) Transport {
+// long, unless nil, is given the pieces of each line that is longer than MaxMessage, and
+// how many bytes had come by then; none at its end. It must not keep them.
+func Stdio(stdin io.WriteCloser, stdout io.Reader, long func(piece []byte, end int64), handler Handler) Transport {
+	lines := newLineReader(stdout, MaxMessage)
+	lines.long = long
 	s := &stdio{
-		stdin: stdin, stdout: stdout, handler: handler,
+		stdin: stdin, lines: lines, handler: handler,
 		queue: make(chan []byte, maxBacklog), ended: make(chan struct{}),
 	}
 	go s.write()
@@ -68,9 +72,8 @@ func (s *stdio) Send(m Message) (start, end int64, err error) {
 // read reads stdout to its end.
 func (s *stdio) read() {
 	defer close(s.ended)
-	lines := newLineReader(s.stdout, MaxMessage)
 	for {
-		l, err := lines.next()
+		l, err := s.lines.next()
 		if err != nil {
 			return
 		}

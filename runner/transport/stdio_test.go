@@ -12,7 +12,7 @@ func TestBacklogIsBoundedInBytes(t *testing.T) {
 	in, stdin := io.Pipe() // never read
 	stdout, out := io.Pipe()
 	t.Cleanup(func() { _, _, _ = in.Close(), out.Close(), stdin.Close() })
-	w := Stdio(stdin, stdout, nil)
+	w := Stdio(stdin, stdout, nil, nil)
 	long := bytes.Repeat([]byte("x"), 1<<20)
 	sent := int64(0)
 	for range maxBacklog {
