@@ -23,6 +23,10 @@ type draft struct {
 	// lead are the objects that the value was in that a call of ShapeHarvested is
 	// made for.
 	lead []int
+	// made is a call that this one follows; nil for none.
+	made *made
+	// repairs is the call that this one repairs; nil for none.
+	repairs *refusal
 	// random, when set, throws what is not aimed at.
 	random *rand.Rand
 
@@ -117,6 +121,9 @@ func (d *draft) score(w way, preferred string) (score int) {
 	}
 	if d.shape == ShapeHarvested && d.hasUntried(w.node) {
 		score += 1 << 12
+	}
+	if d.repairs != nil && d.repairs.taken.has(w.branch) {
+		score += 1 << 13
 	}
 	score += 8 * d.fresh(below)
 	if d.form.accepted.has(w.branch) {

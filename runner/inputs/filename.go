@@ -97,5 +97,8 @@ func (d *draft) newPath(n *node) (string, bool) {
 	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
 		dir = known.dirs[0]
 	}
+	if d.holds(n, candidate{value: path.Join(dir, name)}) {
+		name = d.mark.ID() + "-" + strings.Join(split(n.name), "-") + path.Ext(name)
+	}
 	return path.Join(dir, name), true
 }

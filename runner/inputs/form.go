@@ -82,8 +82,12 @@ type Form struct {
 	// lessons are what refusals have taught, by place. repair: something was learned since
 	// the last call; repairs counts the calls for that.
 	lessons map[string]*lesson
+	// refused is the call that the next one repairs; nil for another.
 	repair  bool
 	repairs int
+	refused *refusal
+	// followed are the arguments of the calls that were followed, by who was called.
+	followed map[string]string
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
 	escapes      []func(Options) string
@@ -101,7 +105,7 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 
 func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
-	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}}
+	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, followed: map[string]string{}}
 	f.given, _ = decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole, f.members = f.tree.texts() == 1, map[string]bool{}
@@ -181,6 +185,10 @@ func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, 
 
 func (f *Form) draft(shape Shape, aim int, pool *Pool, m Mark) *draft {
 	d := &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, budget: budget}
+	if shape == ShapeRequired {
+		d.repairs = f.refused
+		d.made = f.madeBefore(pool)
+	}
 	if shape == ShapeHarvested {
 		lead, _ := d.untried(f.tree)
 		d.lead = lead.records
@@ -293,15 +301,14 @@ func (f *Form) one(pool *Pool, mark Mark) (Case, bool) {
 func (f *Form) send(d *draft) Case {
 	f.sent.join(d.taken)
 	f.made++
+	if d.made != nil {
+		f.followed[d.made.source] = canonical(d.made.arguments)
+	}
 	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, placed: d.placed, Arguments: json.RawMessage(canonical(d.arguments))}
 	for _, t := range d.trials {
-		text, ok := t.candidate.value.(string)
-		if !ok {
-			text = canonical(t.candidate.value)
-		}
 		f.leaves[t.at].tried[canonical(t.candidate.value)] = true
 		if t.candidate.source != "" && !t.moved {
-			c.Origins = append(c.Origins, Origin{Argument: t.argument, Value: text, Source: t.candidate.source})
+			c.Origins = append(c.Origins, Origin{Argument: t.argument, Value: plain(t.candidate.value), Source: t.candidate.source})
 		}
 	}
 	if f.template != nil {
@@ -329,8 +336,14 @@ func (f *Form) Answered(c Case, accepted bool) {
 	}
 	f.accepted.join(c.taken)
 	for _, t := range c.trials {
-		if !t.candidate.guess {
+		known := f.lessons[t.at]
+		if !t.candidate.guess || known != nil {
 			f.leaves[t.at].best = &t.candidate
+		}
+	}
+	for _, p := range c.placed {
+		if known := f.lessons[p.at]; known != nil {
+			delete(known.refused, p.value)
 		}
 	}
 }
@@ -343,47 +356,4 @@ func (f *Form) Branches() (total, done int) {
 		total++
 	}
 	return total, done
-}
-
-// maxOnes is how many optional properties are given by themselves.
-const maxOnes = 12
-
-// optional are the names of the optional properties of the arguments, when there
-// are several.
-func (n *node) optional() (names []string) {
-	for _, w := range n.ways {
-		if w.node != nil {
-			return w.node.optional()
-		}
-	}
-	for _, f := range n.fields {
-		if !f.required && len(names) < maxOnes {
-			names = append(names, f.name)
-		}
-	}
-	if len(names) < 2 {
-		return nil
-	}
-	return names
-}
-
-// texts counts the places for a text or a number.
-func (n *node) texts() (sum int) {
-	if n.isLeaf() {
-		return 1
-	}
-	for _, part := range n.parts() {
-		sum += part.texts()
-	}
-	return sum
-}
-
-// each calls a function with every field, at a node and below.
-func (n *node) each(do func(field)) {
-	for _, f := range n.fields {
-		do(f)
-	}
-	for _, part := range n.parts() {
-		part.each(do)
-	}
 }

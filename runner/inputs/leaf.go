@@ -8,16 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// candidate is a value that somebody named. source says who, after "from".
-type candidate struct {
-	value  any // a string, or a json.Number
-	source string
-	// guess: what is made up comes first, and again when this was accepted.
-	guess bool
-	// records are the objects of a result that it was in.
-	records []int
-}
-
 // leaf holds what is known of the texts or numbers for one place.
 type leaf struct {
 	// own are the candidates of the schema itself.
@@ -34,17 +24,10 @@ type leaf struct {
 	best *candidate
 }
 
-// maxCandidates is how many values that the server named are tried in one place.
-const maxCandidates = 12
-
 // leaf makes a text or a number.
 func (d *draft) leaf(n *node) any {
 	value := d.text(n)
-	shown, is := value.(string)
-	if !is {
-		shown = canonical(value)
-	}
-	d.placed = append(d.placed, placed{at: n.at, name: n.name, value: shown})
+	d.placed = append(d.placed, placed{at: n.at, name: n.name, value: plain(value)})
 	return value
 }
 
@@ -69,66 +52,6 @@ func (d *draft) text(n *node) any {
 	d.trials = append(d.trials, trial{at: n.at, argument: n.name, candidate: c, moved: value != c.value})
 	d.spend(len(canonical(value)))
 	return value
-}
-
-// candidate is a value for a place: one that nothing has tried when that is what
-// the call is for, the one that was accepted before, or any.
-func (d *draft) candidate(n *node) (candidate, bool) {
-	known := d.form.leaf(n, d.pool)
-	harvested := d.shape == ShapeHarvested
-	if known.best != nil && !harvested {
-		return *known.best, true
-	}
-	if c, ok := d.companion(n, known); ok {
-		return c, true
-	}
-	for _, c := range known.candidates {
-		if !known.tried[canonical(c.value)] && !d.trying(n, c) && (!c.guess || harvested) {
-			return c, true
-		}
-	}
-	if known.best != nil {
-		return *known.best, true
-	}
-	if i := len(known.candidates); i > 0 && harvested {
-		return known.candidates[d.mark.Call%i], true
-	}
-	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
-		return known.own[0], true // what is not there says little twice
-	}
-	return candidate{}, false
-}
-
-// companion is a candidate from the object that the leading one of this call is
-// from, or else from the object around that: an owner goes with its own repository.
-func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
-	for _, record := range d.lead {
-		best, found := candidate{}, false
-		for _, c := range known.candidates {
-			if !slices.Contains(c.records, record) || d.trying(n, c) {
-				continue
-			}
-			if !known.tried[canonical(c.value)] {
-				return c, true
-			}
-			if !found {
-				best, found = c, true
-			}
-		}
-		if found {
-			return best, true
-		}
-	}
-	return candidate{}, false
-}
-
-func (d *draft) trying(n *node, c candidate) bool {
-	for _, t := range d.trials {
-		if t.at == n.at && t.candidate.value == c.value {
-			return true
-		}
-	}
-	return false
 }
 
 // untried is the first candidate, at a place or within it, that was never handed
@@ -227,7 +150,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 		if text, is := c.value.(string); is && f.members[text] {
 			continue
 		}
-		c.guess = has(split(n.name), urlWords)
+		c.guess = has(split(n.name), urlWords) || f.settled(n)
 		found = append(found, c)
 	}
 	if words := split(n.name); len(words) > 0 && idWords[words[len(words)-1]] {

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -20,19 +21,19 @@ type lesson struct {
 	given bool
 	// dirs are the directories that a path has to lie in.
 	dirs []string
+	// file: a path has to be that of a file; folder: that of a directory.
+	file, folder bool
+	// offers are the values that the last error offered in place of the refused one.
+	offers []string
 	// refused are the values that errors spoke of.
 	refused map[string]bool
-	// kept is how often a value was tried again that nobody spoke of.
-	kept int
 }
 
 const (
-	// maxLessons bounds the places that something is learned about, maxKept how often
-	// a value gets another chance there, and maxRepairs the calls of a form that are
-	// made because something was learned.
+	// maxLessons bounds the places that something is learned about, and maxRepairs the
+	// calls of a form that are made because something was learned.
 	maxLessons = 64
-	maxKept    = 4
-	maxRepairs = 8
+	maxRepairs = 12
 )
 
 // What an error says of the value that it names.
@@ -42,12 +43,22 @@ var (
 	present = regexp.MustCompile(`(?i)\b(?:already (?:exists?|in use|taken|registered|present)|exists already|file exists|EEXIST|duplicate|must be unique|not unique)\b`)
 )
 
+// What an error says of a path that leads to something of the wrong sort.
+var (
+	notFile   = regexp.MustCompile(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
+	notFolder = regexp.MustCompile(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
+)
+
+// bound finds the bounds that an error names for a number.
+var bound = regexp.MustCompile(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
+
 // outside finds errors that say that a path lies where it may not.
 var outside = regexp.MustCompile(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
 	`must be (?:with)?in|must be (?:inside|under|below)|access denied|forbidden|restricted)\b`)
 
-// placed is a text or a number of a call, and where it stands.
-type placed struct{ at, name, value string }
+// placed is a text or a number of a call, and where it stands. within: it is but a part
+// of that.
+type placed struct{ at, name, value, within string }
 
 // Refused learns from the error that a call was answered with: the next ones change
 // what it speaks of, and leave the rest.
@@ -61,31 +72,32 @@ func (f *Form) Refused(c Case, text string) {
 	for _, p := range blamed {
 		f.learn(p, text)
 	}
-	if len(blamed) == 0 {
-		return
-	}
-	for _, t := range c.trials {
-		if slices.ContainsFunc(blamed, func(p placed) bool { return p.at == t.at }) {
-			continue
-		}
-		if l := f.lesson(t.at); l != nil && l.kept < maxKept {
-			l.kept++
-			delete(f.leaves[t.at].tried, canonical(t.candidate.value))
-		}
+	if f.repair {
+		f.refused = newRefusal(c, blamed)
 	}
 }
 
-// blamed are the values that an error names; where it names none, those whose places
-// it names.
-func (c Case) blamed(text string) (found []placed) {
-	for _, p := range c.placed {
-		if len(p.value) > 2 && speaksOf(text, p.value) {
-			found = append(found, p)
+// blamed are the values that an error names, or a part of which it quotes, before it
+// lists what can be had; where it names none, those whose places it names.
+func (c Case) blamed(text string) []placed {
+	complaint := text
+	if at := listed.FindStringIndex(text); at != nil && at[0] > 0 {
+		complaint = text[:at[0]]
+	}
+	if found := c.named(complaint); len(found) > 0 {
+		return culprits(text, found)
+	}
+	for _, match := range quotes.FindAllStringSubmatch(complaint, maxOffers) {
+		for _, p := range c.placed {
+			if len(match[1]) > 2 && speaksOf(p.value, match[1]) {
+				return []placed{{p.at, p.name, match[1], p.value}}
+			}
 		}
 	}
-	if len(found) > 0 {
-		return found
+	if found := c.named(text); len(found) > 0 {
+		return culprits(text, found)
 	}
+	var found []placed
 	for _, p := range c.placed {
 		if p.name != "" && speaksOf(text, p.name) {
 			found = append(found, p)
@@ -95,6 +107,79 @@ func (c Case) blamed(text string) (found []placed) {
 		return c.placed
 	}
 	return found
+}
+
+// named are the values that a text names.
+func (c Case) named(text string) (found []placed) {
+	for _, p := range c.placed {
+		if len(p.value) > 2 && speaksOf(text, p.value) || quotesIt(text, p.value) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// quotesIt reports whether a text has another in quotes.
+func quotesIt(text, part string) bool {
+	return part != "" && slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool { return strings.Contains(text, quote+part+quote) })
+}
+
+// What an error says of the value before it, and of the one behind it.
+var (
+	saysBefore = regexp.MustCompile(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
+	saysBehind = regexp.MustCompile(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
+		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
+)
+
+// culprits are the values that an error complains of, of those that it names: of "X is
+// outside the repository Y" that is X. Where several are the same text, it is that of
+// the place that the error speaks of, or that is to be new.
+func culprits(text string, found []placed) []placed {
+	kept := found
+	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {
+		at := all[len(all)-1] // an error that has another for its reason ends with that
+		kept = closest(found, func(value string) int { return strings.Index(text[at[1]:], value) })
+	} else if at := saysBefore.FindStringIndex(text); at != nil {
+		kept = closest(found, func(value string) int {
+			if i := strings.LastIndex(text[:at[0]], value); i >= 0 {
+				return at[0] - i - len(value)
+			}
+			return -1
+		})
+	}
+	if len(kept) < 2 {
+		return kept
+	}
+	exists, words := present.MatchString(text), nouns(text)
+	for _, fits := range []func(placed) bool{
+		func(p placed) bool { return isNew(split(p.name)) == exists },
+		func(p placed) bool { return has(split(p.name), words) },
+	} {
+		if some := slices.DeleteFunc(slices.Clone(kept), func(p placed) bool { return !fits(p) }); len(some) > 0 {
+			kept = some
+		}
+	}
+	return kept
+}
+
+// closest are the values of the least distance; all when none has one. A negative
+// distance is none.
+func closest(found []placed, distance func(value string) int) (kept []placed) {
+	least := -1
+	for _, p := range found {
+		d := distance(p.value)
+		if d < 0 || least >= 0 && d > least {
+			continue
+		}
+		if d != least {
+			least, kept = d, nil
+		}
+		kept = append(kept, p)
+	}
+	if least < 0 {
+		return found
+	}
+	return kept
 }
 
 // informative reports whether an error says something of a value that it does not name.
@@ -127,7 +212,7 @@ func (f *Form) miss(c Case, text string) {
 }
 
 // missing finds errors that ask for what was not given.
-var missing = regexp.MustCompile(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give)|needs?|expected|at least one of|is not set)`)
+var missing = regexp.MustCompile(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
 
 // speaksOf reports whether a text has another in it that no word goes on.
 func speaksOf(text, part string) bool {
@@ -161,12 +246,38 @@ func (f *Form) lesson(at string) *lesson {
 // learn notes what a text says of one value.
 func (f *Form) learn(p placed, text string) {
 	l := f.lesson(p.at)
-	if l == nil || l.refused[p.value] || len(l.refused) >= maxOffers {
+	if l == nil || len(l.refused) >= maxOffers {
 		return
 	}
-	l.refused[p.value] = true
-	before := *l
+	whole := cmp.Or(p.within, p.value)
+	before, known := *l, l.refused[whole]
+	l.refused[whole] = true
+	if found := f.offersFor(p, text); len(found) > 0 {
+		l.offers = found
+	} else {
+		l.offers = slices.DeleteFunc(slices.Clone(l.offers), func(offer string) bool { return l.refused[offer] })
+	}
+	for _, offer := range l.offers {
+		delete(l.refused, offer)
+	}
 	said := lineWith(text, p.value)
+	l.note(said)
+	if outside.MatchString(said) {
+		l.dirs = f.options.directories(text, p.value)
+	}
+	f.repair = f.repair || !known || !slices.Equal(l.offers, before.offers)
+	leaf := f.leaves[p.at]
+	if leaf == nil {
+		return
+	}
+	leaf.stale = leaf.stale || l.differs(before)
+	if leaf.best != nil && plain(leaf.best.value) == whole {
+		leaf.best = nil
+	}
+}
+
+// note reads what is said of a value's sort.
+func (l *lesson) note(said string) {
 	if found := endings(ending, said); len(found) > 0 {
 		l.endings = found
 	}
@@ -176,15 +287,36 @@ func (f *Form) learn(p placed, text string) {
 	case absent.MatchString(said):
 		l.present, l.absent = false, true
 	}
-	if outside.MatchString(said) {
-		l.dirs = f.options.directories(text, p.value)
+	switch {
+	case notFolder.MatchString(said):
+		l.file, l.folder = false, true
+	case notFile.MatchString(said), len(l.endings) > 0:
+		l.file, l.folder = true, false
 	}
-	f.repair = true
-	if l.present != before.present || l.absent != before.absent || !slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs) {
-		if known := f.leaves[p.at]; known != nil {
-			known.stale = true
+}
+
+func (l *lesson) differs(before lesson) bool {
+	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder ||
+		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
+}
+
+// offersFor are the values that an error offers in place of one. Of a number, the
+// bounds are such values.
+func (f *Form) offersFor(p placed, text string) (found []string) {
+	if isNumber(p.value) {
+		for _, match := range bound.FindAllStringSubmatch(text, maxOffers) {
+			found = append(found, match[1])
 		}
 	}
+	found = slices.DeleteFunc(append(found, named(text)...), func(offer string) bool {
+		return offer == p.value || f.members[offer] || HoldsInjection(offer)
+	})
+	if p.within != "" {
+		for i, offer := range found {
+			found[i] = strings.Replace(p.within, p.value, offer, 1)
+		}
+	}
+	return found
 }
 
 // directories are where a path has to lie that a text says to be outside: those that
@@ -202,36 +334,24 @@ func (o Options) directories(text, but string) (found []string) {
 	return found
 }
 
-// lineWith is the part of a text that speaks of a value: the line that it is in.
+// lineWith is the part of a text that speaks of a value: the lines that it is in.
 func lineWith(text, value string) string {
+	var found strings.Builder
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, value) {
-			return line
+			found.WriteString(line)
 		}
 	}
-	return text
-}
-
-// repaired makes the call that follows a refusal: no more than is required, as the
-// refusals have taught.
-func (f *Form) repaired(pool *Pool, mark Mark) (Case, bool) {
-	if !f.repair || f.repairs >= maxRepairs {
-		return Case{}, false
-	}
-	f.repair = false
-	f.repairs++
-	d, ok := f.aimed(ShapeRequired, -1, pool, mark)
-	if !ok {
-		return Case{}, false
-	}
-	return f.send(d), true
+	return cmp.Or(found.String(), text)
 }
 
 // refuses reports whether an error has spoken of a value.
-func (l *lesson) refuses(value any) bool {
-	text, is := value.(string)
-	if !is {
-		text = canonical(value)
+func (l *lesson) refuses(value any) bool { return l != nil && l.refused[plain(value)] }
+
+// plain is a value as an error would show it.
+func plain(value any) string {
+	if text, is := value.(string); is {
+		return text
 	}
-	return l != nil && l.refused[text]
+	return canonical(value)
 }

@@ -59,3 +59,59 @@ func TestMissingPropertiesAreGiven(t *testing.T) {
 		}
 	}
 }
+
+// One word of an error is about one argument, and only that one changes; what the error
+// offers in its place is taken.
+func TestOneArgumentChanges(t *testing.T) {
+	const workbook = `{"properties":{"path":{"type":"string"},"sheet":{"type":"string"},"cell":{"type":"string"}},"required":["path","sheet","cell"]}`
+	const source = `{"properties":{"source":{"type":"string","description":"such as 'Data!B2'"},"sheet":{"type":"string"}},"required":["source","sheet"]}`
+	for name, tc := range map[string]struct{ tool, schema, refusal, want string }{
+		"an offer": {"get_cell", workbook, "Workbook /home/audit/mcpaudit-files/note.txt: Sheet 'Sheet1' not found. Available sheets: 'Notes', 'More'",
+			`{"cell":"A1","path":"/home/audit/mcpaudit-files/note.txt","sheet":"Notes"}`},
+		"what is behind the complaint": {"get_cell", workbook, "Cannot read sheet Sheet1 of /home/audit/mcpaudit-files/note.txt: invalid cell 'A1', use one such as 'B2'",
+			`{"cell":"B2","path":"/home/audit/mcpaudit-files/note.txt","sheet":"Sheet1"}`},
+		"a part":  {"read_data", source, "Sheet 'Data' not found. Available sheets: 'Notes', 'Sheet1'", `{"sheet":"Sheet1","source":"Notes!B2"}`},
+		"a bound": {"get_page", `{"properties":{"page":{"type":"integer"}},"required":["page"]}`, "page must be at least 10", `{"page":10}`},
+		"two names": {"rename_sheet", `{"properties":{"sheet":{"type":"string"},"new_name":{"type":"string"}},"required":["sheet","new_name"]}`,
+			"A sheet named 'mcpaudit-c1' already exists", `{"new_name":"mcpaudit-c2","sheet":"Sheet1"}`},
+		"two paths": {"insert_image", `{"properties":{"image_path":{"type":"string"},"to_file":{"type":"string"}},"required":["image_path","to_file"]}`,
+			"/home/audit/mcpaudit-c1-copy.png must end in .xlsx", `{"image_path":"/home/audit/mcpaudit-c2-note.png","to_file":"/home/audit/mcpaudit-c2-copy.xlsx"}`},
+		"no directory": {"find_cells", `{"properties":{"path":{"type":"string"}},"required":["path"]}`, "/home/audit/mcpaudit-files is a directory",
+			`{"path":"/home/audit/mcpaudit-files/note.txt"}`},
+	} {
+		f := NewForm(json.RawMessage(tc.schema), Options{About: tc.tool, Dir: "/home/audit"})
+		first, _ := f.Next(nil, Mark{Call: 1})
+		f.Refused(first, tc.refusal)
+		c, ok := f.Next(nil, Mark{Call: 2})
+		if !ok || string(c.Arguments) != tc.want {
+			t.Errorf("%s: after %s comes %s, want %s", name, first.Arguments, c.Arguments, tc.want)
+		}
+	}
+}
+
+// A secret that an error offers is handed to nobody.
+func TestNoOfferOfASecret(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"kind":{"type":"string"}},"required":["kind"]}`), Options{About: "get"})
+	pool := NewPool()
+	pool.Refuse = func(value string) bool { return value == "AKIA" }
+	c, _ := f.Next(pool, Mark{})
+	f.Refused(c, "note is no kind. Valid kinds: 'AKIA', 'memo'")
+	if c, _ = f.Next(pool, Mark{Call: 1}); string(c.Arguments) != `{"kind":"memo"}` {
+		t.Errorf("%s", c.Arguments)
+	}
+}
+
+// What was made by one call, another changes by the same arguments.
+func TestWhatWasMadeIsTakenAway(t *testing.T) {
+	pool := NewPool()
+	pool.Taken("tool set_note", json.RawMessage(`{"sheet":"Sheet2","cell":"B2","text":"milk"}`))
+	for tool, want := range map[string]string{
+		"delete_note":  `{"cell":"B2","sheet":"Sheet2"}`,
+		"delete_chart": `{"cell":"A1","sheet":"Sheet1"}`,
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"sheet":{"type":"string"},"cell":{"type":"string"}},"required":["sheet","cell"]}`), Options{About: tool})
+		if c, _ := f.Next(pool, Mark{}); string(c.Arguments) != want {
+			t.Errorf("%s: %s, want %s", tool, c.Arguments, want)
+		}
+	}
+}

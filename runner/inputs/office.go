@@ -60,8 +60,8 @@ func relations(name string, targets ...part) part {
 // has a header and two rows, "Sheet2" can be taken away.
 func workbook() []byte {
 	const main = `xmlns="` + openXML + `spreadsheetml/2006/main"`
-	sheet := func(cells string) string {
-		return xmlHead + `<worksheet ` + main + `><sheetData>` + cells + `</sheetData></worksheet>`
+	sheet := func(size, cells string) string {
+		return xmlHead + `<worksheet ` + main + `><dimension ref="` + size + `"/><sheetViews><sheetView workbookViewId="0"/></sheetViews><sheetData>` + cells + `</sheetData></worksheet>`
 	}
 	text := func(at, value string) string {
 		return `<c r="` + at + `" t="inlineStr"><is><t>` + value + `</t></is></c>`
@@ -72,7 +72,7 @@ func workbook() []byte {
 			part{"xl/worksheets/sheet2.xml", "spreadsheetml.worksheet"}, part{"xl/styles.xml", "spreadsheetml.styles"}),
 		relations("_rels/.rels", part{"xl/workbook.xml", "officeDocument"}),
 		part{"xl/workbook.xml", xmlHead + `<workbook ` + main + ` xmlns:r="` + relationships +
-			`"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/><sheet name="Sheet2" sheetId="2" r:id="rId2"/></sheets></workbook>`},
+			`"><bookViews><workbookView/></bookViews><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/><sheet name="Sheet2" sheetId="2" r:id="rId2"/></sheets></workbook>`},
 		relations("xl/_rels/workbook.xml.rels", part{"worksheets/sheet1.xml", "worksheet"}, part{"worksheets/sheet2.xml", "worksheet"},
 			part{"styles.xml", "styles"}),
 		part{"xl/styles.xml", xmlHead + `<styleSheet ` + main + `><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>` +
@@ -81,10 +81,10 @@ func workbook() []byte {
 			`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
 			`<cellXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>` +
 			`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
-		part{"xl/worksheets/sheet1.xml", sheet(`<row r="1">` + text("A1", "id") + text("B1", "name") + text("C1", "price") + `</row>` +
-			`<row r="2">` + number("A2", "1") + text("B2", "milk") + number("C2", "1.2") + `</row>` +
-			`<row r="3">` + number("A3", "2") + text("B3", "bread") + number("C3", "2.5") + `</row>`)},
-		part{"xl/worksheets/sheet2.xml", sheet(`<row r="1">` + text("A1", "Nothing yet") + `</row>`)},
+		part{"xl/worksheets/sheet1.xml", sheet("A1:C3", `<row r="1">`+text("A1", "id")+text("B1", "name")+text("C1", "price")+`</row>`+
+			`<row r="2">`+number("A2", "1")+text("B2", "milk")+number("C2", "1.2")+`</row>`+
+			`<row r="3">`+number("A3", "2")+text("B3", "bread")+number("C3", "2.5")+`</row>`)},
+		part{"xl/worksheets/sheet2.xml", sheet("A1", `<row r="1">`+text("A1", "Nothing yet")+`</row>`)},
 	)
 }
 

@@ -35,6 +35,8 @@ type Pool struct {
 	known   map[string]int // where an entry is; -1 for one that was refused
 	alike   map[string]int
 	objects int // how many were gone through
+	// calls are the last ones that were accepted of the tools that make something.
+	calls []made
 }
 
 // entry is a value, and the words by which it is matched with parameters.
@@ -101,6 +103,7 @@ func (p *Pool) Taken(source string, arguments json.RawMessage) {
 	}
 	h := harvest{pool: p, from: source, source: "the arguments of " + source, budget: maxHarvest, marked: true}
 	h.json(arguments, nil, subject(source))
+	p.keep(source, arguments)
 }
 
 // Description takes what is said about a tool, or by the server about itself.

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"encoding/base64"
 	"slices"
 )
 
@@ -38,6 +39,11 @@ var generic = words("input text value data content contents source src code defi
 // sample is a text in the notation that a place asks for.
 func (f *Form) sample(n *node) (string, bool) {
 	names := split(n.name)
+	if has(names, []string{"base64", "b64"}) {
+		if content, ok := f.content(n); ok {
+			return base64.StdEncoding.EncodeToString(content), true
+		}
+	}
 	if value, ok := sampleOf(names); ok {
 		return value, true
 	}
@@ -49,6 +55,18 @@ func (f *Form) sample(n *node) (string, bool) {
 		return value, true
 	}
 	return sampleOf(f.about)
+}
+
+// content is that of a planted file of the format that a place asks for.
+func (f *Form) content(n *node) ([]byte, bool) {
+	for _, ending := range f.endingsOf(n) {
+		for _, file := range Files {
+			if file.Path == FilesDir+"/notes."+ending {
+				return file.Content, true
+			}
+		}
+	}
+	return nil, false
 }
 
 func sampleOf(words []string) (string, bool) {

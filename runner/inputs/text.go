@@ -79,6 +79,7 @@ var walkWords = []string{"list", "ls", "tree", "search", "find", "glob", "grep",
 var createWords = []string{"create", "add", "new", "write", "save", "insert", "put", "set", "register", "make", "mkdir",
 	"upload", "store", "remember", "open", "start", "post", "export"}
 var targetWords = []string{"destination", "dest", "dst", "target", "to", "output", "out"}
+var newWords = []string{"new", "destination", "dest", "dst"}
 var sourceWords = []string{"source", "src", "from", "input"}
 
 // hints are the values for other names. Those of names and identifiers are marked.
@@ -141,13 +142,34 @@ func (d *draft) plausible(n *node) string {
 	if last := len(words) - 1; last >= 0 && (words[last] == "id" || words[last] == "ids") {
 		words = words[last:]
 	}
-	for _, h := range hints {
-		if has(words, h.words) {
-			return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(h.value)
-		}
+	if h, ok := hinted(words); ok {
+		return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(h.value)
 	}
 	return d.mark.Text()
 }
+
+// hinted is the hint for the words of a name.
+func hinted(words []string) (hint, bool) {
+	for _, h := range hints {
+		if has(words, h.words) {
+			return h, true
+		}
+	}
+	return hint{}, false
+}
+
+// settled reports whether a name says by itself which notation a text is in, so that
+// what is made up there is likelier than what was named elsewhere.
+func (f *Form) settled(n *node) bool {
+	if _, ok := f.sample(n); ok {
+		return true
+	}
+	h, ok := hinted(split(n.name))
+	return ok && notations[h.value]
+}
+
+// notations are the values of the hints that are in one.
+var notations = map[string]bool{"UTC": true, "2026-01-15T09:30:00Z": true, "2026-01-15": true, "09:30": true, "Sheet1": true, "A1": true, "A1:B2": true, "A": true, "1 + 1": true}
 
 // isPath reports whether a place asks for a path, isDirectory whether for one of a
 // directory. Where a parameter does not say, the name of the tool often does.
@@ -159,6 +181,9 @@ func (f *Form) isPath(n *node) bool {
 
 func (f *Form) isDirectory(n *node) bool {
 	words := split(n.name)
+	if known := f.lessons[n.at]; known != nil && (known.file || known.folder) {
+		return known.folder
+	}
 	if has(words, directoryWords) || has(words, fileWords) && has(words, repositoryWords) {
 		return true
 	}
@@ -192,9 +217,15 @@ func (f *Form) names(n *node) bool {
 		return known.present
 	}
 	last := len(words) - 1
+	if isNew(words) && (words[last] == "name" || words[last] == "title") {
+		return true
+	}
 	return last >= 0 && has(f.about, createWords) && (words[last] == "name" || words[last] == "title") &&
 		(last == 0 || share(f.about, words[:last]) && !has(words[:last], fileWords))
 }
+
+// isNew reports whether a name is that of what there is after a call, and not before.
+func isNew(words []string) bool { return has(words, newWords) }
 
 // isProse reports whether a text is one that people write, and no name of anything.
 func isProse(n *node) bool {

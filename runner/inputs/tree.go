@@ -331,3 +331,46 @@ func (b *builder) sizes(n *node, p place, of string) {
 		n.empty, n.filled = b.branches.add(p.at+"[]"), b.branches.add(p.at+"[.]")
 	}
 }
+
+// maxOnes is how many optional properties are given by themselves.
+const maxOnes = 12
+
+// optional are the names of the optional properties of the arguments, when there
+// are several.
+func (n *node) optional() (names []string) {
+	for _, w := range n.ways {
+		if w.node != nil {
+			return w.node.optional()
+		}
+	}
+	for _, f := range n.fields {
+		if !f.required && len(names) < maxOnes {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// texts counts the places for a text or a number.
+func (n *node) texts() (sum int) {
+	if n.isLeaf() {
+		return 1
+	}
+	for _, part := range n.parts() {
+		sum += part.texts()
+	}
+	return sum
+}
+
+// each calls a function with every field, at a node and below.
+func (n *node) each(do func(field)) {
+	for _, f := range n.fields {
+		do(f)
+	}
+	for _, part := range n.parts() {
+		part.each(do)
+	}
+}

@@ -18,11 +18,12 @@ const (
 	reads effect = iota
 	creates
 	changes
+	moves
 	destroys
 )
 
 // rank orders the calls of a round: reads before writes, what makes things before
-// what wants them, and last what takes them away.
+// what wants them, and last what takes them away, be it to another name.
 type rank struct {
 	effect effect
 	// wants is how many arguments have to be given: a list wants none, and what it
@@ -36,9 +37,9 @@ func (a rank) compare(b rank) int {
 
 // effects are the verbs in names that show what a tool does.
 var effects = func() map[string]effect {
-	lists := words.Read[struct{ Reads, Creates, Changes, Destroys []string }]("probe")
+	lists := words.Read[struct{ Reads, Creates, Changes, Moves, Destroys []string }]("probe")
 	all := map[string]effect{}
-	for of, verbs := range [][]string{reads: lists.Reads, creates: lists.Creates, changes: lists.Changes, destroys: lists.Destroys} {
+	for of, verbs := range [][]string{reads: lists.Reads, creates: lists.Creates, changes: lists.Changes, moves: lists.Moves, destroys: lists.Destroys} {
 		for _, verb := range verbs {
 			all[verb] = effect(of)
 		}
@@ -76,7 +77,7 @@ func effectOf(item manifest.Item) effect {
 		of, known := effects[strings.TrimRight(word, "0123456789")]
 		switch {
 		case !known:
-		case hinted && of != destroys:
+		case hinted && of < moves:
 			return reads
 		case of > reads && slices.ContainsFunc(named, func(word string) bool { return slices.Contains(own, word) }):
 			return destroys

@@ -28,7 +28,7 @@ func (s *session) exercise(ctx context.Context) error {
 func (s *session) round(ctx context.Context, n int, targets []*target) error {
 	all := ordered(targets)
 	first := 0
-	for first < len(all) && all[first].rank.effect != destroys {
+	for first < len(all) && all[first].rank.effect < moves {
 		first++
 	}
 	for _, t := range all {
@@ -163,7 +163,9 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		return nil // other tools are not to be called with what comes of it
 	}
 	s.pool.Result(t.source(), got.result)
-	s.pool.Taken(t.source(), c.Arguments)
+	if c.Shape.Proper() {
+		s.pool.Taken(t.source(), c.Arguments)
+	}
 	if t.idempotent && c.Shape.Proper() && t.sent < s.options.MaxCalls && !t.slow() {
 		t.idempotent, t.twice = false, true
 		defer func() { t.twice = false }()

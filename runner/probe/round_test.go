@@ -93,7 +93,7 @@ func TestOrderOfCalls(t *testing.T) {
 func TestEffectOf(t *testing.T) {
 	for name, want := range map[string]effect{
 		"list_notes": reads, "notes.list": reads, "getNote": reads, "delete_list": destroys, "resetAll": destroys,
-		"create_note": creates, "update-note": changes, "frobnicate": creates, "": creates, "HTTPGet": creates, "DeleteNote": destroys,
+		"create_note": creates, "update-note": changes, "frobnicate": creates, "": creates, "HTTPGet": creates, "DeleteNote": destroys, "rename_list": moves,
 		"set_config_value": destroys, "get_config": reads, "updateSettings": destroys,
 	} {
 		item := json.RawMessage(fmt.Sprintf(`{"name":%q}`, name))

@@ -1,0 +1,129 @@
+package inputs
+
+import "slices"
+
+// candidate is a value that somebody named. source says who, after "from".
+type candidate struct {
+	value  any // a string, or a json.Number
+	source string
+	// guess: what is made up comes first, and again when this was accepted.
+	guess bool
+	// records are the objects of a result that it was in.
+	records []int
+}
+
+// maxCandidates is how many values that the server named are tried in one place.
+const maxCandidates = 12
+
+// candidate is a value for a place: one that nothing has tried when that is what
+// the call is for, the one that was accepted before, or any.
+func (d *draft) candidate(n *node) (candidate, bool) {
+	known := d.form.leaf(n, d.pool)
+	harvested := d.shape == ShapeHarvested
+	if c, ok := d.known(n, known); ok || d.repairs.keeps(n.at) {
+		return c, ok
+	}
+	if c, ok := d.companion(n, known); ok {
+		return c, true
+	}
+	for _, c := range known.candidates {
+		if !known.tried[canonical(c.value)] && d.likely(n, c) {
+			return c, true
+		}
+	}
+	if known.best != nil {
+		return *known.best, true
+	}
+	if i := len(known.candidates); i > 0 && harvested {
+		return known.candidates[d.mark.Call%i], true
+	}
+	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
+		return known.own[0], true // what is not there says little twice
+	}
+	return candidate{}, false
+}
+
+// likely reports whether a value that was not tried is worth it: it stands nowhere in the
+// arguments yet, and what is made up is no likelier.
+func (d *draft) likely(n *node, c candidate) bool {
+	guessed := c.guess && d.shape != ShapeHarvested && d.form.lessons[n.at] == nil
+	return !guessed && !d.trying(n, c) && !d.holds(n, c)
+}
+
+// known is the value that a place has had in a call that was accepted, or that an error
+// asked for.
+func (d *draft) known(n *node, known *leaf) (candidate, bool) {
+	if c, ok := d.follow(n); ok {
+		return c, true
+	}
+	if d.shape == ShapeHarvested {
+		return candidate{}, false
+	}
+	if c, ok := d.offer(n); ok {
+		return c, true
+	}
+	if d.repairs.keeps(n.at) {
+		was := d.repairs.values[n.at]
+		return was, was.value != nil
+	}
+	if known.best != nil {
+		return *known.best, true
+	}
+	return candidate{}, false
+}
+
+// offer is what the last error offered for a place.
+func (d *draft) offer(n *node) (candidate, bool) {
+	known := d.form.lessons[n.at]
+	if known == nil || d.form.isPath(n) {
+		return candidate{}, false
+	}
+	var offers []candidate
+	for _, value := range known.offers {
+		if d.pool == nil || d.pool.Refuse == nil || !d.pool.Refuse(value) {
+			offers = append(offers, candidate{value: value, source: "its error"})
+		}
+	}
+	for _, c := range d.form.fitting(n, offers) {
+		return c, true
+	}
+	return candidate{}, false
+}
+
+// holds reports whether a path stands elsewhere in the arguments already: an error that
+// names it would speak of both.
+func (d *draft) holds(n *node, c candidate) bool {
+	return d.form.isPath(n) && slices.ContainsFunc(d.placed, func(p placed) bool { return p.at != n.at && p.value == c.value })
+}
+
+// companion is a candidate from the object that the leading one of this call is
+// from, or else from the object around that: an owner goes with its own repository.
+func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
+	for _, record := range d.lead {
+		best, found := candidate{}, false
+		for _, c := range known.candidates {
+			if !slices.Contains(c.records, record) || d.trying(n, c) {
+				continue
+			}
+			if !known.tried[canonical(c.value)] {
+				return c, true
+			}
+			if !found {
+				best, found = c, true
+			}
+		}
+		if found {
+			return best, true
+		}
+	}
+	return candidate{}, false
+}
+
+func (d *draft) trying(n *node, c candidate) bool {
+	for _, t := range d.trials {
+		if t.at == n.at && t.candidate.value == c.value {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package inputs
+
+// refusal is what was no fault of a refused call, and stays as it was in the next one:
+// the branches, and the values by place; that of one that was made up is nil.
+type refusal struct {
+	taken  set
+	values map[string]candidate
+}
+
+// keeps reports whether the value of a place stays.
+func (r *refusal) keeps(at string) bool {
+	if r == nil {
+		return false
+	}
+	_, kept := r.values[at]
+	return kept
+}
+
+func newRefusal(c Case, blamed []placed) *refusal {
+	r := &refusal{taken: c.taken, values: map[string]candidate{}}
+	for _, p := range c.placed {
+		r.values[p.at] = candidate{}
+	}
+	for _, t := range c.trials {
+		r.values[t.at] = t.candidate
+	}
+	for _, p := range blamed {
+		delete(r.values, p.at)
+	}
+	return r
+}
+
+// repaired makes the call that follows a refusal: no more than is required, as the
+// refusals have taught, and the rest as it was.
+func (f *Form) repaired(pool *Pool, mark Mark) (Case, bool) {
+	if !f.repair || f.repairs >= maxRepairs {
+		return Case{}, false
+	}
+	f.repair = false
+	f.repairs++
+	d, ok := f.aimed(ShapeRequired, -1, pool, mark)
+	f.refused = nil
+	if !ok {
+		return Case{}, false
+	}
+	return f.send(d), true
+}
