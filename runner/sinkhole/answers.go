@@ -21,8 +21,8 @@ const (
 	maxString  = 1 << 10
 	maxKinds   = 1024
 	maxFixed   = 4096
-	maxFields  = 4096
-	maxPerKind = 64
+	maxFields  = 8192
+	maxPerKind = 256
 	// maxTurns is how often a kind gets another form.
 	maxTurns = 3 * forms
 	// maxArguments is how many words of the arguments of a call are known.

@@ -94,6 +94,18 @@ func TestAnswersLearnElsewhere(t *testing.T) {
 	}
 }
 
+// What is known of an object holds when the answer turns out not to be a list after all.
+func TestAnswersTurnBack(t *testing.T) {
+	a := newAsker()
+	a.during("/v1/notes/1", "KeyError: 'colour'")
+	a.during("/v1/notes/1", "list indices must be integers or slices, not str")
+	for range forms {
+		if answer := a.during("/v1/notes/1", "No notes"); !strings.HasPrefix(answer, "{") || !strings.Contains(answer, `"colour"`) {
+			t.Errorf("the answer is %s", answer)
+		}
+	}
+}
+
 // However much a server claims to miss, the answer stays small.
 func TestAnswersStaySmall(t *testing.T) {
 	a := newAsker()

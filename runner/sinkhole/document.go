@@ -30,6 +30,9 @@ type asked struct {
 
 // reply is an answer of a form, with the fields that the caller is known to read.
 func (a asked) reply(form int, known []field) any {
+	for _, f := range known {
+		form = f.fit(form)
+	}
 	var document any
 	switch {
 	case form == formObject && a.document != nil:
@@ -124,6 +127,27 @@ func (f field) addTo(document any, url string, spreads *int) any {
 		return f.spread(document, url, maxWithin, spreads)
 	}
 	return put(document, steps, f.value(url))
+}
+
+// fit returns a form with the type that f says the whole answer has, as near to the given
+// one as there is.
+func (f field) fit(form int) int {
+	if f.path != "" {
+		return form
+	}
+	_, object := f.value("").(map[string]any)
+	_, list := f.value("").([]any)
+	switch {
+	case object && form == formList:
+		return formObject
+	case object && form == formLists:
+		return formNested
+	case list && form == formObject:
+		return formList
+	case list && form == formNested:
+		return formLists
+	}
+	return form
 }
 
 func (f field) steps() []string {

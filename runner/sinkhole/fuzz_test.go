@@ -85,8 +85,10 @@ func FuzzTalk(f *testing.F) {
 	} {
 		f.Add(port, []byte(text))
 	}
+	f.Add(uint16(5432), []byte("\x00\x00\x00\x0d\x00\x03\x00\x00user\x00p\x00\x00\x00\x05xQ\x00\x00\x00\x0dSELECT 1\x00"))
+	f.Add(uint16(3306), []byte("\x01\x00\x00\x01x\x09\x00\x00\x00\x03SELECT 1\x09\x00\x00\x00\x16SELECT ?\x05\x00\x00\x00\x17\x01\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, port uint16, data []byte) {
-		s := &Server{config: Config{Authority: authority}, names: newNames(), captures: make(chan Capture), budget: newBudget(maxKept), stopped: make(chan struct{})}
+		s := &Server{config: Config{Authority: authority}, names: newNames(), answers: newAnswers(), captures: make(chan Capture), budget: newBudget(maxKept), stopped: make(chan struct{})}
 		s.resolver = resolver{names: s.names}
 		taken := make(chan []Capture)
 		go func() {

@@ -11,14 +11,14 @@ import (
 )
 
 // MaxRefusal is how much of a refusal is read, in bytes.
-const MaxRefusal = 16 << 10
+const MaxRefusal = 32 << 10
 
 // The bounds of what is read out of a refusal: the length of a name in bytes, the steps
 // of a path, the fields, and how deep issues lie in issues.
 const (
 	maxName     = 64
 	maxSteps    = 8
-	maxMissing  = 32
+	maxMissing  = 128
 	maxNesting  = 4
 	maxLiteral  = 256
 	maxDocument = 4 // that are looked for in one text
@@ -69,15 +69,28 @@ func issuesIn(text string) []field {
 			return nil
 		}
 		text = text[start:]
-		var issues []issue
-		if json.NewDecoder(strings.NewReader(text)).Decode(&issues) == nil {
-			if found := fieldsOf(issues, nil, maxNesting); len(found) > 0 {
-				return found
-			}
+		if found := fieldsOf(issuesOf(text), nil, maxNesting); len(found) > 0 {
+			return found
 		}
 		text = text[1:]
 	}
 	return nil
+}
+
+// issuesOf are those of the list that a text begins with, which may break off.
+func issuesOf(text string) (issues []issue) {
+	list := json.NewDecoder(strings.NewReader(text))
+	if _, err := list.Token(); err != nil {
+		return nil
+	}
+	for list.More() && len(issues) < maxMissing {
+		var i issue
+		if list.Decode(&i) != nil {
+			break
+		}
+		issues = append(issues, i)
+	}
+	return issues
 }
 
 // fieldsOf are the fields that issues below a place speak of.

@@ -113,7 +113,7 @@ func checkDatabases() error {
 	startup := "\x00\x00\x00\x11\x00\x03\x00\x00user\x00joe\x00"
 	err = errors.Join(
 		play(to+"6379", script{{"", "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n"}, {"+OK\r\n", "*1\r\n$4\r\nPING\r\n"}, {"+PONG\r\n", ""}}),
-		play(to+"5432", script{{"", startup}, {"R\x00\x00\x00\x08\x00\x00\x00\x03", "p\x00\x00\x00\x0bsecret\x00"}, {"E", ""}}),
+		play(to+"5432", script{{"", startup}, {"R\x00\x00\x00\x08\x00\x00\x00\x03", "p\x00\x00\x00\x0bsecret\x00"}, {"R\x00\x00\x00\x08\x00\x00\x00\x00", ""}}),
 		play(to+"3306", script{{"", ""}, {"\x4a\x00\x00\x00\x0a8.0.36\x00", "\x06\x00\x00\x01secret"}}),
 		play(to+"21", script{{"220 FTP ready\r\n", "USER joe\r\n"}, {"331 Password, please\r\n", "PASS secret\r\n"}, {"230 Logged in\r\n", "QUIT\r\n"}, {"221 Bye\r\n", ""}}),
 		play(to+"143", script{{"* OK ready\r\n", "a LOGIN joe secret\r\n"}, {"a OK done\r\n", "b LOGOUT\r\n"}, {"* BYE\r\n", ""}}),

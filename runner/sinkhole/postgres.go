@@ -1,0 +1,220 @@
+package sinkhole
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// The codes that a session of PostgreSQL may begin with.
+const (
+	pgSSL     = 80877103
+	pgGSS     = 80877104
+	pgStartup = 196608
+)
+
+// maxStartup bounds the messages of PostgreSQL before anybody is let in, in
+// bytes (MAX_STARTUP_PACKET_LENGTH).
+const maxStartup = 10000
+
+// postgres ends TLS where that is asked for, asks for the password in the clear,
+// and has a database without rows.
+func (t *conversation) postgres() {
+	t.flow.describe("postgres", t.host, "PostgreSQL start")
+	in := &tapped{Conn: t.conn, flow: t.flow}
+	for {
+		t.wait(patience)
+		body, err := readMessage(in)
+		if err != nil || len(body) < 4 {
+			return
+		}
+		switch binary.BigEndian.Uint32(body) {
+		case pgSSL:
+			if t.say("S") {
+				newConversation(t.server, t.flow, t.conn, t.to).tls()
+			}
+			return
+		case pgGSS:
+			if !t.say("N") {
+				return
+			}
+		case pgStartup:
+			t.pgSession(in, body[4:])
+			return
+		default:
+			return
+		}
+	}
+}
+
+// maxStatements is how many statements a session may have prepared, and how many may be
+// in one query; betweenQueries how long the next may take: clients keep sessions.
+const (
+	maxStatements  = 256
+	betweenQueries = 2 * time.Minute
+)
+
+// pgSession is one of a client that has started: whatever its password is, it gets in.
+func (t *conversation) pgSession(in io.Reader, parameters []byte) {
+	t.flow.describe("postgres", "", "PostgreSQL start "+strings.ReplaceAll(strings.Trim(string(parameters), "\x00"), "\x00", " "))
+	s := &pgSession{Backend: pgproto3.NewBackend(in, t.conn), prepared: map[string]statement{}, status: 'I'}
+	s.SetMaxBodyLen(1 << 20)
+	s.Send(&pgproto3.AuthenticationCleartextPassword{})
+	if s.Flush() != nil || s.SetAuthType(pgproto3.AuthTypeCleartextPassword) != nil {
+		return
+	}
+	t.wait(patience)
+	if _, err := s.Receive(); err != nil {
+		return
+	}
+	s.Send(&pgproto3.AuthenticationOk{})
+	for name, value := range pgSettings {
+		s.Send(&pgproto3.ParameterStatus{Name: name, Value: value})
+	}
+	s.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
+	s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+	for t.pgFlush(s) == nil {
+		t.wait(betweenQueries)
+		message, err := s.Receive()
+		if err != nil || !s.answer(message) {
+			return
+		}
+	}
+}
+
+func (t *conversation) pgFlush(s *pgSession) error {
+	_ = t.conn.SetWriteDeadline(time.Now().Add(patience)) // a closed connection fails the write as well
+	return s.Flush()
+}
+
+// pgSettings are what clients are told of the server at the start, and rely on
+// (PostgreSQL, 55.2.7).
+var pgSettings = map[string]string{
+	"server_version": "16.3", "server_encoding": "UTF8", "client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC",
+	"integer_datetimes": "on", "standard_conforming_strings": "on", "is_superuser": "off",
+}
+
+// pgSession holds the state of a session: its prepared statements, the one that is bound,
+// and whether a transaction is open.
+type pgSession struct {
+	*pgproto3.Backend
+	prepared map[string]statement
+	bound    statement
+	status   byte
+}
+
+// answer answers a message; false when it was the last.
+func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
+	switch m := message.(type) {
+	case *pgproto3.Query:
+		parts := strings.SplitN(m.String[:min(len(m.String), maxQuery)], ";", maxStatements)
+		for i, part := range parts {
+			if i == 0 || strings.TrimSpace(part) != "" {
+				s.bound = readStatement(part, false)
+				s.describe(s.bound)
+				s.run()
+			}
+		}
+		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+	case *pgproto3.Parse:
+		if len(s.prepared) < maxStatements {
+			s.prepared[m.Name] = readStatement(m.Query[:min(len(m.Query), maxQuery)], false)
+		}
+		s.Send(&pgproto3.ParseComplete{})
+	case *pgproto3.Bind:
+		s.bound = s.prepared[m.PreparedStatement]
+		s.Send(&pgproto3.BindComplete{})
+	case *pgproto3.Describe:
+		described := s.bound
+		if m.ObjectType == 'S' {
+			described = s.prepared[m.Name]
+			s.Send(&pgproto3.ParameterDescription{ParameterOIDs: slices.Repeat([]uint32{pgText}, described.parameters)})
+		}
+		if !s.describe(described) {
+			s.Send(&pgproto3.NoData{})
+		}
+	case *pgproto3.Execute:
+		s.run()
+	case *pgproto3.Close:
+		delete(s.prepared, m.Name)
+		s.Send(&pgproto3.CloseComplete{})
+	case *pgproto3.Sync:
+		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
+	case *pgproto3.Terminate:
+		return false
+	}
+	return true
+}
+
+// pgText is the type of all columns and parameters (pg_type.oid of text).
+const pgText = 25
+
+// describe tells the columns of a statement; false if it has none.
+func (s *pgSession) describe(of statement) bool {
+	if of.columns == nil {
+		return false
+	}
+	description := &pgproto3.RowDescription{}
+	for _, column := range of.columns {
+		description.Fields = append(description.Fields, pgproto3.FieldDescription{
+			Name: []byte(column), DataTypeOID: pgText, DataTypeSize: -1, TypeModifier: -1,
+		})
+	}
+	s.Send(description)
+	return true
+}
+
+// run answers the statement that is bound with its rows and with what was done.
+func (s *pgSession) run() {
+	switch s.bound.verb {
+	case "":
+		s.Send(&pgproto3.EmptyQueryResponse{})
+		return
+	case "BEGIN", "START":
+		s.status = 'T'
+	case "COMMIT", "ROLLBACK", "END", "ABORT":
+		s.status = 'I'
+	}
+	rows := 0
+	if s.bound.one {
+		rows = 1
+		row := &pgproto3.DataRow{}
+		for _, column := range s.bound.columns {
+			row.Values = append(row.Values, []byte(s.bound.cell(column)))
+		}
+		s.Send(row)
+	}
+	tag := s.bound.verb
+	switch {
+	case tag == "INSERT":
+		tag = "INSERT 0 1"
+	case tag == "UPDATE" || tag == "DELETE":
+		tag += " 1"
+	case s.bound.columns != nil:
+		tag = fmt.Sprintf("SELECT %d", rows)
+	}
+	s.Send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
+}
+
+var errMessage = errors.New("not a message of PostgreSQL")
+
+// readMessage reads a length, which counts itself, and what it is of.
+func readMessage(in io.Reader) ([]byte, error) {
+	header := make([]byte, 4)
+	if _, err := io.ReadFull(in, header); err != nil {
+		return nil, err
+	}
+	length := binary.BigEndian.Uint32(header)
+	if length < 4 || length > maxStartup {
+		return nil, errMessage
+	}
+	body := make([]byte, length-4)
+	_, err := io.ReadFull(in, body)
+	return body, err
+}
