@@ -112,6 +112,9 @@ func pointer(unseen report.Incomplete) *report.Incomplete {
 // first, it did.
 func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	for _, o := range runs {
+		if o.how.refuse {
+			o.profile.Effects = unreused(o.profile.Effects, repeatable(runs))
+		}
 		seen.Join(o.profile)
 		leaks = append(leaks, o.leaks...)
 	}

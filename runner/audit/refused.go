@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -58,4 +59,27 @@ func launched(runs []observation) (all []report.Launch) {
 		all = append(all, run)
 	}
 	return all
+}
+
+// unreused returns the effects of a launch that refused connections without those of calls
+// that led where calls of other runs did. Who keeps a connection open makes it in one call
+// for all, and in each of them where it is refused: which call it is says nothing.
+func unreused(effects []profile.Effect, others []observation) []profile.Effect {
+	known := map[string]bool{}
+	for _, o := range others {
+		for _, e := range o.profile.Effects {
+			if ofCall(e) {
+				known[cmp.Or(e.Host, e.Address)] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(effects), func(e profile.Effect) bool {
+		return ofCall(e) && known[cmp.Or(e.Host, e.Address)]
+	})
+}
+
+// ofCall reports whether an effect is a connection, or a look-up, of a call that leaves the
+// machine.
+func ofCall(e profile.Effect) bool {
+	return e.Capability.Kind != report.CapabilityServer && leavesHere(e)
 }

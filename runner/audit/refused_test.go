@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -76,5 +77,31 @@ func TestRefusedIsNotCompared(t *testing.T) {
 	runs := []observation{watched(), o}
 	if seen, _ := merge(runs); len(seen.Effects) != 1 || len(repeatable(runs)) != 1 || len(runs) != 2 {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// TestRefusedConnectionsAreThoseOfAllCalls: a client that keeps its connection makes it in the
+// first call; where it is refused, in each. Another place, and what the server does by
+// itself, counts.
+func TestRefusedConnectionsAreThoseOfAllCalls(t *testing.T) {
+	tool := func(name string) report.Capability { return report.Capability{Kind: report.CapabilityTool, Name: name} }
+	connects := func(of report.Capability, host string) profile.Effect {
+		return profile.Effect{Where: ledger.Where{Capability: of}, Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "udp", Address: "10.0.0.53", Port: 53, Host: host}}
+	}
+	exercise, refused := watched(), watched()
+	exercise.profile.Effects = []profile.Effect{connects(tool("first"), "api.example")}
+	refused.how = launch{moment: report.LaunchRefused, refuse: true}
+	server := report.Capability{Kind: report.CapabilityServer}
+	refused.profile.Effects = []profile.Effect{
+		connects(tool("first"), "api.example"), connects(tool("second"), "api.example"), connects(tool("second"), "other.example"), connects(server, "api.example"),
+	}
+	seen, _ := merge([]observation{exercise, refused})
+	for _, e := range seen.Effects {
+		if e.Capability == tool("second") && e.Host == "api.example" {
+			t.Errorf("%+v is no doing of that call alone", e)
+		}
+	}
+	if len(seen.Effects) != 3 || len(refused.profile.Effects) != 4 {
+		t.Errorf("%+v", seen.Effects)
 	}
 }
