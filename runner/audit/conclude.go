@@ -124,7 +124,7 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 // repeatable are the runs that every audit makes of a server: there may be no time for those
 // in which connections are refused, or programs have stand-ins.
 func repeatable(runs []observation) []observation {
-	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse || len(o.how.standIns) > 0 })
+	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse || o.how.moment == report.LaunchStandIns })
 }
 
 // launches counts the runs in which the server was started.

@@ -58,9 +58,9 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 }
 
 // unaided reports whether a run was traced and everything in it was the server's own doing:
-// stand-ins are programs of ours.
+// stand-ins are programs of ours. They are part of a server that does not start without.
 func (o observation) unaided() bool {
-	return o.launched == nil && !o.untraced && o.stats.Begun && len(o.how.standIns) == 0
+	return o.launched == nil && !o.untraced && o.stats.Begun && o.how.moment != report.LaunchStandIns
 }
 
 // codePaths returns where the code of the server came from in all runs that were traced; nil

@@ -133,11 +133,8 @@ func next(runs []observation) (launch, bool) {
 		return launch{}, true
 	}
 	first := exercised(runs)
-	if to := first.detected; to != nil {
-		return launch{detected: to, discover: to.discover}, true
-	}
-	if first.result.NeedDiscover && !first.how.discover {
-		return launch{detected: first.how.detected, discover: true}, true
+	if how, again := anew(first, runs); again {
+		return how, true
 	}
 	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" {
 		return launch{}, false // there is nothing to compare with
@@ -150,13 +147,29 @@ func next(runs []observation) (launch, bool) {
 		case done, row.again && !suspects(runs):
 			continue
 		}
-		how := launch{detected: first.how.detected, discover: first.how.discover, listOnly: true, moment: row.moment, again: row.again}
+		how := launch{detected: first.how.detected, discover: first.how.discover, standIns: first.how.standIns, listOnly: true, moment: row.moment, again: row.again}
 		if row.change != nil {
 			row.change(&how, runs)
 		}
 		return how, true
 	}
 	return launch{}, false
+}
+
+// anew is the launch in which the server is exercised in place of the first one, which only
+// showed how it has to be started or talked to.
+func anew(first observation, runs []observation) (how launch, again bool) {
+	how = launch{detected: first.how.detected, discover: first.how.discover, standIns: first.how.standIns}
+	if to := first.detected; to != nil {
+		how.detected, how.discover = to, to.discover
+		return how, true
+	}
+	if first.result.NeedDiscover && !first.how.discover {
+		how.discover = true
+		return how, true
+	}
+	how.standIns = needed(first, runs)
+	return how, len(how.standIns) > 0
 }
 
 // in is the run of a row; not done when there is none.
@@ -195,6 +208,8 @@ func begin(how launch) string {
 	switch {
 	case how.moment != "":
 		return "start the server again, " + how.row().how
+	case how.standIns != nil:
+		return "start the server again, with stand-ins for programs that are missing"
 	case how.discover:
 		return "start the server again, for the revision without a handshake"
 	case how.detected != nil:

@@ -19,7 +19,10 @@ const (
 	standInCalls = 4
 )
 
-var errNoneMissing = errors.New("the server never missed a program")
+var (
+	errNoneMissing = errors.New("the server never missed a program")
+	errAllAided    = errors.New("every launch after the first has them: the server does not start without")
+)
 
 // standIn makes the launch in which the programs that the server has missed have a
 // stand-in.
@@ -28,12 +31,24 @@ func standIn(how *launch, runs []observation) {
 	how.given, how.standIns = exercised(runs).result.Accepted, missing(runs)
 }
 
-// unmissed enters that no program is missing.
-func unmissed(how launch, _ Plan, _ Clock, _ []observation) launch {
-	if len(how.standIns) == 0 {
+// unmissed enters that no program is missing, or all launches have stand-ins.
+func unmissed(how launch, _ Plan, _ Clock, runs []observation) launch {
+	switch {
+	case len(exercised(runs).how.standIns) > 0:
+		how.impossible = errAllAided
+	case len(how.standIns) == 0:
 		how.impossible = errNoneMissing
 	}
 	return how
+}
+
+// needed are the programs for which a server has to have stand-ins from its start: it has
+// ended before it listed anything, and misses them.
+func needed(first observation, runs []observation) []string {
+	if !first.exited || first.result.Listed || first.how.standIns != nil || first.unwatched().Reason != "" {
+		return nil
+	}
+	return missing(runs)
 }
 
 // coverage returns how far everything was exercised. A tool that accepted a call with
@@ -62,9 +77,9 @@ func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage)
 // standIns are the programs of which the report says that nobody saw the server with the
 // real ones.
 func (c *collection) standIns(o observation) {
-	if o.launched == nil && len(o.how.standIns) > 0 {
-		c.add("MissingPrograms", 1, "the machine of the audit lacks programs that the server looked for, and stand-ins that print something plausible "+
-			"answered for them in one launch: what the server does with the real ones is not known: "+strings.Join(o.how.standIns, ", "))
+	if o.launched == nil && len(o.how.standIns) > 0 && !slices.ContainsFunc(c.list, func(g report.Gap) bool { return g.What == "MissingPrograms" }) {
+		c.add("MissingPrograms", len(o.how.standIns), "the machine of the audit lacks programs that the server looked for, and stand-ins that print something plausible "+
+			"answered for them: what the server does with the real ones is not known: "+strings.Join(o.how.standIns, ", "))
 	}
 }
 

@@ -56,13 +56,15 @@ func TestMissing(t *testing.T) {
 // behaviour that the next audit is compared with.
 func TestStandInsAreNotTheServers(t *testing.T) {
 	first := executes(watched(), "ENOENT", "/usr/bin/gh", "gh")
+	exits := watched(incompleteProbe(report.ReasonServerExited, "the server exited"), func(o *observation) { o.result.Listed = false })
 	var how launch
 	standIn(&how, []observation{first})
-	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, nil, nil).impossible != nil {
+	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, nil, []observation{first}).impossible != nil {
 		t.Fatalf("%+v", how)
 	}
 	second := executes(watched(), "", "/tmp/mcpaudit-stand-ins/gh", "gh")
 	second.how = how
+	second.how.moment = report.LaunchStandIns
 	if runs := []observation{first, second}; second.unaided() || !first.unaided() || len(repeatable(runs)) != 1 {
 		t.Error("the run counts as the server's")
 	}
@@ -72,8 +74,22 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	if g := gaps([]observation{first, second}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingPrograms" || !strings.Contains(g[0].Detail, "gh") {
 		t.Errorf("%+v", g)
 	}
+	if n, ok := next([]observation{executes(exits, "ENOENT", "/usr/bin/gh", "gh")}); !ok || n.moment != "" || !slices.Equal(n.standIns, []string{"gh"}) {
+		t.Errorf("a server that does not start without: %+v", n)
+	}
+	exits.how.standIns = []string{"gh"}
+	if _, ok := next([]observation{executes(exits, "ENOENT", "/usr/bin/adb", "adb")}); ok {
+		t.Error("tried for ever")
+	}
+	started := watched(func(o *observation) { o.how.standIns = []string{"gh"} })
+	if n, _ := next([]observation{exits, started}); n.moment != report.MomentRestart || !slices.Equal(n.standIns, []string{"gh"}) {
+		t.Errorf("afterwards: %+v", n)
+	}
+	if unmissed(how, Plan{}, nil, []observation{exits, started}).impossible == nil {
+		t.Error("a launch with what every launch has")
+	}
 	standIn(&how, []observation{watched()})
-	if unmissed(how, Plan{}, nil, nil).impossible == nil {
+	if unmissed(how, Plan{}, nil, []observation{watched()}).impossible == nil {
 		t.Error("started again for nothing")
 	}
 }

@@ -1,8 +1,9 @@
 // Command devices is an MCP server that runs adb, which few machines have.
 //
-//	devices [shell|push]
+//	devices [shell|push|needed]
 //
-// shell: by a shell; push: once adb has answered, it is given the user's private key.
+// shell: by a shell; push: once adb has answered, it is given the user's private key;
+// needed: it does not start without adb.
 package main
 
 import (
@@ -19,6 +20,11 @@ import (
 
 func main() {
 	mode := strings.Join(os.Args[1:], " ")
+	if mode == "needed" {
+		if out, err := exec.Command("adb", "--version").Output(); err != nil || !strings.HasPrefix(string(out), "adb version ") {
+			log.Fatalf("no adb: %v", err)
+		}
+	}
 	s := server.NewMCPServer("devices", "1.0.0", server.WithToolCapabilities(false))
 	s.AddTool(mcp.NewTool("list_devices", mcp.WithDescription("Runs the program adb to list the Android devices that are connected.")),
 		func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
