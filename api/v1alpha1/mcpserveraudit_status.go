@@ -7,13 +7,13 @@ import (
 )
 
 // The caps of the status. Texts are capped in bytes of JSON by controllers/audit,
-// so that a status with every cap used has less than 80 KB.
+// so that a status with every cap used has less than 82 KB.
 const (
 	MaxTopFindings = 20
 	MaxTools       = 256
 	MaxDriftItems  = 32
 	MaxHistory     = 10
-	MaxBecause     = 8
+	MaxBecause     = 4
 )
 
 // MCPServerAuditStatus is the outcome of the last audit and the state of the

@@ -30,7 +30,8 @@ const (
 	maxSuppressed     = 80
 	maxImage          = 512
 	maxAmbiguity      = 512
-	maxBecause        = 512
+	maxBecause        = 200
+	maxLevel          = 16
 	maxShare          = 32
 )
 
@@ -102,7 +103,7 @@ func assurance(of report.Assurance) *report.Assurance {
 }
 
 func level(of report.Assurance) report.AssuranceLevel {
-	return report.AssuranceLevel(excerpt.Line(string(of.Level), maxWord))
+	return report.AssuranceLevel(excerpt.Line(string(of.Level), maxLevel))
 }
 
 // recordAmbiguity says whether the image could stand for another one than was run. An
