@@ -34,14 +34,14 @@ func (d destination) relocate(text, wanted string) string {
 
 func (d destination) token(token, wanted string) string {
 	lower := strings.ToLower(token)
-	scheme, rest, isURL := strings.Cut(lower, "://")
-	before := ""
+	scheme, rest, isURL := strings.Cut(token, "://")
+	before, scheme := "", strings.ToLower(scheme)
 	if i := strings.LastIndexAny(scheme, ":="); i >= 0 { // jdbc:mysql://, --url=http://
 		before, scheme = scheme[:i+1], scheme[i+1:]
 	}
 	switch {
 	case isURL && scheme == "file":
-		return before + "file://" + d.inside(token[len(token)-len(rest):])
+		return before + "file://" + d.inside(rest)
 	case isURL && network(scheme):
 		return before + scheme + "://" + d.mark.Host() + "/notes"
 	case isURL:
