@@ -88,6 +88,8 @@ type Form struct {
 	refused *refusal
 	// followed are the arguments of the calls that were followed, by who was called.
 	followed map[string]string
+	// undeclared is how often errors have added to an empty schema.
+	undeclared int
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
 	escapes      []func(Options) string
@@ -351,6 +353,9 @@ func (f *Form) Answered(c Case, accepted bool) {
 // Branches returns those that the schema has and those that an answered call took. A
 // schema that is too large to be walked whole has one more, which is never done.
 func (f *Form) Branches() (total, done int) {
+	if f.undeclared > 0 {
+		return 0, 0
+	}
 	total, done = f.reachable.len(), f.done.and(f.reachable).len()
 	if f.cut {
 		total++

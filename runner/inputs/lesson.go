@@ -66,6 +66,7 @@ func (f *Form) Refused(c Case, text string) {
 	if !c.Shape.Proper() {
 		return
 	}
+	f.declare(head(text, maxText))
 	text = worded(head(text, maxText))
 	f.miss(c, text)
 	blamed := c.blamed(text)

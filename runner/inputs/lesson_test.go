@@ -101,6 +101,17 @@ func TestNoOfferOfASecret(t *testing.T) {
 	}
 }
 
+// A process that an error names is not ended.
+func TestNoOfferOfAProcess(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"pid":{"type":"integer"}},"required":["pid"]}`), Options{About: "kill_process"})
+	c, _ := f.Next(nil, Mark{})
+	first := string(c.Arguments)
+	f.Refused(c, "no such process: pid "+c.placed[0].value+". Available: 7, 12")
+	if c, ok := f.repaired(nil, Mark{Call: 1}); ok && string(c.Arguments) != first {
+		t.Errorf("%s, want %s", c.Arguments, first)
+	}
+}
+
 // What was made by one call, another changes by the same arguments.
 func TestWhatWasMadeIsTakenAway(t *testing.T) {
 	pool := NewPool()

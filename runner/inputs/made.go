@@ -70,7 +70,7 @@ func (f *Form) madeBefore(pool *Pool) *made {
 // name there.
 func (d *draft) follow(n *node) (candidate, bool) {
 	f := d.form
-	if d.made == nil || strings.Count(n.at, "/") != 1 || isProgram(n) || f.creates(n) || f.names(n) {
+	if d.made == nil || strings.Count(n.at, "/") != 1 || isProgram(n) || f.ends(n) || f.creates(n) || f.names(n) {
 		return candidate{}, false
 	}
 	value, given := d.made.arguments[n.name]
