@@ -30,7 +30,7 @@ const (
 	near = 128
 )
 
-// searcher is one search and what is left of its bounds.
+// searcher is one search, with how much of its limits it has used.
 type searcher struct {
 	index *index
 	// inflatable and decodable are the bytes that may still be made,

@@ -38,7 +38,7 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 		return known.candidates[d.mark.Call%i], true
 	}
 	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
-		return known.own[0], true // what is not there says little twice
+		return known.own[0], true // one path that does not exist shows as much as two
 	}
 	return candidate{}, false
 }
@@ -91,7 +91,7 @@ func (d *draft) offer(n *node) (candidate, bool) {
 }
 
 // holds reports whether a path stands elsewhere in the arguments already: an error that
-// names it would speak of both.
+// names it could mean either.
 func (d *draft) holds(n *node, c candidate) bool {
 	return d.form.isPath(n) && slices.ContainsFunc(d.placed, func(p placed) bool { return p.at != n.at && p.value == c.value })
 }

@@ -61,7 +61,7 @@ var outside = regexp.MustCompile(`(?i)\b(?:outside|escapes?|not (?:with)?in|not 
 type placed struct{ at, name, value, within string }
 
 // Refused learns from the error that a call was answered with: the next ones change
-// what it speaks of, and leave the rest.
+// the values that it complains of, and keep the rest.
 func (f *Form) Refused(c Case, text string) {
 	if !c.Shape.Proper() {
 		return
@@ -79,7 +79,7 @@ func (f *Form) Refused(c Case, text string) {
 }
 
 // blamed are the values that an error names, or a part of which it quotes, before it
-// lists what can be had; where it names none, those whose places it names.
+// lists what is allowed; where it names none, those whose arguments it names.
 func (c Case) blamed(text string) []placed {
 	complaint := text
 	if at := listed.FindStringIndex(text); at != nil && at[0] > 0 {
@@ -134,7 +134,7 @@ var (
 
 // culprits are the values that an error complains of, of those that it names: of "X is
 // outside the repository Y" that is X. Where several are the same text, it is that of
-// the place that the error speaks of, or that is to be new.
+// the argument that the error names, or that is to be new.
 func culprits(text string, found []placed) []placed {
 	kept := found
 	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {
