@@ -106,7 +106,7 @@ var _ = Describe("A spec that makes no sense", func() {
 	},
 		Entry("an image and a URL", func(s *v1alpha1.Server) { s.URL = "https://mcp.example.com/mcp" }, "not both"),
 		Entry("HTTP without a port", func(s *v1alpha1.Server) { s.Transport = v1alpha1.TransportStreamableHTTP }, "set it to the port that the server listens on"),
-		Entry("a port for stdio", func(s *v1alpha1.Server) { s.Port = 8080 }, "set transport to StreamableHTTP or SSE"),
+		Entry("a port for stdio", func(s *v1alpha1.Server) { s.Transport, s.Port = v1alpha1.TransportStdio, 8080 }, "set transport to Auto, StreamableHTTP or SSE"),
 		Entry("a password in the URL", func(s *v1alpha1.Server) { *s = v1alpha1.Server{URL: "https://a:b@mcp.example.com/mcp"} }, "must not have a user name or password"),
 		Entry("stdio at a URL", func(s *v1alpha1.Server) {
 			*s = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: v1alpha1.TransportStdio}
