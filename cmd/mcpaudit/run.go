@@ -61,7 +61,7 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
 		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")
 	}
-	plan.Canaries, plan.Dir = launcher.Canaries(), launcher.Dir()
+	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
 	progress := cli.NewProgress(stderr)
 	plan.Progress = progress.Step
 	r, err := audit.Run(ctx, plan, launcher)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/emit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
@@ -32,7 +32,7 @@ func newAudit() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&flags.socket, "socket", "", "unix socket on which the shim connects")
-	f.StringVar(&flags.home, "home", "", "home directory of the server, to plant canaries in")
+	f.StringVar(&flags.home, "home", "", "home directory of the server, to plant decoys in")
 	f.StringVar(&flags.serviceAccount, "service-account", "", "directory of the server's service account, to plant a token in")
 	f.StringVar(&flags.traceDir, "trace", "", "directory for the trace")
 	terminationLog(c, &flags.terminationLog)
@@ -83,28 +83,28 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 // server's making.
 func progress(step string) { fmt.Fprintln(os.Stderr, "mcpaudit-runner:", render.Escape(step)) }
 
-// watch plants the canaries and audits the server that the shim offers.
+// watch plants the decoys and audits the server that the shim offers.
 func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Tracer) (report.Report, error) {
-	canaries, err := canary.New(flags.home, false)
+	decoys, err := decoy.New(flags.home, false)
 	if err != nil {
 		return report.Report{}, err
 	}
-	if err := canaries.Plant(flags.home, canary.Shared); err != nil {
+	if err := decoys.Plant(flags.home, decoy.Shared); err != nil {
 		return report.Report{}, err
 	}
 	if flags.serviceAccount != "" {
-		canaries.AddServiceAccount()
-		if err := canaries.PlantServiceAccount(flags.serviceAccount, canary.Shared); err != nil {
+		decoys.AddServiceAccount()
+		if err := decoys.PlantServiceAccount(flags.serviceAccount, decoy.Shared); err != nil {
 			return report.Report{}, err
 		}
 	}
-	p.Canaries = canaries
+	p.Decoys = decoys
 	p.Progress = progress
 	sunk, env, err := sink(flags, p)
 	if err != nil {
 		return report.Report{}, err
 	}
-	launcher := &shim.Launcher{Socket: flags.socket, TraceDir: flags.traceDir, Tracer: tracer, Env: append(canaries.Env(), env...), Canaries: canaries, Sinkhole: sunk}
+	launcher := &shim.Launcher{Socket: flags.socket, TraceDir: flags.traceDir, Tracer: tracer, Env: append(decoys.Env(), env...), Decoys: decoys, Sinkhole: sunk}
 	r, err := audit.Run(ctx, p, launcher)
 	_ = launcher.Close() // the shim sees it either way
 	return r, err

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -31,8 +31,8 @@ type Plan struct {
 	Dir string
 	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
 	Env []string
-	// Canaries were planted by the launcher.
-	Canaries canary.Set
+	// Decoys were planted by the launcher.
+	Decoys decoy.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn report.Severity
 	// MinAssurance is the lowest assurance of a Pass; empty: report.DefaultMinAssurance.
@@ -187,7 +187,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
 	// The decoys are worth nothing, but whoever searches reports for secrets cannot know that.
-	r.Redact(canary.NewMatcher(plan.Canaries).Redact)
+	r.Redact(decoy.NewMatcher(plan.Decoys).Redact)
 	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()

@@ -82,7 +82,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	r.Assurance = report.AssuranceOf(r)
 	unseen = demand.Unmet(unseen, r.Assurance)
 	r.Incomplete = pointer(unseen)
-	server := behavior.Server{Home: plan.Canaries.Home, Command: plan.Command, Search: plan.resolvers.search}
+	server := behavior.Server{Home: plan.Decoys.Home, Command: plan.Command, Search: plan.resolvers.search}
 	repeated, _ := merge(repeatable(runs))
 	r.Behavior = behavior.Of(repeated, server, unseen.Reason != "")
 	if plan.Baseline != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
@@ -152,7 +152,7 @@ func TestMinAssurance(t *testing.T) {
 // TestFirstRunCounts: what the server did in the run that only showed that it
 // has to be talked to differently is judged, too.
 func TestFirstRunCounts(t *testing.T) {
-	canaries, err := canary.New("/home/server", false)
+	decoys, err := decoy.New("/home/server", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestFirstRunCounts(t *testing.T) {
 			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
 		}}}
 	})
-	r := conclude(Plan{FailOn: report.SeverityHigh, Canaries: canaries}, []observation{first, watched()}, time.Now())
+	r := conclude(Plan{FailOn: report.SeverityHigh, Decoys: decoys}, []observation{first, watched()}, time.Now())
 	if r.Verdict != report.VerdictFail || len(r.Findings) != 1 {
 		t.Errorf("verdict %s, findings %+v", r.Verdict, r.Findings)
 	}

@@ -22,12 +22,12 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
-		Arguments: arguments(runs), Home: plan.Canaries.Home, Dir: plan.Dir,
+		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 		Transport: plan.Transport, Port: plan.Port,
 	}
-	for _, f := range plan.Canaries.Files {
-		in.Canaries = append(in.Canaries, rules.Canary{Path: f.Path, Routine: f.Routine})
+	for _, f := range plan.Decoys.Files {
+		in.Decoys = append(in.Decoys, rules.Decoy{Path: f.Path, Routine: f.Routine})
 	}
 	return rules.Judge(in)
 }
@@ -47,7 +47,7 @@ func complete(runs []observation) bool {
 // readScope reads all that is declared of the server.
 func readScope(plan Plan, o observation) scope.Scope {
 	given := scope.Given{
-		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Canaries.Home, Resolvers: plan.resolvers.servers,
+		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers,
 	}
 	if plan.Network != report.NetworkAllow {
 		given.Names = sinkhole.Fake // and where names are not answered, nowhere

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
@@ -63,7 +63,7 @@ type observation struct {
 	leaks    []leak.Leak
 	// opened are the planted files that were opened, by whatever name.
 	opened []string
-	// unsearched counts the places that could not be searched for canaries.
+	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
 	// lost: the tracer went before the server did. drained: why the trace could
 	// not be read to its end.
@@ -128,11 +128,11 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		return observation{launched: err}
 	}
 	o := observation{tracer: process.Trace().Backend()}
-	builder := profile.New(profile.Limits{Home: plan.Canaries.Home, Sensitive: plan.sensitive})
+	builder := profile.New(profile.Limits{Home: plan.Decoys.Home, Sensitive: plan.sensitive})
 	traceCtx, endTrace := context.WithCancel(context.WithoutCancel(ctx))
 	defer endTrace()
 	drained := make(chan error, 1)
-	secrets, listens := leak.New(plan.Canaries), newListening()
+	secrets, listens := leak.New(plan.Decoys), newListening()
 	made := programs{library: how.library}
 	var needs profile.Needs
 	var code profile.Code
@@ -209,7 +209,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 // sensitive reports whether a path is planted, or one that the rules know.
 func (p Plan) sensitive(path string) bool {
 	return rules.Sensitive(path) ||
-		slices.ContainsFunc(p.Canaries.Files, func(f canary.File) bool { return f.Path == path })
+		slices.ContainsFunc(p.Decoys.Files, func(f decoy.File) bool { return f.Path == path })
 }
 
 // talking is what it takes to talk to a server that was started.
@@ -288,7 +288,7 @@ func (p Plan) options(how launch) probe.Options {
 
 // secret tells of a value whether there is a decoy secret in it, in any form.
 func (p Plan) secret() func(value string) bool {
-	secrets := canary.NewMatcher(p.Canaries)
+	secrets := decoy.NewMatcher(p.Decoys)
 	return func(value string) bool {
 		found, _ := secrets.Find([]byte(value))
 		return len(found) > 0

@@ -36,7 +36,7 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	p.Capabilities = needs.Capabilities()
 	p.Writes, p.Dropped = needs.Writes()
 	p.Dropped += seen.Dropped
-	if home := strings.TrimSuffix(plan.Canaries.Home, "/"); slices.ContainsFunc(p.Writes, func(w report.WrittenDirectory) bool {
+	if home := strings.TrimSuffix(plan.Decoys.Home, "/"); slices.ContainsFunc(p.Writes, func(w report.WrittenDirectory) bool {
 		return home != "" && places.Within(w.Path, home)
 	}) {
 		p.Home = home

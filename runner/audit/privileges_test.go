@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -30,7 +30,7 @@ func TestPrivileges(t *testing.T) {
 		o.uid, o.gid = 1000, 1000
 		o.needs.Add(trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/home/u/.cache/x"})
 	})
-	plan := Plan{Canaries: canary.Set{Home: "/home/u"}}
+	plan := Plan{Decoys: decoy.Set{Home: "/home/u"}}
 	plan.resolvers.search = []string{"runs.svc.cluster.local", "svc.cluster.local"}
 
 	got := privileges(plan, []observation{wrote}, seen)

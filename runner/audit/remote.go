@@ -48,7 +48,7 @@ func CheckURL(text string) error {
 // Connect audits a server that runs elsewhere by what it says alone: its manifest
 // and its answers. Nothing is traced, so that the verdict is never Pass: without a
 // finding that fails, it is Inconclusive for the reason NotTraced, or for another.
-// Of plan, Command, Canaries, Network, Port and Path do not count. Errors and times
+// Of plan, Command, Decoys, Network, Port and Path do not count. Errors and times
 // are those of Run.
 func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	if err := CheckURL(to.URL); err != nil {

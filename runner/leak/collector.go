@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -26,8 +26,8 @@ const (
 // Collector takes in what the server did. Event, Capture and Response may each be
 // called from one goroutine, the others from any.
 type Collector struct {
-	set     canary.Set
-	matcher *canary.Matcher
+	set     decoy.Set
+	matcher *decoy.Matcher
 	sent    *streams // of the trace
 	stored  *streams // of the trace, in files
 	caught  *streams // of the sinkhole
@@ -45,9 +45,9 @@ type Collector struct {
 	unsearched int
 }
 
-// New makes a collector for the canaries of one run.
-func New(set canary.Set) *Collector {
-	c := &Collector{set: set, matcher: canary.NewMatcher(set), index: map[identity]*sighting{}}
+// New makes a collector for the decoys of one run.
+func New(set decoy.Set) *Collector {
+	c := &Collector{set: set, matcher: decoy.NewMatcher(set), index: map[identity]*sighting{}}
 	c.sent, c.caught, c.said = newStreams(c, true), newStreams(c, true), newStreams(c, true)
 	c.stored = newStreams(c, false) // what they hold has not left the server
 	c.sockets, c.flows = sockets{}, flows{}
@@ -56,7 +56,7 @@ func New(set canary.Set) *Collector {
 
 // identity tells sightings apart before the ledger is known.
 type identity struct {
-	canary                canary.ID
+	decoy                 decoy.ID
 	channel               Channel
 	encoding, destination string
 	from                  socket
@@ -85,8 +85,8 @@ type sighting struct {
 }
 
 // note enters what was found.
-func (c *Collector) note(s sighting, m canary.Match) {
-	s.canary, s.encoding, s.excerpt, s.count = m.Canary, m.Encoding, m.Excerpt, 1
+func (c *Collector) note(s sighting, m decoy.Match) {
+	s.decoy, s.encoding, s.excerpt, s.count = m.Decoy, m.Encoding, m.Excerpt, 1
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known := c.index[s.identity]; known != nil {
@@ -130,17 +130,17 @@ func seen(e trace.Event, channel Channel, destination string) sighting {
 	}
 }
 
-// whole notes a canary file that was moved without a look at its bytes.
+// whole notes a decoy file that was moved without a look at its bytes.
 func (c *Collector) whole(s sighting, from string) bool {
 	f, ok := c.set.Find(from)
 	if !ok {
 		return false
 	}
-	c.note(s, canary.Match{Canary: canary.ID{Name: f.Path}, Encoding: "plain", Excerpt: "the whole file"})
+	c.note(s, decoy.Match{Decoy: decoy.ID{Name: f.Path}, Encoding: "plain", Excerpt: "the whole file"})
 	return true
 }
 
-// store takes in bytes that were written to a file. Those of the canary itself
+// store takes in bytes that were written to a file. Those of the decoy itself
 // may be written to it again.
 func (c *Collector) store(e trace.Event) {
 	if _, own := c.set.Find(e.Path); own {

@@ -31,13 +31,13 @@ func (c *Collector) Finish(l ledger.Ledger) []Leak {
 	traced := map[identity]bool{}
 	for _, s := range c.found {
 		if s.from != (socket{}) {
-			traced[identity{canary: s.canary, from: s.from}] = true
+			traced[identity{decoy: s.decoy, from: s.from}] = true
 		}
 	}
 	all := map[Leak]*Leak{}
 	var order []*Leak
 	for _, s := range c.found {
-		if f := c.flows[s.flow]; f != nil && traced[identity{canary: s.canary, from: f.from}] {
+		if f := c.flows[s.flow]; f != nil && traced[identity{decoy: s.decoy, from: f.from}] {
 			continue // the trace says more exactly when
 		}
 		leak := c.leak(s, bySocket, l)
@@ -56,7 +56,7 @@ func (c *Collector) Finish(l ledger.Ledger) []Leak {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *Leak) int {
-		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Canary.Name, b.Canary.Name))
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Decoy.Name, b.Decoy.Name))
 	})
 	leaks := make([]Leak, len(order))
 	for i, known := range order {
@@ -77,7 +77,7 @@ func (c *Collector) Unsearched() int {
 func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger) Leak {
 	seen := *s
 	out := Leak{
-		Canary: s.canary, Channel: s.channel, Encoding: s.encoding, Destination: s.destination,
+		Decoy: s.decoy, Channel: s.channel, Encoding: s.encoding, Destination: s.destination,
 		Request: s.request, Excerpt: s.excerpt, Count: s.count,
 	}
 	f := c.flows[s.flow]
@@ -119,12 +119,12 @@ func fake(at netip.AddrPort) bool { return sinkhole.Fake.Contains(at.Addr()) }
 
 // hosts are the services that a secret is for.
 func (c *Collector) hosts(s *sighting) []string {
-	if !s.canary.Variable {
-		f, _ := c.set.Find(s.canary.Name)
+	if !s.decoy.Variable {
+		f, _ := c.set.Find(s.decoy.Name)
 		return f.Hosts
 	}
 	for _, v := range c.set.Vars {
-		if v.Name == s.canary.Name {
+		if v.Name == s.decoy.Name {
 			return v.Hosts
 		}
 	}

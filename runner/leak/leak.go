@@ -1,6 +1,6 @@
 // Package leak finds out which planted secrets left the server, and how: it
 // searches what the server sent, stored, answered and said, and what programs it
-// started with, for the canaries.
+// started with, for the decoys.
 //
 // The audit feeds a Collector from the goroutines that hold these bytes anyway,
 // and asks it at the end, when the ledger can say which call they belong to. It is
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 )
 
@@ -35,7 +35,7 @@ const (
 	// environment had not had when the server was started.
 	Argv        Channel = "argv"
 	Environment Channel = "environment"
-	// File is another file than the canary's own.
+	// File is another file than the decoy's own.
 	File Channel = "file"
 )
 
@@ -52,9 +52,9 @@ func (c Channel) Network() bool {
 // Leak is one secret that took one way, in one part of the session.
 type Leak struct {
 	ledger.Where
-	Canary  canary.ID
+	Decoy   decoy.ID
 	Channel Channel
-	// Encoding is that of canary.Match.
+	// Encoding is that of decoy.Match.
 	Encoding string
 	// Destination is "host:port", the path of a socket, file or program, or the
 	// domain that a name was looked up below; "" for Answer, Stderr and Stdout.
@@ -63,7 +63,7 @@ type Leak struct {
 	Home bool
 	// Request to the sinkhole, in one line: "POST / HTTP/1.1".
 	Request string
-	// Excerpt is that of canary.Match.
+	// Excerpt is that of decoy.Match.
 	Excerpt string
 	// Count is how often it was seen; at least 1. Time, PID and Syscall are those
 	// of the first time; PID is 0 for what the runner received itself.
@@ -83,6 +83,6 @@ func (l Leak) Evidence() report.Evidence {
 	if strings.Contains(l.Request, " HTTP/") {
 		b.WriteString(", " + l.Request)
 	}
-	b.WriteString(" (" + l.Canary.Name + ", " + l.Encoding + "): " + l.Excerpt)
+	b.WriteString(" (" + l.Decoy.Name + ", " + l.Encoding + "): " + l.Excerpt)
 	return report.Evidence{Time: report.At(l.Time), PID: l.PID, Syscall: l.Syscall, Detail: b.String(), Attribution: l.Attribution}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -32,9 +32,9 @@ var (
 	remote = netip.MustParseAddrPort("93.184.216.34:80")
 )
 
-func newCollector(t *testing.T) (*leak.Collector, canary.Set) {
+func newCollector(t *testing.T) (*leak.Collector, decoy.Set) {
 	t.Helper()
-	set, err := canary.New("/home/server", false)
+	set, err := decoy.New("/home/server", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func newCollector(t *testing.T) (*leak.Collector, canary.Set) {
 }
 
 // key is the text of the private key, token the value of GITHUB_TOKEN.
-func key(t *testing.T, set canary.Set) string {
+func key(t *testing.T, set decoy.Set) string {
 	t.Helper()
 	f, ok := set.Find("/home/server/.ssh/id_rsa")
 	if !ok {
@@ -51,7 +51,7 @@ func key(t *testing.T, set canary.Set) string {
 	return string(f.Content)
 }
 
-func token(t *testing.T, set canary.Set) string {
+func token(t *testing.T, set decoy.Set) string {
 	t.Helper()
 	for _, v := range set.Vars {
 		if v.Name == "GITHUB_TOKEN" {
@@ -75,7 +75,7 @@ func sent(call int, data string) trace.Event {
 func brief(leaks []leak.Leak) string {
 	var lines []string
 	for _, l := range leaks {
-		line := fmt.Sprintf("%s: %s %s to %s as %s", l.Capability.Name, l.Canary.Name, l.Channel, l.Destination, l.Encoding)
+		line := fmt.Sprintf("%s: %s %s to %s as %s", l.Capability.Name, l.Decoy.Name, l.Channel, l.Destination, l.Encoding)
 		if l.Home {
 			line += ", at home"
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -100,5 +100,5 @@ func (c *Collector) secret(data []byte) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return slices.MinFunc(found, func(a, b canary.Match) int { return cmp.Compare(a.Offset, b.Offset) }).Excerpt
+	return slices.MinFunc(found, func(a, b decoy.Match) int { return cmp.Compare(a.Offset, b.Offset) }).Excerpt
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 func TestShownSumsUpAndHidesSecrets(t *testing.T) {
-	set, err := canary.New("/home/user", false)
+	set, err := decoy.New("/home/user", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // The bounds of a stream, by number.
@@ -59,7 +59,7 @@ func newStreams(of *Collector, whole bool) *streams {
 // stream is one of them.
 type stream struct {
 	key
-	scanner *canary.Scanner
+	scanner *decoy.Scanner
 	length  int64
 	marks   []mark
 	last    []string // pieces, where repeats are left out
@@ -78,7 +78,7 @@ type mark struct {
 func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := s.get(k, (*canary.Matcher).Stream)
+	st := s.get(k, (*decoy.Matcher).Stream)
 	st.write(s.of, piece, cut, gives)
 	s.weigh(st)
 }
@@ -88,7 +88,7 @@ func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 func (s *streams) once(k key, piece string, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := s.get(k, (*canary.Matcher).FoldedStream)
+	st := s.get(k, (*decoy.Matcher).FoldedStream)
 	if slices.Contains(st.last, piece) {
 		return
 	}
@@ -98,7 +98,7 @@ func (s *streams) once(k key, piece string, gives sighting) {
 }
 
 // get finds or makes a stream.
-func (s *streams) get(k key, open func(*canary.Matcher) *canary.Scanner) *stream {
+func (s *streams) get(k key, open func(*decoy.Matcher) *decoy.Scanner) *stream {
 	if st := s.open[k]; st != nil {
 		s.order.MoveToBack(st.at)
 		return st
@@ -187,7 +187,7 @@ func (st *stream) flush(c *Collector) {
 }
 
 // note enters what was found, each as what the piece gives that it begins in.
-func (st *stream) note(c *Collector, found []canary.Match) {
+func (st *stream) note(c *Collector, found []decoy.Match) {
 	for _, m := range found {
 		i := sort.Search(len(st.marks), func(i int) bool { return st.marks[i].offset > m.Offset })
 		from := st.marks[max(0, i-1)]

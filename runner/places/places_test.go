@@ -3,7 +3,7 @@ package places_test
 import (
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -66,7 +66,7 @@ func TestSecrets(t *testing.T) {
 
 // A decoy that no row of the table knows would be read without a finding that names it.
 func TestDecoysAreSecrets(t *testing.T) {
-	decoys, err := canary.New("/home/audit", false)
+	decoys, err := decoy.New("/home/audit", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // A server that reads the files of the audit returns what is in them: neither the
 // planted secrets nor the files to work on are found in outputs.
 func TestDecoysAreHarmless(t *testing.T) {
-	set, err := canary.New("/home/audit", true)
+	set, err := decoy.New("/home/audit", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,7 +250,7 @@ func TestAnEffectIsBounded(t *testing.T) {
 
 // However much a server does, what matters is not pushed out by what does not.
 func TestBounded(t *testing.T) {
-	const home = "/home/canary"
+	const home = "/home/decoy"
 	precious := []trace.Event{
 		connect("tcp", "192.0.2.1:443"), execute("/usr/bin/curl"), read(home + "/.ssh/id_rsa"), write(home + "/.bashrc"),
 	}

@@ -14,7 +14,7 @@ import (
 func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := places.Locate(e.Path)
-		planted, routine := in.canary(e.Path)
+		planted, routine := in.decoy(e.Path)
 		if !ok || planted && !routine {
 			return false
 		}
@@ -93,13 +93,13 @@ func asked(phase report.Phase) bool {
 	return phase == report.PhaseCall || phase == report.PhaseIdle || phase == report.PhaseShutdown
 }
 
-func findCanaryReads(in Input) []draft {
+func findDecoyReads(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		file := e.Path
 		if moved, ok := in.movedAlong(e); ok {
 			file = moved
 		}
-		planted, routine := in.canary(file)
+		planted, routine := in.decoy(file)
 		if !planted || routine {
 			return false
 		}
@@ -120,13 +120,13 @@ func findCanaryReads(in Input) []draft {
 	}, profile.KindRead)
 }
 
-// movedAlong is a canary in a directory that was given another name: below that
+// movedAlong is a decoy in a directory that was given another name: below that
 // name it can be read without being known.
 func (in Input) movedAlong(e profile.Effect) (string, bool) {
 	if !strings.HasPrefix(e.Operation, "rename") {
 		return "", false
 	}
-	for _, c := range in.Canaries {
+	for _, c := range in.Decoys {
 		if !c.Routine && strings.HasPrefix(c.Path, strings.TrimSuffix(e.Path, "/")+"/") {
 			return c.Path, true
 		}
@@ -134,10 +134,10 @@ func (in Input) movedAlong(e profile.Effect) (string, bool) {
 	return "", false
 }
 
-func (in Input) canary(name string) (planted, routine bool) {
-	i := slices.IndexFunc(in.Canaries, func(c Canary) bool { return c.Path == name })
+func (in Input) decoy(name string) (planted, routine bool) {
+	i := slices.IndexFunc(in.Decoys, func(c Decoy) bool { return c.Path == name })
 	if i < 0 {
 		return false, false
 	}
-	return true, in.Canaries[i].Routine
+	return true, in.Decoys[i].Routine
 }

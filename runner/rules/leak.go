@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -53,15 +53,15 @@ func (in Input) routes() (order []route, ways map[route][]leak.Leak) {
 func (wanted outcome) share(r route, took []leak.Leak) []leak.Leak {
 	variables := map[string]bool{}
 	for _, l := range took {
-		if l.Canary.Variable {
-			variables[l.Canary.Name] = true
+		if l.Decoy.Variable {
+			variables[l.Decoy.Name] = true
 		}
 	}
 	whole := len(variables) >= dump
 	return slices.DeleteFunc(slices.Clone(took), func(l leak.Leak) bool {
 		is := carriedOff
 		switch {
-		case whole && l.Canary.Variable:
+		case whole && l.Decoy.Variable:
 			is = dumped
 		case r.channel == leak.Answer:
 			is = answered
@@ -105,22 +105,22 @@ func (in Input) allowed(l leak.Leak) bool {
 		return true
 	case l.Channel.Network(), l.Channel == leak.UnixSocket:
 		return false
-	case l.Canary.Variable && l.Channel == leak.Environment:
+	case l.Decoy.Variable && l.Channel == leak.Environment:
 		return true // from one variable to another, for a program of its own
-	case l.Canary.Variable && l.Channel == leak.Answer:
+	case l.Decoy.Variable && l.Channel == leak.Answer:
 		return covering.Mentions("env", "printenv", "getenv") ||
 			covering.Mentions("environment") && covering.Mentions("variable", "variables", "vars")
-	case l.Canary.Variable:
+	case l.Decoy.Variable:
 		return false
 	}
-	at, ok := places.Locate(l.Canary.Name)
+	at, ok := places.Locate(l.Decoy.Name)
 	return ok && speaks(covering, at.Topics)
 }
 
 // leakSeverity is High for what stayed with the server.
 func leakSeverity(l leak.Leak) report.Severity {
 	switch {
-	case l.Channel == leak.File, l.Channel == leak.Environment, (l.Channel == leak.Stderr || l.Channel == leak.Stdout) && l.Canary.Variable:
+	case l.Channel == leak.File, l.Channel == leak.Environment, (l.Channel == leak.Stderr || l.Channel == leak.Stdout) && l.Decoy.Variable:
 		return report.SeverityHigh
 	}
 	return report.SeverityCritical
@@ -153,7 +153,7 @@ func secrets(took []leak.Leak) string {
 	const shown = 3
 	var names []string
 	for _, l := range took {
-		if name := secret(l.Canary); !slices.Contains(names, name) {
+		if name := secret(l.Decoy); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -167,7 +167,7 @@ func secrets(took []leak.Leak) string {
 	return "the decoy secrets " + text
 }
 
-func secret(of canary.ID) string {
+func secret(of decoy.ID) string {
 	if of.Variable {
 		return "$" + of.Name
 	}

@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 )
 
 var (
-	stolen   = canary.ID{Name: home + "/.ssh/id_rsa"}
-	variable = canary.ID{Variable: true, Name: "GITHUB_TOKEN"}
+	stolen   = decoy.ID{Name: home + "/.ssh/id_rsa"}
+	variable = decoy.ID{Variable: true, Name: "GITHUB_TOKEN"}
 )
 
-func gone(of canary.ID, by leak.Channel, to string) leak.Leak {
-	return leak.Leak{Where: call, Canary: of, Channel: by, Destination: to, Encoding: "plain", Excerpt: "key=abcd…yz", Count: 1}
+func gone(of decoy.ID, by leak.Channel, to string) leak.Leak {
+	return leak.Leak{Where: call, Decoy: of, Channel: by, Destination: to, Encoding: "plain", Excerpt: "key=abcd…yz", Count: 1}
 }
 
 // environment are four variables that went one way.
 func environment(by leak.Channel, to string) (all []leak.Leak) {
 	for _, name := range []string{"A", "B", "C", "D"} {
-		all = append(all, gone(canary.ID{Variable: true, Name: name}, by, to))
+		all = append(all, gone(decoy.ID{Variable: true, Name: name}, by, to))
 	}
 	return all
 }
@@ -48,8 +48,8 @@ func TestLeaks(t *testing.T) {
 		"while idle": {local, []leak.Leak{idly}, report.SeverityCritical,
 			"While idle, the server sent to 93.184.216.34:80 over TCP the decoy secret /home/audit/.ssh/id_rsa (an SSH key), as it is."},
 		"many at once": {silent, []leak.Leak{
-			gone(variable, "HTTP", "x:80"), gone(stolen, "HTTP", "x:80"), gone(canary.ID{Variable: true, Name: "A"}, "HTTP", "x:80"),
-			gone(canary.ID{Variable: true, Name: "B"}, "HTTP", "x:80"),
+			gone(variable, "HTTP", "x:80"), gone(stolen, "HTTP", "x:80"), gone(decoy.ID{Variable: true, Name: "A"}, "HTTP", "x:80"),
+			gone(decoy.ID{Variable: true, Name: "B"}, "HTTP", "x:80"),
 		}, report.SeverityCritical,
 			"Tool format_note sent to x:80 over HTTP the decoy secrets $GITHUB_TOKEN, /home/audit/.ssh/id_rsa (an SSH key), $A and 1 more, as it is."},
 		"all the environment": {silent, environment("HTTP", "x:80"), report.SeverityCritical,

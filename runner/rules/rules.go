@@ -25,8 +25,8 @@ import (
 type Input struct {
 	Profile profile.Profile
 	Scope   scope.Scope
-	// Canaries are the planted files.
-	Canaries []Canary
+	// Decoys are the planted files.
+	Decoys []Decoy
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
 	// Drifts are how the manifest differed within the audit.
@@ -81,8 +81,8 @@ type Argument struct {
 	Given bool
 }
 
-// Canary is one planted file.
-type Canary struct {
+// Decoy is one planted file.
+type Decoy struct {
 	// Path is as the server sees it, absolute and clean.
 	Path string
 	// Routine: ordinary tools open it unasked.

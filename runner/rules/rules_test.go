@@ -97,8 +97,8 @@ func evade(at ledger.Where, operation, errno string, refused bool) profile.Effec
 func input(s server, effects ...profile.Effect) Input {
 	return Input{
 		Profile: profile.Profile{Effects: effects}, Scope: s.scope(), End: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Canaries: []Canary{{home + "/.ssh/id_rsa", false}, {home + "/.kube/config", false}, {home + "/.netrc", true}},
-		Search:   []string{"ns.svc.cluster.local", "svc.cluster.local", "cluster.local", "corp.example"},
+		Decoys: []Decoy{{home + "/.ssh/id_rsa", false}, {home + "/.kube/config", false}, {home + "/.netrc", true}},
+		Search: []string{"ns.svc.cluster.local", "svc.cluster.local", "cluster.local", "corp.example"},
 	}
 }
 

@@ -72,7 +72,7 @@ func findReads(in Input) []draft {
 	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
-		planted, _ := in.canary(e.Path)
+		planted, _ := in.decoy(e.Path)
 		_, sensitive := places.Locate(e.Path)
 		if answer != scope.Exceeded || !asked(e.Phase) || planted || sensitive || in.wanted(e) || inputs.Outside(e.Path) ||
 			!isFile(e.Path) || own.temporary(e.Path) || own.owns(e.Path) {

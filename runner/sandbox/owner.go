@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -64,8 +64,8 @@ func (o *owner) own(path string) error {
 	return os.Lchown(path, serverID, serverID)
 }
 
-// ownCanaries gives the server its home and what was planted there.
-func (o *owner) ownCanaries(home string, set canary.Set) error {
+// ownDecoys gives the server its home and what was planted there.
+func (o *owner) ownDecoys(home string, set decoy.Set) error {
 	if o == nil {
 		return nil
 	}

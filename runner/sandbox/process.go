@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -23,7 +23,7 @@ type process struct {
 	*shim.Run
 	box     *box
 	session *trace.Session
-	watch   *canary.Watch
+	watch   *decoy.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -37,7 +37,7 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 	return p.box.dialer.dial(ctx, at)
 }
 
-// Opened are the canaries that were opened.
+// Opened are the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
 // Captures come from the sinkhole of the box.

@@ -11,7 +11,7 @@
 //	            └─ the server       supervisor, then the server without a capability
 //
 // The server sees the machine's files with its own changes on top, which are
-// gone afterwards; its home has canaries where secrets are; neither the tracer
+// gone afterwards; its home has decoys where secrets are; neither the tracer
 // nor any process of the machine exists for it. All stages are this same
 // program (Stage). The outermost ends when the command line does, however that
 // happens, and its end is the end of all: no process or mount stays. An empty directory
@@ -38,7 +38,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
@@ -76,7 +76,7 @@ type Launcher struct {
 	command  []string
 	dir      string
 	home     string
-	canaries canary.Set
+	decoys   decoy.Set
 	traceDir string
 	runs     int
 	// scratch is where the server's root is built, state what the last run has left
@@ -86,7 +86,7 @@ type Launcher struct {
 }
 
 // New makes a launcher for a command that is to run in the current directory,
-// with canaries in the user's home. The traces are written to traceDir, as
+// with decoys in the user's home. The traces are written to traceDir, as
 // trace.txt; a second run's as trace-2.txt.
 func New(command []string, traceDir string) (*Launcher, error) {
 	dir, err := os.Getwd()
@@ -94,7 +94,7 @@ func New(command []string, traceDir string) (*Launcher, error) {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
 	home := homeOf(os.Environ())
-	canaries, err := canary.New(home, true)
+	decoys, err := decoy.New(home, true)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,12 @@ func New(command []string, traceDir string) (*Launcher, error) {
 		return nil, err
 	}
 	return &Launcher{
-		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, canaries: canaries, traceDir: traceDir,
+		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, decoys: decoys, traceDir: traceDir,
 	}, nil
 }
 
-// Canaries returns those that the sandbox plants.
-func (l *Launcher) Canaries() canary.Set { return l.canaries }
+// Decoys returns those that the sandbox plants.
+func (l *Launcher) Decoys() decoy.Set { return l.decoys }
 
 // Dir is the working directory of the server.
 func (l *Launcher) Dir() string { return l.dir }
@@ -192,7 +192,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(os.Environ(), l.home, append(l.canaries.Env(), l.networkEnv()...))
+	b.cmd.Env = environment(os.Environ(), l.home, append(l.decoys.Env(), l.networkEnv()...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
@@ -220,7 +220,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	}
 	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
 	plan := spec{
-		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Canaries: l.canaries, Command: l.command,
+		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: l.decoys, Command: l.command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0,
 	}
@@ -263,7 +263,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		session.Ended()
 	}()
 	// The server's files lie where only the box has them mounted.
-	watch, err := l.canaries.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
+	watch, err := l.decoys.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
 	if err != nil {
 		run.Close()
 		return nil, err

@@ -175,7 +175,7 @@ func shell(t *testing.T, script string) outcome {
 	return o
 }
 
-func TestHomeHasCanariesInPlaceOfSecrets(t *testing.T) {
+func TestHomeHasDecoysInPlaceOfSecrets(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("MY_API_TOKEN", "real secret of the user")

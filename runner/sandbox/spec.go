@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // spec holds what the command line tells the first process of the sandbox.
@@ -14,10 +14,10 @@ type spec struct {
 	// Mount is an empty directory to build the server's root below.
 	Mount string `json:"mount"`
 	// Dir is the working directory of the server, Home its home.
-	Dir      string     `json:"dir"`
-	Home     string     `json:"home"`
-	Keep     []string   `json:"keep"`
-	Canaries canary.Set `json:"canaries"`
+	Dir    string    `json:"dir"`
+	Home   string    `json:"home"`
+	Keep   []string  `json:"keep"`
+	Decoys decoy.Set `json:"decoys"`
 	// Private are directories of the audit that the server must not see.
 	Private []string `json:"private"`
 	// Sockets are the paths of the machine's unix sockets, and BindOnly says that no
@@ -40,11 +40,11 @@ type spec struct {
 
 // view returns what of the machine's files the server sees.
 func (s spec) view(mounts []mountPoint) view {
-	var canaries []string
-	for _, f := range s.Canaries.Files {
-		canaries = append(canaries, f.Path)
+	var decoys []string
+	for _, f := range s.Decoys.Files {
+		decoys = append(decoys, f.Path)
 	}
-	v := newView(s.Home, mounts, s.Keep, canaries)
+	v := newView(s.Home, mounts, s.Keep, decoys)
 	for _, dir := range s.Homes {
 		v.protect(dir)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -128,11 +128,11 @@ func prepare(s spec, network *sinkholeNetwork) (mapped bool, err error) {
 }
 
 func (r *root) furnish(s spec, network *sinkholeNetwork) error {
-	plant := s.Canaries.Plant
+	plant := s.Decoys.Plant
 	var err error
 	if s.Again {
 		err = attach(os.NewFile(leftFD, "state"), s.Mount)
-		plant = s.Canaries.Replant
+		plant = s.Decoys.Replant
 	} else {
 		err = r.fromMachine(s)
 	}
@@ -152,10 +152,10 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	if err := r.ensure(s.Home, 0o755); err != nil {
 		return err
 	}
-	if err := plant(r.at(s.Home), canary.Private); err != nil {
+	if err := plant(r.at(s.Home), decoy.Private); err != nil {
 		return err
 	}
-	if err := r.owner.ownCanaries(r.at(s.Home), s.Canaries); err != nil {
+	if err := r.owner.ownDecoys(r.at(s.Home), s.Decoys); err != nil {
 		return err
 	}
 	to, err := inherit(stateFD)

@@ -24,8 +24,8 @@ type view struct {
 	// apart are paths that are treated by themselves.
 	apart []string
 	rules map[string]rule
-	// canaries are the paths where canary files will stand.
-	canaries []string
+	// decoys are the paths where decoy files will stand.
+	decoys []string
 }
 
 // rule reports whether an entry of its directory is shown.
@@ -79,8 +79,8 @@ var masked = []string{
 
 // newView makes the rules for a server whose home is home and whose command
 // names the paths in keep.
-func newView(home string, mounts []mountPoint, keep, canaries []string) view {
-	v := view{home: home, mounts: mounts, keep: keep, canaries: canaries, rules: map[string]rule{
+func newView(home string, mounts []mountPoint, keep, decoys []string) view {
+	v := view{home: home, mounts: mounts, keep: keep, decoys: decoys, rules: map[string]rule{
 		"/var/run":     none, // a link to /run, nearly everywhere
 		"/home":        none,
 		"/run":         only("current-system", "booted-system", "opengl-driver", "systemd", "resolvconf", "NetworkManager"),
@@ -173,8 +173,8 @@ func (v view) shown(path string) bool {
 	if v.partialByRule(path) {
 		return true
 	}
-	if slices.ContainsFunc(v.canaries, func(c string) bool { return places.Within(c, path) }) {
-		return false // a canary stands there, whatever the command names
+	if slices.ContainsFunc(v.decoys, func(c string) bool { return places.Within(c, path) }) {
+		return false // a decoy stands there, whatever the command names
 	}
 	return slices.ContainsFunc(v.keep, func(kept string) bool { return places.Within(kept, path) })
 }

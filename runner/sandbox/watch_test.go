@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestCanariesAreWatched: a link that the server came with leads to a name that no
+// TestDecoysAreWatched: a link that the server came with leads to a name that no
 // trace can tell; the file itself tells that it was opened.
-func TestCanariesAreWatched(t *testing.T) {
+func TestDecoysAreWatched(t *testing.T) {
 	home, server := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	link := filepath.Join(server, "link")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -40,8 +40,8 @@ type Launcher struct {
 	// Env is added to the server's environment, where a name is not set.
 	Env []string
 
-	// Canaries were planted where the server finds them.
-	Canaries canary.Set
+	// Decoys were planted where the server finds them.
+	Decoys decoy.Set
 	// Sinkhole, when set, answers the server's connections.
 	Sinkhole *sinkhole.Config
 
@@ -60,7 +60,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 		l.link = link
 	}
 	if l.runs > 0 {
-		if err := l.Canaries.Replant(l.Canaries.Home, canary.Shared); err != nil {
+		if err := l.Decoys.Replant(l.Decoys.Home, decoy.Shared); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		run.Close()
 		return nil, errors.Join(err, l.Close())
 	}
-	watch, err := l.Canaries.Watch("/")
+	watch, err := l.Decoys.Watch("/")
 	if err != nil {
 		run.Close()
 		session.Stop()
@@ -161,7 +161,7 @@ type process struct {
 	link        *Link
 	session     *trace.Session
 	runSinkhole *runSinkhole
-	watch       *canary.Watch
+	watch       *decoy.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -187,7 +187,7 @@ func (p *process) Stop(ctx context.Context) {
 	time.AfterFunc(lastLines, p.session.Stop)
 }
 
-// Opened are the canaries that were opened.
+// Opened are the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
 // runSinkhole is the sinkhole of one run; nil where there is none.

@@ -37,7 +37,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// maxMessage bounds one message, in bytes. The largest is setup with the canary
+// maxMessage bounds one message, in bytes. The largest is setup with the decoy
 // variables, some 2 KiB.
 const maxMessage = 64 << 10
 

@@ -104,12 +104,12 @@ func (c container) run(t *testing.T, env ...string) *shim.Run {
 
 func TestServerSpeaksOverTheRunnersPipes(t *testing.T) {
 	run := start(t, "sh", "-c", `read line; echo "got $line $ADDED $TOLD"; echo oops >&2; exit 7`).
-		run(t, "ADDED=canary", "TOLD=by the runner")
+		run(t, "ADDED=decoy", "TOLD=by the runner")
 	if _, err := fmt.Fprintln(run.Stdin, "hello"); err != nil {
 		t.Fatal(err)
 	}
 	out, errOut := readAll(t, run.Stdout), readAll(t, run.Stderr)
-	if out != "got hello canary by the image\n" || errOut != "oops\n" {
+	if out != "got hello decoy by the image\n" || errOut != "oops\n" {
 		t.Errorf("stdout %q, stderr %q", out, errOut)
 	}
 	wait(t, run.Exited())

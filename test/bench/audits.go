@@ -65,7 +65,7 @@ func whole(ctx context.Context, command []string, dir string, tracer plan.Tracer
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Tracer = tracer
 	return audit.Run(ctx, audit.Plan{
-		Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Canaries: launcher.Canaries(),
+		Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Decoys: launcher.Decoys(),
 	}, launcher)
 }
 

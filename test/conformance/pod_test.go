@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -207,15 +207,15 @@ func runner() error {
 		return err
 	}
 	home := podDir + "/home"
-	canaries, err := canary.New(home, false)
+	decoys, err := decoy.New(home, false)
 	if err != nil {
 		return err
 	}
-	if err := canaries.Plant(home, canary.Shared); err != nil {
+	if err := decoys.Plant(home, decoy.Shared); err != nil {
 		return err
 	}
-	launcher := &shim.Launcher{Socket: os.Args[1], TraceDir: podDir + "/trace", Tracer: p.Backend, Env: canaries.Env()}
-	o, err := watch(context.Background(), &spy{Launcher: launcher, attack: p.Attack, file: podDir + "/trace/trace-1.txt"}, canaries, p.server(), "")
+	launcher := &shim.Launcher{Socket: os.Args[1], TraceDir: podDir + "/trace", Tracer: p.Backend, Env: decoys.Env()}
+	o, err := watch(context.Background(), &spy{Launcher: launcher, attack: p.Attack, file: podDir + "/trace/trace-1.txt"}, decoys, p.server(), "")
 	_ = launcher.Close() // the shim sees it either way
 	if err != nil {
 		return err

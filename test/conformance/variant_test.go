@@ -18,7 +18,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -76,7 +76,7 @@ func (v variant) run(t *testing.T, p program) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := watch(ctx, &spy{Launcher: launcher, attack: p.attack, file: filepath.Join(dir, "trace.txt")}, launcher.Canaries(), p.path, self)
+	o, err := watch(ctx, &spy{Launcher: launcher, attack: p.attack, file: filepath.Join(dir, "trace.txt")}, launcher.Decoys(), p.path, self)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ func (v variant) run(t *testing.T, p program) outcome {
 
 // watch audits a server and then reads its trace once more, for the events that
 // no report has.
-func watch(ctx context.Context, s *spy, canaries canary.Set, server, stage string) (outcome, error) {
+func watch(ctx context.Context, s *spy, decoys decoy.Set, server, stage string) (outcome, error) {
 	attacking, done := context.WithCancel(ctx)
 	defer done()
 	if s.attack != "" {
 		go attack(attacking, s.attack)
 	}
 	plan := audit.Plan{
-		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Canaries: canaries,
+		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Decoys: decoys,
 		Probe: plan.Probe{Rounds: 1}, // what is done twice is there, and EEXIST
 	}
 	r, err := audit.Run(ctx, plan, s)
@@ -110,7 +110,7 @@ func watch(ctx context.Context, s *spy, canaries canary.Set, server, stage strin
 		return o, err
 	}
 	session.Ended()
-	places := strings.NewReplacer(canaries.Home+"/", "~/", server, "PROGRAM")
+	places := strings.NewReplacer(decoys.Home+"/", "~/", server, "PROGRAM")
 	err = session.Run(ctx, func(e trace.Event) { o.Events = append(o.Events, describe(e, places)) })
 	return o, err
 }

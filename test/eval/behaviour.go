@@ -117,7 +117,7 @@ func examine(ctx context.Context, command, env []string, change func(*audit.Plan
 		return report.Report{}, err
 	}
 	defer func() { _ = launcher.Close() }()
-	plan := audit.Plan{Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Canaries: launcher.Canaries(), Dir: launcher.Dir()}
+	plan := audit.Plan{Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Decoys: launcher.Decoys(), Dir: launcher.Dir()}
 	if change != nil {
 		change(&plan)
 	}

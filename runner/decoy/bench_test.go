@@ -1,4 +1,4 @@
-package canary_test
+package decoy_test
 
 import (
 	"bytes"
@@ -6,34 +6,34 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		if _, err := canary.New("/home/server", false); err != nil {
+		if _, err := decoy.New("/home/server", false); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkNewMatcher(b *testing.B) {
-	set, err := canary.New("/home/server", false)
+	set, err := decoy.New("/home/server", false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		canary.NewMatcher(set)
+		decoy.NewMatcher(set)
 	}
 }
 
 // BenchmarkStream is the throughput on what servers send.
 func BenchmarkStream(b *testing.B) {
-	set, err := canary.New("/home/server", false)
+	set, err := decoy.New("/home/server", false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	noise := make([]byte, 4<<20)
 	source := rand.NewChaCha8([32]byte{1})
 	_, _ = source.Read(noise)
@@ -58,11 +58,11 @@ func BenchmarkStream(b *testing.B) {
 
 // BenchmarkFind is the cost of a short text: a name, a datagram, a small file.
 func BenchmarkFind(b *testing.B) {
-	set, err := canary.New("/home/server", false)
+	set, err := decoy.New("/home/server", false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	text := []byte(strings.Repeat("GET /index.html HTTP/1.1\r\nHost: example.net\r\n", 8))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package canary
+package decoy
 
 // window is how much of a stream is searched at once, and overlap how much of
 // it again with the next: a secret, or a compressed text, that lies across the

@@ -1,4 +1,4 @@
-package canary
+package decoy
 
 import (
 	"encoding/binary"
@@ -24,7 +24,7 @@ type Watch struct {
 func (s Set) Watch(root string) (*Watch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("watch the canaries: %w", err)
+		return nil, fmt.Errorf("watch the decoys: %w", err)
 	}
 	w := &Watch{fd: fd, paths: map[int32]string{}}
 	for _, f := range s.Files {
@@ -34,7 +34,7 @@ func (s Set) Watch(root string) (*Watch, error) {
 		case errors.Is(err, unix.ENOENT):
 			continue
 		case err != nil:
-			return nil, errors.Join(fmt.Errorf("watch the canary %s: %w", f.Path, err), unix.Close(fd))
+			return nil, errors.Join(fmt.Errorf("watch the decoy %s: %w", f.Path, err), unix.Close(fd))
 		}
 		w.paths[int32(wd)] = f.Path //nolint:gosec // the kernel's own type
 	}

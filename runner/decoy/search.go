@@ -1,4 +1,4 @@
-package canary
+package decoy
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const (
 	placeBytes = 64
 	// maxMatches is how many matches are kept. One decides.
 	maxMatches = 256
-	// near is how far apart, in bytes, runs of one canary are one match: the
+	// near is how far apart, in bytes, runs of one decoy are one match: the
 	// lines of a key, with what stands between them.
 	near = 128
 )
@@ -92,12 +92,12 @@ func (h *searcher) raw(data []byte, l decoding) {
 			weight += weight / 4
 		}
 		encoding := chain(l.undone, t.encoding)
-		place := Match{Canary: t.id, Encoding: encoding, Offset: int64(from), from: from, to: to, weight: weight}
+		place := Match{Decoy: t.id, Encoding: encoding, Offset: int64(from), from: from, to: to, weight: weight}
 		if l.depth > 0 {
 			place.Offset, place.from, place.to = int64(l.from), l.from, l.to
 		}
 		for i := len(h.matches) - 1; i >= first; i-- {
-			if m := &h.matches[i]; m.Canary == t.id && m.Encoding == encoding && from-m.end <= near {
+			if m := &h.matches[i]; m.Decoy == t.id && m.Encoding == encoding && from-m.end <= near {
 				m.weight, m.end, m.to = m.weight+weight, to, max(m.to, place.to)
 				end = to
 				return
@@ -105,7 +105,7 @@ func (h *searcher) raw(data []byte, l decoding) {
 		}
 		if len(h.matches) >= maxMatches {
 			// A token that goes with every request is found by then.
-			if !slices.ContainsFunc(h.matches, func(m Match) bool { return m.Canary == t.id && m.Encoding == encoding }) {
+			if !slices.ContainsFunc(h.matches, func(m Match) bool { return m.Decoy == t.id && m.Encoding == encoding }) {
 				h.missed++
 			}
 			return

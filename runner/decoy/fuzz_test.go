@@ -1,20 +1,20 @@
-package canary_test
+package decoy_test
 
 import (
 	"bytes"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // FuzzScanner: whatever a server sends, in whatever pieces, the search ends, finds
 // nothing that is not there, and finds a secret behind it that does not hide.
 func FuzzScanner(f *testing.F) {
-	set, err := canary.New("/home/server", false)
+	set, err := decoy.New("/home/server", false)
 	if err != nil {
 		f.Fatal(err)
 	}
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	for name, encode := range encodings {
 		f.Add([]byte(encode("a text that is no secret, of some length")), uint16(len(name)))
 	}
@@ -24,9 +24,9 @@ func FuzzScanner(f *testing.F) {
 	secret := []byte(" " + set.Vars[5].Value + " ")
 	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
 		step := max(1, int(size))
-		search := func(stream []byte) []canary.Match {
+		search := func(stream []byte) []decoy.Match {
 			s := m.Stream()
-			var found []canary.Match
+			var found []decoy.Match
 			for at := 0; at < len(stream); at += step {
 				found = append(found, s.Write(stream[at:min(at+step, len(stream))])...)
 			}
@@ -36,7 +36,7 @@ func FuzzScanner(f *testing.F) {
 			t.Errorf("found in nothing: %+v", found)
 		}
 		found := search(append(bytes.Clone(data), secret...))
-		if len(found) == 0 || found[0].Canary.Name != set.Vars[5].Name {
+		if len(found) == 0 || found[0].Decoy.Name != set.Vars[5].Name {
 			t.Errorf("not found: %+v", found)
 		}
 		m.Redact(string(data))

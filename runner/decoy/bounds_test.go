@@ -1,4 +1,4 @@
-package canary_test
+package decoy_test
 
 import (
 	"encoding/json"
@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // TestNothingHidesBehindTheBounds: whatever stands before a secret, it is found,
 // or it is said that the search was not whole.
 func TestNothingHidesBehindTheBounds(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	token := set.Vars[0].Value + set.Vars[1].Value
 	hidden := std(zip("xxxx" + token))
 	many := func(each string, n int) string { return strings.Repeat(each, n) }
@@ -35,11 +35,11 @@ func TestNothingHidesBehindTheBounds(t *testing.T) {
 		"escapes of texts": many(`\n%20`, 3000) + hidden,
 	} {
 		found, unsearched := m.Find([]byte(data))
-		ids := map[canary.ID]bool{}
+		ids := map[decoy.ID]bool{}
 		for _, f := range found {
-			ids[f.Canary] = true
+			ids[f.Decoy] = true
 		}
-		if !ids[canary.ID{Variable: true, Name: set.Vars[1].Name}] && unsearched == 0 {
+		if !ids[decoy.ID{Variable: true, Name: set.Vars[1].Name}] && unsearched == 0 {
 			t.Errorf("%s: hidden", name)
 		}
 	}
@@ -47,7 +47,7 @@ func TestNothingHidesBehindTheBounds(t *testing.T) {
 
 // TestHonestDataAreSearchedWhole: the bounds are those of hostile data.
 func TestHonestDataAreSearchedWhole(t *testing.T) {
-	m := canary.NewMatcher(newSet(t, "/home/server", false))
+	m := decoy.NewMatcher(newSet(t, "/home/server", false))
 	var list strings.Builder
 	for i := range 20000 {
 		fmt.Fprintf(&list, "/usr/share/doc/package-%d/examples/%08x.gz\thttps://example.org/a%%20b/%d\n", i%300, i*7919, i)
@@ -77,7 +77,7 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 func TestATokenInEveryRequest(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	one := "GET /search HTTP/1.1\r\nAuthorization: Bearer " + set.Vars[0].Value + "\r\n" + strings.Repeat("X-Y: z\r\n", 40) + "\r\n"
-	found, unsearched := canary.NewMatcher(set).Find([]byte(strings.Repeat(one, 600)))
+	found, unsearched := decoy.NewMatcher(set).Find([]byte(strings.Repeat(one, 600)))
 	if len(found) < 256 || unsearched > 0 {
 		t.Errorf("%d found, %d unsearched", len(found), unsearched)
 	}

@@ -1,11 +1,11 @@
-package canary
+package decoy
 
 import (
 	"slices"
 	"strings"
 )
 
-// ID names one canary.
+// ID names one decoy.
 type ID struct {
 	// Variable: Name is that of an environment variable, else the path of a file.
 	Variable bool
@@ -14,7 +14,7 @@ type ID struct {
 
 // Match is a secret, or enough of one, that was found in some bytes.
 type Match struct {
-	Canary ID
+	Decoy ID
 	// Encoding is "plain", or the steps that were taken with the secret: "base64",
 	// "gzip+base64" (first gzip, then base64).
 	Encoding string
@@ -71,7 +71,7 @@ func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
 	return settle(append(h.matches, exact...)), unsearched
 }
 
-// settle keeps, of the matches of one canary that lie over one another, the one
+// settle keeps, of the matches of one decoy that lie over one another, the one
 // that recognised most, in order.
 func settle(all []Match) []Match {
 	slices.SortStableFunc(all, func(a, b Match) int {
@@ -82,7 +82,7 @@ func settle(all []Match) []Match {
 	})
 	var kept []Match
 	for _, m := range all {
-		if !slices.ContainsFunc(kept, func(k Match) bool { return k.Canary == m.Canary && k.from < m.to && m.from < k.to }) {
+		if !slices.ContainsFunc(kept, func(k Match) bool { return k.Decoy == m.Decoy && k.from < m.to && m.from < k.to }) {
 			kept = append(kept, m)
 		}
 	}

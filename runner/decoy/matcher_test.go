@@ -1,4 +1,4 @@
-package canary_test
+package decoy_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // encodings are the ways to hide a text, by the name that a match has for them.
@@ -62,11 +62,11 @@ var (
 	compress = packed(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 )
 
-// TestEveryCanaryInEveryEncoding: each alone, at each alignment.
-func TestEveryCanaryInEveryEncoding(t *testing.T) {
+// TestEveryDecoyInEveryEncoding: each alone, at each alignment.
+func TestEveryDecoyInEveryEncoding(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
-	check := func(id canary.ID, content string, secrets []string) {
+	m := decoy.NewMatcher(set)
+	check := func(id decoy.ID, content string, secrets []string) {
 		for name, encode := range encodings {
 			for shift := range 5 {
 				data := "xxxxx"[:shift] + content
@@ -75,7 +75,7 @@ func TestEveryCanaryInEveryEncoding(t *testing.T) {
 					before = "" // it has no header: it is known where data begin
 				}
 				found, unsearched := m.Find([]byte(before + encode(data) + "\n"))
-				if len(found) == 0 || found[0].Canary != id || unsearched > 0 {
+				if len(found) == 0 || found[0].Decoy != id || unsearched > 0 {
 					t.Errorf("%v as %s, shifted by %d: %+v", id, name, shift, found)
 					continue
 				}
@@ -89,17 +89,17 @@ func TestEveryCanaryInEveryEncoding(t *testing.T) {
 		}
 	}
 	for _, f := range set.Files {
-		check(canary.ID{Name: f.Path}, string(f.Content), f.Secrets)
+		check(decoy.ID{Name: f.Path}, string(f.Content), f.Secrets)
 	}
 	for _, v := range set.Vars {
-		check(canary.ID{Variable: true, Name: v.Name}, v.Value, v.Secrets)
+		check(decoy.ID{Variable: true, Name: v.Name}, v.Value, v.Secrets)
 	}
 }
 
 // TestParts: sixteen characters of a secret are enough, one less is not.
 func TestParts(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	for _, f := range set.Files {
 		for _, secret := range f.Secrets {
 			for at := 0; at+16 <= len(secret); at += 5 {
@@ -116,7 +116,7 @@ func TestParts(t *testing.T) {
 
 func TestFraming(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	key, _ := set.Find("/home/server/.ssh/id_rsa")
 	text := string(key.Content)
 	quoted, err := json.Marshal(map[string]string{"text": text})
@@ -143,7 +143,7 @@ func TestFraming(t *testing.T) {
 		"cut short":            {zip(text)[:900], "gzip"},
 	} {
 		found, _ := m.Find([]byte(tc.data))
-		if len(found) != 1 || found[0].Canary.Name != key.Path || !strings.HasPrefix(found[0].Encoding, tc.encoding) {
+		if len(found) != 1 || found[0].Decoy.Name != key.Path || !strings.HasPrefix(found[0].Encoding, tc.encoding) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -166,7 +166,7 @@ func chunked(text string, size int) string {
 // TestExcerpt: enough to know it again, not enough to use it.
 func TestExcerpt(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	key, _ := set.Find("/home/server/.ssh/id_rsa")
 	for name, encode := range encodings {
 		if name == "reversed" || name == "reversed+base64" || name == "base32" || name == "deflate" {
@@ -189,7 +189,7 @@ func TestExcerpt(t *testing.T) {
 // TestWrites: however a stream is cut, what is in it is found once.
 func TestWrites(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	token := set.Vars[5].Value
 	for name, encode := range encodings {
 		for _, before := range []int{0, 100, 65536 - 40, 65536, 200000} {
@@ -202,12 +202,12 @@ func TestWrites(t *testing.T) {
 					continue
 				}
 				s := m.Stream()
-				var found []canary.Match
+				var found []decoy.Match
 				for at := 0; at < len(stream); at += size {
 					found = append(found, s.Write([]byte(stream[at:min(at+size, len(stream))]))...)
 				}
 				found = append(found, s.Flush()...)
-				if len(found) == 0 || len(found) > 2 || found[0].Canary.Name != set.Vars[5].Name {
+				if len(found) == 0 || len(found) > 2 || found[0].Decoy.Name != set.Vars[5].Name {
 					t.Errorf("%s behind %d bytes in pieces of %d: %+v", name, before, size, found)
 					continue
 				}
@@ -222,7 +222,7 @@ func TestWrites(t *testing.T) {
 // TestFolded: a name server's client may write a name in any case.
 func TestFolded(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	for _, name := range []string{"plain", "base64", "base32", "hex", "gzip+hex"} {
 		data := strings.ToLower(encodings[name](set.Vars[5].Value))
 		s := m.FoldedStream()
@@ -233,10 +233,10 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// TestNothing: what is random, compressed or long has no canary in it, and a
+// TestNothing: what is random, compressed or long has no decoy in it, and a
 // bomb ends.
 func TestNothing(t *testing.T) {
-	m := canary.NewMatcher(newSet(t, "/home/server", false))
+	m := decoy.NewMatcher(newSet(t, "/home/server", false))
 	other := newSet(t, "/home/server", false)
 	for _, f := range other.Files {
 		for name, encode := range encodings {
@@ -253,7 +253,7 @@ func TestNothing(t *testing.T) {
 
 func TestRedact(t *testing.T) {
 	set := newSet(t, "/home/server", false)
-	m := canary.NewMatcher(set)
+	m := decoy.NewMatcher(set)
 	key, _ := set.Find("/home/server/.ssh/id_rsa")
 	for name, encode := range encodings {
 		if strings.Contains(name, "zip") || strings.Contains(name, "lib") || name == "deflate" || name == "base64+base64" || name == "reversed+base64" {

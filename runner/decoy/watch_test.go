@@ -1,4 +1,4 @@
-package canary_test
+package decoy_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // TestWatch: by whatever name a file is opened, and however often another is.
@@ -17,7 +17,7 @@ func TestWatch(t *testing.T) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := set.Plant(home, canary.Private); err != nil {
+	if err := set.Plant(home, decoy.Private); err != nil {
 		t.Fatal(err)
 	}
 	w, err := set.Watch(root)

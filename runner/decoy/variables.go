@@ -1,4 +1,4 @@
-package canary
+package decoy
 
 // variable is one secret in the environment. None of them changes what a
 // runtime, a package manager, git or an SDK does when it starts: there is no

@@ -1,4 +1,4 @@
-package canary_test
+package decoy_test
 
 import (
 	"crypto/x509"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/runner/canary"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 func TestSecretsAreUniqueAndInTheirFiles(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFormats(t *testing.T) {
 	content := func(name string) []byte {
 		f, ok := set.Find("/home/server/" + name)
 		if !ok {
-			t.Fatalf("no canary %s", name)
+			t.Fatalf("no decoy %s", name)
 		}
 		return f.Content
 	}
@@ -110,7 +110,7 @@ func TestSSHReadsTheKeys(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	if err := newSet(t, dir, false).Plant(dir, canary.Private); err != nil {
+	if err := newSet(t, dir, false).Plant(dir, decoy.Private); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"id_rsa", "id_ed25519"} {
@@ -122,9 +122,9 @@ func TestSSHReadsTheKeys(t *testing.T) {
 
 func TestPlantSetsModes(t *testing.T) {
 	for _, tc := range []struct {
-		access    canary.Access
+		access    decoy.Access
 		dir, file os.FileMode
-	}{{canary.Private, 0o700, 0o600}, {canary.Shared, 0o777, 0o644}} {
+	}{{decoy.Private, 0o700, 0o600}, {decoy.Shared, 0o777, 0o644}} {
 		dir := t.TempDir()
 		if err := newSet(t, "/home/server", false).Plant(dir, tc.access); err != nil {
 			t.Fatal(err)
@@ -147,10 +147,10 @@ func TestServiceAccount(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	set.AddServiceAccount()
 	home, dir := t.TempDir(), t.TempDir()
-	if err := set.Plant(home, canary.Shared); err != nil {
+	if err := set.Plant(home, decoy.Shared); err != nil {
 		t.Fatal(err)
 	}
-	if err := set.PlantServiceAccount(dir, canary.Shared); err != nil {
+	if err := set.PlantServiceAccount(dir, decoy.Shared); err != nil {
 		t.Fatal(err)
 	}
 	token, err := os.ReadFile(filepath.Join(dir, "token"))
@@ -160,7 +160,7 @@ func TestServiceAccount(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("beside it: %v, %v", entries, err)
 	}
-	if found, _ := canary.NewMatcher(set).Find(token[len(token)-100:]); len(found) != 1 || found[0].Canary.Name != canary.ServiceAccount+"/token" {
+	if found, _ := decoy.NewMatcher(set).Find(token[len(token)-100:]); len(found) != 1 || found[0].Decoy.Name != decoy.ServiceAccount+"/token" {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -170,14 +170,14 @@ func TestPlantStaysBelowItsDirectory(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, ".ssh")); err != nil {
 		t.Fatal(err)
 	}
-	if err := newSet(t, "/home/server", false).Plant(dir, canary.Shared); err == nil {
+	if err := newSet(t, "/home/server", false).Plant(dir, decoy.Shared); err == nil {
 		t.Error("a link led out of the home and was followed")
 	}
 }
 
-func newSet(t *testing.T, home string, livedIn bool) canary.Set {
+func newSet(t *testing.T, home string, livedIn bool) decoy.Set {
 	t.Helper()
-	set, err := canary.New(home, livedIn)
+	set, err := decoy.New(home, livedIn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package canary makes secrets that belong to nobody: the files and environment
+// Package decoy makes secrets that belong to nobody: the files and environment
 // variables that a thief looks for, well-formed, different in every run, and
 // valid nowhere. Reading one says that the server went looking; its token
 // anywhere else says that the server carried it off.
@@ -6,7 +6,7 @@
 // An honest server must not notice them. Nothing here changes what a runtime
 // does at start-up (no proxy, no NODE_OPTIONS, no .gitconfig), and the few files
 // that ordinary tools open unasked are marked as routine.
-package canary
+package decoy
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"slices"
 )
 
-// Set is the canaries of one run.
+// Set is the decoys of one run.
 type Set struct {
 	// Home is the home directory as the server sees it: absolute and clean.
 	Home  string
@@ -29,7 +29,7 @@ type Set struct {
 // program writes 16 random characters by chance.
 const minSecret = 16
 
-// File is one canary file.
+// File is one decoy file.
 type File struct {
 	// Path is as the server sees it: below Home or ServiceAccount.
 	Path string
@@ -46,24 +46,24 @@ type File struct {
 	Content []byte
 }
 
-// Var is one canary in the environment. Hosts and Secrets are those of File.
+// Var is one decoy in the environment. Hosts and Secrets are those of File.
 type Var struct {
 	Name, Value    string
 	Hosts, Secrets []string
 }
 
-// New makes the canaries of one run for a server whose home is at home. Where
+// New makes the decoys of one run for a server whose home is at home. Where
 // the home is one that people work in, .env is routine as well: dotenv loaders
 // look for it in every directory above the program.
 func New(home string, livedIn bool) (Set, error) {
 	if !filepath.IsAbs(home) {
-		return Set{}, fmt.Errorf("make canaries: home %q is not an absolute path", home)
+		return Set{}, fmt.Errorf("make decoys: home %q is not an absolute path", home)
 	}
 	set := Set{Home: filepath.Clean(home)}
 	for _, k := range kinds {
 		content, secrets, err := k.make()
 		if err != nil {
-			return Set{}, fmt.Errorf("make canary %s: %w", k.name, err)
+			return Set{}, fmt.Errorf("make decoy %s: %w", k.name, err)
 		}
 		set.Files = append(set.Files, File{
 			Path: filepath.Join(set.Home, k.name), Hosts: k.hosts, Secrets: secrets, Content: []byte(content),
@@ -97,7 +97,7 @@ func (s Set) Env() []string {
 	return env
 }
 
-// Find returns the canary file at path, or false.
+// Find returns the decoy file at path, or false.
 func (s Set) Find(path string) (File, bool) {
 	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == path })
 	if i < 0 {
@@ -130,14 +130,14 @@ func (s Set) PlantServiceAccount(dir string, access Access) error {
 func (s Set) plantBelow(base, dir string, access Access) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("plant canaries: %w", err)
+		return fmt.Errorf("plant decoys: %w", err)
 	}
 	err = s.plant(root, base, access)
 	if closeErr := root.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return fmt.Errorf("plant canaries: %w", err)
+		return fmt.Errorf("plant decoys: %w", err)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (s Set) Replant(dir string, access Access) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("plant canaries again: %w", err)
+		return fmt.Errorf("plant decoys again: %w", err)
 	}
 	defer func() { _ = root.Close() }() // opened for its name only
 	for _, f := range s.Files {
@@ -164,7 +164,7 @@ func (s Set) Replant(dir string, access Access) error {
 			}
 		}
 		if err := f.plant(root, name, access); err != nil {
-			return fmt.Errorf("plant canaries again: %w", err)
+			return fmt.Errorf("plant decoys again: %w", err)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package canary
+package decoy
 
 // kind is one file that a thief looks for.
 type kind struct {
@@ -10,7 +10,7 @@ type kind struct {
 	make func() (content string, secrets []string, err error)
 }
 
-// The services that several canaries are for.
+// The services that several decoys are for.
 var (
 	amazon    = []string{"amazonaws.com", "amazonaws.com.cn"}
 	github    = []string{"github.com", "githubcopilot.com", "ghcr.io"}
