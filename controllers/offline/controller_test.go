@@ -88,7 +88,7 @@ var _ = Describe("The controller", func() {
 		Expect(api.Create(ctx, policy)).To(Succeed())
 		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(try(ctx, runs(namespace, leaky))).To(forbidden(`which failed its audit default/leaky (2 High findings): see "kubectl mcpaudit show leaky -n default"`))
-			g.Expect(try(ctx, runs(namespace, decoy))).To(forbidden("which no audit that counts has passed"))
+			g.Expect(try(ctx, runs(namespace, canary))).To(forbidden("which no audit that counts has passed"))
 			g.Expect(try(ctx, runs(namespace, honest))).To(Succeed())
 		})
 		Expect(reconciler.Problem(v1alpha1.PolicyReference{Kind: "ClusterMCPAuditPolicy", Name: "strict"}, "")).To(BeEmpty())

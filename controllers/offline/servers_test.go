@@ -35,7 +35,7 @@ var _ = Describe("MCPServer objects", func() {
 			testenv.Create(ctx, fmt.Sprintf(serverKind, group))
 		}
 		bind(ctx, "mcpaudit-denied", namespace, map[string]string{
-			leakyKey: line("", "", "deny"), honestKey: line("/run ", "a ", "deny") + "\n" + line("", "--more a ", "deny"), "docker.io/library/node:24-alpine3.21": line("npx ", "x ", "deny"), "containers": "other,decoy",
+			leakyKey: line("", "", "deny"), honestKey: line("/run ", "a ", "deny") + "\n" + line("", "--more a ", "deny"), "docker.io/library/node:24-alpine3.21": line("npx ", "x ", "deny"), "containers": "other,canary",
 		})
 		for _, c := range []struct{ group, spec string }{
 			{"toolhive.stacklok.dev", "{image: LEAKY}"},
