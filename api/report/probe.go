@@ -78,6 +78,13 @@ type Launch struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
 	StandIns []string `json:"standIns,omitempty" cap:"16x64"`
+	// variables are those that the server had asked for by name, and that the audit set
+	// to decoys of the shape that their names speak of.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=128
+	Variables []string `json:"variables,omitempty" cap:"16x128"`
 }
 
 // Moment is when, within an audit, a manifest was compared with the first.

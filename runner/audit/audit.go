@@ -187,7 +187,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
 	// The decoys are worth nothing, but whoever searches reports for secrets cannot know that.
-	r.Redact(decoy.NewMatcher(plan.Decoys).Redact)
+	r.Redact(decoy.NewMatcher(plan.Decoys.With(given(runs))).Redact)
 	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()

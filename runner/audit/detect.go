@@ -39,6 +39,7 @@ type detected struct {
 
 // of returns the plan of one launch.
 func (p Plan) of(how launch) Plan {
+	p.Decoys = p.Decoys.With(how.asked)
 	if p.Transport != transportAuto {
 		return p
 	}

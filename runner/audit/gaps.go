@@ -15,6 +15,7 @@ import (
 func gaps(runs []observation, network report.Network) []report.Gap {
 	var all collection
 	all.unanswered(exercised(runs).result.Exercise)
+	all.credentials(runs)
 	for _, o := range runs {
 		all.stats(o.stats)
 		all.add("DroppedEffects", o.profile.Dropped, "effects that there was no room for in the profile")

@@ -115,15 +115,16 @@ type launch struct {
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
-	// env is set in the server's environment.
-	env []string
+	// env is set in the server's environment, and so is what the server has asked for.
+	env   []string
+	asked []decoy.Var
 }
 
 // observe runs the server once.
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Env: how.env, Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
+	process, err := launcher.Launch(ctx, Start{Env: how.environment(), Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
 	if err != nil {
 		return observation{launched: err}
 	}

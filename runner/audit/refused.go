@@ -14,7 +14,7 @@ import (
 // refuse makes the launch in which every connection is refused: each tool is called once,
 // with arguments that it has accepted, for what it does when there is no answer is code
 // of its own.
-func refuse(how *launch, runs []observation) {
+func refuse(_ Plan, how *launch, runs []observation) {
 	how.refuse, how.once, how.listOnly = true, true, false
 	how.given = exercised(runs).result.Accepted
 }
@@ -52,7 +52,7 @@ func launched(runs []observation) (all []report.Launch) {
 		if run.For == "" {
 			run.For = report.LaunchExercise
 		}
-		run.StandIns = o.how.standIns
+		run.StandIns, run.Variables = o.how.standIns, namesOf(o.how.asked)
 		if o.launched != nil {
 			run.Skipped = o.launched.Error()
 		}

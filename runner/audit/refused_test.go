@@ -60,7 +60,7 @@ func TestRefusedGoesByWhatWasAccepted(t *testing.T) {
 	first := watched()
 	first.result.Accepted = map[string]json.RawMessage{"t": []byte(`{"a":1}`), "u": []byte(`{}`)}
 	var how launch
-	refuse(&how, []observation{first})
+	refuse(Plan{}, &how, []observation{first})
 	p := Plan{}
 	p.Probe.Inputs = map[string]json.RawMessage{"t": []byte(`{"a":2}`)}
 	options := p.options(how)

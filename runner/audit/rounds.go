@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -51,8 +52,10 @@ type extra struct {
 	// most bounds its time; 0 does not. half leaves half of the time to those that follow.
 	most time.Duration
 	half bool
+	// when decides whether there is such a launch; nil: always.
+	when func(plan Plan, runs []observation) bool
 	// change makes it of a launch that only lists; nil where that is all.
-	change func(how *launch, runs []observation)
+	change func(plan Plan, how *launch, runs []observation)
 	// prevent returns why there can be no such launch, by entering it in how; nil where
 	// there always can.
 	prevent func(how launch, plan Plan, clock Clock, runs []observation) launch
@@ -63,11 +66,13 @@ type extra struct {
 var afterwards = []extra{
 	{moment: report.MomentRestart, how: "with the files that it had left", needed: true},
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
-		change: func(how *launch, _ []observation) { how.identity, how.listOnly, how.once = known, false, true }},
+		change: func(_ Plan, how *launch, _ []observation) { how.identity, how.listOnly, how.once = known, false, true }},
 	{moment: report.MomentClock, how: "with its clock set forward",
 		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch { return shift(how, clock, runs) }},
-	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true},
-	{moment: report.LaunchStandIns, how: "with stand-ins for programs that are missing", most: mostOptional, change: standIn, prevent: unmissed},
+	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
+		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
+	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
+	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
 }
 
@@ -88,7 +93,7 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 	defer cancel()
 	var runs []observation
 	for {
-		how, more := next(runs)
+		how, more := plan.next(runs)
 		if !more || errors.Is(ctx.Err(), context.Canceled) {
 			return runs
 		}
@@ -128,12 +133,12 @@ func (row extra) within(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // next decides what the launches so far leave to see; false when that is nothing.
-func next(runs []observation) (launch, bool) {
+func (p Plan) next(runs []observation) (launch, bool) {
 	if len(runs) == 0 {
-		return launch{}, true
+		return launch{asked: p.registered()}, true
 	}
 	first := exercised(runs)
-	if how, again := anew(first, runs); again {
+	if how, again := p.anew(first, runs); again {
 		return how, true
 	}
 	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" {
@@ -144,12 +149,13 @@ func next(runs []observation) (launch, bool) {
 		switch {
 		case done && row.needed && !run.compared():
 			return launch{}, false // it has shown why, and would again
-		case done, row.again && !suspects(runs):
+		case done, row.when != nil && !row.when(p, runs):
 			continue
 		}
-		how := launch{detected: first.how.detected, discover: first.how.discover, standIns: first.how.standIns, listOnly: true, moment: row.moment, again: row.again}
+		how := first.how.same()
+		how.listOnly, how.moment, how.again = true, row.moment, row.again
 		if row.change != nil {
-			row.change(&how, runs)
+			row.change(p, &how, runs)
 		}
 		return how, true
 	}
@@ -158,8 +164,8 @@ func next(runs []observation) (launch, bool) {
 
 // anew is the launch in which the server is exercised in place of the first one, which only
 // showed how it has to be started or talked to.
-func anew(first observation, runs []observation) (how launch, again bool) {
-	how = launch{detected: first.how.detected, discover: first.how.discover, standIns: first.how.standIns}
+func (p Plan) anew(first observation, runs []observation) (how launch, again bool) {
+	how = first.how.same()
 	if to := first.detected; to != nil {
 		how.detected, how.discover = to, to.discover
 		return how, true
@@ -168,8 +174,20 @@ func anew(first observation, runs []observation) (how launch, again bool) {
 		how.discover = true
 		return how, true
 	}
-	how.standIns = needed(first, runs)
-	return how, len(how.standIns) > 0
+	if !first.exited || first.result.Listed || first.unwatched().Reason != "" || len(runs) >= maxAsking {
+		return how, false
+	}
+	// It has ended before it listed anything.
+	if how.standIns == nil {
+		how.standIns = missing(runs)
+	}
+	how.asked = p.asked(first)
+	return how, len(how.standIns) > len(first.how.standIns) || !reflect.DeepEqual(how.asked, first.how.asked)
+}
+
+// same is a launch that differs in nothing from how the server is exercised.
+func (how launch) same() launch {
+	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked}
 }
 
 // in is the run of a row; not done when there is none.
@@ -208,8 +226,8 @@ func begin(how launch) string {
 	switch {
 	case how.moment != "":
 		return "start the server again, " + how.row().how
-	case how.standIns != nil:
-		return "start the server again, with stand-ins for programs that are missing"
+	case how.standIns != nil || how.asked != nil:
+		return "start the server again, with what it says it lacks"
 	case how.discover:
 		return "start the server again, for the revision without a handshake"
 	case how.detected != nil:

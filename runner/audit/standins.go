@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,21 +21,34 @@ const (
 )
 
 var (
-	errNoneMissing = errors.New("the server never missed a program")
+	errNoneMissing = errors.New("the server never missed a program, nor asked for a variable")
 	errAllAided    = errors.New("every launch after the first has them: the server does not start without")
 )
 
 // standIn makes the launch in which the programs that the server has missed have a
-// stand-in.
-func standIn(how *launch, runs []observation) {
+// stand-in, and the variables that it has asked for a value.
+func standIn(plan Plan, how *launch, runs []observation) {
+	first := exercised(runs)
 	how.once, how.listOnly, how.calls = true, false, standInCalls
-	how.given, how.standIns = exercised(runs).result.Accepted, missing(runs)
+	how.given, how.standIns, how.asked = first.result.Accepted, missing(runs), plan.asked(first)
+	if before, done := at(runs, report.LaunchStandIns); done {
+		how.standIns, how.asked = before.how.standIns, plan.asked(before)
+	}
 }
 
-// unmissed enters that no program is missing, or all launches have stand-ins.
+// asksOn reports whether the server asked for more when it had a variable that it had asked
+// for.
+func (p Plan) asksOn(runs []observation) bool {
+	before, done := at(runs, report.LaunchStandIns)
+	return done && before.launched == nil && len(before.how.asked) > 0 && !reflect.DeepEqual(p.asked(before), before.how.asked)
+}
+
+// unmissed enters that nothing is missing, or all launches have it.
 func unmissed(how launch, _ Plan, _ Clock, runs []observation) launch {
+	first := exercised(runs).how
 	switch {
-	case len(exercised(runs).how.standIns) > 0:
+	case len(how.asked) > len(first.asked):
+	case len(first.standIns) > 0:
 		how.impossible = errAllAided
 	case len(how.standIns) == 0:
 		how.impossible = errNoneMissing
@@ -42,25 +56,18 @@ func unmissed(how launch, _ Plan, _ Clock, runs []observation) launch {
 	return how
 }
 
-// needed are the programs for which a server has to have stand-ins from its start: it has
-// ended before it listed anything, and misses them.
-func needed(first observation, runs []observation) []string {
-	if !first.exited || first.result.Listed || first.how.standIns != nil || first.unwatched().Reason != "" {
-		return nil
-	}
-	return missing(runs)
-}
-
 // coverage returns how far everything was exercised. A tool that accepted a call with
 // stand-ins alone counts: that they answered is among the gaps.
 func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage) {
 	first := exercised(runs).result
-	aided, ok := at(runs, report.LaunchStandIns)
-	if !ok {
-		return first.Coverage, first.Exercise
-	}
 	all, rows := first.Coverage, slices.Clone(first.Exercise)
-	for _, more := range aided.result.Exercise {
+	var aided []report.CapabilityCoverage
+	for _, o := range runs {
+		if o.how.moment == report.LaunchStandIns {
+			aided = append(aided, o.result.Exercise...)
+		}
+	}
+	for _, more := range aided {
 		i := slices.IndexFunc(rows, func(row report.CapabilityCoverage) bool { return row.Kind == more.Kind && row.Name == more.Name })
 		if i < 0 || more.Kind != report.CapabilityTool || rows[i].Calls.Total == 0 || rows[i].Calls.Done > 0 || more.Calls.Done == 0 {
 			continue

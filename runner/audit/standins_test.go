@@ -58,7 +58,8 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	first := executes(watched(), "ENOENT", "/usr/bin/gh", "gh")
 	exits := watched(incompleteProbe(report.ReasonServerExited, "the server exited"), func(o *observation) { o.result.Listed = false })
 	var how launch
-	standIn(&how, []observation{first})
+	plan := Plan{}
+	standIn(plan, &how, []observation{first})
 	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, nil, []observation{first}).impossible != nil {
 		t.Fatalf("%+v", how)
 	}
@@ -74,21 +75,21 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	if g := gaps([]observation{first, second}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingPrograms" || !strings.Contains(g[0].Detail, "gh") {
 		t.Errorf("%+v", g)
 	}
-	if n, ok := next([]observation{executes(exits, "ENOENT", "/usr/bin/gh", "gh")}); !ok || n.moment != "" || !slices.Equal(n.standIns, []string{"gh"}) {
+	if n, ok := plan.next([]observation{executes(exits, "ENOENT", "/usr/bin/gh", "gh")}); !ok || n.moment != "" || !slices.Equal(n.standIns, []string{"gh"}) {
 		t.Errorf("a server that does not start without: %+v", n)
 	}
 	exits.how.standIns = []string{"gh"}
-	if _, ok := next([]observation{executes(exits, "ENOENT", "/usr/bin/adb", "adb")}); ok {
+	if _, ok := plan.next([]observation{executes(exits, "ENOENT", "/usr/bin/adb", "adb")}); ok {
 		t.Error("tried for ever")
 	}
 	started := watched(func(o *observation) { o.how.standIns = []string{"gh"} })
-	if n, _ := next([]observation{exits, started}); n.moment != report.MomentRestart || !slices.Equal(n.standIns, []string{"gh"}) {
+	if n, _ := plan.next([]observation{exits, started}); n.moment != report.MomentRestart || !slices.Equal(n.standIns, []string{"gh"}) {
 		t.Errorf("afterwards: %+v", n)
 	}
 	if unmissed(how, Plan{}, nil, []observation{exits, started}).impossible == nil {
 		t.Error("a launch with what every launch has")
 	}
-	standIn(&how, []observation{watched()})
+	standIn(plan, &how, []observation{watched()})
 	if unmissed(how, Plan{}, nil, []observation{watched()}).impossible == nil {
 		t.Error("started again for nothing")
 	}

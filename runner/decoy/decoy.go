@@ -46,10 +46,19 @@ type File struct {
 	Content []byte
 }
 
-// Var is one decoy in the environment. Hosts and Secrets are those of File.
+// Var is one decoy in the environment. Hosts and Secrets are those of File; a variable
+// that the server asked for may hold no secret.
 type Var struct {
 	Name, Value    string
 	Hosts, Secrets []string
+	// Asked: the server asked for it, so that it has a use for it.
+	Asked bool
+}
+
+// With returns the set with more variables.
+func (s Set) With(more []Var) Set {
+	s.Vars = slices.Concat(s.Vars, more)
+	return s
 }
 
 // New makes the decoys of one run for a server whose home is at home. Where

@@ -13,11 +13,13 @@ import (
 // first (decode.go); the Encoding of a Match then lists the steps in the order
 // in which they were taken: "gzip+base64".
 const (
-	plain     = "plain"
+	// Plain is a secret as it is.
+	Plain     = "plain"
 	reversed  = "reversed"
 	percent   = "url"
 	hexDigits = "hex"
-	base64Std = "base64"
+	// Base64 is that of RFC 4648, section 4.
+	Base64    = "base64"
 	base64URL = "base64url"
 	base32Std = "base32"
 )
@@ -39,7 +41,7 @@ type text struct {
 // form, of the characters that say nothing but the secret.
 func forms(id ID, secret string) []text {
 	all := []text{
-		{id, plain, []byte(secret), len(secret), minSecret},
+		{id, Plain, []byte(secret), len(secret), minSecret},
 		{id, hexDigits, []byte(hex.EncodeToString([]byte(secret))), len(secret), 2 * minSecret},
 		{id, hexDigits, []byte(strings.ToUpper(hex.EncodeToString([]byte(secret)))), len(secret), 2 * minSecret},
 	}
@@ -52,7 +54,7 @@ func forms(id ID, secret string) []text {
 	for shift := range 3 {
 		const enough = 20
 		std := aligned(secret, shift, 6, base64.StdEncoding.EncodeToString)
-		all = append(all, text{id, base64Std, std, len(secret), enough})
+		all = append(all, text{id, Base64, std, len(secret), enough})
 		if safe := aligned(secret, shift, 6, base64.URLEncoding.EncodeToString); !slices.Equal(safe, std) {
 			all = append(all, text{id, base64URL, safe, len(secret), enough})
 		}

@@ -95,7 +95,7 @@ func settle(all []Match) []Match {
 func chain(undone []string, form string) string {
 	steps := slices.Clone(undone)
 	slices.Reverse(steps)
-	if form != plain || len(steps) == 0 {
+	if form != Plain || len(steps) == 0 {
 		steps = append([]string{form}, steps...)
 	}
 	return strings.Join(steps, "+")

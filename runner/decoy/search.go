@@ -88,7 +88,7 @@ func (h *searcher) raw(data []byte, l decoding) {
 	first, end := len(h.matches), 0
 	h.index.scan(data, func(t *text, from, to int) {
 		weight := (to - from) * t.secret * 4 / len(t.bytes)
-		if t.encoding == plain {
+		if t.encoding == Plain {
 			weight += weight / 4
 		}
 		encoding := chain(l.undone, t.encoding)
@@ -225,7 +225,7 @@ func (h *searcher) runs(data []byte, l decoding) {
 		if isHex(run) && h.afford(len(run)/2) {
 			h.decoded(unhex(run), l.inner(hexDigits, from, to))
 		}
-		encoding := base64Std
+		encoding := Base64
 		if bytes.ContainsAny(run, "-_") {
 			encoding = base64URL
 		}

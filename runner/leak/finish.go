@@ -62,6 +62,7 @@ func (c *Collector) Finish(l ledger.Ledger) []Leak {
 	for i, known := range order {
 		leaks[i] = *known
 	}
+	c.settleAsked(leaks)
 	return leaks
 }
 
@@ -100,6 +101,9 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 	}
 	if f != nil {
 		out.Home = c.sentToOwner(s, f)
+		if fake(f.destination) {
+			out.named = f.named
+		}
 	}
 	out.Time, out.PID, out.Syscall = seen.time, seen.pid, seen.syscall
 	out.Where = c.where(&seen, l)

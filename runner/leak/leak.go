@@ -61,6 +61,9 @@ type Leak struct {
 	Destination string
 	// Home: the destination is a service that the secret is for.
 	Home bool
+	// named is the name that the destination's address was handed out for; "" where the
+	// server had not looked it up.
+	named string
 	// Request to the sinkhole, in one line: "POST / HTTP/1.1".
 	Request string
 	// Excerpt is that of decoy.Match.

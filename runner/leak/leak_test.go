@@ -357,3 +357,37 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d leaks, %d unsearched", len(leaks), c.Unsearched())
 	}
 }
+
+// TestAskedFor: a secret that the server asked for may go where it is of use.
+func TestAskedFor(t *testing.T) {
+	asked := decoy.Asked("ACME_API_KEY", "")
+	type to struct{ named, text string }
+	secret := "Authorization: Bearer " + asked.Value
+	basic := "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("api:"+asked.Value))
+	for name, tc := range map[string]struct {
+		sent []to
+		home string
+	}{
+		"to its service":         {[]to{{"api.acme.example", secret}}, "home"},
+		"to one of another name": {[]to{{"api.roadrunner.example", secret}}, "home"},
+		"by the Basic scheme":    {[]to{{"api.acme.example", basic}}, "home"},
+		"to both":                {[]to{{"api.acme.example", secret}, {"collector.example", secret}}, "home away"},
+		"in disguise":            {[]to{{"api.acme.example", hex.EncodeToString([]byte(asked.Value))}}, "away"},
+		"to a bare address":      {[]to{{"", secret}}, "away"},
+	} {
+		_, set := newCollector(t)
+		c := leak.New(set.With([]decoy.Var{asked}))
+		for i, s := range tc.sent {
+			part := capture("https", s.named, netip.AddrPortFrom(netip.AddrFrom4([4]byte{28, 18, 33, byte(4 + i)}), 443), s.text)
+			part.Named, part.Flow, part.Source = s.named, uint64(i+1), netip.AddrPortFrom(local.Addr(), uint16(4000+i))
+			c.Capture(part)
+		}
+		var got []string
+		for _, l := range c.Finish(session) {
+			got = append(got, map[bool]string{true: "home", false: "away"}[l.Home])
+		}
+		if strings.Join(got, " ") != tc.home {
+			t.Errorf("%s: %v, want %s", name, got, tc.home)
+		}
+	}
+}

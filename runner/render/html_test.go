@@ -154,7 +154,7 @@ var unsaid = map[string]string{
 	"Manifest.Definition": "capabilities of the protocol", "Behavior.Entries": "the profile, in a form for comparing", "Words": "for comparing",
 	"Definition": "the schemas, as long as they are", "Syscall": "in the detail of the evidence", "Attribution": "in the words about where it was seen",
 	"DeclaredScope.Egress": "in the scope", "ReadPaths": "in the scope", "WritePaths": "in the scope", "Exec": "in the scope", "Listen": "in the scope",
-	"Probe.Runs.StandIns": "in what was not observed", "Server.Environment.Digest": "for comparing", "CodePaths": "for the gate", "Findings.Capability.Kind": "Tool and Server here",
+	"Probe.Runs.StandIns": "in what was not observed", "Probe.Runs.Variables": "in what was not observed", "Server.Environment.Digest": "for comparing", "CodePaths": "for the gate", "Findings.Capability.Kind": "Tool and Server here",
 }
 
 // TestHTMLSaysAllOfTheReport: what is not on the page is known not to be.

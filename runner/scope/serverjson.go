@@ -83,6 +83,38 @@ func (r *reader) serverPackage(d *Declaration, at string, of map[string]json.Raw
 	}
 }
 
+// Variable is one that a server.json asks for.
+type Variable struct {
+	Name string
+	// Choice is a value that it may have; "" where the entry lists none.
+	Choice string
+}
+
+// RequiredVariables returns the variables that an entry for the MCP registry says the server
+// does not start without, and gives no value of.
+func RequiredVariables(text json.RawMessage) (all []Variable) {
+	if CheckServerJSON(text) != nil {
+		return nil
+	}
+	for _, raw := range array(manifest.Object(text)["packages"], maxPackages) {
+		of := manifest.Object(raw)
+		for _, key := range []string{"environmentVariables", "environment_variables"} {
+			for _, input := range array(of[key], maxVariables) {
+				v := manifest.Object(input)
+				required := string(v["isRequired"]) == "true" || string(v["is_required"]) == "true"
+				if name := manifest.Text(v["name"]); required && name != "" && v["default"] == nil && v["value"] == nil {
+					choice := ""
+					for _, first := range array(v["choices"], 1) {
+						choice = manifest.Text(first)
+					}
+					all = append(all, Variable{Name: name, Choice: choice})
+				}
+			}
+		}
+	}
+	return all
+}
+
 // serverInput reads a variable or an argument by which the server is configured: its
 // name and description speak of what it is for, and a URL that it has by default
 // names a host.

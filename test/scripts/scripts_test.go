@@ -36,7 +36,7 @@ func runAll(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	build := exec.Command("go", "build", "-o", dir+"/",
 		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave",
-		"./test/servers/go/rugpull", "./test/servers/go/under", "./test/servers/go/fetch", "./test/servers/go/tickets", "./test/servers/go/hints", "./test/servers/go/devices")
+		"./test/servers/go/rugpull", "./test/servers/go/under", "./test/servers/go/fetch", "./test/servers/go/tickets", "./test/servers/go/hints", "./test/servers/go/devices", "./test/servers/go/roadmap")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)

@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
+)
+
+const (
+	// maxAsked bounds the variables that a server is given because it asks for them, by
+	// number.
+	maxAsked = 16
+	// maxAsking bounds how often a server is started that does not get so far as to list
+	// anything, and asks for more each time.
+	maxAsking = 5
+	// maxRefusal is the length of the longest result that is taken for a refusal, in bytes.
+	maxRefusal = 512
+)
+
+// registered are the variables that the server's entry for the MCP registry requires, and
+// nobody has set.
+func (p Plan) registered() (given []decoy.Var) {
+	for _, v := range scope.RequiredVariables(p.ServerJSON) {
+		switch {
+		case len(given) == maxAsked || !p.settable(v.Name):
+		case v.Choice != "":
+			given = append(given, decoy.Var{Name: v.Name, Value: v.Choice, Asked: true})
+		default:
+			given = append(given, decoy.Asked(v.Name, ""))
+		}
+	}
+	return given
+}
+
+// asked are the variables that a run was given, and those besides that it has asked for.
+// A run that asks for nothing new has the same.
+func (p Plan) asked(o observation) []decoy.Var {
+	given := slices.Clone(o.how.asked)
+	for _, text := range o.refusals() {
+		for _, name := range variablesIn(text) {
+			prefix := prefixOf(name, text)
+			i := slices.IndexFunc(given, func(v decoy.Var) bool { return v.Name == name })
+			switch {
+			case i >= 0 && (prefix == "" || strings.HasPrefix(given[i].Value, prefix)):
+			case i >= 0:
+				given[i] = decoy.Asked(name, prefix)
+			case len(given) < maxAsked && p.settable(name):
+				given = append(given, decoy.Asked(name, prefix))
+			}
+		}
+	}
+	return given
+}
+
+// settable reports whether a variable is one that the audit may set: neither the operator
+// nor the sandbox has, and it is neither the machine's nor one that has other code run.
+func (p Plan) settable(name string) bool {
+	_, taken := set(p.Env)[name]
+	return !taken && !machines.MatchString(name) && environ.Problem([]string{name}, func(string) string { return "x" }) == "" &&
+		!slices.ContainsFunc(p.Decoys.Vars, func(v decoy.Var) bool { return v.Name == name })
+}
+
+// machines are variables that belong to the machine and its runtimes.
+var machines = regexp.MustCompile(`^(?:HOME|PWD|OLDPWD|USER|LOGNAME|MAIL|HOSTNAME|TERM|SHELL|LANG|LC_\w+|TMPDIR|TMP|TEMP|XDG_\w+|` +
+	`NODE_\w+|PYTHON\w*|SSL_\w+|REQUESTS_\w+|CURL_\w+|GIT_\w+|MCPAUDIT\w*|\w+_PROXY)$`)
+
+// refusals are the texts in which a run may say what it lacks.
+func (o observation) refusals() []string {
+	texts := []string{o.stderr, o.result.Incomplete.Message}
+	for _, said := range o.result.Outputs {
+		if said.Kind == report.OutputError || said.Kind == report.OutputResult && len(said.Text) <= maxRefusal && refuses.MatchString(said.Text) {
+			texts = append(texts, said.Text)
+		}
+	}
+	return texts
+}
+
+var (
+	// refuses is how a result begins that is one in name only.
+	refuses = regexp.MustCompile(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
+	lacks   = regexp.MustCompile(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
+		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
+	// constant is a name as most variables have it.
+	constant = regexp.MustCompile(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
+	// explicit is a name that a runtime or a person calls that of a variable.
+	explicit = regexp.MustCompile(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
+	// field is that of a class of settings, as pydantic reports it; pydantic-settings reads
+	// it from a variable of that name in any case.
+	field = regexp.MustCompile(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
+	// begins says how a value has to begin.
+	begins = regexp.MustCompile(`(?i)(?:start|begin)(?:s|ning|ing)? with:? ["'\x60]?([A-Za-z0-9][\w-]{0,15}[_-])`)
+)
+
+// variablesIn names the variables that a text says to lack.
+func variablesIn(text string) (names []string) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if !lacks.MatchString(text) {
+		return nil
+	}
+	for _, found := range explicit.FindAllStringSubmatch(text, maxAsked) {
+		add(found[1])
+	}
+	for _, name := range constant.FindAllString(text, maxAsked) {
+		if decoy.Configures(name) {
+			add(name)
+		}
+	}
+	for _, found := range field.FindAllStringSubmatch(text, maxAsked) {
+		if name := strings.ToUpper(found[1]); decoy.Configures(name) {
+			add(name)
+		}
+	}
+	return names
+}
+
+// prefixOf is how a text says that the value of a variable has to begin; "" if it does not.
+func prefixOf(name, text string) string {
+	for line := range strings.Lines(text) {
+		if found := begins.FindStringSubmatch(line); found != nil && strings.Contains(line, name) {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// given are the variables that any run was given because the server asked for them.
+func given(runs []observation) (all []decoy.Var) {
+	for _, o := range runs {
+		if o.launched == nil {
+			all = append(all, o.how.asked...)
+		}
+	}
+	return all
+}
+
+// namesOf are the names of variables, each once, sorted.
+func namesOf(variables []decoy.Var) (all []string) {
+	for _, v := range variables {
+		all = append(all, v.Name)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// credentials are the gap of what a server does with secrets that its services know.
+func (c *collection) credentials(runs []observation) {
+	names := namesOf(given(runs))
+	c.add("MissingVariables", len(names), "variables that the server asked for had plausible values of the audit's in place of real ones, "+
+		"and what it does with those is not known: "+strings.Join(names, ", "))
+}
+
+// environment is what is set of a launch's environment in place of what the server is
+// given besides.
+func (how launch) environment() []string {
+	env := slices.Clone(how.env)
+	for _, v := range how.asked {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
+}

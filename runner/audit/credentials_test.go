@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+func TestVariablesIn(t *testing.T) {
+	for text, want := range map[string]string{
+		"Error: NOTION_API_KEY is not set":                                        "NOTION_API_KEY",
+		"Missing required environment variables:\n  - ACME_TOKEN\n  - ACME_URL\n": "ACME_TOKEN ACME_URL",
+		"KeyError: 'TOKEN'": "TOKEN",
+		"❌ Invalid environment variables: { LINKUP_API_KEY: [ 'Required' ] }":                            "LINKUP_API_KEY",
+		"  \"path\": [ \"WEATHER_KEY\" ],\n  \"message\": \"Required\"":                                  "WEATHER_KEY",
+		"Please set the environment variable ACME to your key":                                           "ACME",
+		"1 validation error for Settings\nnotion_token\n  Field required [type=missing, input_value={}]": "NOTION_TOKEN",
+		"Missing environment variables:\n    ACME_HOST: undefined":                                       "ACME_HOST",
+		"code: 'ERR_MODULE_NOT_FOUND', INVALID_ARGUMENT is required":                                     "",
+		"listening, API_KEY=x":      "",
+		"the file must have a NAME": "",
+	} {
+		if got := strings.Join(variablesIn(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// dies is a run that ended before it listed anything, and said why.
+func dies(how launch, stderr string) observation {
+	return watched(incompleteProbe(report.ReasonServerExited, "the server exited"), func(o *observation) {
+		o.how, o.result.Listed, o.exited, o.stderr = how, false, true, stderr
+	})
+}
+
+// TestServerIsGivenWhatItAsksFor: one variable after the other, in the shape that it says,
+// and never one that decides which code runs.
+func TestServerIsGivenWhatItAsksFor(t *testing.T) {
+	plan := Plan{Env: []string{"OWN_TOKEN=x"}}
+	var runs []observation
+	for _, says := range []string{
+		"ACME_TOKEN is required, and OWN_TOKEN must be valid", "ACME_TOKEN must start with acme_", "please set ACME_URL, LD_PRELOAD_PATH and NODE_PATH", "ACME_URL is required",
+	} {
+		how, ok := plan.next(runs)
+		if !ok {
+			t.Fatalf("no launch after %d", len(runs))
+		}
+		runs = append(runs, dies(how, says))
+	}
+	if _, more := plan.next(runs); more {
+		t.Error("it is started again though it asks for nothing new")
+	}
+	last := runs[3].how
+	if got := strings.Join(namesOf(last.asked), " "); got != "ACME_TOKEN ACME_URL" || !strings.HasPrefix(last.asked[0].Value, "acme_") || last.asked[1].Value != "https://acme.example.com" {
+		t.Errorf("%+v", last.asked)
+	}
+	if env := last.environment(); len(env) != 2 || env[1] != "ACME_URL=https://acme.example.com" {
+		t.Errorf("%v", env)
+	}
+	if g := gaps(runs, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingVariables" || g[0].Count != 2 || !strings.Contains(g[0].Detail, "ACME_TOKEN, ACME_URL") {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestRefusingToolsGetVariables: in a launch that the others do not depend on.
+func TestRefusingToolsGetVariables(t *testing.T) {
+	first := watched(func(o *observation) {
+		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "ACME_API_KEY is not configured"}}
+	})
+	how := first.how.same()
+	standIn(Plan{}, &how, []observation{first})
+	if how = unmissed(how, Plan{}, nil, []observation{first}); how.impossible != nil || strings.Join(namesOf(how.asked), " ") != "ACME_API_KEY" {
+		t.Errorf("%+v", how)
+	}
+	how.moment = report.LaunchStandIns
+	second := watched(func(o *observation) {
+		o.how, o.result.Outputs = how, []report.Output{{Kind: report.OutputError, Text: "ACME_API_KEY must begin with 'ak-'"}}
+	})
+	if !(Plan{}).asksOn([]observation{first, second}) || (Plan{}).asksOn([]observation{first}) {
+		t.Error("what it asks for then")
+	}
+	standIn(Plan{}, &how, []observation{first, second})
+	if !strings.HasPrefix(how.asked[0].Value, "ak-") {
+		t.Errorf("%+v", how)
+	}
+	second.how = how
+	if (Plan{}).asksOn([]observation{first, second}) {
+		t.Error("it asks for nothing new")
+	}
+}
+
+func TestRegisteredVariables(t *testing.T) {
+	plan := Plan{ServerJSON: json.RawMessage(`{"name":"io.github.acme/acme","description":"d","packages":[{"environmentVariables":[
+		{"name":"ACME_KEY","isRequired":true,"isSecret":true},{"name":"ACME_MODE","isRequired":true,"choices":["fast","slow"]},
+		{"name":"ACME_URL","isRequired":true,"default":"https://acme.test"},{"name":"ACME_DEBUG"},{"name":"LD_PRELOAD","isRequired":true}]}]}`)}
+	how, _ := plan.next(nil)
+	if strings.Join(namesOf(how.asked), " ") != "ACME_KEY ACME_MODE" || how.asked[1].Value != "fast" || len(how.asked[0].Secrets) != 1 {
+		t.Errorf("%+v", how.asked)
+	}
+}
+
+// FuzzVariablesIn: whatever a server says, few variables are set, and none that it must not have.
+func FuzzVariablesIn(f *testing.F) {
+	f.Add("ACME_KEY must start with 'ak-'")
+	f.Add("KeyError: 'LD_PRELOAD'")
+	f.Add("a_key\n  Field required [type=missing")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, v := range (Plan{}).asked(dies(launch{}, text)) {
+			if len(v.Name) > len(text) || environ.Problem([]string{v.Name}, func(string) string { return v.Value }) != "" || strings.ContainsAny(v.Name+v.Value, "\x00\n") {
+				t.Errorf("%q: %+v", text, v)
+			}
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package decoy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// shape is what a variable of some name holds.
+type shape struct {
+	// name matches the end of the variable's name.
+	name *regexp.Regexp
+	// value is a template, in which {service} is the first word of the name.
+	value string
+	hosts []string
+}
+
+func ending(words string) *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:` + words + `)$`) }
+
+// shapes is searched from the top. What no row has is a secret.
+var shapes = []shape{
+	{ending(`MONGO(?:DB)?\w*(?:URL|URI|STRING)`), "mongodb://app:{a32}@db.example.com:27017/app", database},
+	{ending(`(?:MYSQL|MARIADB)\w*(?:URL|URI|DSN|STRING)`), "mysql://app:{a32}@db.example.com:3306/app", database},
+	{ending(`REDIS\w*(?:URL|URI)`), "redis://:{a32}@db.example.com:6379/0", database},
+	{ending(`(?:POSTGRES\w*|PG|DATABASE|DB|SQL)_?(?:URL|URI|DSN)|CONNECTION_?STRING|DSN`), "postgresql://app:{a32}@db.example.com:5432/app", database},
+	{ending(`(?:BASE_?)?(?:URL|URI)|ENDPOINT|SERVER|ADDRESS|ADDR|ORIGIN`), "https://{service}.example.com", nil},
+	{ending(`HOST|HOSTNAME|DOMAIN|SITE`), "{service}.example.com", nil},
+	{ending(`PORT`), "443", nil},
+	{ending(`EMAIL|MAIL`), "deploy@example.com", nil},
+	{ending(`REGION`), "us-east-1", nil},
+	{ending(`TIMEOUT|LIMIT|RETRIES`), "30", nil},
+	{ending(`DIR|DIRECTORY|ROOT|FOLDER|PATH|WORKSPACE_?PATH`), "/tmp", nil},
+	{ending(`ID|UUID|GUID`), "4f6b1c1e-0d5a-4a8e-9b0c-2f6d3e7a91c4", nil},
+	{ending(`USER|USERNAME|LOGIN|OWNER|NAME|DATABASE|DB|SCHEMA|ORG|ORGANI[SZ]ATION|TEAM|WORKSPACE|ACCOUNT|TENANT|PROJECT|SUBDOMAIN|INSTANCE|MODEL|VERSION`), "app", nil},
+}
+
+// secretName is how the name of a variable ends that holds a secret.
+var secretName = ending(`\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|PWD|CREDENTIALS?|COOKIE|AUTH|JWT)`)
+
+// Configures reports whether a variable's name ends as those do that hold a secret, or
+// say where a service is and who uses it.
+func Configures(name string) bool {
+	return secretName.MatchString(name) || slices.ContainsFunc(shapes, func(s shape) bool { return s.name.MatchString(name) })
+}
+
+// Asked makes the variable of a server that asks for it by name: a decoy of the shape that
+// the name speaks of, or where that is no secret, something plausible. A secret begins with
+// prefix, where the server has said that it must.
+func Asked(name, prefix string) Var {
+	service := Service(name)
+	v := Var{Name: name, Asked: true}
+	for _, s := range shapes {
+		if prefix == "" && !secretName.MatchString(name) && s.name.MatchString(name) {
+			v.Hosts = s.hosts
+			v.Value, v.Secrets = fill(strings.ReplaceAll(s.value, "{service}", service))
+			return v
+		}
+	}
+	value := "{a40}"
+	for _, known := range variables {
+		if !strings.EqualFold(firstWord(known.name), service) {
+			continue
+		}
+		v.Hosts = known.hosts
+		if secretKind(known.name) == secretKind(name) {
+			value = known.value
+		}
+	}
+	if prefix != "" && !strings.HasPrefix(value, prefix) {
+		value = prefix + "{a40}"
+	}
+	v.Value, v.Secrets = fill(value)
+	return v
+}
+
+// Service returns the first word of a variable's name, in lower case: "notion" of
+// NOTION_API_KEY.
+func Service(name string) string { return strings.ToLower(firstWord(name)) }
+
+func firstWord(name string) string {
+	word, _, _ := strings.Cut(name, "_")
+	return word
+}
+
+// secretKind is the last word of a name, where a personal access token is a token.
+func secretKind(name string) string {
+	last := name[strings.LastIndexByte(name, '_')+1:]
+	if last == "PAT" {
+		return "TOKEN"
+	}
+	return last
+}

@@ -1,0 +1,34 @@
+package leak
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+)
+
+// nobodys are first words of variables that are the name of no service.
+var nobodys = strings.Fields("access admin api app auth base bearer client db default dev encryption login mcp my private prod secret server service session test user")
+
+// settleAsked decides where the secrets may go that the server has asked for by name, and
+// of which nobody has listed the services. To ask for a key is to have a use for it: it may
+// go over the network to whom the server looked up, as it is or as HTTP's Basic scheme has
+// it (RFC 7617). When some of that have the service in their name, it may go to them alone.
+func (c *Collector) settleAsked(leaks []Leak) {
+	for _, v := range c.set.Vars {
+		if !v.Asked || len(v.Hosts) > 0 {
+			continue
+		}
+		is := func(l Leak) bool { return l.Decoy.Variable && l.Decoy.Name == v.Name }
+		of := func(l Leak) bool {
+			return !slices.Contains(nobodys, decoy.Service(v.Name)) && strings.Contains(l.named, decoy.Service(v.Name))
+		}
+		known := slices.ContainsFunc(leaks, func(l Leak) bool { return is(l) && of(l) })
+		for i, l := range leaks {
+			if is(l) && l.Channel.Network() {
+				used := l.Encoding == decoy.Plain || l.Encoding == decoy.Base64
+				leaks[i].Home = used && l.named != "" && (of(l) || !known)
+			}
+		}
+	}
+}
