@@ -25,6 +25,10 @@ type caught struct {
 	opaque   int
 	opaqueTo string
 
+	// metadata has the metadata services that were asked something, by name or address:
+	// true where that was no more than which machine this is.
+	metadata map[string]bool
+
 	questions, others int
 	// last is where the last capture of a flow is, while it may go on.
 	last map[uint64]int
@@ -48,6 +52,13 @@ func (all *caught) add(c sinkhole.Capture) {
 	if c.Opaque {
 		all.opaque++
 		all.opaqueTo = cmp.Or(all.opaqueTo, c.Host, c.Destination.String())
+	}
+	if service, identity := c.Metadata(); service != "" {
+		if all.metadata == nil {
+			all.metadata = map[string]bool{}
+		}
+		before, known := all.metadata[service]
+		all.metadata[service] = identity && (before || !known)
 	}
 	if i, ok := all.last[c.Flow]; ok && c.Continues {
 		all.captures[i].Size = c.Size // there is no more of it to show

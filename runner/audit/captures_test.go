@@ -52,3 +52,29 @@ func TestCatch(t *testing.T) {
 		t.Errorf("without a sinkhole there is %+v", none)
 	}
 }
+
+// TestIdentity: a metadata service that was asked for credentials once, in whatever run,
+// was not asked for its identity only.
+func TestIdentity(t *testing.T) {
+	asked := func(requests ...string) observation {
+		var all []sinkhole.Capture
+		for i, request := range requests {
+			all = append(all, sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("169.254.169.254:80"), Protocol: "http", Request: request, Size: 1})
+		}
+		return observation{caught: catch(sent(all...), func(sinkhole.Capture) {})}
+	}
+	const document, credentials = "GET /latest/dynamic/instance-identity/document HTTP/1.1", "GET /latest/meta-data/iam/security-credentials/ HTTP/1.1"
+	for _, tc := range []struct {
+		runs []observation
+		want map[string]bool
+	}{
+		{[]observation{asked(document)}, map[string]bool{"169.254.169.254": true}},
+		{[]observation{asked(document, credentials, document)}, map[string]bool{"169.254.169.254": false}},
+		{[]observation{asked(document), asked(credentials), asked(document)}, map[string]bool{"169.254.169.254": false}},
+		{[]observation{asked()}, map[string]bool{}},
+	} {
+		if diff := cmp.Diff(tc.want, identity(tc.runs)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -24,12 +24,25 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 		Manifest:  first.result.Manifest, Outputs: first.result.Outputs, Baseline: plan.Baseline, Command: plan.Command,
 		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
+		Identity:  identity(runs),
 		Transport: plan.Transport, Port: plan.Port,
 	}
 	for _, f := range plan.Decoys.Files {
 		in.Decoys = append(in.Decoys, rules.Decoy{Path: f.Path, Routine: f.Routine})
 	}
 	return rules.Judge(in)
+}
+
+// identity has the metadata services that no run asked for more than which machine this is.
+func identity(runs []observation) map[string]bool {
+	only := map[string]bool{}
+	for _, o := range runs {
+		for service, is := range o.caught.metadata {
+			before, known := only[service]
+			only[service] = is && (before || !known)
+		}
+	}
+	return only
 }
 
 // complete reports whether every launch was watched to its end, and each capability

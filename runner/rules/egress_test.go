@@ -102,6 +102,9 @@ func TestContacts(t *testing.T) {
 		"asked for, not on the list":       {allowed(fetching(fetcher, toMark), "api.open-meteo.com"), "EGRESS-001 Medium"},
 		"the machine's name server":        {allowed(input(weather, connect(call, "udp", "10.96.0.10", 53)), "api.open-meteo.com"), ""},
 		"the metadata service, allowed":    {allowed(input(weather, connect(call, "tcp", "169.254.169.254", 80)), "169.254.169.254"), ""},
+		"metadata, for its identity":       {identified(input(weather, connect(call, "tcp", "169.254.169.254", 80))), ""},
+		"its identity, of who is silent":   {identified(input(silent, connect(startup, "tcp", "169.254.169.254", 80))), "EGRESS-004 Medium"},
+		"another's identity":               {identified(input(weather, connect(call, "tcp", "169.254.170.2", 80))), "EGRESS-002 High"},
 		"a host on the list, made up":      {allowed(input(weather, with(toHost(tls, "api.open-meteo.com"), func(e *profile.Effect) { e.Address = "93.184.216.34" })), "api.open-meteo.com"), "EGRESS-001 High"},
 		"npx, not on the operator's list":  {allowed(npx(input(weather, lookupOf(startup, "registry.npmjs.org"))), "api.open-meteo.com"), ""},
 		"a marker where nothing is known":  {input(silent, toMark), ""},
@@ -277,4 +280,10 @@ func TestForeignNameServer(t *testing.T) {
 			t.Errorf("%s: %s", name, message)
 		}
 	}
+}
+
+// identified is an audit in which AWS's metadata service was asked which machine this is.
+func identified(in Input) Input {
+	in.Identity = map[string]bool{"169.254.169.254": true}
+	return in
 }

@@ -4,6 +4,6 @@ import "github.com/mcpaudit/mcpaudit/runner/words"
 
 // lexicon holds the names of hosts and topics that rules know.
 var lexicon = words.Read[struct {
-	TelemetryHosts, TelemetryTopics, BrowserHosts, MetadataHosts, CloudTopics []string
-	GenericWords                                                              words.Set
+	TelemetryHosts, TelemetryTopics, BrowserHosts, CloudTopics []string
+	GenericWords                                               words.Set
 }]("rules")

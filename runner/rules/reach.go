@@ -8,20 +8,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
-
-// metadataHosts are the addresses and names of the metadata services: AWS (also
-// for ECS and EKS), Azure, Google, OpenStack, Alibaba, Oracle; Azure's wire server.
-var metadataHosts = lexicon.MetadataHosts
 
 // cloudTopics are the words of those who work with a cloud.
 var cloudTopics = lexicon.CloudTopics
 
-// ofMetadata reports whether an effect leads to a metadata service that nothing in
-// its declaration explains.
+// ofMetadata reports whether an effect leads to a metadata service that was asked for more
+// than which machine this is, and that nothing in the declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
-	return (slices.Contains(metadataHosts, e.Address) || slices.Contains(metadataHosts, e.Host)) &&
-		!speaks(in.Scope.Covering(e.Capability), cloudTopics)
+	service := slices.Contains(sinkhole.MetadataHosts, e.Address) || slices.Contains(sinkhole.MetadataHosts, e.Host)
+	return service && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), cloudTopics)
 }
 
 // control is a socket that is worth more than it seems.

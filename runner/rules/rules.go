@@ -59,6 +59,9 @@ type Input struct {
 	// it was told nothing.
 	Transport report.Transport
 	Port      uint16
+	// Identity has the metadata services of clouds, by name or address, that were asked
+	// which machine this is, and for nothing else.
+	Identity map[string]bool
 	// Search are the domains that the machine puts behind names that it looks up.
 	Search []string
 	// End is the time of evidence that no system call gives.

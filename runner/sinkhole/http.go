@@ -131,7 +131,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	case r.Header.Get("Upgrade") != "":
 		http.Error(w, "Upgrades are not available.", http.StatusForbidden)
 	case isMetadata(t.to.Addr(), r.Host):
-		http.NotFound(w, r) // no cloud: a client that finds its metadata here would rely on it
+		metadata(w, r)
 	case r.Method == http.MethodOptions:
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 		w.WriteHeader(http.StatusNoContent)
@@ -157,11 +157,6 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 // dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall
 // back on the resolver of the system.
 const dnsMessage = "application/dns-message"
-
-// isMetadata reports whether a request goes to the metadata service of a cloud.
-func isMetadata(to netip.Addr, host string) bool {
-	return to.IsLinkLocalUnicast() || strings.HasPrefix(host, "metadata.")
-}
 
 // The bodies of answers.
 const (

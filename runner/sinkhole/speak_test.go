@@ -205,6 +205,8 @@ func checkAnswers() error {
 		{"GET", "http://x.example/", "Upgrade", "websocket", 403, "not available"},
 		{"GET", "http://169.254.169.254/latest/meta-data/", "", "", 404, "not found"},
 		{"GET", "http://metadata.google.internal/", "", "", 404, "not found"},
+		{"GET", "http://100.100.100.200/latest/meta-data/hostname", "", "", 404, "not found"},
+		{"PUT", "http://169.254.169.254/latest/api/token", "", "", 200, "bm90ZQ=="},
 	} {
 		var body io.Reader
 		if tc.method == "POST" {
