@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// shape is what a variable of some name holds.
-type shape struct {
+// content is what a variable of some name holds.
+type content struct {
 	// name matches the end of the variable's name.
 	name *regexp.Regexp
 	// value is a template, in which {service} is the first word of the name.
@@ -17,8 +17,8 @@ type shape struct {
 
 func ending(words string) *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:` + words + `)$`) }
 
-// shapes is searched from the top. What no row has is a secret.
-var shapes = []shape{
+// contents is searched from the top. What no row has is a secret.
+var contents = []content{
 	{ending(`MONGO(?:DB)?\w*(?:URL|URI|STRING)`), "mongodb://app:{a32}@db.example.com:27017/app", database},
 	{ending(`(?:MYSQL|MARIADB)\w*(?:URL|URI|DSN|STRING)`), "mysql://app:{a32}@db.example.com:3306/app", database},
 	{ending(`REDIS\w*(?:URL|URI)`), "redis://:{a32}@db.example.com:6379/0", database},
@@ -40,7 +40,7 @@ var secretName = ending(`\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|PWD|CRE
 // Configures reports whether a variable's name ends as those do that hold a secret, or
 // say where a service is and who uses it.
 func Configures(name string) bool {
-	return secretName.MatchString(name) || slices.ContainsFunc(shapes, func(s shape) bool { return s.name.MatchString(name) })
+	return secretName.MatchString(name) || slices.ContainsFunc(contents, func(s content) bool { return s.name.MatchString(name) })
 }
 
 // Asked makes the variable of a server that asks for it by name: a decoy of the shape that
@@ -49,7 +49,7 @@ func Configures(name string) bool {
 func Asked(name, prefix string) Var {
 	service := Service(name)
 	v := Var{Name: name, Asked: true}
-	for _, s := range shapes {
+	for _, s := range contents {
 		if prefix == "" && !secretName.MatchString(name) && s.name.MatchString(name) {
 			v.Hosts = s.hosts
 			v.Value, v.Secrets = fill(strings.ReplaceAll(s.value, "{service}", service))

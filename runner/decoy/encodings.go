@@ -3,6 +3,7 @@ package decoy
 import (
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"net/url"
 	"slices"
@@ -59,10 +60,38 @@ func forms(id ID, secret string) []text {
 			all = append(all, text{id, base64URL, safe, len(secret), enough})
 		}
 	}
+	for _, digits := range base85Digits {
+		for shift := range 4 {
+			if groups := base85(secret, shift, digits); len(groups) > 0 {
+				all = append(all, text{id, "base85", groups, len(secret), minSecret / 4 * 5})
+			}
+		}
+	}
 	for shift := range 5 {
 		all = append(all, text{id, base32Std, aligned(secret, shift, 5, base32.StdEncoding.EncodeToString), len(secret), 24})
 	}
 	return all
+}
+
+// base85Digits are the alphabets of Ascii85 (Adobe), of RFC 1924, as Python and Git have it, and
+// of Z85 (ZeroMQ RFC 32).
+var base85Digits = []string{
+	"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
+	digits + upper + lower + "!#$%&()*+-;<=>?@^_`{|}~",
+	digits + lower + upper + ".-:+=^!/*?&<>()[]{}@%$#",
+}
+
+// base85 encodes the whole groups of four in a secret that has so many bytes before it.
+func base85(secret string, before int, digits string) (out []byte) {
+	for at := (4 - before) % 4; at+4 <= len(secret); at += 4 {
+		group, five := binary.BigEndian.Uint32([]byte(secret[at:])), [5]byte{}
+		for i := range five {
+			five[4-i] = digits[group%85]
+			group /= 85
+		}
+		out = append(out, five[:]...)
+	}
+	return out
 }
 
 // aligned encodes a secret that has so many bytes before it, and keeps the

@@ -33,13 +33,16 @@ type Match struct {
 // Matcher finds the secrets of one set. It is safe for concurrent use.
 type Matcher struct {
 	exact, folded *index
+	disguises     *disguises
 }
 
 // NewMatcher makes a matcher; it takes some milliseconds.
 func NewMatcher(s Set) *Matcher {
 	var texts []text
+	var all []secretOf
 	add := func(id ID, secrets []string) {
 		for _, secret := range secrets {
+			all = append(all, secretOf{id, secret})
 			texts = append(texts, forms(id, secret)...)
 		}
 	}
@@ -49,7 +52,7 @@ func NewMatcher(s Set) *Matcher {
 	for _, v := range s.Vars {
 		add(ID{Variable: true, Name: v.Name}, v.Secrets)
 	}
-	return &Matcher{exact: newIndex(texts), folded: fold(texts)}
+	return &Matcher{exact: newIndex(texts, 0), folded: fold(texts), disguises: newDisguises(all)}
 }
 
 // Find searches data that are whole: as they are, and behind every encoding
@@ -57,7 +60,7 @@ func NewMatcher(s Set) *Matcher {
 // is the number of places where it had to stop.
 func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
 	more := 16 * min(len(data), maxInflated) // what honest data are compressed to, in large
-	h := &searcher{index: m.exact, inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
+	h := &searcher{index: m.exact, disguises: m.disguises, disguisable: maxDisguised + disguisedTimes*len(data), inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
 	h.search(data, decoding{})
 	return settle(h.matches), h.missed
 }

@@ -32,10 +32,12 @@ const (
 
 // searcher is one search, with how much of its limits it has used.
 type searcher struct {
-	index *index
+	index     *index
+	disguises *disguises
 	// inflatable and decodable are the bytes that may still be made,
 	// inflatableAtOnce those that may be of what is compressed at one place.
-	inflatable, inflatableAtOnce, decodable int
+	// disguisable are those that may still be searched for disguises.
+	inflatable, inflatableAtOnce, decodable, disguisable int
 	// searched has what decoders made: what two ways lead to is searched once.
 	searched map[product]struct{}
 	// missed counts places where the bounds ended the search.
@@ -70,6 +72,7 @@ func (l decoding) inner(encoding string, from, to int) decoding {
 // search looks at data as they are and behind all encodings.
 func (h *searcher) search(data []byte, l decoding) {
 	h.raw(data, l)
+	h.disguised(data, l)
 	if l.depth >= maxDepth {
 		if from, to := letters(data, 0); from < to {
 			h.missed++

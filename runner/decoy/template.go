@@ -34,6 +34,9 @@ func fill(template string) (text string, secrets []string) {
 			panic(err) // the templates are constants of this package
 		}
 		word := random(alphabets[p[1:2]], length)
+		for !recognisable(word) {
+			word = random(alphabets[p[1:2]], length)
+		}
 		if length >= minSecret {
 			secrets = append(secrets, word)
 		}

@@ -1,0 +1,93 @@
+package decoy
+
+import (
+	"slices"
+)
+
+// A disguise is an encoding with a key, of which there are too many to undo each. What is
+// found is what it keeps of a secret whatever its key is:
+//
+//   - A substitution puts one symbol for each character: any single byte that is added or
+//     XORed, rot13, swapped nibbles, an alphabet of one's own for base64 or base85, a list of
+//     numbers, words or emoji. Where a character comes again, its symbol does (shape.go).
+//   - XOR with a repeating key of n bytes keeps the XOR of two bytes that are n apart.
+const (
+	substitution = "substitution"
+	repeatingXOR = "xor"
+	// maxKey is the length of the longest repeating key that is found, in bytes.
+	maxKey = 16
+	// maxDisguised and disguisedTimes bound how much is searched for disguises at once, in
+	// bytes: so much, and so many times the data.
+	maxDisguised, disguisedTimes = 256 << 10, 4
+	// maxStride is how far apart the characters of a secret may be, in bytes, with anything
+	// between them: two in UTF-16.
+	maxStride = 2
+)
+
+// disguises finds secrets in disguise.
+type disguises struct {
+	shapes *shapes
+	// lags has, for each length of a key from 1 on, the XOR of the bytes that are so far apart.
+	lags [maxKey]*index
+}
+
+// secretOf is one secret and whose it is.
+type secretOf struct {
+	id    ID
+	plain string
+}
+
+func newDisguises(secrets []secretOf) *disguises {
+	d := &disguises{shapes: newShapes(secrets)}
+	for n := range maxKey {
+		var texts []text
+		for _, s := range secrets {
+			if kept := lagged([]byte(s.plain), n+1); len(kept) >= 2*block-1 {
+				texts = append(texts, text{s.id, repeatingXOR, kept, len(s.plain), 2*block - 1})
+			}
+		}
+		d.lags[n] = newIndex(texts, n+1)
+	}
+	return d
+}
+
+// lagged is the XOR of the bytes that are n apart.
+func lagged(data []byte, n int) []byte {
+	if len(data) <= n {
+		return nil
+	}
+	out := make([]byte, len(data)-n)
+	for i, c := range data[n:] {
+		out[i] = c ^ data[i]
+	}
+	return out
+}
+
+// disguised looks for what disguises keep of the secrets.
+func (h *searcher) disguised(data []byte, l decoding) {
+	if h.disguises == nil || len(data) < shortestShape || len(data) > h.disguisable {
+		return
+	}
+	h.disguisable -= len(data)
+	for _, of := range h.disguises.lags {
+		of.scan(data, func(t *text, from, to int) {
+			h.seen(data, l, Match{Decoy: t.id, Encoding: repeatingXOR, from: from, to: to + of.lag, weight: to - from})
+		})
+	}
+	h.disguises.shapes.find(data, func(id ID, encoding string, from, to, symbols int) {
+		h.seen(data, l, Match{Decoy: id, Encoding: encoding, from: from, to: to, weight: symbols})
+	})
+}
+
+// seen enters a disguise, unless more of that secret was found in the same place.
+func (h *searcher) seen(data []byte, l decoding, m Match) {
+	m.Encoding = chain(l.undone, m.Encoding)
+	if slices.ContainsFunc(h.matches, func(k Match) bool { return k.Decoy == m.Decoy && k.Encoding == m.Encoding }) || len(h.matches) >= maxMatches {
+		return
+	}
+	m.Offset, m.Excerpt = int64(m.from), excerpt(data, 0, m.from, m.to)
+	if l.depth > 0 {
+		m.Offset, m.from, m.to = int64(l.from), l.from, l.to
+	}
+	h.matches = append(h.matches, m)
+}
