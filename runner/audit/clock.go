@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -97,10 +98,12 @@ func (c *collection) clock(o observation) {
 	if o.how.moment != report.MomentClock {
 		return
 	}
-	who, why := "the server was", o.unanswered().Message
+	who, why := "the server was", ""
 	switch {
 	case o.launched != nil:
 		why = o.launched.Error()
+	case !o.compared():
+		why = cmp.Or(o.unanswered().Message, "the lists did not come whole")
 	case why == "" && !o.loaded:
 		why = "the library that does so was not loaded"
 	case why == "":

@@ -16,9 +16,8 @@ import (
 // clock set forward (Clock), and what it does when the programs that it misses are there
 // (StandIns), and when nothing answers it (Refused). Where
 // Identity or Clock show something else, it is started once more as it is, for it may
-// be that the server advertises something else by then to everybody. These launches only
-// list; those for another client, with stand-ins and without a network also call everything, for a
-// server may do something else then, too.
+// be that the server advertises something else by then to everybody. Restart only
+// lists; the others also call everything, for a server may do something else then, too.
 //
 // The first two are part of every audit: one that has no time to list is
 // Inconclusive. The clock of many a server cannot be set forward; that is a gap.
@@ -67,7 +66,10 @@ var afterwards = []extra{
 	{moment: report.MomentRestart, how: "with the files that it had left", needed: true},
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
 		change: func(_ Plan, how *launch, _ []observation) { how.identity, how.listOnly, how.once = known, false, true }},
-	{moment: report.MomentClock, how: "with its clock set forward",
+	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
+		change: func(_ Plan, how *launch, runs []observation) {
+			how.listOnly, how.once, how.given = false, true, exercised(runs).result.Accepted
+		},
 		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch { return shift(how, clock, runs) }},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
