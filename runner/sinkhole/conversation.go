@@ -156,6 +156,8 @@ func protocolOf(first []byte, port uint16) speaker {
 		return (*conversation).http
 	case len(first) >= 8 && first[0] == 0 && startsWith(first[4:], starts):
 		return (*conversation).postgres
+	case beginsMongo(first):
+		return (*conversation).mongo
 	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
 		return (*conversation).redis
 	default:
