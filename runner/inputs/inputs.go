@@ -65,6 +65,8 @@ type Options struct {
 	Bound []string
 	// All has Arguments fill in every optional property.
 	All bool
+	// Tools are the names of all tools: an error that mentions one offers no value.
+	Tools map[string]bool
 	// About is the name of what is called. Where a parameter does not say
 	// whether its path is a directory, the name of the tool often does.
 	About string

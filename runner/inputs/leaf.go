@@ -125,13 +125,19 @@ func (f *Form) own(n *node) (found []candidate) {
 	found = append(found, f.paths(n)...)
 	if description, _ := n.s["description"].(string); pointing(n) == "" && !f.isPath(n) {
 		for _, word := range offered(description) {
-			if f.members[word] {
+			if f.mentions(word, n.name) {
 				continue
 			}
 			found = append(found, candidate{value: word, source: "its description"})
 		}
 	}
 	return found
+}
+
+// mentions reports whether a word that a text offers is the name of a property, or of a
+// tool, and no value for an argument.
+func (f *Form) mentions(word, argument string) bool {
+	return f.members[word] || f.options.Tools[word] && !has(split(argument), []string{"tool", "tools"})
 }
 
 // collect is the ladder: after what the schema itself says comes what an error
@@ -147,7 +153,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 		most /= 2 // one file is much like another
 	}
 	for _, c := range pool.offers(*known.want, most) {
-		if text, is := c.value.(string); is && f.members[text] {
+		if text, is := c.value.(string); is && f.mentions(text, n.name) {
 			continue
 		}
 		c.guess = has(split(n.name), urlWords) || f.settled(n)

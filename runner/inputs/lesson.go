@@ -310,7 +310,7 @@ func (f *Form) offersFor(p placed, text string) (found []string) {
 		}
 	}
 	found = slices.DeleteFunc(append(found, named(text)...), func(offer string) bool {
-		return offer == p.value || f.members[offer] || HoldsInjection(offer)
+		return offer == p.value || f.mentions(offer, p.name) || HoldsInjection(offer)
 	})
 	if p.within != "" {
 		for i, offer := range found {

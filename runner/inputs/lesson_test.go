@@ -126,3 +126,38 @@ func TestWhatWasMadeIsTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// An error that mentions another tool offers its name for no argument but one that asks
+// for a tool.
+func TestToolsAreNoValues(t *testing.T) {
+	pool := NewPool()
+	pool.Error("tool find", `Connection "notes" is not known. Use "connect" or "list_connections" first.`)
+	for argument, want := range map[string]bool{"connection": false, "tool_name": true} {
+		f := NewForm(json.RawMessage(`{"properties":{"`+argument+`":{"type":"string"}},"required":["`+argument+`"]}`),
+			Options{About: "find", Tools: map[string]bool{"connect": true, "list_connections": true}})
+		named := false
+		for i := range 8 {
+			c, _ := f.Next(pool, Mark{Call: i})
+			named = named || strings.Contains(string(c.Arguments), `"connect"`)
+		}
+		if named != want {
+			t.Errorf("%s: a tool is named: %t", argument, named)
+		}
+	}
+}
+
+// What asks for a connection gets the URL of the service that the names speak of.
+func TestServicesHaveURLs(t *testing.T) {
+	for schema, want := range map[string]string{
+		`"connectionString":{"type":"string","description":"MongoDB connection string"}`:                "mongodb://c1.mcpaudit-probe.example/notes",
+		`"dsn":{"type":"string","description":"such as postgres:// or mysql://"}`:                       "postgres://c1.mcpaudit-probe.example/notes",
+		`"repository_url":{"type":"string","description":"The https:// or ssh:// URL of a repository"}`: "https://c1.mcpaudit-probe.example/notes",
+		`"url":{"type":"string","description":"The page"}`:                                              "https://c1.mcpaudit-probe.example/notes",
+	} {
+		f := NewForm(json.RawMessage(`{"type":"object","properties":{`+schema+`}}`), Options{About: "connect", All: true})
+		d, _ := f.aimed(ShapeAll, -1, nil, Mark{Call: 1})
+		if got := string(f.send(d).Arguments); !strings.Contains(got, `"`+want+`"`) {
+			t.Errorf("%s: %s", schema, got)
+		}
+	}
+}

@@ -124,6 +124,9 @@ func (d *draft) plausible(n *node) string {
 	if n.s["contentEncoding"] == "base64" {
 		return base64.StdEncoding.EncodeToString([]byte(d.mark.Text()))
 	}
+	if value, ok := d.service(n); ok {
+		return value
+	}
 	if value, ok := formatted(pointing(n), d.mark); ok {
 		return value
 	}

@@ -41,6 +41,7 @@ type session struct {
 	silent     report.Incomplete          // why the first call without an answer has none
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
+	tools      map[string]bool            // the names of those that are or were listed
 	pool       *inputs.Pool
 	outputs    *outputs
 	used       *arguments
@@ -53,7 +54,7 @@ type session struct {
 
 func newSession(conn Conn, o Options) *session {
 	s := &session{
-		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{},
+		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{}, tools: map[string]bool{},
 		pool: inputs.NewPool(), outputs: newOutputs(), used: newArguments(), announced: map[string]bool{},
 	}
 	s.pool.Refuse = o.Refuse

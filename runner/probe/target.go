@@ -54,6 +54,9 @@ func (t *target) source() string { return t.of.String() }
 // What is listed twice is one.
 func (s *session) enlist(m manifest.Manifest) int {
 	before := len(s.targets)
+	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
+		s.tools[item.Name] = true
+	}
 	for _, k := range kinds {
 		for _, raw := range *k.into(&m) {
 			item := manifest.Items(k.of, []json.RawMessage{raw})[0]
@@ -87,7 +90,7 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 		return t
 	}
 	o := s.options.Inputs
-	o.About, o.Seed = item.Name, s.options.Seed
+	o.About, o.Seed, o.Tools = item.Name, s.options.Seed, s.tools
 	switch of.Kind {
 	case report.CapabilityTool:
 		o.Given = s.options.Given[item.Name]

@@ -1,0 +1,54 @@
+package inputs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// connecting are names of what says how a service is reached.
+var connecting = []string{"connection", "dsn", "uri", "url", "urls", "conn", "connstr"}
+
+// products are services by the words for them, and the schemes of their URLs.
+var products = []hint{
+	{[]string{"mongo", "mongodb", "atlas"}, "mongodb"},
+	{[]string{"postgres", "postgresql", "pg"}, "postgresql"},
+	{[]string{"mysql"}, "mysql"},
+	{[]string{"mariadb"}, "mariadb"},
+	{[]string{"redis", "valkey"}, "redis"},
+	{[]string{"rabbitmq", "amqp"}, "amqp"},
+	{[]string{"nats"}, "nats"},
+	{[]string{"mqtt"}, "mqtt"},
+	{[]string{"ldap"}, "ldap"},
+}
+
+// schemed finds the schemes that a description names.
+var schemed = regexp.MustCompile(`\b([a-z][a-z0-9]{1,15})(?:\+[a-z]+)?://`)
+
+// service is the URL of a service that is no page, for a place that asks for a connection:
+// by the first scheme that its description names, or by what the names speak of.
+func (d *draft) service(n *node) (string, bool) {
+	words := split(n.name)
+	if !has(words, connecting) {
+		return "", false
+	}
+	description, _ := n.s["description"].(string)
+	for _, match := range schemed.FindAllStringSubmatch(strings.ToLower(head(description, maxLength)), maxOffers) {
+		if network(match[1]) {
+			return d.serviceURL(match[1])
+		}
+	}
+	for _, product := range products {
+		if has(slices.Concat(words, nouns(description), d.form.about), product.words) {
+			return d.serviceURL(product.value)
+		}
+	}
+	return "", false
+}
+
+func (d *draft) serviceURL(scheme string) (string, bool) {
+	if scheme == "http" || scheme == "https" {
+		return "", false // a page
+	}
+	return scheme + "://" + d.mark.Host() + "/notes", true
+}
