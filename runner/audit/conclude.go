@@ -149,7 +149,9 @@ func incomplete(runs []observation) report.Incomplete {
 	}
 	first := exercised(runs)
 	if reason := first.unanswered(); reason.Reason != "" {
-		return reason
+		if _, ok := goesOn(runs); !ok {
+			return reason
+		}
 	}
 	for _, o := range runs {
 		if reason := o.overflow(); reason.Reason != "" {

@@ -28,7 +28,11 @@ func drifts(runs []observation) []rules.Drift {
 	if first.result.Relisted {
 		plain = append(plain, show(first.result.After))
 	}
-	all := []rules.Drift{inSession(first.result)}
+	session := first.result
+	if next, ok := goesOn(runs); ok {
+		session = next.result
+	}
+	all := []rules.Drift{inSession(session)}
 	restart, _ := at(runs, report.MomentRestart)
 	if !restart.compared() {
 		return some(all)

@@ -109,6 +109,8 @@ type launch struct {
 	identity string
 	// calls is how often each tool is called at most where once is set; 0: once.
 	calls int
+	// skip are the tools that are not called.
+	skip []string
 	// refuse has every connection refused.
 	refuse bool
 	// standIns are programs that a stand-in answers for.
@@ -270,7 +272,7 @@ func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
-		Calls: p.Probe.Calls, Skip: p.Probe.SkipTools, Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
+		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}
 	if len(how.given) > 0 {

@@ -65,7 +65,7 @@ type extra struct {
 var afterwards = []extra{
 	{moment: report.MomentRestart, how: "with the files that it had left", needed: true},
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
-		change: func(_ Plan, how *launch, _ []observation) { how.identity, how.listOnly, how.once = known, false, true }},
+		change: identify},
 	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
 		change: func(_ Plan, how *launch, runs []observation) {
 			how.listOnly, how.once, how.given = false, true, exercised(runs).result.Accepted

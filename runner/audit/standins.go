@@ -57,28 +57,44 @@ func unmissed(how launch, _ Plan, _ Clock, runs []observation) launch {
 }
 
 // coverage returns how far everything was exercised. A tool that accepted a call with
-// stand-ins alone counts: that they answered is among the gaps.
+// stand-ins alone counts: that they answered is among the gaps. So does one that was called
+// after the server had ended in the call of another.
 func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage) {
 	first := exercised(runs).result
 	all, rows := first.Coverage, slices.Clone(first.Exercise)
 	var aided []report.CapabilityCoverage
 	for _, o := range runs {
-		if o.how.moment == report.LaunchStandIns {
+		if o.how.moment == report.LaunchStandIns || len(o.how.skip) > 0 {
 			aided = append(aided, o.result.Exercise...)
 		}
 	}
 	for _, more := range aided {
 		i := slices.IndexFunc(rows, func(row report.CapabilityCoverage) bool { return row.Kind == more.Kind && row.Name == more.Name })
-		if i < 0 || more.Kind != report.CapabilityTool || rows[i].Calls.Total == 0 || rows[i].Calls.Done > 0 || more.Calls.Done == 0 {
+		if i < 0 || more.Kind != report.CapabilityTool || rows[i].Calls.Done > 0 || more.Calls.Total == 0 {
 			continue
 		}
-		for _, calls := range []*report.Share{&rows[i].Calls, &all.Calls} {
-			calls.Total += more.Calls.Total
-			calls.Done += more.Calls.Done
+		never := rows[i].Calls.Total == 0
+		if never && first.EndedIn.Kind != report.CapabilityTool || !never && more.Calls.Done == 0 {
+			continue
 		}
-		all.Tools.Accepted++
+		if never {
+			rows[i].Skipped = more.Skipped
+			all.Tools.Called++
+		}
+		addCalls(&rows[i], &all, more)
 	}
 	return all, rows
+}
+
+// addCalls counts the calls of a tool in a further launch.
+func addCalls(row *report.CapabilityCoverage, all *report.Coverage, more report.CapabilityCoverage) {
+	for _, calls := range []*report.Share{&row.Calls, &all.Calls} {
+		calls.Total += more.Calls.Total
+		calls.Done += more.Calls.Done
+	}
+	if more.Calls.Done > 0 {
+		all.Tools.Accepted++
+	}
 }
 
 // standIns are the programs of which the report says that nobody saw the server with the

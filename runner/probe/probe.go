@@ -167,6 +167,10 @@ type Result struct {
 	// Incomplete is set, too.
 	NeedDiscover bool
 
+	// EndedIn is the tool in whose call the server ended, though it had been left running;
+	// the zero value for none. Incomplete is set, too.
+	EndedIn report.Capability
+
 	ServerName, ServerVersion, ProtocolVersion string
 
 	// Manifest holds what was listed before the first call. It is whole only when

@@ -185,5 +185,8 @@ func (s *session) missed(t *target, err error) {
 		t.skipped, t.out = report.SkippedTooLong, true
 	default:
 		t.skipped, t.out = report.SkippedUnanswered, true
+		if errors.Is(err, errGone) && t.of.Kind == report.CapabilityTool {
+			s.result.EndedIn = t.of
+		}
 	}
 }
