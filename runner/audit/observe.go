@@ -139,6 +139,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	made := programs{library: how.library}
 	var needs profile.Needs
 	var code profile.Code
+	var reads reading
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			if !made.event(e) {
@@ -148,6 +149,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			needs.Add(e)
 			secrets.Event(e)
 			listens.event(e)
+			reads.event(e)
 		})
 	}()
 
@@ -160,7 +162,11 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
 		Active: builder.Active, Pending: process.Trace().Pending,
 		Calling: func(c probe.Calling) {
-			process.Call(sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal})
+			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
+			if c.Refusal != "" {
+				told.Reads = reads.fields(launcher)
+			}
+			process.Call(told)
 		},
 		Long: func(piece []byte, end int64) { secrets.Wire(0, piece, end) },
 	}

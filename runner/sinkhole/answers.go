@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // The bounds of what an answer is made from: of a request's body in bytes, of the
@@ -40,6 +42,9 @@ type Call struct {
 	Ended bool `json:"ended,omitempty"`
 	// Refusal is the error that it was answered with.
 	Refusal string `json:"refusal,omitempty"`
+	// Reads are the fields of answers that the server's code reads. They are known from
+	// the first call on that says so.
+	Reads sources.Fields `json:"reads,omitempty"`
 }
 
 // Call is told of each call. What a server asked for during one that it refused is
@@ -64,12 +69,16 @@ type answers struct {
 	recent  []*shape
 	fields  int
 	given   map[string]bool
+	// reads are the fields that the server's code reads; nil while they are not known.
+	reads sources.Fields
 }
 
 // shape is that of an answer: a form, how often it was changed, and fields.
 type shape struct {
 	form, turns int
 	fields      []field
+	// reads are those that the server's code reads, for the forms that are made of them.
+	reads sources.Fields
 }
 
 func newAnswers() *answers {
@@ -91,7 +100,7 @@ func (a *answers) shape(kind, request uint64) shape {
 		s = &shape{}
 		a.kinds[kind] = s
 	}
-	now := shape{form: s.form, fields: slices.Clone(s.fields)}
+	now := shape{form: s.form, fields: slices.Clone(s.fields), reads: a.reads}
 	if !a.calling {
 		if len(a.fixed) < maxFixed {
 			a.fixed[request] = now
@@ -107,6 +116,9 @@ func (a *answers) call(c Call) {
 	missing := missingFields(c.Refusal)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.reads == nil {
+		a.reads = c.Reads
+	}
 	if c.Refusal != "" && a.calling {
 		a.learn(missing)
 	}
@@ -140,12 +152,17 @@ func (a *answers) learn(missing []field) {
 		elsewhere.anywhere = true
 		learned = a.add(f) || f.path != "" && a.add(elsewhere) || learned
 	}
-	if learned || len(a.recent) == 0 {
+	if len(a.recent) == 0 {
 		return
 	}
-	if latest := a.recent[len(a.recent)-1]; latest.turns < maxTurns {
+	latest, order := a.recent[len(a.recent)-1], formsUnread
+	if a.reads != nil {
+		order = formsRead
+	}
+	named := slices.ContainsFunc(missing, func(f field) bool { return f.anywhere })
+	if !learned && latest.turns < maxTurns || named && latest.turns == 0 && a.reads != nil {
 		latest.turns++
-		latest.form = latest.turns % forms
+		latest.form = order[latest.turns%len(order)]
 	}
 }
 
@@ -185,6 +202,7 @@ func (t *conversation) json(r *http.Request, sent []byte) string {
 		a.document = func() any { return document(r, sent) }
 	}
 	s := t.server.answers.shape(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
+	a.reads = s.reads
 	text, err := json.Marshal(a.reply(s.form, s.fields))
 	if err != nil {
 		return bodyJSON // no value of reply does that

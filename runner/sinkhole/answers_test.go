@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // asker asks answers for JSON and tells of calls.
@@ -41,11 +43,51 @@ func TestAnswersTurn(t *testing.T) {
 	if a.during("/v1/notes/1", "") != first {
 		t.Error("the answer to an accepted call changes")
 	}
-	for range forms {
+	for range formsUnread {
 		seen[a.during("/v1/notes/1", "No notes")] = true
 	}
-	if len(seen) != forms {
+	if len(seen) != len(formsUnread) {
 		t.Errorf("%d different answers", len(seen))
+	}
+}
+
+// A refusal that says nothing of the answer is followed by one of the fields that the
+// server's code reads; accepted answers stay.
+func TestAnswersRead(t *testing.T) {
+	a := newAsker()
+	before := a.during("/v1/shops/1", "")
+	a.server.Call(Call{})
+	a.ask("/v1/notes/1", "")
+	reads := sources.Fields{
+		"": {Within: []string{"status", "results", "next_page_token"}}, "status": {Literal: `"OK"`},
+		"results": {Kind: "array", Within: []string{"place"}}, "place": {Kind: "object", Within: []string{"lat"}},
+	}
+	a.server.Call(Call{Ended: true, Refusal: "No notes", Reads: reads})
+	var note struct {
+		Status  string
+		Results []struct{ Place struct{ Lat float64 } }
+		Next    *string `json:"next_page_token"`
+	}
+	answer := a.during("/v1/notes/2", "")
+	if err := json.Unmarshal([]byte(answer), &note); err != nil || note.Status != "OK" || len(note.Results) != 1 || note.Results[0].Place.Lat != 1 || note.Next != nil {
+		t.Errorf("%v: %s", err, answer)
+	}
+	if a.during("/v1/shops/1", "") != before {
+		t.Error("what was accepted has changed")
+	}
+}
+
+// However much code reads, an answer has room for so much of it.
+func TestReadableIsBounded(t *testing.T) {
+	reads := sources.Fields{}
+	for i := range 500 {
+		name := fmt.Sprintf("list%d", i)
+		reads[""] = sources.Field{Within: append(reads[""].Within, name)}
+		reads[name] = sources.Field{Kind: "array"}
+	}
+	text, err := json.Marshal(readable(reads, "https://api.example/", nil))
+	if err != nil || len(text) > 64*maxReadable {
+		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // The forms of JSON answers, in the order in which they are tried: clients read lists
@@ -14,7 +17,15 @@ const (
 	formList          // empty
 	formNested        // an object of numbers, with objects within
 	formLists         // a list of such an object
+	formRead          // an object of the fields that the server's code reads
+	formReads         // a list of such an object
 	forms
+)
+
+// The orders in which forms are tried: where the code could not be read, and where it was.
+var (
+	formsUnread = []int{formObject, formList, formNested, formLists}
+	formsRead   = []int{formObject, formRead, formReads, formList, formNested, formLists}
 )
 
 // moment is when everything in the answers happened.
@@ -26,6 +37,7 @@ type asked struct {
 	url      string
 	sent     []byte
 	document func() any
+	reads    sources.Fields
 }
 
 // reply is an answer of a form, with the fields that the caller is known to read.
@@ -43,6 +55,10 @@ func (a asked) reply(form int, known []field) any {
 		document = nested(a.url, a.sent)
 	case form == formLists:
 		document = []any{nested(a.url, a.sent)}
+	case form == formRead:
+		document = readable(a.reads, a.url, a.sent)
+	case form == formReads:
+		document = []any{readable(a.reads, a.url, a.sent)}
 	default:
 		document = object(a.url, a.sent)
 	}
@@ -80,6 +96,62 @@ func nested(url string, sent []byte) map[string]any {
 		"data": object(url, nil), "result": object(url, nil), "response": object(url, nil), "user": object(url, nil),
 	})
 	return o
+}
+
+// The bounds of an answer that is made of what code reads: its fields, and how deep lists
+// lie in lists.
+const (
+	maxReadable = 8192
+	maxLists    = 3
+)
+
+// readable is an object of the fields that code reads, and of those of every other object.
+// What a list holds may be any of them, for code seldom says which.
+func readable(reads sources.Fields, url string, sent []byte) map[string]any {
+	root := object(url, nil)
+	left := maxReadable
+	for todo := []unfilled{{root, reads[""].Within, 0}}; len(todo) > 0 && left > 0; todo = todo[1:] {
+		for _, name := range todo[0].names {
+			if next := todo[0].put(name, reads, url); len(next.names) > 0 {
+				todo = append(todo, next)
+			}
+			left--
+		}
+	}
+	echo(root, sent)
+	return root
+}
+
+// unfilled is an object of an answer in the making, the fields that it is to have, and the
+// lists that it lies in.
+type unfilled struct {
+	object map[string]any
+	names  []string
+	lists  int
+}
+
+// put adds a field, and returns the object that comes with it, if any.
+func (o unfilled) put(name string, reads sources.Fields, url string) unfilled {
+	known := reads[name]
+	value := field{path: name, kind: known.Kind, literal: known.Literal}.value(url)
+	_, isList := value.([]any)
+	within := unfilled{object: map[string]any{}, names: known.Within, lists: o.lists}
+	switch {
+	case known.Element != "":
+		o.object[name] = []any{field{path: strings.TrimSuffix(name, "s"), kind: known.Element}.value(url)}
+		return unfilled{}
+	case (known.Kind == "array" || isList) && o.lists < maxLists:
+		if within.lists++; o.lists == 0 || len(within.names) == 0 {
+			within.names = append(slices.Clone(within.names), reads[""].Within...)
+		}
+		o.object[name] = []any{within.object}
+	case known.Kind == "object":
+		o.object[name] = within.object
+	default:
+		o.object[name] = value
+		return unfilled{}
+	}
+	return within
 }
 
 // echo sets the fields of an object that the body has too, of the same type: who
@@ -142,6 +214,10 @@ func (f field) fit(form int) int {
 		return formObject
 	case object && form == formLists:
 		return formNested
+	case object && form == formReads:
+		return formRead
+	case list && form == formRead:
+		return formReads
 	case list && form == formObject:
 		return formList
 	case list && form == formNested:

@@ -1,0 +1,234 @@
+// Package sources finds in the text of a program which fields it reads of the answers
+// of services: the properties that JavaScript follows one after the other, what it does
+// with them, and the schemas of Zod that it holds them against. The sinkhole makes answers
+// of these fields for calls that are refused without a word about what was missing.
+//
+// It reads by patterns and knows nothing of scopes: a field that is none does no harm, for
+// nobody reads it. What it reads may be hostile: all that it keeps is bounded.
+package sources
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The bounds of what is kept: fields, those of one object, and the length of a name, in
+// bytes, and of a value that a field is compared with.
+const (
+	maxFields  = 512
+	maxWithin  = 128
+	maxName    = 64
+	maxLiteral = 64
+)
+
+// Field is what is known of the fields of one name.
+type Field struct {
+	// Kind is a type of JSON: "array", "object", "string", "number" or "boolean"; "" if
+	// nothing tells.
+	Kind string `json:"kind,omitempty"`
+	// Element is the type of what a list holds, where that is a text or a number.
+	Element string `json:"element,omitempty"`
+	// Literal is a value that the field is compared with, in JSON.
+	Literal string `json:"literal,omitempty"`
+	// Within are the names of the fields of the object, or of each element of the list.
+	Within []string `json:"within,omitempty"`
+}
+
+// Fields has fields by their names. That of "" is the whole answer.
+type Fields map[string]Field
+
+const identifier = `[A-Za-z_$][\w$]{0,63}`
+
+// The patterns of JavaScript and of Zod.
+var (
+	// chain is a row of properties: "data.results[0].geometry?.location".
+	chain = regexp.MustCompile(`\b(` + identifier + `)((?:\??\.` + identifier + `|(?:\?\.)?\[(?:\d{1,3}|'[\w-]{1,64}'|"[\w-]{1,64}")\])+)\s*(\(|[!=]==?\s*(?:"[^"\n]{1,64}"|'[^'\n]{1,64}'|\d{1,6}\b))?`)
+	step  = regexp.MustCompile(`\.(` + identifier + `)|\[(?:(\d+)|['"]([\w-]+)['"])\]`)
+	// taken apart: "const { success, resultObj: url } = response.data".
+	apart = regexp.MustCompile(`\b(?:const|let|var)\s*\{([^{}]{1,512})\}\s*=\s*(?:await |yield )?\(?(` + identifier + `)((?:\??\.` + identifier + `)*)`)
+	// each element: "results.map((place) =>", "for (const place of data.results)".
+	each     = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
+	eachOf   = regexp.MustCompile(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
+	declared = regexp.MustCompile(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
+)
+
+// Reader reads one text after the other. The zero value has read none.
+type Reader struct {
+	fields map[string]*Field
+	// holder is what a variable of a name is an element of.
+	holder map[string]string
+}
+
+// Add reads a text.
+func (r *Reader) Add(text string) {
+	if r.fields == nil {
+		r.fields, r.holder = map[string]*Field{"": {Kind: "object"}}, map[string]string{}
+	}
+	for _, match := range each.FindAllStringSubmatch(text, maxFields) {
+		r.element(match[2], match[1])
+	}
+	for _, match := range eachOf.FindAllStringSubmatch(text, maxFields) {
+		r.element(match[1], match[2])
+	}
+	for _, match := range declared.FindAllStringSubmatch(text, 4*maxFields) {
+		r.declare(match[1], match[2], match[3])
+		if f := r.fields[match[1]]; f != nil && match[2] == "array" {
+			f.Element = match[4]
+		}
+	}
+	for _, match := range apart.FindAllStringSubmatch(text, maxFields) {
+		r.takeApart(match[1], match[2], match[3])
+	}
+	for _, match := range chain.FindAllStringSubmatch(text, 64*maxFields) {
+		r.follow(match[1], match[2], match[3])
+	}
+}
+
+// element notes that a variable stands for each element of a list. Names of one letter
+// stand for too much.
+func (r *Reader) element(variable, list string) {
+	if len(variable) > 1 && len(r.holder) < maxFields && !ignored[list] && variable != list {
+		r.holder[variable] = list
+		r.kind(r.add("", list), "array")
+	}
+}
+
+// declare reads a field of a schema.
+func (r *Reader) declare(name, kind, literal string) {
+	f := r.add("", name)
+	switch kind {
+	case "int":
+		kind = "number"
+	case "record":
+		kind = "object"
+	case "date":
+		kind = "string"
+	case "literal", "enum":
+		kind = "string"
+		if f != nil && len(literal) > 2 {
+			f.Literal = quoted(literal[1 : len(literal)-1])
+		}
+	case "union", "any", "unknown":
+		kind = ""
+	}
+	r.kind(f, kind)
+}
+
+// takeApart reads what an object is taken apart into.
+func (r *Reader) takeApart(names, head, rest string) {
+	if ignored[head] {
+		return
+	}
+	holder := r.holder[head]
+	for _, match := range step.FindAllStringSubmatch(rest, 8) {
+		if name := match[1]; !ignored[name] {
+			r.kind(r.add(holder, name), "object")
+			holder = name
+		}
+	}
+	for _, each := range strings.Split(names, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(each), ":")
+		name, _, _ = strings.Cut(name, "=")
+		name = strings.TrimSpace(name)
+		r.add(holder, name)
+		r.add("", name)
+	}
+}
+
+// follow reads a chain from its head on: each of its names is a field of the one before.
+// behind is what follows the last: "(" where that is a method.
+func (r *Reader) follow(head, steps, behind string) {
+	if ignored[head] {
+		return
+	}
+	holder := r.holder[head]
+	all := step.FindAllStringSubmatch(steps, 8)
+	for i, match := range all {
+		name, last := match[1]+match[3], i == len(all)-1
+		switch {
+		case match[2] != "": // an element of a list
+			r.kind(r.fields[holder], "array")
+			continue
+		case last && behind == "(" || methods[name] != "":
+			if holder != "" {
+				r.kind(r.fields[holder], methods[name])
+			}
+			return
+		case ignored[name]:
+			return
+		}
+		if holder != "" {
+			r.kind(r.fields[holder], "object")
+		}
+		f := r.add(holder, name)
+		r.add("", name)
+		if f != nil && last && behind != "" && behind != "(" {
+			compare(f, behind)
+		}
+		holder = name
+	}
+}
+
+// compare notes what a field is compared with: the first value.
+func compare(f *Field, behind string) {
+	text := strings.Trim(strings.TrimLeft(behind, "!= \t\n"), `"'`)
+	if f.Literal == "" && f.Kind == "" && text != "" && len(text) <= maxLiteral && !numeric.MatchString(text) {
+		f.Literal = quoted(text)
+	}
+}
+
+var numeric = regexp.MustCompile(`^\d+$`)
+
+// add adds a field to an object; nil where there is no room, or the name is none.
+func (r *Reader) add(holder, name string) *Field {
+	if name == "" || len(name) > maxName || ignored[name] || methods[name] != "" || name == holder {
+		return nil
+	}
+	f := r.fields[name]
+	if f == nil {
+		if len(r.fields) >= maxFields {
+			return nil
+		}
+		f = &Field{}
+		r.fields[name] = f
+	}
+	if in := r.fields[holder]; in != nil && !slices.Contains(in.Within, name) && (holder == "" || len(in.Within) < maxWithin) {
+		in.Within = append(in.Within, name)
+	}
+	return f
+}
+
+// kind notes the type of a field. A list that objects are taken from stays one.
+func (r *Reader) kind(f *Field, kind string) {
+	switch {
+	case f == nil || kind == "":
+	case f.Kind == "" || kind == "array" && f.Kind == "object":
+		f.Kind, f.Literal = kind, literalOf(f, kind)
+	}
+}
+
+func literalOf(f *Field, kind string) string {
+	if kind == "string" {
+		return f.Literal
+	}
+	return ""
+}
+
+// Fields returns what was found; nil if nothing was.
+func (r *Reader) Fields() Fields {
+	if len(r.fields) < 2 {
+		return nil
+	}
+	found := Fields{}
+	for name, f := range r.fields {
+		found[name] = *f
+	}
+	return found
+}
+
+func quoted(text string) string {
+	literal, _ := json.Marshal(text) // never fails for a string
+	return string(literal)
+}
