@@ -62,6 +62,10 @@ type Report struct {
 	// risk is made of the findings.
 	// +optional
 	Risk Risk `json:"risk,omitzero"`
+	// exposure is what the server enables, declared or not; nil in reports of earlier
+	// versions, and where nothing was exercised.
+	// +optional
+	Exposure *Exposure `json:"exposure,omitempty"`
 	// runner is the program that made the audit.
 	Runner Component `json:"runner"`
 	// tracer is the program that watched the system calls.

@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // RiskLevel is the risk in a word.
 // +kubebuilder:validation:MaxLength=64
 type RiskLevel string
@@ -12,6 +14,31 @@ const (
 	RiskHigh     RiskLevel = "High"
 	RiskCritical RiskLevel = "Critical"
 )
+
+// RiskLevelOf is a score of 0 to 100 in a word.
+func RiskLevelOf(score int) RiskLevel {
+	switch {
+	case score >= 70:
+		return RiskCritical
+	case score >= 40:
+		return RiskHigh
+	case score >= 20:
+		return RiskMedium
+	case score > 0:
+		return RiskLow
+	}
+	return RiskNone
+}
+
+// RiskLevels lists all levels, the lowest first.
+var RiskLevels = []RiskLevel{RiskNone, RiskLow, RiskMedium, RiskHigh, RiskCritical}
+
+// AtMost reports whether a level is no higher than another. One that is missing, or that
+// this version does not know, is higher than all of them.
+func (l RiskLevel) AtMost(maximum RiskLevel) bool {
+	is, most := slices.Index(RiskLevels, l), slices.Index(RiskLevels, maximum)
+	return is >= 0 && is <= most
+}
 
 // Risk is how bad it could be, made of what was found, for people who have to
 // decide what to look at first. No verdict depends on it.

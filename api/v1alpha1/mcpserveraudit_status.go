@@ -9,11 +9,13 @@ import (
 // The caps of the status. Texts are capped in bytes of JSON by controllers/audit,
 // so that a status with every cap used has less than 82 KB.
 const (
-	MaxTopFindings = 20
-	MaxTools       = 256
-	MaxDriftItems  = 32
-	MaxHistory     = 10
-	MaxBecause     = 4
+	MaxTopFindings  = 20
+	MaxTools        = 256
+	MaxDriftItems   = 32
+	MaxHistory      = 10
+	MaxBecause      = 4
+	MaxExposed      = 12
+	MaxCombinations = 2
 )
 
 // MCPServerAuditStatus is the outcome of the last audit and the state of the
@@ -105,6 +107,11 @@ type MCPServerAuditStatus struct {
 	// +optional
 	Assurance *report.Assurance `json:"assurance,omitempty"`
 
+	// exposure is what the server enables whoever calls it to do, declared or not. No verdict
+	// depends on it.
+	// +optional
+	Exposure *ExposureSummary `json:"exposure,omitempty"`
+
 	// reportRef is the full report of the last audit; empty if it made none.
 	// +optional
 	ReportRef *ReportReference `json:"reportRef,omitempty"`
@@ -142,6 +149,26 @@ type MCPServerAuditStatus struct {
 	// runner made the last audit.
 	// +optional
 	Runner *Runner `json:"runner,omitempty"`
+}
+
+// ExposureSummary sums up what a server enables; the report has each of its capabilities.
+type ExposureSummary struct {
+	// score is 0 (it enables nothing) to 100.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	Score int32 `json:"score"`
+	// level is score in a word: None, Low, Medium, High or Critical.
+	Level report.RiskLevel `json:"level"`
+	// kinds that were seen, each with its furthest reach, the weightiest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=12
+	Kinds []report.Exposed `json:"kinds,omitempty"`
+	// combinations of kinds that are worse together: LethalTrifecta, SecretsAndEgress.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
+	Combinations []report.CombinationName `json:"combinations,omitempty"`
 }
 
 // Phase is the state in one word.

@@ -224,6 +224,7 @@ type SandboxResources struct {
 // +kubebuilder:printcolumn:name="Audited",type=date,JSONPath=`.status.lastAuditTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Assurance",type=string,priority=1,JSONPath=`.status.assurance.level`
+// +kubebuilder:printcolumn:name="Exposure",type=string,priority=1,JSONPath=`.status.exposure.level`
 // +kubebuilder:printcolumn:name="Called",type=integer,priority=1,JSONPath=`.status.coverage.tools.called`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.spec.server.url`
 // +kubebuilder:printcolumn:name="Next",type=string,priority=1,JSONPath=`.status.nextAuditTime`

@@ -33,6 +33,7 @@ const (
 	maxBecause        = 200
 	maxLevel          = 16
 	maxShare          = 32
+	maxKind           = 24
 )
 
 // record writes the outcome into the status. All that is about the audit before
@@ -53,7 +54,7 @@ func (s *session) record(rulesetDigest string) {
 	}
 	s.remember()
 	status.Findings, status.Coverage, status.Runner = nil, nil, nil
-	status.TopFindings, status.Tools, status.ReportRef = nil, nil, nil
+	status.TopFindings, status.Tools, status.ReportRef, status.Exposure = nil, nil, nil, nil
 	status.BehaviorDigest, status.RiskScore, status.RiskLevel = "", nil, ""
 	status.Assurance = assurance(s.outcome.Assurance)
 	if s.summary != nil {
@@ -66,6 +67,7 @@ func (s *session) record(rulesetDigest string) {
 	}
 	if s.report != nil {
 		status.Findings = counts(report.Count(s.report.Findings))
+		status.Exposure = exposure(s.report.Exposure)
 		status.TopFindings = topFindings(s.report.Findings)
 		status.Tools = tools(s.report.Manifest.Tools)
 		status.BehaviorDigest = v1alpha1.Digest(s.report.Behavior.Digest)
@@ -98,6 +100,24 @@ func assurance(of report.Assurance) *report.Assurance {
 	cut := report.Assurance{Level: level(of), Tools: excerpt.Line(of.Tools, maxShare)}
 	for _, why := range of.Because[:min(len(of.Because), v1alpha1.MaxBecause)] {
 		cut.Because = append(cut.Because, excerpt.Line(why, maxBecause))
+	}
+	return &cut
+}
+
+// exposure is nil for a report of an earlier version.
+func exposure(of *report.Exposure) *v1alpha1.ExposureSummary {
+	if of == nil {
+		return nil
+	}
+	cut := v1alpha1.ExposureSummary{Score: int32(of.Score), Level: report.RiskLevel(excerpt.Line(string(of.Level), maxLevel))}
+	kinds := of.Kinds()
+	for _, k := range kinds[:min(len(kinds), v1alpha1.MaxExposed)] {
+		cut.Kinds = append(cut.Kinds, report.Exposed{
+			Kind: report.ExposureKind(excerpt.Line(string(k.Kind), maxKind)), Reach: report.Reach(excerpt.Line(string(k.Reach), maxLevel)),
+		})
+	}
+	for _, c := range of.Combinations[:min(len(of.Combinations), v1alpha1.MaxCombinations)] {
+		cut.Combinations = append(cut.Combinations, report.CombinationName(excerpt.Line(string(c.Name), maxKind)))
 	}
 	return &cut
 }

@@ -28,6 +28,11 @@ func full(text string) *session {
 		Risk: report.Risk{Score: 100, Level: report.RiskLevel(text)}, RulesetDigest: text, Behavior: report.Behavior{Digest: digest},
 		Assurance: report.Assurance{Level: report.AssuranceLevel(text), Tools: text, Because: slices.Repeat([]string{text}, 20)},
 		Runner:    report.Component{Version: text}, Tracer: report.Component{Name: text, Version: text},
+		Exposure: &report.Exposure{Score: 100, Level: report.RiskLevel(text)},
+	}
+	for i := range 2 * v1alpha1.MaxExposed {
+		r.Exposure.Items = append(r.Exposure.Items, report.ExposureItem{Kind: report.ExposureKind(fmt.Sprint(i) + text), Reach: report.Reach(text)})
+		r.Exposure.Combinations = append(r.Exposure.Combinations, report.ExposureCombination{Name: report.CombinationName(text)})
 	}
 	before := report.Manifest{Digest: "sha256:" + strings.Repeat("e", 64)}
 	for i := range 600 {

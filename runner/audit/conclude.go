@@ -31,6 +31,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	manifest := first.result.Manifest.Report()
 	declared := readScope(plan, first)
 	covered, exercise := coverage(runs)
+	in := seenBy(plan, runs, declared, seen, leaks, now)
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
@@ -49,7 +50,8 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		Coverage:   covered,
 		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
-		Findings:   findings(plan, runs, declared, seen, leaks, now),
+		Findings:   rules.Judge(in),
+		Exposure:   exposed(plan, runs, in, exercise),
 	}
 	r.RulesetDigest = rules.Digest()
 	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope

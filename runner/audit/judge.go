@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// findings judges what was seen by the rules. The conversation is that of the run in which the server was exercised.
-func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) []report.Finding {
+// seenBy is what the rules judge by. The conversation is that of the run in which the server was exercised.
+func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) rules.Input {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{
 		Profile: seen, Leaks: leaks, Scope: declared, End: now,
@@ -30,7 +30,7 @@ func findings(plan Plan, runs []observation, declared scope.Scope, seen profile.
 	for _, f := range plan.Decoys.Files {
 		in.Decoys = append(in.Decoys, rules.Decoy{Path: f.Path, Routine: f.Routine})
 	}
-	return rules.Judge(in)
+	return in
 }
 
 // identity has the metadata services that no run asked for more than which machine this is.

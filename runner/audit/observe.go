@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/exposure"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
@@ -82,6 +83,8 @@ type observation struct {
 	caught   caught
 	// shown has what was caught, for the report.
 	shown []report.Capture
+	// sent has what was caught during calls.
+	sent []exposure.Sent
 }
 
 // launch is one start of the server and what it is to show. The zero value is that
@@ -195,7 +198,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.caught = <-catching
 	o.profile = builder.Build(o.result.Ledger)
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
-	o.shown = secrets.Shown(o.caught.captures, o.result.Ledger)
+	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.loaded = process.Opened(), made.paths, made.loaded
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()

@@ -49,6 +49,9 @@ func (c *Collector) Shown(captures []sinkhole.Capture, l ledger.Ledger) []report
 	return all
 }
 
+// Place returns the part of the session in which something was sent. Call it after Finish.
+func (c *Collector) Place(s sinkhole.Capture, l ledger.Ledger) ledger.Where { return c.placed(s, l) }
+
 // placed is the part of the session in which something was sent.
 func (c *Collector) placed(s sinkhole.Capture, l ledger.Ledger) ledger.Where {
 	transport := "tcp"

@@ -45,6 +45,7 @@ func Body(w io.Writer, r report.Report, colour bool) error {
 // since the baseline, and how much was exercised and seen.
 func Brief(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}
+	p.exposure(r)
 	for _, f := range r.Findings {
 		p.finding(f)
 	}
@@ -57,6 +58,7 @@ func Brief(w io.Writer, r report.Report, colour bool) error {
 }
 
 func (p *page) body(r report.Report) {
+	p.exposure(r)
 	for _, f := range r.Findings {
 		p.finding(f)
 	}

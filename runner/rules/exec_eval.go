@@ -26,12 +26,21 @@ type evaluated struct {
 	name, syntax *report.Output
 }
 
-func findEvaluated(in Input) []draft {
+func findEvaluated(in Input) (all []draft) {
+	in.eachEvaluated(func(e evaluated) {
+		if !in.evaluates(e.name.Capability) {
+			all = append(all, e.draft(in))
+		}
+	})
+	return all
+}
+
+// eachEvaluated calls found for each tool whose answers show that it evaluates code.
+func (in Input) eachEvaluated(found func(evaluated)) {
 	seen := map[report.Capability]*evaluated{}
-	var all []draft
 	for i := range in.Outputs {
 		o := &in.Outputs[i]
-		if o.Capability.Kind != report.CapabilityTool || o.Kind != report.OutputResult && o.Kind != report.OutputError || in.evaluates(o.Capability) {
+		if o.Capability.Kind != report.CapabilityTool || o.Kind != report.OutputResult && o.Kind != report.OutputError {
 			continue
 		}
 		e := seen[o.Capability]
@@ -40,10 +49,9 @@ func findEvaluated(in Input) []draft {
 			seen[o.Capability] = e
 		}
 		if !e.both() && e.addOutput(o) {
-			all = append(all, e.draft(in))
+			found(*e)
 		}
 	}
-	return all
 }
 
 func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // bounded are sentences that say where a server keeps to.
@@ -29,13 +30,11 @@ func findTraversals(in Input) []draft {
 		d.object = inputs.OutsideDir
 		did := subject(e) + " " + reached(e) + " " + clean(e.Path, 256) + `, where an argument with ".." led`
 		d.severity = report.SeverityHigh
-		for _, clause := range in.Scope.Covering(e.Capability).Files {
-			if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
-				d.message = sentence("%s; %s", did, whose(clause, e.Capability))
-				return true
-			}
+		if clause, ok := in.statedBound(e.Capability); ok {
+			d.message = sentence("%s; %s", did, whose(clause, e.Capability))
+			return true
 		}
-		if slices.ContainsFunc(in.Outputs, func(o report.Output) bool { return o.Kind == report.OutputRequest && o.Method == "roots/list" }) {
+		if in.AsksForRoots() {
 			d.message = sentence("%s; the server had asked for the client's roots, and it lies in none of them", did)
 			return true
 		}
@@ -47,6 +46,17 @@ func findTraversals(in Input) []draft {
 		d.message = sentence("%s; the server was started for %s", did, clean(strings.Join(roots, ", "), 256))
 		return true
 	}, profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete)
+}
+
+// statedBound finds the sentence in which a capability, or the server, says that it keeps to
+// some directory.
+func (in Input) statedBound(of report.Capability) (scope.Clause, bool) {
+	for _, clause := range in.Scope.Covering(of).Files {
+		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
+			return clause, true
+		}
+	}
+	return scope.Clause{}, false
 }
 
 // reached says what was done outside.

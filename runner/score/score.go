@@ -36,7 +36,7 @@ func Of(findings []report.Finding) report.Risk {
 		nothing *= 1 - w.brings
 	}
 	of := report.Risk{Score: points(1 - nothing)}
-	of.Level = level(of.Score)
+	of.Level = report.RiskLevelOf(of.Score)
 	if len(all) > 0 {
 		of.Parts = share(of.Score, all)
 	}
@@ -49,21 +49,6 @@ func points(p float64) int {
 		return 0
 	}
 	return min(100, max(1, int(math.Round(100*p))))
-}
-
-// level is the score in a word.
-func level(score int) report.RiskLevel {
-	switch {
-	case score >= 70:
-		return report.RiskCritical
-	case score >= 40:
-		return report.RiskHigh
-	case score >= 20:
-		return report.RiskMedium
-	case score > 0:
-		return report.RiskLow
-	}
-	return report.RiskNone
 }
 
 // risk is a kind of risk of the catalogue with its weight.

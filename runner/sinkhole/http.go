@@ -161,10 +161,19 @@ const dnsMessage = "application/dns-message"
 // The bodies of answers.
 const (
 	bodyJSON = `{"status":"ok","ok":true,"id":"1","data":[],"items":[],"results":[]}` + "\n"
-	bodyHTML = "<!DOCTYPE html>\n<html><head><title>OK</title></head><body><p>OK</p></body></html>\n"
+	bodyHTML = "<!DOCTYPE html>\n<html><head><title>OK</title></head><body><p>" + pageText + "</p></body></html>\n"
 	bodyXML  = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>ok</status></response>\n"
 	bodyText = "OK\n"
 )
+
+// pageText is what a page says: a sentence that servers do not say by themselves.
+const pageText = "This page is a placeholder."
+
+// Quoted reports whether a text, such as an answer of the server, has something in it that
+// only an answer of the sinkhole says.
+func Quoted(text string) bool {
+	return strings.Contains(text, pageText) || strings.Contains(text, moment)
+}
 
 // content is a body and its type.
 type content struct{ kind, body string }

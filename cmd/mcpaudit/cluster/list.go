@@ -107,7 +107,7 @@ func (l *listing) heads() []cell {
 		heads = append(plain("NAMESPACE"), heads...)
 	}
 	if l.output == "wide" {
-		heads = append(heads, plain("ASSURANCE", "CALLED", "DRIFT", "TRIGGER", "IMAGE", "URL")...)
+		heads = append(heads, plain("ASSURANCE", "EXPOSURE", "CALLED", "DRIFT", "TRIGGER", "IMAGE", "URL")...)
 	}
 	return heads
 }
@@ -126,7 +126,7 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 		row = append(plain(a.Namespace), row...)
 	}
 	if l.output == "wide" {
-		row = append(row, plain(string(assurance(a).Level), called(a), drifted(a.Status.Drift), trigger(a), cmp.Or(pinned(a), a.Spec.Server.Image), a.Spec.Server.URL)...)
+		row = append(row, plain(string(assurance(a).Level), exposed(a), called(a), drifted(a.Status.Drift), trigger(a), cmp.Or(pinned(a), a.Spec.Server.Image), a.Spec.Server.URL)...)
 	}
 	return row
 }
@@ -137,6 +137,14 @@ func assurance(a *v1alpha1.MCPServerAudit) report.Assurance {
 		return report.Assurance{}
 	}
 	return *a.Status.Assurance
+}
+
+// exposed is the level of what the server enables: "High".
+func exposed(a *v1alpha1.MCPServerAudit) string {
+	if a.Status.Exposure == nil {
+		return ""
+	}
+	return string(a.Status.Exposure.Level)
 }
 
 // called returns how many of the advertised tools were called: "3/4".

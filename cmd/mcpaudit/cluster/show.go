@@ -214,6 +214,7 @@ func (v *view) facts(s *session, w io.Writer) {
 	if f := a.Status.Findings; f != nil {
 		fact("Findings", counts(f).String())
 	}
+	fact("Exposure", v.exposure())
 	if rests := assurance(a); v.report == nil && rests.Level != "" { // else the coverage has it
 		fact("Assurance", fmt.Sprintf("%s, of %s", rests.Level, rests.Basis()))
 	}
@@ -232,6 +233,20 @@ func (v *view) facts(s *session, w io.Writer) {
 	case a.Status.Verdict != "":
 		fact("Report", "none: "+v.missing())
 	}
+}
+
+// exposure says what the server enables: "28 Medium: FileRead (Partial)"; empty where the
+// report has it, or there is nothing to say.
+func (v *view) exposure() string {
+	e := v.audit.Status.Exposure
+	if v.report != nil || e == nil || len(e.Kinds) == 0 {
+		return ""
+	}
+	var kinds []string
+	for _, k := range e.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	return fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", "))
 }
 
 // when returns the time of the last audit.

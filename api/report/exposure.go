@@ -1,0 +1,258 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ExposureKind is something that a capability can enable whoever calls it to do.
+// +kubebuilder:validation:MaxLength=64
+type ExposureKind string
+
+// The kinds.
+const (
+	// ExposesCommandExecution: it starts programs.
+	ExposesCommandExecution ExposureKind = "CommandExecution"
+	// ExposesCodeExecution: it evaluates code, itself or by an interpreter.
+	ExposesCodeExecution ExposureKind = "CodeExecution"
+	// ExposesFileRead: it reads files, or lists directories.
+	ExposesFileRead ExposureKind = "FileRead"
+	// ExposesFileWrite: it creates or changes files.
+	ExposesFileWrite ExposureKind = "FileWrite"
+	// ExposesFileDelete: it removes files.
+	ExposesFileDelete ExposureKind = "FileDelete"
+	// ExposesNetworkEgress: it connects to hosts.
+	ExposesNetworkEgress ExposureKind = "NetworkEgress"
+	// ExposesDatabaseQuery: it sends statements to a database, or queries one in a file.
+	ExposesDatabaseQuery ExposureKind = "DatabaseQuery"
+	// ExposesSecrets: secrets of its environment or of files come out of it.
+	ExposesSecrets ExposureKind = "Secrets"
+	// ExposesUntrustedContent: what others have written comes back in its answers.
+	ExposesUntrustedContent ExposureKind = "UntrustedContent"
+	// ExposesMessaging: it sends mail, or posts to a chat or a webhook.
+	ExposesMessaging ExposureKind = "Messaging"
+)
+
+// exposureWeights are how much of 100 each kind brings by itself where an argument decides
+// everything: docs/exposure.md has the reasons.
+var exposureWeights = map[ExposureKind]float64{
+	ExposesCommandExecution: 0.75, ExposesCodeExecution: 0.75, ExposesSecrets: 0.5, ExposesNetworkEgress: 0.5,
+	ExposesFileRead: 0.375, ExposesFileWrite: 0.375, ExposesFileDelete: 0.375, ExposesDatabaseQuery: 0.375, ExposesMessaging: 0.375,
+	ExposesUntrustedContent: 0.25,
+}
+
+// ExposureKinds lists all kinds, in the order in which they are shown.
+var ExposureKinds = []ExposureKind{
+	ExposesCommandExecution, ExposesCodeExecution, ExposesSecrets, ExposesNetworkEgress, ExposesFileWrite, ExposesFileDelete,
+	ExposesFileRead, ExposesDatabaseQuery, ExposesMessaging, ExposesUntrustedContent,
+}
+
+// Reach says how much of what a capability does its caller decides.
+// +kubebuilder:validation:MaxLength=64
+type Reach string
+
+// The reaches.
+const (
+	// ReachArbitrary: an argument decides all of it, and no bound was seen.
+	ReachArbitrary Reach = "Arbitrary"
+	// ReachPartial: an argument decides a part of it, such as a name below a directory of the
+	// server's. Whether it can be led out of the rest was not tested.
+	ReachPartial Reach = "Partial"
+	// ReachBounded: as Partial, and the rest held when it was attacked.
+	ReachBounded Reach = "Bounded"
+	// ReachFixed: no argument was seen to decide anything.
+	ReachFixed Reach = "Fixed"
+)
+
+// Reaches lists all reaches, the furthest first.
+var Reaches = []Reach{ReachArbitrary, ReachPartial, ReachBounded, ReachFixed}
+
+// reachShares are how much of its kind's weight a reach brings.
+var reachShares = map[Reach]float64{ReachArbitrary: 1, ReachPartial: 0.4, ReachBounded: 0.2, ReachFixed: 0.1}
+
+// AtLeast reports whether a reach is no shorter than another. One that this version does not
+// know is as far as any.
+func (r Reach) AtLeast(minimum Reach) bool {
+	return slices.Index(Reaches, r) <= slices.Index(Reaches, minimum) || !slices.Contains(Reaches, minimum)
+}
+
+// ExposureBasis says how an exposure is known.
+// +kubebuilder:validation:MaxLength=64
+type ExposureBasis string
+
+// The bases.
+const (
+	// BasisProven: it was seen.
+	BasisProven ExposureBasis = "Proven"
+	// BasisDeclared: the manifest says so, and it was not seen.
+	BasisDeclared ExposureBasis = "Declared"
+)
+
+// declaredShare is how much a declaration counts of what was seen.
+const declaredShare = 0.5
+
+// Exposure says what a server enables whoever calls it to do, declared or not. It is a
+// description of the server: no verdict depends on it.
+type Exposure struct {
+	// score is 0 (it enables nothing) to 100.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Format=int32
+	Score int `json:"score"`
+	// level is None, Low, Medium, High or Critical, by the thresholds of risk.
+	// +optional
+	Level RiskLevel `json:"level,omitempty"`
+	// items, the weightiest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Items []ExposureItem `json:"items,omitempty" cap:"256" shrink:"exposures" tally:"Dropped"`
+	// combinations are kinds that are worse together.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	Combinations []ExposureCombination `json:"combinations,omitempty" cap:"4"`
+	// dropped counts the items that the caps left out; the score counts them.
+	// +optional
+	// +kubebuilder:validation:Format=int64
+	Dropped int `json:"dropped,omitempty"`
+}
+
+// ExposureItem is one thing that one capability enables.
+type ExposureItem struct {
+	// capability that enables it.
+	Capability Capability `json:"capability"`
+	// kind is CommandExecution, CodeExecution, FileRead, FileWrite, FileDelete, NetworkEgress,
+	// DatabaseQuery, Secrets, UntrustedContent or Messaging.
+	Kind ExposureKind `json:"kind"`
+	// reach is Arbitrary (an argument decides), Partial (it decides a part, and the bound was
+	// not attacked), Bounded (the bound held when it was attacked) or Fixed.
+	Reach Reach `json:"reach"`
+	// argument that decides, by its path: "url", "options.paths[0]"; of several the first
+	// three.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Argument string `json:"argument,omitempty" cap:"256" redact:"secrets"`
+	// bound is what the argument does not decide: "below /data", "git", "api.example.com".
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Bound string `json:"bound,omitempty" cap:"256" redact:"secrets"`
+	// basis is Proven (it was seen) or Declared (the manifest says so).
+	Basis ExposureBasis `json:"basis"`
+	// evidence of what was seen, or the sentence that declares it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
+	Evidence []Evidence `json:"evidence,omitempty" cap:"2"`
+}
+
+// CombinationName names a combination of exposures.
+// +kubebuilder:validation:MaxLength=64
+type CombinationName string
+
+// The combinations.
+const (
+	// CombinationLethalTrifecta: untrusted content, private data and a way out, so that what
+	// somebody has written can have the model carry the data off.
+	CombinationLethalTrifecta CombinationName = "LethalTrifecta"
+	// CombinationSecretsAndEgress: secrets, and a connection to any host.
+	CombinationSecretsAndEgress CombinationName = "SecretsAndEgress"
+)
+
+// ExposureCombination is a set of exposures that is worse than each of them.
+type ExposureCombination struct {
+	// name is LethalTrifecta or SecretsAndEgress.
+	Name CombinationName `json:"name"`
+	// because says which capabilities bring it about.
+	// +kubebuilder:validation:MaxLength=512
+	Because string `json:"because" cap:"512" redact:"secrets"`
+}
+
+// Exposed is one kind of exposure with the furthest reach that any capability gives it.
+type Exposed struct {
+	// kind of exposure.
+	Kind ExposureKind `json:"kind"`
+	// reach is the furthest of any capability.
+	Reach Reach `json:"reach"`
+}
+
+// String is the form that people read: "CommandExecution (Arbitrary)".
+func (e Exposed) String() string { return fmt.Sprintf("%s (%s)", e.Kind, e.Reach) }
+
+// ExposureOf sums items up. One more never lowers the score, and their order makes no
+// difference.
+func ExposureOf(items []ExposureItem) Exposure {
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, func(a, b ExposureItem) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(slices.Index(ExposureKinds, a.Kind), slices.Index(ExposureKinds, b.Kind)),
+			strings.Compare(a.Capability.String(), b.Capability.String()))
+	})
+	nothing := 1.0
+	seen := map[ExposureKind]bool{}
+	for _, item := range items {
+		if !seen[item.Kind] { // the weightiest of its kind
+			seen[item.Kind] = true
+			nothing *= 1 - item.weight()
+		}
+	}
+	e := Exposure{Items: items, Combinations: combinations(items)}
+	if len(items) > 0 {
+		e.Score = max(1, int(math.Round(100*(1-nothing))))
+	}
+	e.Level = RiskLevelOf(e.Score)
+	return e
+}
+
+// weight is what an item brings alone, as a share of 100.
+func (i ExposureItem) weight() float64 {
+	weight, share := exposureWeights[i.Kind], reachShares[i.Reach]
+	if i.Basis == BasisDeclared {
+		share *= declaredShare
+	}
+	return weight * share
+}
+
+// Kinds are the kinds of exposure, each with the furthest reach that was seen of it, the
+// weightiest first. What is only declared is not among them.
+func (e Exposure) Kinds() []Exposed {
+	var all []Exposed
+	for _, item := range e.Items {
+		i := slices.IndexFunc(all, func(k Exposed) bool { return k.Kind == item.Kind })
+		switch {
+		case item.Basis == BasisDeclared:
+		case i < 0:
+			all = append(all, Exposed{item.Kind, item.Reach})
+		case item.Reach.AtLeast(all[i].Reach):
+			all[i].Reach = item.Reach
+		}
+	}
+	return all
+}
+
+// combinations finds which kinds of what was seen are worse together.
+func combinations(items []ExposureItem) (all []ExposureCombination) {
+	find := func(reach Reach, kinds ...ExposureKind) string {
+		for _, item := range items {
+			if item.Basis == BasisProven && item.Reach.AtLeast(reach) && slices.Contains(kinds, item.Kind) {
+				return item.Capability.String()
+			}
+		}
+		return ""
+	}
+	content := find(ReachFixed, ExposesUntrustedContent)
+	private := cmp.Or(find(ReachFixed, ExposesSecrets), find(ReachBounded, ExposesFileRead, ExposesDatabaseQuery))
+	out := cmp.Or(find(ReachArbitrary, ExposesNetworkEgress), find(ReachBounded, ExposesMessaging), find(ReachPartial, ExposesNetworkEgress))
+	if content != "" && private != "" && out != "" {
+		all = append(all, ExposureCombination{CombinationLethalTrifecta,
+			fmt.Sprintf("%s brings in what others have written, %s reads private data, and %s can send it out", Cut(content, 120), Cut(private, 120), Cut(out, 120))})
+	}
+	secrets, anywhere := find(ReachFixed, ExposesSecrets), find(ReachArbitrary, ExposesNetworkEgress)
+	if secrets != "" && anywhere != "" {
+		all = append(all, ExposureCombination{CombinationSecretsAndEgress,
+			fmt.Sprintf("%s gives secrets away, and %s connects to any host", Cut(secrets, 160), Cut(anywhere, 160))})
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+// Package exposure says what each tool, resource, resource template and prompt of a server
+// enables whoever calls it to do, by what was seen: an inventory of sinks, each with how much
+// of it an argument decides. It is pure, and a description, never a judgement: what a server
+// declares makes no difference to what was seen, and no verdict depends on it.
+//
+// The audit calls Of once, with what the rules judge by.
+package exposure
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// Seen is all that an exposure is made of.
+type Seen struct {
+	rules.Input
+	// Sent is what the sinkhole received.
+	Sent []Sent
+	// Dirs are the directories that the server's environment names.
+	Dirs []string
+	// Exercise has a row for each capability.
+	Exercise []report.CapabilityCoverage
+	// Untraced: nothing but answers was seen.
+	Untraced bool
+}
+
+// Sent is what came over a connection during a call.
+type Sent struct {
+	Capability report.Capability
+	// Protocol, Host and Request are those of sinkhole.Capture.
+	Protocol, Host, Request string
+	// Data is the beginning of what was sent, at most MaxSent bytes.
+	Data string
+	// Evidence of it.
+	Evidence report.Evidence
+}
+
+// MaxSent is how much of what was sent is looked at, in bytes.
+const MaxSent = 4 << 10
+
+// Of returns the exposure of a server.
+func Of(s Seen) report.Exposure {
+	s.Profile = s.Profile.Canonical(s.Search)
+	b := &builder{Seen: s, ours: s.Ours(), roots: s.Roots(), items: map[key]*item{}}
+	for _, e := range s.Profile.Effects {
+		if e.Capability.Kind == report.CapabilityServer || e.Phase != report.PhaseCall {
+			continue
+		}
+		switch e.Kind {
+		case profile.KindExec:
+			b.program(e)
+		case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete:
+			b.file(e)
+		case profile.KindConnect:
+			b.contact(e)
+		}
+	}
+	for _, sent := range s.Sent {
+		b.sent(sent)
+	}
+	b.evaluated()
+	b.secrets()
+	b.content()
+	b.declared()
+	return report.ExposureOf(b.all())
+}
+
+// key is what there is one item for.
+type key struct {
+	of   report.Capability
+	kind report.ExposureKind
+}
+
+// item is an ExposureItem in the making: what decides the furthest reach that was seen.
+type item struct {
+	reach             report.Reach
+	basis             report.ExposureBasis
+	arguments, bounds []string
+	evidence          []report.Evidence
+}
+
+type builder struct {
+	Seen
+	ours  func(name string) bool
+	roots []string
+	items map[key]*item
+	order []key
+}
+
+// maxNamed is how many arguments, and how many bounds, an item names; maxEvidence how many
+// entries of evidence it has.
+const (
+	maxNamed    = 3
+	maxEvidence = 2
+)
+
+// sighting is one thing that shows an exposure.
+type sighting struct {
+	reach           report.Reach
+	argument, bound string
+	evidence        report.Evidence
+}
+
+// note adds what was seen to the item of its capability and kind.
+func (b *builder) note(of report.Capability, kind report.ExposureKind, seen sighting) {
+	k := key{of, kind}
+	i := b.items[k]
+	if i == nil {
+		i = &item{reach: seen.reach, basis: report.BasisProven}
+		b.items[k], b.order = i, append(b.order, k)
+	}
+	switch {
+	case !seen.reach.AtLeast(i.reach):
+		return
+	case seen.reach != i.reach:
+		*i = item{reach: seen.reach, basis: report.BasisProven}
+	}
+	i.arguments, i.bounds = named(i.arguments, withoutIndex(seen.argument)), named(i.bounds, seen.bound)
+	if len(i.evidence) < maxEvidence {
+		i.evidence = append(i.evidence, seen.evidence)
+	}
+}
+
+// has returns the reach of an item; false if there is none.
+func (b *builder) has(of report.Capability, kind report.ExposureKind) (*item, bool) {
+	i, ok := b.items[key{of, kind}]
+	return i, ok
+}
+
+// named adds a name to a list that has few.
+func named(list []string, name string) []string {
+	if name == "" || len(list) >= maxNamed || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
+// index is the place of an element of a list: the elements of one are one argument.
+var index = regexp.MustCompile(`\[\d+\]`)
+
+func withoutIndex(field string) string { return index.ReplaceAllLiteralString(field, "[]") }
+
+// all returns the items in the order in which they were first seen.
+func (b *builder) all() []report.ExposureItem {
+	var all []report.ExposureItem
+	for _, k := range b.order {
+		i := b.items[k]
+		all = append(all, report.ExposureItem{
+			Capability: k.of, Kind: k.kind, Reach: i.reach, Basis: i.basis,
+			Argument: strings.Join(i.arguments, ", "), Bound: strings.Join(i.bounds, ", "), Evidence: i.evidence,
+		})
+	}
+	return all
+}
+
+// arguments are the values that a capability was called with.
+func (b *builder) arguments(of report.Capability) []rules.Argument { return b.Arguments[of] }
+
+// unsure reports whether something else may have done what was seen in a call: only an
+// argument of the call tells then that it was this one.
+func unsure(e profile.Effect) bool {
+	return e.AlternativeCause != (report.Capability{})
+}

@@ -1,0 +1,161 @@
+package exposure
+
+import (
+	"encoding/json"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// contact notes a connection to another machine, or the look-up of its name.
+func (b *builder) contact(e profile.Effect) {
+	host := leadsTo(e)
+	if host == "" {
+		return
+	}
+	seen := sighting{reach: report.ReachFixed, bound: host, evidence: e.Evidence()}
+	alone := e
+	alone.AlternativeCause = report.Capability{}
+	if a, ok := b.Explains(alone); ok {
+		seen.reach, seen.argument, seen.bound = report.ReachArbitrary, a.Field, ""
+	} else if unsure(e) || loopback(e.Address) {
+		return
+	}
+	b.note(e.Capability, report.ExposesNetworkEgress, seen)
+}
+
+// leadsTo is the host or address of a connection; "" for a socket of this machine, and for
+// what is no more than the beginning of a look-up.
+func leadsTo(e profile.Effect) string {
+	if e.Protocol == "unix" || e.Protocol == "netlink" || e.Address == "" || e.Port == places.PortDNS && e.Host == "" {
+		return ""
+	}
+	if e.Host != "" {
+		return e.Host
+	}
+	return e.Address
+}
+
+func loopback(address string) bool {
+	ip, err := netip.ParseAddr(address)
+	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
+}
+
+// statement is how a statement in SQL begins that is no part of opening a session.
+var statement = regexp.MustCompile(`(?i)\b(?:select\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\S+\s+as\s|create\s|alter\s|drop\s|explain\s)`)
+
+// sent notes what was said over a connection.
+func (b *builder) sent(s Sent) {
+	if s.Capability.Kind == report.CapabilityServer {
+		return
+	}
+	switch s.Protocol {
+	case "postgres", "mysql":
+		if statement.MatchString(s.Data) {
+			b.said(s, report.ExposesDatabaseQuery, s.Data, statement.MatchString)
+		}
+	case "smtp":
+		b.said(s, report.ExposesMessaging, recipients(s.Request+"\n"+s.Data), func(string) bool { return true })
+	case "http", "https":
+		if messengers.MatchString(s.Host) && !strings.HasPrefix(s.Request, "GET ") {
+			b.said(s, report.ExposesMessaging, s.Request+"\n"+s.Data, func(string) bool { return false })
+		}
+		if a, ok := b.within(s, s.Request); ok {
+			b.note(s.Capability, report.ExposesNetworkEgress, sighting{report.ReachPartial, a, s.Host, s.Evidence})
+		}
+	}
+}
+
+// recipients are the addresses that a mail goes to.
+func recipients(conversation string) string {
+	return strings.Join(recipient.FindAllString(conversation, maxRecipients), "\n")
+}
+
+var recipient = regexp.MustCompile(`(?i)RCPT TO:\s*<[^>\r\n]{1,320}>`)
+
+const maxRecipients = 64
+
+// messengers are hosts whose only, or usual, purpose is to bring a text to people.
+var messengers = regexp.MustCompile(`(?i)(?:^|\.)(?:hooks\.slack\.com|slack\.com|discord(?:app)?\.com|api\.telegram\.org|api\.twilio\.com|api\.sendgrid\.com|` +
+	`api\.mailgun\.net|api\.postmarkapp\.com|api\.resend\.com|api\.pushover\.net|ntfy\.sh|webhook\.office\.com|api\.line\.me)$`)
+
+// said notes what was said by how much of it an argument decides: all, where whole accepts
+// the value, or a part.
+func (b *builder) said(s Sent, kind report.ExposureKind, text string, whole func(value string) bool) {
+	seen := sighting{reach: report.ReachFixed, bound: s.Host, evidence: s.Evidence}
+	text = spaced(text)
+	for _, a := range b.arguments(s.Capability) {
+		value := spaced(a.Value)
+		switch {
+		case !distinctive(value) || !strings.Contains(text, value):
+		case whole(value):
+			seen.reach, seen.argument, seen.bound = report.ReachArbitrary, a.Field, ""
+		case seen.reach == report.ReachFixed:
+			seen.reach, seen.argument = report.ReachPartial, a.Field
+		}
+	}
+	b.note(s.Capability, kind, seen)
+}
+
+// within returns the argument whose value, with a mark of the audit, is in a text.
+func (b *builder) within(s Sent, text string) (field string, ok bool) {
+	for _, a := range b.arguments(s.Capability) {
+		if _, marked := inputs.Marked(a.Value); marked && strings.Contains(text, a.Value) {
+			return a.Field, true
+		}
+	}
+	return "", false
+}
+
+// secrets notes the planted secrets that came out: in answers, and over the network, unless
+// that is the service that they are for.
+func (b *builder) secrets() {
+	for _, l := range b.Leaks {
+		if l.Capability.Kind == report.CapabilityServer || l.Home || l.Channel != leak.Answer && !l.Channel.Network() {
+			continue
+		}
+		seen := sighting{reach: report.ReachFixed, bound: l.Decoy.Name, evidence: l.Evidence()}
+		if l.Decoy.Variable {
+			seen.bound = "$" + l.Decoy.Name
+		}
+		for _, a := range b.arguments(l.Capability) {
+			if reach, _ := b.names(a, l.Decoy.Name); reach != "" && !l.Decoy.Variable {
+				seen.reach, seen.argument = report.ReachPartial, a.Field
+			}
+		}
+		b.note(l.Capability, report.ExposesSecrets, seen)
+	}
+}
+
+// content notes the answers that hold what another machine had answered: as far as the
+// connection reaches, so does what comes in.
+func (b *builder) content() {
+	for _, o := range b.Outputs {
+		egress, ok := b.has(o.Capability, report.ExposesNetworkEgress)
+		if !ok || o.Kind != report.OutputResult || !sinkhole.Quoted(o.Text) {
+			continue
+		}
+		seen := sighting{reach: egress.reach, bound: strings.Join(egress.bounds, ", "), argument: strings.Join(egress.arguments, ", "),
+			evidence: report.Evidence{Time: report.At(b.End), Attribution: report.AttributionPhase, Detail: o.Method + " " + o.Arguments + ": " + o.Text}}
+		b.note(o.Capability, report.ExposesUntrustedContent, seen)
+	}
+}
+
+// argumentOf names the only argument of a call; "" where there are several.
+func argumentOf(arguments string) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &all) != nil || len(all) != 1 {
+		return ""
+	}
+	for name := range all {
+		return name
+	}
+	return ""
+}

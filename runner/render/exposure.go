@@ -1,0 +1,61 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// maxExposures is how many exposures the table shows; the JSON has all.
+const maxExposures = 12
+
+// exposure says what the server enables, and by which of its capabilities; nothing of a
+// server that enables nothing.
+func (p *page) exposure(r report.Report) {
+	if r.Exposure == nil || len(r.Exposure.Items) == 0 {
+		return
+	}
+	p.line("Exposure  %s", Escape(exposed(*r.Exposure, r.Verdict)))
+	for _, item := range r.Exposure.Items[:min(len(r.Exposure.Items), maxExposures)] {
+		p.line("%s%s: %s", indent, Escape(shorten(item.Capability.String(), 80)), Escape(enables(item)))
+	}
+	if more := len(r.Exposure.Items) + r.Exposure.Dropped - maxExposures; more > 0 {
+		p.line("%sand %d more", indent, more)
+	}
+	for _, c := range r.Exposure.Combinations {
+		p.line("%stogether: %s: %s", indent, Escape(words.Spell(string(c.Name))), Escape(c.Because))
+	}
+}
+
+// exposed is the exposure in one line: "62 High: network egress (Arbitrary), file read (Partial)".
+func exposed(e report.Exposure, verdict report.Verdict) string {
+	var kinds []string
+	for _, k := range e.Kinds() {
+		kinds = append(kinds, fmt.Sprintf("%s (%s)", family(string(k.Kind)), k.Reach))
+	}
+	if len(kinds) == 0 {
+		kinds = []string{"declared only"}
+	}
+	text := fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", "))
+	if verdict == report.VerdictInconclusive {
+		text += " (of what was seen)"
+	}
+	return text
+}
+
+// enables says what an item enables: "file read, Partial by path, below /data".
+func enables(item report.ExposureItem) string {
+	text := family(string(item.Kind)) + ", " + string(item.Reach)
+	if item.Argument != "" {
+		text += " by " + shorten(item.Argument, 120)
+	}
+	if item.Bound != "" {
+		text += ", " + shorten(item.Bound, 160)
+	}
+	if item.Basis == report.BasisDeclared {
+		text += " (declared, not seen)"
+	}
+	return text
+}

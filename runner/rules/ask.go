@@ -1,0 +1,56 @@
+package rules
+
+import (
+	"path"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// What follows is what runner/exposure asks: how the rules understand a program, a file and
+// a destination, so that both understand them in the same way.
+
+// Routine reports whether a program that was started is no doing of a capability: it is the
+// server's own code in another process, or one that language runtimes start by themselves.
+func (in Input) Routine(e profile.Effect) bool {
+	return inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.bundled(e)
+}
+
+// Runtime reports whether a program runs the code that its arguments name or hold.
+func Runtime(program string) bool { return runtimes.MatchString(path.Base(program)) }
+
+// ShellCommand returns the text that a shell was started with: sh -c TEXT.
+func ShellCommand(argv []string) string { return shellCommand(argv) }
+
+// Ours returns what tells whether a file is the server's own, the system's or a temporary one.
+func (in Input) Ours() func(name string) bool {
+	own := in.ownPaths()
+	return func(name string) bool { return own.owns(name) || own.temporary(name) || systemic(name) }
+}
+
+// Roots returns the directories on the command line that the server uses.
+func (in Input) Roots() []string { return in.roots() }
+
+// AsksForRoots reports whether the server has asked the client for its roots.
+func (in Input) AsksForRoots() bool {
+	return slices.ContainsFunc(in.Outputs, func(o report.Output) bool { return o.Kind == report.OutputRequest && o.Method == "roots/list" })
+}
+
+// StatedBound returns the sentence in which a capability, or the server, says that it keeps
+// to some directory; "" where neither does.
+func (in Input) StatedBound(of report.Capability) string {
+	clause, _ := in.statedBound(of)
+	return clause.Quote
+}
+
+// Destination returns where a connection led: the host's name, or the address.
+func Destination(e profile.Effect) string { return destinationHost(e) }
+
+// Evaluated returns two answers for each tool that evaluated a text of an argument as code,
+// whatever it says of itself: to a name that is not defined, and to a text that is no code.
+func (in Input) Evaluated() [][2]report.Output {
+	var all [][2]report.Output
+	in.eachEvaluated(func(e evaluated) { all = append(all, [2]report.Output{*e.name, *e.syntax}) })
+	return all
+}
