@@ -36,13 +36,11 @@ type Server struct {
 type registry struct {
 	install func(ctx context.Context, source, dir string) *exec.Cmd
 	command func(s Server, dir string) ([]string, error)
-	// env is the environment that the program needs, DIR being the directory.
-	env []string
 }
 
 var (
 	npmjs = registry{install: installNPM, command: commandNPM}
-	pypi  = registry{install: installPyPI, command: commandPyPI, env: []string{"PYTHONPATH=DIR"}}
+	pypi  = registry{install: installPyPI, command: commandPyPI}
 	gomod = registry{install: installGo, command: commandGo}
 )
 
@@ -89,7 +87,8 @@ func (s Server) Key() string {
 func (s Server) Install(ctx context.Context, dir string) (command, env []string, err error) {
 	dir = filepath.Join(dir, s.Key())
 	done := filepath.Join(dir, ".installed")
-	if _, err := os.Stat(done); err != nil {
+	command, err = s.registry.command(s, dir)
+	if _, missing := os.Stat(done); missing != nil || err != nil {
 		ctx, cancel := context.WithTimeout(ctx, installTimeout)
 		defer cancel()
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -102,12 +101,9 @@ func (s Server) Install(ctx context.Context, dir string) (command, env []string,
 		if err := os.WriteFile(done, nil, 0o644); err != nil {
 			return nil, nil, err
 		}
+		command, err = s.registry.command(s, dir)
 	}
-	command, err = s.registry.command(s, dir)
-	for _, variable := range s.registry.env {
-		env = append(env, strings.ReplaceAll(variable, "DIR", dir))
-	}
-	return append(command, s.Args...), append(env, s.Env...), err
+	return append(command, s.Args...), s.Env, err
 }
 
 func installNPM(ctx context.Context, source, dir string) *exec.Cmd {
@@ -144,12 +140,12 @@ func commandNPM(s Server, dir string) ([]string, error) {
 	return nil, fmt.Errorf("the package has no program %s", s.program)
 }
 
-// python is Debian's, which a sandbox's file system has in any case.
-const python = "/usr/bin/python3"
-
+// installPyPI makes a virtual environment, as those who run such servers do: a variable
+// that names the modules would make each audit Inconclusive (CodeLoaded).
 func installPyPI(ctx context.Context, source, dir string) *exec.Cmd {
-	return exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--root-user-action", "ignore", "--only-binary", ":all:", "--target", dir, source)
+	const script = `/usr/bin/python3 -m venv --without-pip "$1/venv" && /usr/bin/python3 -m pip --python "$1/venv/bin/python" install --quiet \
+		--disable-pip-version-check --root-user-action ignore --only-binary :all: "$2"`
+	return exec.CommandContext(ctx, "sh", "-c", script, "install", dir, source)
 }
 
 // commandPyPI is the script that pip made of the package's entry point.
@@ -158,9 +154,9 @@ func commandPyPI(s Server, dir string) ([]string, error) {
 	if program == "" {
 		program = s.Name()
 	}
-	script := filepath.Join(dir, "bin", program)
+	script := filepath.Join(dir, "venv", "bin", program)
 	_, err := os.Stat(script)
-	return []string{python, script}, err
+	return []string{filepath.Join(dir, "venv", "bin", "python"), script}, err
 }
 
 func installGo(ctx context.Context, source, dir string) *exec.Cmd {
