@@ -199,7 +199,7 @@ func (t *conversation) json(r *http.Request, sent []byte) string {
 		kind = append(kind, text)
 		a.document = func() any { return answerGraphQL(query, a.url) }
 	} else if document(r, sent) != nil {
-		a.document = func() any { return document(r, sent) }
+		a.document, a.known = func() any { return document(r, sent) }, true
 	}
 	s := t.server.answers.shape(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
 	a.reads = s.reads

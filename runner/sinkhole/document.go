@@ -37,7 +37,9 @@ type asked struct {
 	url      string
 	sent     []byte
 	document func() any
-	reads    sources.Fields
+	// known: no other form would be that of the service.
+	known bool
+	reads sources.Fields
 }
 
 // reply is an answer of a form, with the fields that the caller is known to read.
@@ -47,7 +49,7 @@ func (a asked) reply(form int, known []field) any {
 	}
 	var document any
 	switch {
-	case form == formObject && a.document != nil:
+	case a.known, form == formObject && a.document != nil:
 		document = a.document()
 	case form == formList:
 		document = []any{}

@@ -94,37 +94,6 @@ func clickHouse(r *http.Request, sent []byte) any {
 	return map[string]any{"meta": []any{}, "data": []any{}, "rows": 0, "statistics": map[string]any{"elapsed": 0, "rows_read": 0, "bytes_read": 0}}
 }
 
-// The paths of Kubernetes' API (its "API Concepts"): of a group's resources, and of one.
-var (
-	groupVersion = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/?$`)
-	resources    = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/(?:namespaces/[^/]+/)?[a-z]+$`)
-)
-
-// kubernetes is a cluster without objects.
-func kubernetes(r *http.Request, _ []byte) any {
-	client := strings.Contains(r.Header.Get("Accept"), "k8s.io") || strings.Contains(strings.ToLower(r.UserAgent()), "kube") ||
-		strings.HasSuffix(r.Host, ":6443") || strings.HasPrefix(r.Host, "kubernetes")
-	version, list := groupVersion.FindStringSubmatch(r.URL.Path), resources.FindStringSubmatch(r.URL.Path)
-	switch {
-	case !client:
-		return nil
-	case r.URL.Path == "/version":
-		return map[string]any{"major": "1", "minor": "30", "gitVersion": "v1.30.0", "platform": "linux/amd64"}
-	case r.URL.Path == "/api":
-		return map[string]any{"kind": "APIVersions", "versions": []string{"v1"}}
-	case r.URL.Path == "/apis":
-		return map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{}}
-	case version != nil:
-		return map[string]any{"kind": "APIResourceList", "groupVersion": version[1] + version[2], "resources": []any{}}
-	case list != nil && r.Method == http.MethodGet:
-		return map[string]any{
-			"kind": "List", "apiVersion": list[1] + list[2], "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{},
-		}
-	default:
-		return nil
-	}
-}
-
 // dockerPaths are those of the Docker Engine's API whose answers are lists, or say what
 // it is.
 var dockerPaths = regexp.MustCompile(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)
