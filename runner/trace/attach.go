@@ -15,13 +15,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attachTimeout is how long the tracer may take to seize every thread.
-const attachTimeout = 20 * time.Second
+const (
+	// attachTimeout is how long the tracer may take to seize every thread.
+	attachTimeout = 10 * time.Second
+	// attempts is how often that is tried: strace lists the threads once, and misses one
+	// that another begins before it is seized itself.
+	attempts = 3
+)
+
+// errUnseized says that the tracer runs and has not seized every thread in its time.
+var errUnseized = errors.New("the tracer did not get hold of every thread in time")
 
 // Attach starts the tracer on a process that is waiting for it, and returns when
 // every thread of that process is traced. It returns ErrUnavailable, wrapped
 // in what to do about it, when the tracer is refused.
 func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
+	return attach(ctx, pid, cfg, seizure{attachTimeout, seized})
+}
+
+// seizure says how long the tracer has, and whether it has every thread of a process.
+type seizure struct {
+	within time.Duration
+	done   func(pid, tracer int) (bool, error)
+}
+
+func attach(ctx context.Context, pid int, cfg Config, all seizure) (s *Session, err error) {
+	for range attempts {
+		if s, err = attachOnce(ctx, pid, cfg, all); !errors.Is(err, errUnseized) || ctx.Err() != nil {
+			return s, err
+		}
+	}
+	return s, err
+}
+
+func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session, error) {
 	said := &head{limit: 4096}
 	args := cfg.attaching(pid)
 	// Not CommandContext: that would kill strace, which then leaves its tracees
@@ -42,11 +69,12 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	s.root, s.owner = pid, owner(pid)
 	s.terminate = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it detaches
 	go s.wait(cmd)
-	if err := s.await(ctx, pid, cmd.Process.Pid); err != nil {
+	if err := s.await(ctx, pid, cmd.Process.Pid, all); err != nil {
 		s.Stop()
 		<-s.ended
 		_ = s.file.Close()
-		if text := said.String(); text != "" {
+		// What it says when it is told to let go does not count.
+		if text := said.String(); errors.Is(err, ErrUnavailable) && text != "" {
 			return nil, Unavailable(text)
 		}
 		return nil, err
@@ -97,13 +125,13 @@ func Halted(pid int) bool {
 }
 
 // await polls until every thread is traced by our tracer.
-func (s *Session) await(ctx context.Context, pid, tracer int) error {
-	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+func (s *Session) await(ctx context.Context, pid, tracer int, all seizure) error {
+	ctx, cancel := context.WithTimeout(ctx, all.within)
 	defer cancel()
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		switch traced, err := seized(pid, tracer); {
+		switch traced, err := all.done(pid, tracer); {
 		case err != nil:
 			return fmt.Errorf("attach to process %d: %w", pid, err)
 		case traced:
@@ -113,7 +141,7 @@ func (s *Session) await(ctx context.Context, pid, tracer int) error {
 		case <-s.ended:
 			return Unavailable("the tracer ended at once")
 		case <-ctx.Done():
-			return fmt.Errorf("attach to process %d: %w", pid, ctx.Err())
+			return fmt.Errorf("attach to process %d: %w (%w)", pid, errUnseized, context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}
