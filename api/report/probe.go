@@ -65,7 +65,7 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock, StandIns or Refused.
+	// for is Exercise, Restart, Identity, Clock, Day, StandIns or Refused.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
@@ -108,6 +108,8 @@ const (
 const (
 	// LaunchExercise: everything is exercised.
 	LaunchExercise Moment = "Exercise"
+	// LaunchDay: a day goes by in seconds.
+	LaunchDay Moment = "Day"
 	// LaunchStandIns: programs that were missing have a stand-in.
 	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.

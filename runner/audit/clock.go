@@ -65,9 +65,9 @@ func (p *programs) interpreters(launcher Launcher, code *profile.Code) {
 
 var errNoClock = errors.New("the clock cannot be set where the server runs")
 
-// shift fills in how the clock is set forward for the programs that the server was
-// made of in the run that exercised it, or why it cannot be.
-func shift(how launch, clock Clock, runs []observation) launch {
+// shift fills in how the clock is set, by the variables that tell the library, for the
+// programs that the server was made of in the run that exercised it, or why it cannot be.
+func shift(how launch, clock Clock, runs []observation, tell func(library string) []string) launch {
 	how.impossible = errNoClock
 	if clock == nil {
 		return how
@@ -89,13 +89,14 @@ func shift(how launch, clock Clock, runs []observation) launch {
 		how.impossible = errors.New(how.unaffected)
 		return how
 	}
-	how.impossible, how.library, how.env = nil, library, faketime.Env(library)
+	how.impossible, how.library, how.env = nil, library, tell(library)
 	return how
 }
 
 // clock returns why it was not seen what the server does at a later date.
 func (c *collection) clock(o observation) {
-	if o.how.moment != report.MomentClock {
+	when := map[report.Moment]string{report.MomentClock: "at a later date", report.LaunchDay: "as a day goes by"}[o.how.moment]
+	if when == "" {
 		return
 	}
 	who, why := "the server was", ""
@@ -110,6 +111,6 @@ func (c *collection) clock(o observation) {
 		who, why = "parts of the server were", o.how.unaffected
 	}
 	if why != "" {
-		c.add("ClockNotShifted", 1, who+" not seen at a later date: "+why)
+		c.add("ClockNotShifted", 1, who+" not seen "+when+": "+why)
 	}
 }

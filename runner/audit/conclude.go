@@ -124,9 +124,11 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 }
 
 // repeatable are the runs that every audit makes of a server: there may be no time for those
-// in which connections are refused, or programs have stand-ins.
+// in which connections are refused, a day goes by, or programs have stand-ins.
 func repeatable(runs []observation) []observation {
-	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse || o.how.moment == report.LaunchStandIns })
+	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool {
+		return slices.Contains([]report.Moment{report.LaunchRefused, report.LaunchDay, report.LaunchStandIns}, o.how.moment)
+	})
 }
 
 // launches counts the runs in which the server was started.

@@ -42,7 +42,11 @@ func (p Plan) registered() (given []decoy.Var) {
 func (p Plan) asked(o observation) []decoy.Var {
 	given := slices.Clone(o.how.asked)
 	for _, text := range o.refusals() {
-		for _, name := range variablesIn(text) {
+		names := variablesIn(text)
+		if o.result.Listed && !meansVariables(text, names) {
+			continue
+		}
+		for _, name := range names {
 			prefix := prefixOf(name, text)
 			i := slices.IndexFunc(given, func(v decoy.Var) bool { return v.Name == name })
 			switch {
@@ -88,7 +92,8 @@ var (
 	// constant is a name as most variables have it.
 	constant = regexp.MustCompile(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
 	// explicit is a name that a runtime or a person calls that of a variable.
-	explicit = regexp.MustCompile(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
+	explicit    = regexp.MustCompile(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
+	environment = regexp.MustCompile(`(?i)\benv(?:ironment)?\b`)
 	// field is that of a class of settings, as pydantic reports it; pydantic-settings reads
 	// it from a variable of that name in any case.
 	field = regexp.MustCompile(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
@@ -120,6 +125,12 @@ func variablesIn(text string) (names []string) {
 		}
 	}
 	return names
+}
+
+// meansVariables reports whether a text speaks of the environment. A server that runs may
+// have other names in capital letters, such as those of arguments.
+func meansVariables(text string, names []string) bool {
+	return slices.ContainsFunc(names, decoy.Secret) || environment.MatchString(text)
 }
 
 // prefixOf is how a text says that the value of a variable has to begin; "" if it does not.

@@ -75,6 +75,12 @@ func TestRefusingToolsGetVariables(t *testing.T) {
 	if how = unmissed(how, Plan{}, nil, []observation{first}); how.impossible != nil || strings.Join(namesOf(how.asked), " ") != "ACME_API_KEY" {
 		t.Errorf("%+v", how)
 	}
+	other := watched(func(o *observation) {
+		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "REPO_PATH is required"}}
+	})
+	if len((Plan{}).asked(other)) > 0 {
+		t.Error("the name of an argument is taken for that of a variable")
+	}
 	how.moment = report.LaunchStandIns
 	second := watched(func(o *observation) {
 		o.how, o.result.Outputs = how, []report.Output{{Kind: report.OutputError, Text: "ACME_API_KEY must begin with 'ak-'"}}

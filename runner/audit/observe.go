@@ -114,6 +114,8 @@ type launch struct {
 	calls int
 	// skip are the tools that are not called.
 	skip []string
+	// wait is how long nothing is asked between the lists and the calls.
+	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
 	// standIns are programs that a stand-in answers for.
@@ -290,6 +292,7 @@ func (p Plan) options(how launch) probe.Options {
 	}
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
+		options.Wait = how.wait
 	}
 	if how.listOnly || how.once {
 		// What it does when it is left alone, the first launch has shown.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // After the run in which it is exercised, a server is started again, as the table
@@ -32,6 +33,8 @@ const (
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
 	onceTimeout = 2 * time.Second
+	// day is how long a day takes where it goes by fast, with an hour to spare.
+	day = 3 * time.Second
 	// mostOptional bounds a launch that no audit needs: where every connection is refused,
 	// a server may try again for as long as it likes.
 	mostOptional = 30 * time.Second
@@ -70,9 +73,18 @@ var afterwards = []extra{
 		change: func(_ Plan, how *launch, runs []observation) {
 			how.listOnly, how.once, how.given = false, true, exercised(runs).result.Accepted
 		},
-		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch { return shift(how, clock, runs) }},
+		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
+			return shift(how, clock, runs, faketime.Env)
+		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
+	{moment: report.LaunchDay, how: "with a day going by in seconds", most: mostOptional,
+		change: func(_ Plan, how *launch, runs []observation) {
+			how.listOnly, how.once, how.given, how.wait = false, true, exercised(runs).result.Accepted, day
+		},
+		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
+			return shift(how, clock, runs, faketime.FastEnv)
+		}},
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},

@@ -37,10 +37,13 @@ var contents = []content{
 // secretName is how the name of a variable ends that holds a secret.
 var secretName = ending(`\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|PWD|CREDENTIALS?|COOKIE|AUTH|JWT)`)
 
+// Secret reports whether a variable's name ends as those do that hold a secret.
+func Secret(name string) bool { return secretName.MatchString(name) }
+
 // Configures reports whether a variable's name ends as those do that hold a secret, or
 // say where a service is and who uses it.
 func Configures(name string) bool {
-	return secretName.MatchString(name) || slices.ContainsFunc(contents, func(s content) bool { return s.name.MatchString(name) })
+	return Secret(name) || slices.ContainsFunc(contents, func(s content) bool { return s.name.MatchString(name) })
 }
 
 // Asked makes the variable of a server that asks for it by name: a decoy of the shape that
@@ -50,7 +53,7 @@ func Asked(name, prefix string) Var {
 	service := Service(name)
 	v := Var{Name: name, Asked: true}
 	for _, s := range contents {
-		if prefix == "" && !secretName.MatchString(name) && s.name.MatchString(name) {
+		if prefix == "" && !Secret(name) && s.name.MatchString(name) {
 			v.Hosts = s.hosts
 			v.Value, v.Secrets = fill(strings.ReplaceAll(s.value, "{service}", service))
 			return v
