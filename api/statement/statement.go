@@ -76,6 +76,9 @@ type Predicate struct {
 	// Assurance is how much of the server the verdict rests on; nil in statements of earlier
 	// versions, which is less than any that somebody asks for.
 	Assurance *report.Assurance `json:"assurance,omitempty"`
+	// Exposure is what the server enables; nil in statements of earlier versions, which says
+	// nothing about it.
+	Exposure *Exposure `json:"exposure,omitempty"`
 
 	Runner  report.Component `json:"runner"`
 	Tracer  report.Component `json:"tracer"`
@@ -90,6 +93,15 @@ type Predicate struct {
 
 	StartedOn  time.Time `json:"startedOn"`
 	FinishedOn time.Time `json:"finishedOn"`
+}
+
+// Exposure sums up report.Exposure.
+type Exposure struct {
+	Score int              `json:"score"`
+	Level report.RiskLevel `json:"level"`
+	// Kinds that were seen, each with its furthest reach; empty for a server that enables nothing.
+	Kinds        []report.Exposed         `json:"kinds"`
+	Combinations []report.CombinationName `json:"combinations,omitempty"`
 }
 
 // Server says what was run in the image.
@@ -172,10 +184,22 @@ func New(r report.Report, of Image) (Statement, error) {
 	if r.Assurance.Level != "" {
 		s.Predicate.Assurance = &r.Assurance
 	}
+	s.Predicate.Exposure = exposure(r.Exposure)
 	for _, digest := range slices.Compact(of.Digests) {
 		s.Subject = append(s.Subject, Subject{Repository(of.Reference), map[string]string{"sha256": strings.TrimPrefix(digest, "sha256:")}})
 	}
 	return s, s.check()
+}
+
+func exposure(of *report.Exposure) *Exposure {
+	if of == nil {
+		return nil
+	}
+	e := &Exposure{Score: of.Score, Level: of.Level, Kinds: append([]report.Exposed{}, of.Kinds()...)}
+	for _, c := range of.Combinations {
+		e.Combinations = append(e.Combinations, c.Name)
+	}
+	return e
 }
 
 // scopeDigest is over the JSON of a scope; empty for none.

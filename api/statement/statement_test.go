@@ -316,3 +316,22 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+func TestExposure(t *testing.T) {
+	image := statement.Image{Audited: statement.Audited{KnownBy: statement.KnownByClaim}, Digests: []string{digest}}
+	s, err := statement.New(aReport(), image)
+	if err != nil || s.Predicate.Exposure != nil {
+		t.Errorf("without one: %+v, %v", s.Predicate.Exposure, err)
+	}
+	s, err = statement.New(aReport(func(r *report.Report) {
+		e := report.ExposureOf([]report.ExposureItem{{Kind: report.ExposesCommandExecution, Reach: report.ReachArbitrary, Basis: report.BasisProven}})
+		r.Exposure = &e
+	}), image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(s.Predicate.Exposure)
+	if want := `{"score":75,"level":"Critical","kinds":[{"kind":"CommandExecution","reach":"Arbitrary"}]}`; err != nil || string(encoded) != want {
+		t.Errorf("%s, %v, want %s", encoded, err, want)
+	}
+}

@@ -132,6 +132,17 @@ func assuranceOf(rests *report.Assurance) string {
 	return strings.Join(append([]string{fmt.Sprintf("%s, of %s", rests.Level, rests.Basis())}, rests.Because...), "; ")
 }
 
+func exposureOf(e *statement.Exposure) string {
+	if e == nil {
+		return "not recorded"
+	}
+	var kinds []string
+	for _, k := range e.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", ")), ": ")
+}
+
 // printStatement prints a statement for people.
 func printStatement(w io.Writer, s statement.Statement, compared bool) error {
 	p := s.Predicate
@@ -150,7 +161,7 @@ func printStatement(w io.Writer, s statement.Statement, compared bool) error {
 		threshold = string(p.FailOn) + " and above fail"
 	}
 	lines := [][2]string{
-		{"verdict", verdictOf(p)}, {"assurance", assuranceOf(p.Assurance)}, {"findings", p.Findings.String() + "; " + threshold},
+		{"verdict", verdictOf(p)}, {"assurance", assuranceOf(p.Assurance)}, {"exposure", exposureOf(p.Exposure)}, {"findings", p.Findings.String() + "; " + threshold},
 		{"command", fmt.Sprintf("%q", p.Server.Command)}, {"manifest", p.ManifestDigest}, {"rules", p.RulesetDigest},
 		{"tracer", p.Tracer.Name + " " + p.Tracer.Version}, {"audited", p.FinishedOn.UTC().Format(time.RFC3339)},
 	}

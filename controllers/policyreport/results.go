@@ -125,6 +125,9 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 	if rests := status.Assurance; rests != nil {
 		properties["assurance"], properties["tools"] = string(rests.Level), rests.Tools
 	}
+	if e := status.Exposure; e != nil {
+		properties["exposure"] = exposure(e)
+	}
 	if counts := status.Findings; counts != nil {
 		all := report.Counts{
 			Critical: int(counts.Critical), High: int(counts.High), Medium: int(counts.Medium), Low: int(counts.Low), Info: int(counts.Info),
@@ -136,6 +139,15 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 		}
 	}
 	return finish(line)
+}
+
+// exposure is what the server enables, in one line: "28 Medium: FileRead (Partial)".
+func exposure(e *v1alpha1.ExposureSummary) string {
+	var kinds []string
+	for _, k := range e.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", ")), ": ")
 }
 
 // worst is the severity of the worst finding; high where a manifest that changed is

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // maxExposures is how many exposures the table shows; the JSON has all.
@@ -25,7 +24,7 @@ func (p *page) exposure(r report.Report) {
 		p.line("%sand %d more", indent, more)
 	}
 	for _, c := range r.Exposure.Combinations {
-		p.line("%stogether: %s: %s", indent, Escape(words.Spell(string(c.Name))), Escape(c.Because))
+		p.line("%stogether, %s: %s", indent, Escape(family(string(c.Name))), Escape(c.Because))
 	}
 }
 
@@ -58,4 +57,41 @@ func enables(item report.ExposureItem) string {
 		text += " (declared, not seen)"
 	}
 	return text
+}
+
+// exposure says what the server enables.
+func (m *markdown) exposure(r report.Report) {
+	if r.Exposure == nil || len(r.Exposure.Items) == 0 {
+		return
+	}
+	m.section("What it enables")
+	m.line("%s: this is a description, and fails nothing.", prose(brief(exposed(*r.Exposure, r.Verdict), 400)))
+	m.line("")
+	for _, item := range r.Exposure.Items[:min(len(r.Exposure.Items), maxExposures)] {
+		m.line("* %s: %s", code(brief(item.Capability.String(), 80)), prose(brief(enables(item), 300)))
+	}
+	if more := len(r.Exposure.Items) + r.Exposure.Dropped - maxExposures; more > 0 {
+		m.line("* and %d more", more)
+	}
+	for _, c := range r.Exposure.Combinations {
+		m.line("* together, %s: %s", prose(family(string(c.Name))), prose(brief(c.Because, 400)))
+	}
+}
+
+// exposures are the results that say what the server enables, as notes: without what no
+// argument decides, and what is only declared.
+func (s *sarifSource) exposures(book *ruleBook) (all []sarifResult) {
+	if s.report.Exposure == nil {
+		return nil
+	}
+	for _, item := range s.report.Exposure.Items {
+		if item.Basis != report.BasisProven || !item.Reach.AtLeast(report.ReachBounded) {
+			continue
+		}
+		text := fmt.Sprintf("%s enables %s", item.Capability, enables(item))
+		made := s.result(ruleExposure, book.index(ruleExposure, exposureRule), "note", text, item.Capability, string(item.Kind))
+		made.CodeFlows = s.evidence(report.Finding{Capability: item.Capability, Evidence: item.Evidence})
+		all = append(all, made)
+	}
+	return all
 }

@@ -21,6 +21,7 @@ func Markdown(w io.Writer, r report.Report) error {
 	m := &markdown{}
 	m.verdict(r)
 	m.findings(r)
+	m.exposure(r)
 	m.baseline(r.Baseline)
 	m.drifts(r.Drifts)
 	m.notSeen(r)

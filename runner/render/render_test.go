@@ -16,6 +16,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/golden"
 )
 
+// enabling is the exposure of a tool that fetches what it is told to.
+func enabling(tool report.Capability, at time.Time) *report.Exposure {
+	seen := []report.Evidence{{Time: report.At(at), PID: 7, Syscall: "connect", Detail: "connect(3, 28.0.0.1) = 0", Attribution: report.AttributionInFlight}}
+	e := report.ExposureOf([]report.ExposureItem{
+		{Capability: tool, Kind: report.ExposesNetworkEgress, Reach: report.ReachArbitrary, Argument: "url", Basis: report.BasisProven, Evidence: seen},
+		{Capability: tool, Kind: report.ExposesFileRead, Reach: report.ReachPartial, Argument: "path", Bound: "below /data (command line)", Basis: report.BasisProven},
+		{Capability: tool, Kind: report.ExposesSecrets, Reach: report.ReachFixed, Bound: "$API_KEY", Basis: report.BasisProven},
+		{Capability: tool, Kind: report.ExposesCommandExecution, Reach: report.ReachPartial, Basis: report.BasisDeclared},
+	})
+	return &e
+}
+
 func fail() report.Report {
 	tool := report.Capability{Kind: report.CapabilityTool, Name: "format_note"}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89000, time.UTC)
@@ -24,6 +36,7 @@ func fail() report.Report {
 		Verdict: report.VerdictFail, Reason: report.ReasonFindingsAboveThreshold,
 		Message: "1 finding at or above High", FailOn: report.SeverityHigh, Tracer: report.Component{Name: "strace", Version: "6.1"},
 		ManifestDigest: "sha256:00",
+		Exposure:       enabling(tool, at),
 		Risk: report.Risk{Score: 46, Level: report.RiskHigh, Parts: []report.RiskPart{
 			{Family: "NetworkOutbound", Points: 45}, {Family: "FileRead", Points: 1}, {Family: "ProtocolViolation"},
 		}},

@@ -27,7 +27,7 @@ func sarifResults(r report.Report, book *ruleBook) []sarifResult {
 	for _, f := range r.Findings {
 		all = append(all, s.finding(f, book))
 	}
-	return all
+	return append(all, s.exposures(book)...)
 }
 
 // sarifSource holds what the results of one report have in common.

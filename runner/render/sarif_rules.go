@@ -15,6 +15,7 @@ import (
 const (
 	ruleInconclusive = "MCPA-INCONCLUSIVE"
 	ruleFailed       = "MCPA-FAILED"
+	ruleExposure     = "MCPA-EXPOSURE"
 )
 
 // maxRuleText is how long GitHub lets a description of a rule be, in characters.
@@ -128,6 +129,11 @@ func inconclusiveRule() sarifRule {
 func failedRule() sarifRule {
 	text := "The audit failed, and no finding of the report says why: the message does. A manifest that is not the pinned one is such a reason."
 	return ruleOf(ruleFailed, "Audit failed", text, report.SeverityHigh, sarifText{Text: text}, homePage+"/blob/main/docs/drift.md")
+}
+
+func exposureRule() sarifRule {
+	text := "The server enables whoever calls it to do this, and an argument decides how far. It is a description and no finding, whether the server declares it or not."
+	return ruleOf(ruleExposure, "What the server enables", text, report.SeverityInfo, sarifText{Text: text}, homePage+"/blob/main/docs/exposure.md")
 }
 
 // pascal is "UndeclaredNetworkEgress" for "Undeclared network egress": the name of a

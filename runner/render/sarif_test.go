@@ -127,7 +127,8 @@ func TestSARIFSuppressions(t *testing.T) {
 		}
 		got = append(got, r.RuleID+" "+r.Level+" "+state)
 	}
-	want := []string{"MCPA-EGRESS-001 error none", "MCPA-FILE-001 note rejected", "MCPA-PROTOCOL-001 note accepted"}
+	want := []string{"MCPA-EGRESS-001 error none", "MCPA-FILE-001 note rejected", "MCPA-PROTOCOL-001 note accepted",
+		"MCPA-EXPOSURE note none", "MCPA-EXPOSURE note none"} // what no argument decides is none
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -138,6 +139,7 @@ func TestSARIFSuppressions(t *testing.T) {
 func TestSARIFFingerprints(t *testing.T) {
 	messages := func(one, two string) []string {
 		r := fail()
+		r.Exposure = nil
 		r.Findings = append(r.Findings[:1:1], r.Findings[0])
 		r.Findings[0].Message, r.Findings[1].Message = one, two
 		r.Findings[0].Evidence, r.StartTime = nil, report.At(r.EndTime.AddDate(0, 0, 1))
