@@ -15,7 +15,7 @@ func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := places.Locate(e.Path)
 		planted, routine := in.decoy(e.Path)
-		if !ok || planted && !routine {
+		if !ok || planted && !routine || in.madeItself(e) {
 			return false
 		}
 		why, found := in.undeclared(at, e, d)
@@ -58,6 +58,23 @@ func (in Input) undeclared(at places.Secret, e profile.Effect, d *draft) (why st
 		return "", false
 	}
 	return "which nothing in its declaration speaks of", true
+}
+
+// madeItself reports whether a file lies in a directory that the server has made before,
+// and that nothing was moved or linked into: a browser keeps its secrets in the profile
+// that it makes for the session, and they are nobody's.
+func (in Input) madeItself(e profile.Effect) bool {
+	made := ""
+	for _, other := range in.Profile.Effects {
+		if other.Kind == profile.KindWrite && other.Error == "" && strings.HasPrefix(other.Operation, "mkdir") &&
+			!other.Time.After(e.Time) && places.Below(e.Path, other.Path) && (made == "" || places.Within(made, other.Path)) {
+			made = other.Path
+		}
+	}
+	return made != "" && !slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		moved := strings.HasPrefix(other.Operation, "rename") || strings.HasPrefix(other.Operation, "link")
+		return moved && other.Error == "" && places.Within(e.Path, other.Path) && places.Within(other.Path, made)
+	})
 }
 
 // looksUpUser reports whether the shadow file was opened by getpwuid of Perl or Ruby:

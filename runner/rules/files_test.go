@@ -253,3 +253,27 @@ var _ = prove(map[string]proof{
 		spares: one(silent, lists(call, "/a", "/b", "/c", "/d")...),
 	},
 })
+
+// What a server reads in a directory that it has made itself is no secret of anybody's,
+// unless something was moved there.
+func TestOwnSecretsAreNone(t *testing.T) {
+	browse := server{name: "browse", tools: []string{"format_note: Opens a page."}}
+	const secret = "/tmp/profile-x/Default/Login Data"
+	read := profile.Effect{Fact: profile.Fact{Kind: profile.KindRead, Path: secret, Operation: "openat"}, Where: call}
+	moved := profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: "/tmp/profile-x/Default", Operation: "rename"}, Where: call}
+	failed := with(mkdir(call, "/tmp/profile-x"), func(e *profile.Effect) { e.Error = "EEXIST" })
+	late := with(mkdir(call, "/tmp/profile-x"), func(e *profile.Effect) { e.Time = e.Time.Add(time.Hour) })
+	for name, tc := range map[string]struct {
+		effects []profile.Effect
+		want    string
+	}{
+		"its own":      {[]profile.Effect{mkdir(call, "/tmp/profile-x"), mkdir(call, "/tmp/profile-x/Default"), read}, ""},
+		"another's":    {[]profile.Effect{read}, "FILE-001 High"},
+		"there before": {[]profile.Effect{failed, read}, "FILE-001 High"},
+		"made later":   {[]profile.Effect{late, read}, "FILE-001 High"},
+		"moved there":  {[]profile.Effect{mkdir(call, "/tmp/profile-x"), moved, read}, "FILE-001 High"},
+		"a sibling":    {[]profile.Effect{mkdir(call, "/tmp/profile"), read}, "FILE-001 High"},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, input(browse, tc.effects...), tc.want) })
+	}
+}
