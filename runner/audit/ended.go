@@ -13,9 +13,23 @@ import (
 // identify makes the launch for a client of another name.
 func identify(_ Plan, how *launch, runs []observation) {
 	how.identity, how.listOnly, how.once = known, false, true
-	if in := exercised(runs).result.EndedIn; in.Kind == report.CapabilityTool {
-		how.skip, how.calls = []string{in.Name}, standInCalls
+	if how.skip = ending(runs); how.skip != nil {
+		how.calls = standInCalls
 	}
+}
+
+// callAgain makes a launch in which everything is called once, with arguments that it has
+// accepted.
+func callAgain(_ Plan, how *launch, runs []observation) {
+	how.listOnly, how.once, how.given, how.skip = false, true, exercised(runs).result.Accepted, ending(runs)
+}
+
+// ending is the tool in whose call the server has ended; nil where it has not.
+func ending(runs []observation) []string {
+	if in := exercised(runs).result.EndedIn; in.Kind == report.CapabilityTool {
+		return []string{in.Name}
+	}
+	return nil
 }
 
 // goesOn is the launch that went on where the server had ended in a call; false where it

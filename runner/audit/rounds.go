@@ -70,17 +70,16 @@ var afterwards = []extra{
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
 		change: identify},
 	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
-		change: func(_ Plan, how *launch, runs []observation) {
-			how.listOnly, how.once, how.given = false, true, exercised(runs).result.Accepted
-		},
+		change: callAgain,
 		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
 			return shift(how, clock, runs, faketime.Env)
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
 	{moment: report.LaunchDay, how: "with a day going by in seconds", most: mostOptional,
-		change: func(_ Plan, how *launch, runs []observation) {
-			how.listOnly, how.once, how.given, how.wait = false, true, exercised(runs).result.Accepted, day
+		change: func(plan Plan, how *launch, runs []observation) {
+			callAgain(plan, how, runs)
+			how.wait = day
 		},
 		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
 			return shift(how, clock, runs, faketime.FastEnv)
