@@ -42,7 +42,22 @@ type Probe struct {
 	SkipTools []string `json:"skipTools,omitempty"`
 	// Seed makes the arguments: the same seed gives the same ones again.
 	Seed int64 `json:"seed,omitempty"`
+	// Attack says whether the server's guards are tried; AttackOn if empty.
+	Attack Attack `json:"attack,omitempty"`
 }
+
+// Attack says whether a server is called with what it should refuse, to see what comes of
+// it.
+type Attack string
+
+// The choices.
+const (
+	AttackOn  Attack = "On"
+	AttackOff Attack = "Off"
+)
+
+// Attacks lists the choices, the default first.
+var Attacks = []Attack{AttackOn, AttackOff}
 
 // WithDefaults returns the probe with its defaults filled in.
 func (p Probe) WithDefaults() Probe {

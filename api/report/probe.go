@@ -65,7 +65,7 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock, Day, StandIns or Refused.
+	// for is Exercise, Restart, Identity, Clock, Day, StandIns, Refused or Attack.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
@@ -114,6 +114,9 @@ const (
 	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.
 	LaunchRefused Moment = "Refused"
+	// LaunchAttack: calls try what the server keeps to. What it does then counts only
+	// for findings about that.
+	LaunchAttack Moment = "Attack"
 )
 
 // ManifestDrift is how the manifest differed at one moment.

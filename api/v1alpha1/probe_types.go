@@ -64,7 +64,24 @@ type Probe struct {
 	// seed makes the arguments: the same seed gives the same ones again.
 	// +optional
 	Seed int64 `json:"seed,omitempty"`
+
+	// attack says whether the server is started once more to try its guards: each tool is
+	// called with what it should refuse. What it does then counts for findings about its
+	// guards, and for nothing else. A server that is audited by its URL is never attacked.
+	// +optional
+	// +kubebuilder:default=On
+	Attack ProbeAttack `json:"attack,omitempty"`
 }
+
+// ProbeAttack is On or Off.
+// +kubebuilder:validation:Enum=On;Off
+type ProbeAttack string
+
+// The choices, as package plan has them.
+const (
+	ProbeAttackOn  ProbeAttack = "On"
+	ProbeAttackOff ProbeAttack = "Off"
+)
 
 // ProbeCalls is All, ReadOnlyHinted or Never.
 // +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never

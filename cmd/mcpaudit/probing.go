@@ -23,6 +23,8 @@ const maxInputs = 1 << 20
 type probing struct {
 	plan.Probe
 	inputs string
+	// harmless: guards are not tried.
+	harmless bool
 }
 
 func (o *probing) flags(c *cobra.Command, calls string) {
@@ -35,6 +37,11 @@ func (o *probing) flags(c *cobra.Command, calls string) {
 	f.StringVar(&o.inputs, "inputs", "", `file of arguments that cannot be guessed: {"TOOL": {"ARGUMENT": value}}`)
 	f.StringArrayVar(&o.SkipTools, "skip-tool", nil, "name of a tool not to call; may be repeated")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of the generated arguments; the same seed generates the same ones")
+}
+
+// attackFlags adds the flag for servers that are started here.
+func (o *probing) attackFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&o.harmless, "no-attack", false, "do not start the server once more to try its guards")
 }
 
 // probingFlags names the flags of the fields that have a range.
@@ -55,6 +62,9 @@ func (o *probing) plan(p *audit.Plan) error {
 		return fmt.Errorf("--inputs: %w", err)
 	}
 	p.Probe = o.Probe
+	if o.harmless {
+		p.Probe.Attack = plan.AttackOff
+	}
 	return nil
 }
 

@@ -23,8 +23,10 @@ import (
 )
 
 // conclude makes the report of all runs: the conversation is that of the run in
-// which the server was exercised, and what it did is what it did in any.
-func conclude(plan Plan, runs []observation, now time.Time) report.Report {
+// which the server was exercised, and what it did is what it did in any but the one in
+// which its guards were tried.
+func conclude(plan Plan, all []observation, now time.Time) report.Report {
+	runs, attacked := apart(all)
 	first := exercised(runs)
 	plan = plan.of(first.how)
 	seen, leaks := merge(runs)
@@ -32,6 +34,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 	declared := readScope(plan, first)
 	covered, exercise := coverage(runs)
 	in := seenBy(plan, runs, declared, seen, leaks, now)
+	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts}
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
@@ -62,7 +65,7 @@ func conclude(plan Plan, runs []observation, now time.Time) report.Report {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
 	enter(&r.Probe, plan.Probe)
-	r.Probe.Launches, r.Probe.Runs = launches(runs), launched(runs)
+	r.Probe.Launches, r.Probe.Runs = launches(all), launched(all)
 	r.Unobserved = gaps(runs, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/exposure"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -118,6 +119,8 @@ type launch struct {
 	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
+	// attack has guards tried; nil for none.
+	attack *attack.Plan
 	// standIns are programs that a stand-in answers for.
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
@@ -140,7 +143,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	traceCtx, endTrace := context.WithCancel(context.WithoutCancel(ctx))
 	defer endTrace()
 	drained := make(chan error, 1)
-	secrets, listens := leak.New(plan.Decoys), newListening()
+	secrets, listens, proof := leak.New(plan.Decoys), newListening(), how.witness()
 	made := programs{library: how.library}
 	var needs profile.Needs
 	var code profile.Code
@@ -152,6 +155,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 				code.Add(e)
 			}
 			needs.Add(e)
+			proof.event(e)
 			secrets.Event(e)
 			listens.event(e)
 			reads.event(e)
@@ -281,7 +285,7 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, asked func(report
 // options returns the options of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
-		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly,
+		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly, Attack: how.attack,
 		Version: Build(), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
@@ -293,6 +297,9 @@ func (p Plan) options(how launch) probe.Options {
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
 		options.Wait = how.wait
+	}
+	if how.attack != nil { // marks say which call an effect is of
+		options.Settle, options.SettleMost = attackSettle, 5*attackSettle
 	}
 	if how.listOnly || how.once {
 		// What it does when it is left alone, the first launch has shown.

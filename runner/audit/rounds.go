@@ -15,7 +15,7 @@ import (
 // afterwards has it: to see whether it advertises the same then, as it is, with the
 // files that it has left (Restart), for a client of another name (Identity), and with its
 // clock set forward (Clock), and what it does when the programs that it misses are there
-// (StandIns), and when nothing answers it (Refused). Where
+// (StandIns), when nothing answers it (Refused), and what its guards let through (Attack). Where
 // Identity or Clock show something else, it is started once more as it is, for it may
 // be that the server advertises something else by then to everybody. Restart only
 // lists; the others also call everything, for a server may do something else then, too.
@@ -87,6 +87,7 @@ var afterwards = []extra{
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
+	{moment: report.LaunchAttack, how: "to try its guards", most: mostAttack, change: attackAll, prevent: unattackable},
 }
 
 // row is the row of a launch; the zero one where the server is exercised.

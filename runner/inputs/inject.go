@@ -3,25 +3,39 @@ package inputs
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // injected is the program that Injection has a shell run.
 func (m Mark) injected() string { return "mcpaudit-injected-" + m.label() }
 
+// Command is a command that runs a program that does not exist.
+func (m Mark) Command() string { return "./" + m.injected() }
+
 // Injection puts a command behind a value: whoever gives it to a shell, bare, in
 // double or in single quotes, has it run a program that does not exist. Escaped, or
 // handed over as an argument of its own, it is an odd text and no more.
 func (m Mark) Injection(value string) string {
-	command := "./" + m.injected()
+	command := m.Command()
 	return value + "$(" + command + ")';" + command + ";:'"
 }
 
 // injections finds the program in a path.
-var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c\d{1,9}$`)
+var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c(\d{1,9})$`)
 
-// Injected reports whether a program is that of an Injection.
+// Injected reports whether a program is that of a Command.
 func Injected(program string) bool { return injections.MatchString(program) }
+
+// InjectedBy returns the number of the call whose Command runs a program.
+func InjectedBy(program string) (call int, ok bool) {
+	found := injections.FindStringSubmatch(program)
+	if found == nil {
+		return 0, false
+	}
+	call, err := strconv.Atoi(found[1])
+	return call, err == nil
+}
 
 // HoldsInjection reports whether a text, such as the arguments of a call, has an
 // Injection in it.

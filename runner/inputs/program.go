@@ -24,6 +24,11 @@ func Commands(field string) bool {
 	return has(split(name), programWords)
 }
 
+// IsCode reports whether a field of arguments asks for code in some language.
+func IsCode(field string) bool {
+	return has(split(field), []string{"code", "script", "snippet", "source", "stdin", "program"})
+}
+
 // isPID reports whether a place asks for a process by its number, ends whether it is
 // one to be ended.
 func isPID(n *node) bool { return has(split(n.name), []string{"pid", "pids"}) }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/breach"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
@@ -112,6 +113,8 @@ type Options struct {
 	// nothing is, and Rounds does not count.
 	Rounds   int
 	ListOnly bool
+	// Attack, when set, has everything that was exercised called again to try its guards.
+	Attack *attack.Plan
 	// GreetOnly ends the session after the handshake.
 	GreetOnly bool
 	// MaxCalls is how often one tool is called at most (default 24).
@@ -194,6 +197,8 @@ type Result struct {
 	// Accepted are arguments that each tool accepted, by its name.
 	Accepted  map[string]json.RawMessage
 	Pollution Pollution
+	// Attempts are the calls that tried guards (Options.Attack).
+	Attempts []attack.Attempt
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
 

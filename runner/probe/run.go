@@ -89,6 +89,9 @@ func (s *session) exerciseAll(ctx context.Context) error {
 	if err := s.exercise(ctx); err != nil {
 		return err
 	}
+	if err := s.attack(ctx); err != nil {
+		return err
+	}
 	return s.unsubscribe(ctx, held)
 }
 

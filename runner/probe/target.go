@@ -18,6 +18,8 @@ type target struct {
 	form *inputs.Form
 	// schema is a tool's inputSchema; nil when what it is called with was given.
 	schema map[string]json.RawMessage
+	// input is a tool's inputSchema, whatever it is called with.
+	input json.RawMessage
 	// task: it can only be called as a task.
 	task bool
 	// parameters are the names of what completion/complete can be asked for.
@@ -93,11 +95,12 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 	o.About, o.Seed, o.Tools = item.Name, s.options.Seed, s.tools
 	switch of.Kind {
 	case report.CapabilityTool:
+		t.input = item.Members["inputSchema"]
 		o.Given = s.options.Given[item.Name]
 		if o.Given == nil {
-			t.schema = manifest.Object(item.Members["inputSchema"])
+			t.schema = manifest.Object(t.input)
 		}
-		t.form = inputs.NewForm(item.Members["inputSchema"], o)
+		t.form = inputs.NewForm(t.input, o)
 		t.idempotent = hinted(item, "idempotentHint") && !readOnlyHinted(item)
 		t.task = manifest.Text(manifest.Object(item.Members["execution"])["taskSupport"]) == "required"
 	case report.CapabilityPrompt:

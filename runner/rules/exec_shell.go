@@ -1,15 +1,24 @@
 package rules
 
 import (
+	"cmp"
+	"math"
 	"path"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 func findInjections(in Input) []draft {
+	return append(in.injectedHonestly(), in.injectedByAttack()...)
+}
+
+// injectedHonestly are the commands that were run of the one call of each tool that holds
+// some among ordinary ones.
+func (in Input) injectedHonestly() []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		if !inputs.Injected(e.Path) || e.Phase != report.PhaseCall || in.shells(e.Capability) {
 			return false
@@ -23,6 +32,50 @@ func findInjections(in Input) []draft {
 		return true
 	}, profile.KindExec)
 }
+
+// injectedByAttack are the commands that were run where guards were tried.
+func (in Input) injectedByAttack() (all []draft) {
+	ran := in.Attack.ran()
+	for _, a := range in.Attack.Attempts {
+		e, proven := ran[a.Call]
+		if !proven {
+			continue
+		}
+		quote, hardened := in.hardened(a.Of)
+		if !hardened && (a.Control || in.commanded(a, ran)) {
+			continue
+		}
+		d := draft{severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause,
+			object: cmp.Or(e.Within, name(a.Of)), evidence: e.Evidence(), order: math.MaxInt}
+		d.message = sentence("%s ran a command that stood in its argument %s, %s: %s made it try to start %s",
+			capital(name(a.Of)), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), clean(path.Base(e.Path), 64))
+		if hardened {
+			d.severity = report.SeverityCritical
+			d.message = sentence("%s; it says %s", d.message, quoted(quote))
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// commanded reports whether an attempt shows no more than that a tool runs what it is there
+// to run: a command that hides nothing was run, too, or was not even refused by a tool that
+// hands what it is given to a shell.
+func (in Input) commanded(a attack.Attempt, ran map[int]profile.Effect) bool {
+	control, tried := in.Attack.control(a)
+	_, open := ran[control.Call]
+	told := inputs.Commands(a.Field) || in.shells(a.Of)
+	switch {
+	case tried && open:
+		return told || in.runs(a.Of)
+	case told:
+		return !tried || !control.Answered || control.Accepted || in.evaluates(a.Of) && inputs.IsCode(a.Field)
+	}
+	return false
+}
+
+// runs reports whether a tool speaks of running programs.
+func (in Input) runs(of report.Capability) bool { return len(in.Scope.Own(of).Subprocess) > 0 }
 
 // shells reports whether a capability is there to give its arguments to a shell.
 func (in Input) shells(of report.Capability) bool {

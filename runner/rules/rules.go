@@ -62,6 +62,8 @@ type Input struct {
 	// Identity has the metadata services of clouds, by name or address, that were asked
 	// which machine this is, and for nothing else.
 	Identity map[string]bool
+	// Attack is what came of the calls that tried the server's guards.
+	Attack Attack
 	// Search are the domains that the machine puts behind names that it looks up.
 	Search []string
 	// End is the time of evidence that no system call gives.

@@ -55,6 +55,10 @@ var specimens = []specimen{
 	passes("python/workspace.py /tmp/mcpaudit-files contained"),
 	fails("python/workspace.py /tmp/mcpaudit-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
+	// What their guards let through when they are tried.
+	passes("python/guards.py fixed"),
+	fails("python/guards.py", "MCPA-EXEC-002 Critical", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High"),
+
 	// What their hints say.
 	passes("go/hints keep"),
 	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),

@@ -1,0 +1,157 @@
+// Package attack makes the arguments of the launch in which a server's guards are tried:
+// an honest call with one value changed, so that what the value names is reached only if
+// nothing stops it.
+//
+// Each attempt has a mark of its own, which the trace shows when the attempt succeeded.
+// What answers say decides nothing but whether a guard exists. The package is pure, and
+// the same seed, schema and honest calls give the same attempts.
+package attack
+
+import (
+	"encoding/json"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// Family is what attempts are after.
+type Family string
+
+// The families.
+const (
+	// Command: a command in the value is run by a shell.
+	Command Family = "Command"
+)
+
+// Attempt is one call with one value changed.
+type Attempt struct {
+	Of     report.Capability
+	Family Family
+	// Form says in words where the payload stands: "after a semicolon".
+	Form string
+	// Control: the payload is all of the value and hides nothing. Where it succeeds, there
+	// is no guard.
+	Control bool
+	// Field is the path in the arguments, as that of rules.Argument.
+	Field string
+	// Value is what stands there, Honest what stood there.
+	Value, Honest string
+	// Arguments is a JSON object.
+	Arguments json.RawMessage
+	// Call is the number of the mark.
+	Call int
+	// Answered and Accepted say how the call ended; Answer is its error.
+	Answered, Accepted bool
+	Answer             string
+
+	place string // tells what is attacked from other places of the same capability
+}
+
+// Seen is what a capability has done in honest calls.
+type Seen struct {
+	// Programs: it has started one, or tried to.
+	Programs bool
+}
+
+// Plan says what is known of the server that is attacked.
+type Plan struct {
+	Seen map[report.Capability]Seen
+	// Proven reports whether the attempt with a mark of that number has succeeded; nil
+	// where nobody looks.
+	Proven func(call int) bool
+}
+
+// Target is one capability that is attacked.
+type Target struct {
+	Of report.Capability
+	// Schema is the JSON Schema of its arguments; nil where it has none.
+	Schema json.RawMessage
+	// Honest is a JSON object: the arguments of the best honest call.
+	Honest json.RawMessage
+}
+
+// The bounds: fields of one target, and attempts against one that has shown an effect
+// that they are after, and against any other.
+const (
+	maxFields    = 12
+	maxRelevant  = 192
+	maxAttempts  = 36
+	maxFieldText = 4 << 10
+)
+
+// Series are the attempts against one target, the likeliest first.
+type Series struct {
+	plan   Plan
+	target Target
+	steps  []step
+	sent   []Attempt
+}
+
+// step is an attempt that is still to be made.
+type step struct {
+	family Family
+	form   form
+	field  field
+}
+
+// form is a way to write a payload into a value.
+type form struct {
+	name    string
+	control bool
+	write   func(honest string, mark inputs.Mark) string
+}
+
+// Against makes the attempts against a target.
+func (p Plan) Against(t Target) *Series {
+	s := &Series{plan: p, target: t}
+	seen, most := p.Seen[t.Of], maxAttempts
+	if seen.Programs {
+		most = maxRelevant
+	}
+	fields := fieldsOf(t)
+	for _, form := range commandForms(seen) {
+		for _, field := range fields {
+			if len(s.steps) < most && field.takes(form, seen) {
+				s.steps = append(s.steps, step{Command, form.form, field})
+			}
+		}
+	}
+	return s
+}
+
+// Next is the next attempt; false when there is none. What has succeeded at a place is not
+// tried there again.
+func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
+	for len(s.steps) > 0 {
+		next := s.steps[0]
+		s.steps = s.steps[1:]
+		if !next.form.control && s.proven(next) {
+			continue
+		}
+		value := next.form.write(next.field.value, mark)
+		arguments, ok := next.field.set(s.target.Honest, value)
+		if !ok {
+			continue
+		}
+		a := Attempt{
+			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control,
+			Field: next.field.name, Value: value, Honest: next.field.value, Arguments: arguments, Call: mark.Call, place: next.field.name,
+		}
+		s.sent = append(s.sent, a)
+		return a, true
+	}
+	return Attempt{}, false
+}
+
+// proven reports whether an attempt of the same family has succeeded at the same place.
+func (s *Series) proven(next step) bool {
+	if s.plan.Proven == nil {
+		return false
+	}
+	for _, a := range s.sent {
+		if a.Family == next.family && a.place == next.field.name && !a.Control && s.plan.Proven(a.Call) {
+			return true
+		}
+	}
+	return false
+}

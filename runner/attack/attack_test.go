@@ -1,0 +1,109 @@
+package attack
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+var tool = report.Capability{Kind: report.CapabilityTool, Name: "show"}
+
+const schema = `{"type":"object","properties":{
+	"branch":{"type":"string"},"pane":{"type":"integer"},"kind":{"enum":["a","b"],"type":"string"},
+	"more":{"type":"object"},"note":{"type":"string"}}}`
+
+// all are the attempts of a series that proves those of some calls.
+func all(p Plan, honest string) (made []Attempt) {
+	s := p.Against(Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest)})
+	for call := 1; ; call++ {
+		a, more := s.Next(inputs.Mark{Call: call})
+		if !more {
+			return made
+		}
+		made = append(made, a)
+	}
+}
+
+const honest = `{"branch":"main","pane":1,"kind":"a","more":{"labels":["x<y"]}}`
+
+// TestAttempts: one value is changed at a time, whatever its type, and the honest one is kept.
+func TestAttempts(t *testing.T) {
+	made := all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, honest)
+	fields := map[string]int{}
+	for _, a := range made {
+		fields[a.Field]++
+		if n := strings.Count(string(a.Arguments), "mcpaudit-injected-c"); n != strings.Count(a.Value, "mcpaudit-injected-c") || n == 0 {
+			t.Errorf("%s has %d commands, and its value %q others", a.Arguments, n, a.Value)
+		}
+		if a.Field == "branch" && !a.Control && !strings.Contains(a.Value, "main") {
+			t.Errorf("%q does not keep the honest value", a.Value)
+		}
+		if a.Control != (a.Value == inputs.Mark{Call: a.Call}.Command()) {
+			t.Errorf("%q is a control: %v", a.Value, a.Control)
+		}
+	}
+	for field, least := range map[string]int{"branch": 15, "note": 15, "pane": 3, "kind": 3, "more.labels[0]": 15} {
+		if fields[field] < least {
+			t.Errorf("%d attempts at %s: %v", fields[field], field, fields)
+		}
+	}
+	if !slices.ContainsFunc(made, func(a Attempt) bool {
+		return strings.HasPrefix(string(a.Arguments), `{"branch":"main;./mcpaudit-injected-c`)
+	}) {
+		t.Error("nothing stands behind a semicolon")
+	}
+	again := all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, honest)
+	if !slices.EqualFunc(made, again, func(a, b Attempt) bool { return string(a.Arguments) == string(b.Arguments) }) {
+		t.Error("the attempts differ the second time")
+	}
+}
+
+// TestBounded: what has shown no program is tried little, and what has succeeded no more.
+func TestBounded(t *testing.T) {
+	if n := len(all(Plan{}, honest)); n == 0 || n > maxAttempts {
+		t.Errorf("%d attempts against what runs nothing", n)
+	}
+	wide := map[string]string{}
+	for i := range 64 {
+		wide[strings.Repeat("x", i+1)] = "y"
+	}
+	many, err := json.Marshal(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relevant := map[report.Capability]Seen{tool: {Programs: true}}
+	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant {
+		t.Errorf("%d attempts against many fields", n)
+	}
+	proven := all(Plan{Seen: relevant, Proven: func(int) bool { return true }}, honest)
+	for _, field := range []string{"branch", "note", "pane"} {
+		tried := slices.DeleteFunc(slices.Clone(proven), func(a Attempt) bool { return a.Field != field || a.Control })
+		if len(tried) != 1 {
+			t.Errorf("%d attempts at %s, of which the first succeeded", len(tried), field)
+		}
+	}
+}
+
+// FuzzAgainst: whatever stands in a schema and in arguments, an attempt is JSON.
+func FuzzAgainst(f *testing.F) {
+	f.Add(schema, honest)
+	f.Add(`{"properties":{"a":{"type":["string","null"]},"":7}}`, `{"":"x","a":[[[[["b"]]]]]}`)
+	f.Add(`[]`, `"x"`)
+	f.Fuzz(func(t *testing.T, schema, honest string) {
+		s := Plan{}.Against(Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest)})
+		for call := range 2 * maxAttempts {
+			a, more := s.Next(inputs.Mark{Call: call})
+			if !more {
+				return
+			}
+			if !json.Valid(a.Arguments) {
+				t.Fatalf("%s is no JSON", a.Arguments)
+			}
+		}
+		t.Fatal("it does not end")
+	})
+}

@@ -1,0 +1,97 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// attacked is a launch in which guards were tried, of a server that did something there.
+func attacked(change ...func(*observation)) observation {
+	o := watched(change...)
+	o.how = launch{moment: report.LaunchAttack, attack: &attack.Plan{}}
+	return o
+}
+
+// TestAttackCountsForItsRulesAlone: what a server is made to do is neither what it does nor a
+// reason.
+func TestAttackCountsForItsRulesAlone(t *testing.T) {
+	of := report.Capability{Kind: report.CapabilityTool, Name: "t"}
+	hit := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/srv/mcpaudit-injected-c7", Error: "ENOENT", Within: "/bin/sh"}}
+	hit.Phase, hit.Capability = report.PhaseCall, of
+	alone := conclude(Plan{}, []observation{listing("Shows.")}, time.Time{})
+	for name, o := range map[string]observation{
+		"proven": attacked(func(o *observation) {
+			o.profile.Effects = []profile.Effect{hit}
+			o.result.Attempts = []attack.Attempt{{Of: of, Family: attack.Command, Field: "x", Call: 7}}
+		}),
+		"lost":      attacked(func(o *observation) { o.lost, o.profile.Effects = true, []profile.Effect{hit} }),
+		"overflown": attacked(func(o *observation) { o.stats.Overflow = true }),
+		"exited":    attacked(incompleteProbe(report.ReasonServerExited, "the server exited")),
+		"not made":  {how: launch{moment: report.LaunchAttack}, launched: errAttackOff},
+	} {
+		r := conclude(Plan{}, []observation{listing("Shows."), o}, time.Time{})
+		if found := len(r.Findings); (found == 1) != (name == "proven") {
+			t.Errorf("%s: %d findings: %+v", name, found, r.Findings)
+		}
+		if len(r.Profile.Capabilities) > 0 || r.Behavior.Digest != alone.Behavior.Digest || r.Assurance.Level != alone.Assurance.Level || len(r.Unobserved) > 0 || r.Reason != alone.Reason {
+			t.Errorf("%s: the launch counts: %+v", name, r)
+		}
+		if last := r.Probe.Runs[len(r.Probe.Runs)-1]; last.For != report.LaunchAttack {
+			t.Errorf("%s: launches %+v", name, r.Probe.Runs)
+		}
+	}
+}
+
+func TestUnattackable(t *testing.T) {
+	for want, probe := range map[error]plan.Probe{
+		nil: {}, errAttackOff: {Attack: plan.AttackOff}, errUncalled: {Calls: report.CallsNever},
+	} {
+		if got := unattackable(launch{}, Plan{Probe: probe}, nil, nil).impossible; !errors.Is(got, want) {
+			t.Errorf("%+v: %v, want %v", probe, got, want)
+		}
+	}
+}
+
+// TestAttackGoesByWhatWasSeen: what the exercise had accepted comes before what another launch
+// had, and which tools start programs is known.
+func TestAttackGoesByWhatWasSeen(t *testing.T) {
+	of := report.Capability{Kind: report.CapabilityTool, Name: "a"}
+	first, aided := watched(), watched()
+	first.result.Accepted = map[string]json.RawMessage{"a": json.RawMessage(`{"x":1}`)}
+	aided.result.Accepted = map[string]json.RawMessage{"a": json.RawMessage(`{"x":2}`), "b": json.RawMessage(`{}`)}
+	started := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/usr/bin/kubectl", Error: "ENOENT", Argv: profile.NewArgv("kubectl")}}
+	started.Capability = of
+	started.Path = "kubectl"
+	aided.profile.Effects = []profile.Effect{started}
+	aided.how = launch{moment: report.LaunchStandIns}
+	var how launch
+	attackAll(&how, []observation{first, aided})
+	if string(how.given["a"]) != `{"x":1}` || string(how.given["b"]) != `{}` || !how.once || !how.attack.Seen[of].Programs {
+		t.Errorf("%+v", how)
+	}
+	if !slices.Contains(how.standIns, "kubectl") {
+		t.Errorf("no stand-in for what is missing: %q", how.standIns)
+	}
+}
+
+// TestWitness: an attempt has succeeded when its program was to be started.
+func TestWitness(t *testing.T) {
+	how := launch{attack: &attack.Plan{}}
+	w := how.witness()
+	w.event(trace.Event{Op: trace.OpExec, Path: "/srv/mcpaudit-injected-c12", Errno: "ENOENT"})
+	w.event(trace.Event{Op: trace.OpRead, Path: "/srv/mcpaudit-injected-c13"})
+	if !how.attack.Proven(12) || how.attack.Proven(13) || how.attack.Proven(1) {
+		t.Error("an attempt succeeded that did not, or the other way round")
+	}
+	var none *witness
+	none.event(trace.Event{Op: trace.OpExec})
+}

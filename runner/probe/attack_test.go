@@ -1,0 +1,43 @@
+package probe
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+)
+
+// TestAttack: after the honest call come those with one value changed, and how they were
+// answered is kept; a tool that is left out is not attacked.
+func TestAttack(t *testing.T) {
+	var sent []string
+	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, Skip: []string{"other"}}
+	options.Given = map[string]json.RawMessage{"format_note": json.RawMessage(`{"note":"hello"}`)}
+	other := strings.Replace(noteTool, "format_note", "other", 1)
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, other) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			note, _ := arguments["note"].(string)
+			sent = append(sent, params["name"].(string)+" "+note)
+			if strings.Contains(note, "\n") {
+				return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "one line only"}}}
+			}
+			return content("done")
+		},
+	}}
+	got := f.probe(t, options)
+	if len(sent) < 3 || sent[0] != "format_note hello" || len(got.Attempts) != len(sent)-1 {
+		t.Fatalf("sent %q, %d attempts", sent, len(got.Attempts))
+	}
+	for i, a := range got.Attempts {
+		refused := strings.Contains(a.Value, "\n")
+		if sent[i+1] != "format_note "+a.Value || !a.Answered || a.Accepted == refused || refused && a.Answer != "one line only" {
+			t.Errorf("sent %q, attempt %+v", sent[i+1], a)
+		}
+	}
+	if got.Coverage.Calls.Total != 1 {
+		t.Errorf("attempts count as calls: %+v", got.Coverage.Calls)
+	}
+}

@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"regexp"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// Attack is what the launch showed in which the server's guards were tried. Nothing else is
+// judged by it.
+type Attack struct {
+	Profile  profile.Profile
+	Attempts []attack.Attempt
+}
+
+// attempt is the one with a mark of that number.
+func (a Attack) attempt(call int) (attack.Attempt, bool) {
+	for _, each := range a.Attempts {
+		if each.Call == call {
+			return each, true
+		}
+	}
+	return attack.Attempt{}, false
+}
+
+// control is the attempt at the same place that hid nothing.
+func (a Attack) control(of attack.Attempt) (attack.Attempt, bool) {
+	for _, each := range a.Attempts {
+		if each.Control && each.Of == of.Of && each.Family == of.Family && each.Field == of.Field {
+			return each, true
+		}
+	}
+	return attack.Attempt{}, false
+}
+
+// ran are the commands that were run, by the number of the attempt.
+func (a Attack) ran() map[int]profile.Effect {
+	all := map[int]profile.Effect{}
+	for _, e := range a.Profile.Effects {
+		if call, ok := inputs.InjectedBy(e.Path); ok && e.Kind == profile.KindExec {
+			if _, known := all[call]; !known {
+				all[call] = e
+			}
+		}
+	}
+	return all
+}
+
+// fewCommands are sentences that say that no more than some commands are run.
+var fewCommands = regexp.MustCompile(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
+	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
+	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported)\b` +
+	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b`)
+
+// hardened reports whether a tool says that it runs no more than some commands, and how.
+func (in Input) hardened(of report.Capability) (quote string, said bool) {
+	quote = fewCommands.FindString(in.saidOf(of))
+	return quote, quote != ""
+}
+
+// saidOf is what a tool says of itself, and of its arguments as JSON.
+func (in Input) saidOf(of report.Capability) string {
+	if of.Kind != report.CapabilityTool {
+		return ""
+	}
+	for _, item := range manifest.Items(of.Kind, in.Manifest.Tools) {
+		if item.Name == of.Name {
+			schema := item.Members["inputSchema"]
+			return report.Head(item.Description, maxDescription) + "\n" + report.Head(string(schema), maxSchema)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// hit is the attempt to run the command of an attack.
+func hit(number int) profile.Effect {
+	e := within("/bin/sh", run(call, fmt.Sprintf("/srv/mcpaudit-injected-c%d", number)))
+	e.Error = "ENOENT"
+	return e
+}
+
+// TestAttackedCommands: a command that hid in an argument is a finding, unless the tool is
+// there to run it.
+func TestAttackedCommands(t *testing.T) {
+	try := func(number int, field string, control, accepted bool) attack.Attempt {
+		return attack.Attempt{Of: call.Capability, Family: attack.Command, Form: "behind a semicolon", Control: control, Field: field,
+			Value: "main;./x;", Call: number, Answered: true, Accepted: accepted}
+	}
+	limited := server{name: "sh", tools: []string{"format_note: Runs a shell command. Only ls, pwd and date are allowed."}}
+	for name, tc := range map[string]struct {
+		server   server
+		attempts []attack.Attempt
+		ran      []int
+		want     string
+	}{
+		"not run":                    {silent, []attack.Attempt{try(7, "branch", false, true)}, nil, ""},
+		"run":                        {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{7}, `EXEC-002 High: Tool format_note ran a command that stood in its argument "branch", behind a semicolon`},
+		"of no attempt":              {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{8}, ""},
+		"told to":                    {shelly, []attack.Attempt{try(6, "command", true, true), try(7, "command", false, true)}, []int{6, 7}, ""},
+		"typed into a terminal":      {shelly, []attack.Attempt{try(6, "text", true, true), try(7, "text", false, true)}, []int{7}, ""},
+		"past a refusal":             {shelly, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
+		"past what it says":          {limited, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, `EXEC-002 Critical: Tool format_note ran a command`},
+		"although it says otherwise": {limited, []attack.Attempt{try(6, "command", true, true)}, []int{6}, "EXEC-002 Critical"},
+		"of another place":           {shelly, []attack.Attempt{try(6, "host", true, false), try(7, "command", false, true)}, []int{7}, ""},
+	} {
+		in := input(tc.server)
+		in.Manifest, in.Attack.Attempts = tc.server.manifest(), tc.attempts
+		for _, number := range tc.ran {
+			in.Attack.Profile.Effects = append(in.Attack.Profile.Effects, hit(number))
+		}
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+}
+
+// TestFewCommands: what a tool says of the commands that it runs.
+func TestFewCommands(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Only ls, pwd and date are allowed.":                       true,
+		"Runs an allowed command.":                                 true,
+		"Commands are restricted to a list.":                       true,
+		"Only the commands ls and pwd can be permitted.":           true,
+		"Runs a command from the allowlist.":                       true,
+		"Runs any command in a shell.":                             false,
+		"You are allowed to run any command.":                      false,
+		"Only use this tool when no other helps. Runs a command.":  false,
+		"Executes a shell command. Only absolute paths work.":      false,
+		"Only runs on Linux. Allows commands of up to 4096 bytes.": false,
+	} {
+		if got := fewCommands.MatchString(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
