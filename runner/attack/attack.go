@@ -21,6 +21,8 @@ type Family string
 const (
 	// Command: a command in the value is run by a shell.
 	Command Family = "Command"
+	// Path: a file is reached that lies outside the directory that honest values lead to.
+	Path Family = "Path"
 )
 
 // Attempt is one call with one value changed.
@@ -34,12 +36,13 @@ type Attempt struct {
 	Control bool
 	// Field is the path in the arguments, as that of rules.Argument.
 	Field string
-	// Value is what stands there, Honest what stood there.
+	// Value is what stands there, Honest what stood there, without what is no part of a path.
 	Value, Honest string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
-	// Call is the number of the mark.
-	Call int
+	// Call is the number of the mark, File that of the file of family Path (see
+	// inputs.OutsideFile), from 1.
+	Call, File int
 	// Answered and Accepted say how the call ended; Answer is its error.
 	Answered, Accepted bool
 	Answer             string
@@ -51,6 +54,8 @@ type Attempt struct {
 type Seen struct {
 	// Programs: it has started one, or tried to.
 	Programs bool
+	// Files are paths that it has touched, or tried to.
+	Files []string
 }
 
 // Plan says what is known of the server that is attacked.
@@ -85,6 +90,7 @@ type Series struct {
 	target Target
 	steps  []step
 	sent   []Attempt
+	files  int // how many of family Path
 }
 
 // step is an attempt that is still to be made.
@@ -94,11 +100,11 @@ type step struct {
 	field  field
 }
 
-// form is a way to write a payload into a value.
+// form is a way to write a payload into a value. number is that of the file of family Path.
 type form struct {
 	name    string
 	control bool
-	write   func(honest string, mark inputs.Mark) string
+	write   func(f field, mark inputs.Mark, number int) string
 }
 
 // Against makes the attempts against a target.
@@ -108,15 +114,39 @@ func (p Plan) Against(t Target) *Series {
 	if seen.Programs {
 		most = maxRelevant
 	}
-	fields := fieldsOf(t)
-	for _, form := range commandForms(seen) {
+	fields := fieldsOf(t, seen)
+	var commands, paths []step
+	for _, way := range commandForms(seen) {
 		for _, field := range fields {
-			if len(s.steps) < most && field.takes(form, seen) {
-				s.steps = append(s.steps, step{Command, form.form, field})
+			if len(commands) < most && field.takes(way, seen) {
+				commands = append(commands, step{Command, way.form, field})
 			}
 		}
 	}
+	for _, form := range pathForms {
+		for _, field := range fields {
+			if len(paths) < inputs.MaxOutside && field.leads(seen) {
+				paths = append(paths, step{Path, form, field})
+			}
+		}
+	}
+	s.steps = alternate(commands, paths)
 	return s
+}
+
+// alternate takes steps of several lists in turn.
+func alternate(lists ...[]step) (all []step) {
+	for i := 0; ; i++ {
+		more := false
+		for _, list := range lists {
+			if i < len(list) {
+				all, more = append(all, list[i]), true
+			}
+		}
+		if !more {
+			return all
+		}
+	}
 }
 
 // Next is the next attempt; false when there is none. What has succeeded at a place is not
@@ -128,14 +158,19 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		if !next.form.control && s.proven(next) {
 			continue
 		}
-		value := next.form.write(next.field.value, mark)
+		number := 0
+		if next.family == Path {
+			s.files++
+			number = s.files
+		}
+		value := next.form.write(next.field, mark, number)
 		arguments, ok := next.field.set(s.target.Honest, value)
 		if !ok {
 			continue
 		}
 		a := Attempt{
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control,
-			Field: next.field.name, Value: value, Honest: next.field.value, Arguments: arguments, Call: mark.Call, place: next.field.name,
+			Field: next.field.name, Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: number, place: next.field.name,
 		}
 		s.sent = append(s.sent, a)
 		return a, true
@@ -145,7 +180,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 
 // proven reports whether an attempt of the same family has succeeded at the same place.
 func (s *Series) proven(next step) bool {
-	if s.plan.Proven == nil {
+	if s.plan.Proven == nil || next.family != Command {
 		return false
 	}
 	for _, a := range s.sent {

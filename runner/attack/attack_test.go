@@ -35,6 +35,9 @@ func TestAttempts(t *testing.T) {
 	made := all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, honest)
 	fields := map[string]int{}
 	for _, a := range made {
+		if a.Family != Command {
+			continue
+		}
 		fields[a.Field]++
 		if n := strings.Count(string(a.Arguments), "mcpaudit-injected-c"); n != strings.Count(a.Value, "mcpaudit-injected-c") || n == 0 {
 			t.Errorf("%s has %d commands, and its value %q others", a.Arguments, n, a.Value)
@@ -59,6 +62,42 @@ func TestAttempts(t *testing.T) {
 	again := all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, honest)
 	if !slices.EqualFunc(made, again, func(a, b Attempt) bool { return string(a.Arguments) == string(b.Arguments) }) {
 		t.Error("the attempts differ the second time")
+	}
+}
+
+// TestPaths: what may become a path leads outside, each attempt to a file of its own, and what
+// has to stand around it stays.
+func TestPaths(t *testing.T) {
+	of := report.Capability{Kind: report.CapabilityResourceTemplate, Name: "notes://{name}/text"}
+	for name, tc := range map[string]struct {
+		target        Target
+		seen          []string
+		first, second string
+	}{
+		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
+			"/var/tmp/mcpaudit-outside/1/note.md", up + "var/tmp/mcpaudit-outside/2/note.md"},
+		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
+			"/var/tmp/mcpaudit-outside/1/note", up + "var/tmp/mcpaudit-outside/2/note"},
+		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
+			"notes:///var/tmp/mcpaudit-outside/1/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/2/note.txt/text"},
+		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
+			"file:///var/tmp/mcpaudit-outside/1/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/2/note.txt"},
+		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", ""},
+	} {
+		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
+		var led []string
+		for call := 1; ; call++ {
+			a, more := s.Next(inputs.Mark{Call: call})
+			if !more {
+				break
+			}
+			if a.Family == Path {
+				led = append(led, a.Value)
+			}
+		}
+		if tc.first == "" && len(led) > 0 || tc.first != "" && (len(led) != len(pathForms) || led[0] != tc.first || led[1] != tc.second) {
+			t.Errorf("%s: %q", name, led)
+		}
 	}
 }
 

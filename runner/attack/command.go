@@ -24,7 +24,7 @@ var plain = regexp.MustCompile(`^[\w./:@%+=, -]+$`)
 var commands = []commandForm{
 	written("in a substitution and behind a single quote", "{}$(!)';!;:'").everywhere(),
 	written("on a line of its own", "{}\n!\n").everywhere(),
-	{form: form{name: "as the whole value", control: true, write: func(_ string, m inputs.Mark) string { return m.Command() }}},
+	{form: form{name: "as the whole value", control: true, write: func(_ field, m inputs.Mark, _ int) string { return m.Command() }}},
 	written("behind a semicolon", "{};!;").anyType(),
 	written("behind a blank and a semicolon", "{} ; !"),
 	written("behind a pipe", "{}|!"),
@@ -38,6 +38,11 @@ var commands = []commandForm{
 	written("behind &", "{}&!&"),
 	written("behind a double quote", `{}";!;"`),
 	written("behind a single quote", "{}';!;'"),
+	written("behind a double quote and a pipe", `{}"|!|"`),
+	written("behind a single quote and a pipe", "{}'|!|'"),
+	written("behind a double quote, on a line of its own", "{}\"\n!\n\""),
+	written("behind a single quote, on a line of its own", "{}'\n!\n'"),
+	written("behind a double quote and &", `{}"&!&"`),
 	written("before the value, in a substitution", "$(!){}"),
 	written("before the value, between backticks", "`!`{}"),
 	written("in the query of a URL", "{}?q=$(!)").forURL(),
@@ -49,7 +54,8 @@ var commands = []commandForm{
 
 // written is a form by its pattern: "{}" stands for the honest value, "!" for the command.
 func written(name, pattern string) commandForm {
-	return commandForm{form: form{name: name, write: func(honest string, m inputs.Mark) string {
+	return commandForm{form: form{name: name, write: func(f field, m inputs.Mark, _ int) string {
+		honest := f.value
 		if !plain.MatchString(honest) {
 			honest = m.ID()
 		}

@@ -17,6 +17,9 @@ type field struct {
 	value string
 	// text: it is declared as a text, and takes any.
 	text bool
+	// before and behind are what stays of the value where it becomes a path, ending is how
+	// the name of a file is to end then.
+	before, behind, ending string
 }
 
 // maxDepth is how deep in the arguments places are looked for.
@@ -30,7 +33,7 @@ type property struct {
 
 // fieldsOf are the places of a target: those of the honest call, texts first, and then the
 // optional ones that it leaves out.
-func fieldsOf(t Target) []field {
+func fieldsOf(t Target, seen Seen) []field {
 	honest, _ := decode(t.Honest).(map[string]any)
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -53,7 +56,11 @@ func fieldsOf(t Target) []field {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b field) int { return rank(a) - rank(b) })
-	return all[:min(len(all), maxFields)]
+	all = all[:min(len(all), maxFields)]
+	for i := range all {
+		all[i] = all[i].frame(t.Of, seen)
+	}
+	return all
 }
 
 // rank orders places: what is a text before what is not, what was given before what was not.

@@ -21,6 +21,8 @@ const (
 	mostAttack = 40 * time.Second
 	// attackSettle is how long the server has to be quiet after each call of it.
 	attackSettle = 5 * time.Millisecond
+	// maxSeenFiles is how many paths of one capability are looked for values in.
+	maxSeenFiles = 256
 )
 
 var (
@@ -59,7 +61,14 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	for _, o := range runs {
 		for _, e := range o.profile.Effects {
 			seen := all[e.Capability]
-			seen.Programs = seen.Programs || e.Kind == profile.KindExec
+			switch e.Kind {
+			case profile.KindExec:
+				seen.Programs = true
+			case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+				if len(seen.Files) < maxSeenFiles {
+					seen.Files = append(seen.Files, e.Path)
+				}
+			}
 			all[e.Capability] = seen
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -15,8 +16,42 @@ import (
 const OutsideDir = "/var/tmp/mcpaudit-outside"
 
 // OutsideFiles are ordinary files that are there before the server starts, by their
-// paths below OutsideDir.
-var OutsideFiles = []File{{"note.txt", []byte("Nobody needs this note.\n")}}
+// paths below OutsideDir: one for the exercise, and some for each numbered attempt to get
+// there, for a server may put an ending behind a name.
+var OutsideFiles = outsideFiles()
+
+// MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
+const MaxOutside = 48
+
+func outsideFiles() []File {
+	note := []byte("Nobody needs this note.\n")
+	all := []File{{"note.txt", note}}
+	for number := range MaxOutside {
+		for _, ending := range []string{"", ".txt", ".md", ".json"} {
+			all = append(all, File{strconv.Itoa(number+1) + "/note" + ending, note})
+		}
+	}
+	return all
+}
+
+// OutsideFile is the file of a numbered attempt, with an ending such as ".md", or "".
+func OutsideFile(number int, ending string) string {
+	return OutsideDir + "/" + strconv.Itoa(number) + "/note" + ending
+}
+
+// OutsideNumber returns the number of the attempt that led to a path.
+func OutsideNumber(name string) (number int, ok bool) {
+	below, ok := strings.CutPrefix(name, OutsideDir+"/")
+	if !ok {
+		return 0, false
+	}
+	first, _, _ := strings.Cut(below, "/")
+	number, err := strconv.Atoi(first)
+	return number, err == nil
+}
+
+// IsPath reports whether a field of arguments is called what paths are called.
+func IsPath(name string) bool { return has(split(name), fileWords) || has(split(name), directoryWords) }
 
 // Outside reports whether a path is that directory, or in it.
 func Outside(name string) bool {

@@ -17,24 +17,39 @@ type Attack struct {
 	Attempts []attack.Attempt
 }
 
-// attempt is the one with a mark of that number.
-func (a Attack) attempt(call int) (attack.Attempt, bool) {
-	for _, each := range a.Attempts {
-		if each.Call == call {
-			return each, true
-		}
-	}
-	return attack.Attempt{}, false
-}
-
-// control is the attempt at the same place that hid nothing.
-func (a Attack) control(of attack.Attempt) (attack.Attempt, bool) {
+// controls are the attempts at the same place that hid nothing.
+func (a Attack) controls(of attack.Attempt) (all []attack.Attempt) {
 	for _, each := range a.Attempts {
 		if each.Control && each.Of == of.Of && each.Family == of.Family && each.Field == of.Field {
-			return each, true
+			all = append(all, each)
 		}
 	}
-	return attack.Attempt{}, false
+	return all
+}
+
+// left are the files outside that were touched, with success, by the capability and the
+// number of the attempt: whoever confines itself by the kernel tries to open them, too.
+func (a Attack) left() map[place]profile.Effect {
+	all := map[place]profile.Effect{}
+	for _, e := range a.Profile.Effects {
+		switch e.Kind {
+		case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete:
+		default:
+			continue
+		}
+		number, ok := inputs.OutsideNumber(e.Path)
+		at := place{e.Capability, number}
+		if _, known := all[at]; ok && !known {
+			all[at] = e
+		}
+	}
+	return all
+}
+
+// place is where an attempt of family Path was to lead.
+type place struct {
+	of     report.Capability
+	number int
 }
 
 // ran are the commands that were run, by the number of the attempt.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -44,6 +46,48 @@ func TestAttackedCommands(t *testing.T) {
 		for _, number := range tc.ran {
 			in.Attack.Profile.Effects = append(in.Attack.Profile.Effects, hit(number))
 		}
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+}
+
+// TestAttackedPaths: a file outside that was reached is a finding where something bound the
+// tool: its words, a refusal of the plain path, or a directory that it puts before names.
+func TestAttackedPaths(t *testing.T) {
+	try := func(number int, field, value, honest string, control, accepted bool) attack.Attempt {
+		return attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "so", Control: control, Field: field, Value: value, Honest: honest,
+			File: number, Answered: true, Accepted: accepted}
+	}
+	outside := func(number int) profile.Effect { return read(call, inputs.OutsideFile(number, ".txt")) }
+	plain, hidden := try(1, "path", "/x", "a.txt", true, false), try(2, "path", "....//x", "a.txt", false, true)
+	says := server{name: "notes", tools: []string{"format_note: Reads a file of the notes directory; nothing outside of it."}}
+	late := hidden
+	late.Accepted, late.Answer = false, "access denied: outside of the directory"
+	broken := hidden
+	broken.Accepted, broken.Answer = false, "the file is no YAML"
+	for name, tc := range map[string]struct {
+		server   server
+		attempts []attack.Attempt
+		effects  []profile.Effect
+		want     string
+	}{
+		"refused":                 {says, []attack.Attempt{plain, hidden}, nil, ""},
+		"wherever it is told":     {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
+		"past a refusal":          {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
+		"past what it says":       {says, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true)}, []profile.Effect{outside(1)}, "FILE-003 High"},
+		"of no attempt":           {says, []attack.Attempt{hidden}, []profile.Effect{outside(3)}, ""},
+		"to find out where it is": {says, []attack.Attempt{plain, late}, []profile.Effect{outside(2)}, ""},
+		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2)}, "FILE-003 High"},
+		"a name becomes a path": {silent, []attack.Attempt{try(1, "rule", "/x", "style", true, true)},
+			[]profile.Effect{read(call, "/srv/rules/style.md"), outside(1)}, "FILE-003 Medium"},
+		"a path is a path": {silent, []attack.Attempt{try(1, "path", "/x", "style.md", true, true)},
+			[]profile.Effect{read(call, "/srv/rules/style.md"), outside(1)}, ""},
+		"a name in the directory that it is told": {silent, []attack.Attempt{try(1, "rule", "../x", "style", true, true)},
+			[]profile.Effect{read(call, "/repo/rules/style.md"), outside(1)}, ""},
+	} {
+		in := input(tc.server)
+		in.Manifest = tc.server.manifest()
+		in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: "repo", Value: "/repo"}}}
+		in.Attack.Attempts, in.Attack.Profile.Effects = tc.attempts, tc.effects
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
 }

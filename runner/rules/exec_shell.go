@@ -62,16 +62,18 @@ func (in Input) injectedByAttack() (all []draft) {
 // to run: a command that hides nothing was run, too, or was not even refused by a tool that
 // hands what it is given to a shell.
 func (in Input) commanded(a attack.Attempt, ran map[int]profile.Effect) bool {
-	control, tried := in.Attack.control(a)
-	_, open := ran[control.Call]
 	told := inputs.Commands(a.Field) || in.shells(a.Of)
-	switch {
-	case tried && open:
-		return told || in.runs(a.Of)
-	case told:
-		return !tried || !control.Answered || control.Accepted || in.evaluates(a.Of) && inputs.IsCode(a.Field)
+	controls := in.Attack.controls(a)
+	for _, control := range controls {
+		_, open := ran[control.Call]
+		switch {
+		case open:
+			return told || in.runs(a.Of)
+		case told && (!control.Answered || control.Accepted):
+			return true
+		}
 	}
-	return false
+	return told && (len(controls) == 0 || in.evaluates(a.Of) && inputs.IsCode(a.Field))
 }
 
 // runs reports whether a tool speaks of running programs.

@@ -1,12 +1,14 @@
 package rules
 
 import (
+	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -17,12 +19,104 @@ import (
 var bounded = regexp.MustCompile(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
 	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
-	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))`)
+	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
+	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
 
 // unbound are sentences that only say what is taken where nothing is given.
 var unbound = regexp.MustCompile(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
 
 func findTraversals(in Input) []draft {
+	return append(in.ledOutHonestly(), in.ledOutByAttack()...)
+}
+
+// ledOutByAttack are the files outside that were touched where guards were tried.
+func (in Input) ledOutByAttack() (all []draft) {
+	left := in.Attack.left()
+	for _, a := range in.Attack.Attempts {
+		e, proven := left[place{a.Of, a.File}]
+		if a.Family != attack.Path || !proven || e.Kind == profile.KindRead && !a.Accepted && denies.MatchString(a.Answer) {
+			continue // some look at where a file lies when they have opened it
+		}
+		severity, why := in.breaks(a, left)
+		if severity == "" {
+			continue
+		}
+		all = append(all, draft{
+			severity: severity, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: inputs.OutsideDir,
+			message: sentence("%s %s %s, where its argument %s led %s (%s); %s", capital(name(a.Of)), reached(e), clean(e.Path, 256), quoted(a.Field),
+				a.Form, quoted(clean(a.Value, 120)), why),
+			evidence: e.Evidence(), order: math.MaxInt,
+		})
+	}
+	return all
+}
+
+// denies are refusals for where a path leads.
+var denies = regexp.MustCompile(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
+
+// breaks says what an attempt that led outside has broken: what the tool says, a guard
+// that refused to be led there by a path that hides nothing, or the directory that honest
+// values were put behind. The severity is "" for a tool that goes wherever it is told.
+func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severity report.Severity, why string) {
+	for _, clause := range in.Scope.Covering(a.Of).Files {
+		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
+			return report.SeverityHigh, whose(clause, a.Of)
+		}
+	}
+	for said := range strings.SplitSeq(in.saidOf(a.Of), ".") {
+		if bounded.MatchString(said) && !unbound.MatchString(said) {
+			return report.SeverityHigh, "it says " + quoted(clean(said, 160))
+		}
+	}
+	refused, open, absolute := 0, false, false
+	for _, control := range in.Attack.controls(a) {
+		_, led := left[place{control.Of, control.File}]
+		open = open || led
+		absolute = absolute || led && strings.HasPrefix(control.Value, "/")
+		if !led && control.Answered && !control.Accepted {
+			refused++
+		}
+	}
+	if !open && refused > 0 && !a.Control {
+		return report.SeverityHigh, "the same path was refused where it hid nothing"
+	}
+	dir := in.joinedTo(a)
+	if dir == "" || absolute && inputs.IsPath(a.Field) {
+		return "", ""
+	}
+	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
+}
+
+// joinedTo is the directory that a tool has put before an honest value that names a file in
+// it; "" where there was none, or it is the working directory, or one that another argument
+// named.
+func (in Input) joinedTo(a attack.Attempt) string {
+	honest := a.Honest
+	if honest == "" || strings.Contains(honest, "/") || strings.HasPrefix(honest, ".") {
+		return ""
+	}
+	for _, e := range in.Attack.Profile.Effects {
+		if e.Capability != a.Of || inputs.Outside(e.Path) {
+			continue
+		}
+		base := path.Base(e.Path)
+		if base != honest && strings.TrimSuffix(base, path.Ext(base)) != honest {
+			continue
+		}
+		switch e.Kind {
+		case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+			dir := path.Dir(e.Path)
+			named := slices.ContainsFunc(in.Arguments[a.Of], func(other Argument) bool { return path.IsAbs(other.Value) && places.Within(dir, path.Clean(other.Value)) })
+			if dir != in.Dir && dir != in.Home && dir != "/" && dir != "/tmp" && !named {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// ledOutHonestly are the files outside that the arguments of the exercise led to.
+func (in Input) ledOutHonestly() []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		if !inputs.Outside(e.Path) || e.Capability.Kind == report.CapabilityServer {
 			return false

@@ -3,16 +3,19 @@
     python3 guards.py [fixed]
 
 Each tool has a guard that lets something through: a list of allowed commands that looks at the first word, a filter that
-does not know the end of a line, a type that nobody checks. With "fixed" the guards hold. It needs no package.
+does not know the end of a line, a type that nobody checks, names that become paths. With "fixed" the guards hold. It needs no package.
 """
 
 import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 FIXED = sys.argv[1:] == ["fixed"]
+RULES = Path("/var/tmp/guards-rules")
 ALLOWED = ("ls", "pwd", "date")
 
 
@@ -41,10 +44,36 @@ def show_pane(pane: Any) -> str:
     return run("echo pane %d" % pane if FIXED else f"echo pane {pane}")
 
 
+def within(name: str) -> Path:
+    """Is name below RULES, if the guard holds."""
+    path = RULES / name
+    if FIXED and not path.resolve().is_relative_to(RULES):
+        raise ValueError("the rule is not in the directory of rules")
+    return path
+
+
+def fetch_rule(rule_name: str) -> str:
+    return within(str(rule_name) + ".md").read_text()
+
+
+def read_rule(path: str) -> str:
+    if ".." in str(path) or str(path).startswith("/"):
+        raise ValueError("the path must not lead anywhere else")
+    return within(unquote(str(path))).read_text()
+
+
+def remove_rule(path: str) -> str:
+    within(str(path).replace("../", "").lstrip("/")).unlink()
+    return "removed"
+
+
 TOOLS = {
     run_command: ("Runs a command. Only ls, pwd and date are allowed.", {"command": {"type": "string", "description": "The command, such as `ls`."}}),
     count_words: ("Counts the words of a text with the program wc.", {"text": {"type": "string"}}),
     show_pane: ("Shows a pane of the screen by running echo.", {"pane": {"type": "integer", "minimum": 1}}),
+    fetch_rule: ("Fetches a rule by its name.", {"rule_name": {"type": "string", "description": "The name of the rule, such as `style`."}}),
+    read_rule: ("Reads the text of a rule.", {"path": {"type": "string", "description": "The path of the rule, such as `style.md`."}}),
+    remove_rule: ("Removes a rule.", {"path": {"type": "string", "description": "The path of the rule."}}),
 }
 
 
@@ -73,6 +102,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
+RULES.mkdir(parents=True, exist_ok=True)
+(RULES / "style.md").write_text("Be plain.\n")
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:

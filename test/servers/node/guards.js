@@ -1,0 +1,77 @@
+// A server whose guards let something through, as long as it is not told that they are "fixed":
+//
+//   node guards.js [fixed]
+//
+// show_page takes what is a URL for harmless, show_branch knows some characters of the shell, and the template
+// notes://{name} has its variable decoded after the guard. It needs no package.
+import { execFileSync, execSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+
+const fixed = process.argv[2] === 'fixed';
+const notes = '/var/tmp/guards-notes';
+
+// run starts echo, by a shell unless the guards hold.
+const run = (value) => (fixed ? execFileSync('echo', [value]) : execSync(`echo "${value}"`)).toString();
+
+const tools = {
+  show_page: {
+    description: 'Shows the address of a web page by running echo.',
+    argument: 'url',
+    call(url) {
+      new URL(url); // throws for what is none
+      return run(url);
+    },
+  },
+  show_branch: {
+    description: 'Shows the name of a branch by running echo.',
+    argument: 'branch',
+    call(branch) {
+      if (!fixed && /[`$;&\n]/.test(branch)) throw new Error('the branch has a character that is not allowed');
+      return run(branch);
+    },
+  },
+};
+
+function read(uri) {
+  const name = uri.slice('notes://'.length);
+  if (name.includes('/') || name.includes('..')) throw new Error('the name of a note has no directory');
+  const file = path.join(notes, decodeURIComponent(name));
+  if (fixed && path.dirname(file) !== notes) throw new Error('the note is not in the directory of notes');
+  return readFileSync(file, 'utf8');
+}
+
+const methods = {
+  initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {} }, serverInfo: { name: 'guards', version: '1.0.0' } }),
+  ping: () => ({}),
+  'tools/list': () => ({
+    tools: Object.entries(tools).map(([name, { description, argument }]) => ({
+      name, description, inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
+    })),
+  }),
+  'tools/call': ({ name, arguments: given }) => {
+    try {
+      return { content: [{ type: 'text', text: tools[name].call(String(given[tools[name].argument])) }] };
+    } catch (error) {
+      return { isError: true, content: [{ type: 'text', text: error.message }] };
+    }
+  },
+  'resources/list': () => ({ resources: [{ uri: 'notes://style.txt', name: 'style.txt' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'notes://{name}', name: 'note' }] }),
+  'resources/read': ({ uri }) => ({ contents: [{ uri, text: read(uri) }] }),
+};
+
+mkdirSync(notes, { recursive: true });
+writeFileSync(path.join(notes, 'style.txt'), 'Be plain.\n');
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  let reply;
+  try {
+    reply = methods[method] ? { result: methods[method](params ?? {}) } : { error: { code: -32601, message: 'method not found' } };
+  } catch (error) {
+    reply = { error: { code: -32602, message: error.message } };
+  }
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...reply }) + '\n');
+});
