@@ -23,6 +23,10 @@ const (
 	Command Family = "Command"
 	// Path: a file is reached that lies outside the directory that honest values lead to.
 	Path Family = "Path"
+	// Code: the value is evaluated as code.
+	Code Family = "Code"
+	// Option: the value becomes an option of a program.
+	Option Family = "Option"
 )
 
 // Attempt is one call with one value changed.
@@ -40,8 +44,8 @@ type Attempt struct {
 	Value, Honest string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
-	// Call is the number of the mark, File that of the file of family Path (see
-	// inputs.OutsideFile), from 1.
+	// Call is the number of the mark, File that of the file of the families Path and Code
+	// (see inputs.OutsideFile), from 1.
 	Call, File int
 	// Answered and Accepted say how the call ended; Answer is its error.
 	Answered, Accepted bool
@@ -100,7 +104,7 @@ type step struct {
 	field  field
 }
 
-// form is a way to write a payload into a value. number is that of the file of family Path.
+// form is a way to write a payload into a value. number is that of the file.
 type form struct {
 	name    string
 	control bool
@@ -115,7 +119,7 @@ func (p Plan) Against(t Target) *Series {
 		most = maxRelevant
 	}
 	fields := fieldsOf(t, seen)
-	var commands, paths []step
+	var commands, paths, codes, options []step
 	for _, way := range commandForms(seen) {
 		for _, field := range fields {
 			if len(commands) < most && field.takes(way, seen) {
@@ -125,12 +129,24 @@ func (p Plan) Against(t Target) *Series {
 	}
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(paths) < inputs.MaxOutside && field.leads(seen) {
+			if len(paths) < inputs.MaxOutside-maxCode && field.leads(seen) {
 				paths = append(paths, step{Path, form, field})
 			}
 		}
 	}
-	s.steps = alternate(commands, paths)
+	for _, form := range codeForms {
+		for i, field := range fields {
+			if i < maxCodeFields && field.text && len(codes) < maxCode {
+				codes = append(codes, step{Code, form, field})
+			}
+		}
+	}
+	for _, field := range fields {
+		if seen.Programs && field.text {
+			options = append(options, step{Option, optionForm, field})
+		}
+	}
+	s.steps = alternate(commands, paths, codes, options)
 	return s
 }
 
@@ -159,7 +175,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			continue
 		}
 		number := 0
-		if next.family == Path {
+		if next.family == Path || next.family == Code {
 			s.files++
 			number = s.files
 		}

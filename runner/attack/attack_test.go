@@ -3,6 +3,7 @@ package attack
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,13 +76,13 @@ func TestPaths(t *testing.T) {
 		first, second string
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/mcpaudit-outside/1/note.md", up + "var/tmp/mcpaudit-outside/2/note.md"},
+			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md"},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
-			"/var/tmp/mcpaudit-outside/1/note", up + "var/tmp/mcpaudit-outside/2/note"},
+			"/var/tmp/mcpaudit-outside/N/note", up + "var/tmp/mcpaudit-outside/N/note"},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/mcpaudit-outside/1/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/2/note.txt/text"},
+			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text"},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/mcpaudit-outside/1/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/2/note.txt"},
+			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt"},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", ""},
 	} {
 		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
@@ -92,7 +93,7 @@ func TestPaths(t *testing.T) {
 				break
 			}
 			if a.Family == Path {
-				led = append(led, a.Value)
+				led = append(led, strings.Replace(a.Value, "/"+strconv.Itoa(a.File)+"/", "/N/", 1))
 			}
 		}
 		if tc.first == "" && len(led) > 0 || tc.first != "" && (len(led) != len(pathForms) || led[0] != tc.first || led[1] != tc.second) {
@@ -103,7 +104,7 @@ func TestPaths(t *testing.T) {
 
 // TestBounded: what has shown no program is tried little, and what has succeeded no more.
 func TestBounded(t *testing.T) {
-	if n := len(all(Plan{}, honest)); n == 0 || n > maxAttempts {
+	if n := len(all(Plan{}, honest)); n == 0 || n > maxAttempts+maxCode {
 		t.Errorf("%d attempts against what runs nothing", n)
 	}
 	wide := map[string]string{}
@@ -115,12 +116,12 @@ func TestBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	relevant := map[report.Capability]Seen{tool: {Programs: true}}
-	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant {
+	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant+maxCode+maxFields {
 		t.Errorf("%d attempts against many fields", n)
 	}
 	proven := all(Plan{Seen: relevant, Proven: func(int) bool { return true }}, honest)
 	for _, field := range []string{"branch", "note", "pane"} {
-		tried := slices.DeleteFunc(slices.Clone(proven), func(a Attempt) bool { return a.Field != field || a.Control })
+		tried := slices.DeleteFunc(slices.Clone(proven), func(a Attempt) bool { return a.Family != Command || a.Field != field || a.Control })
 		if len(tried) != 1 {
 			t.Errorf("%d attempts at %s, of which the first succeeded", len(tried), field)
 		}
@@ -134,7 +135,7 @@ func FuzzAgainst(f *testing.F) {
 	f.Add(`[]`, `"x"`)
 	f.Fuzz(func(t *testing.T, schema, honest string) {
 		s := Plan{}.Against(Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest)})
-		for call := range 2 * maxAttempts {
+		for call := range 4 * maxRelevant {
 			a, more := s.Next(inputs.Mark{Call: call})
 			if !more {
 				return

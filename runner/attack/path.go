@@ -78,7 +78,9 @@ func (f field) frame(of report.Capability, seen Seen) field {
 	if f.ending = path.Ext(core); !slices.Contains([]string{".txt", ".md", ".json"}, f.ending) {
 		f.ending = ".txt"
 	}
-	if core != "" && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.HasSuffix(file, "/"+core+path.Ext(file)) && !strings.HasSuffix(file, "/"+core) }) {
+	if core != "" && slices.ContainsFunc(seen.Files, func(file string) bool {
+		return strings.HasSuffix(file, "/"+core+path.Ext(file)) && !strings.HasSuffix(file, "/"+core)
+	}) {
 		f.ending = "" // the server adds it
 	}
 	return f

@@ -21,7 +21,7 @@ const OutsideDir = "/var/tmp/mcpaudit-outside"
 var OutsideFiles = outsideFiles()
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
-const MaxOutside = 48
+const MaxOutside = 64
 
 func outsideFiles() []File {
 	note := []byte("Nobody needs this note.\n")

@@ -111,3 +111,49 @@ func TestFewCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestAttackedCode: an expression that was evaluated opened its file.
+func TestAttackedCode(t *testing.T) {
+	try := attack.Attempt{Of: call.Capability, Family: attack.Code, Form: "as an expression of Python", Field: "expression", File: 3, Answered: true}
+	calculator := server{name: "x", tools: []string{"format_note: Calculates the value of an expression."}}
+	python := server{name: "x", tools: []string{"format_note: Runs Python code."}}
+	opened := read(call, inputs.OutsideFile(3, ".txt"))
+	for name, tc := range map[string]struct {
+		server  server
+		effects []profile.Effect
+		want    string
+	}{
+		"evaluated":     {calculator, []profile.Effect{opened}, `EXEC-004 High: Tool format_note evaluated its argument "expression"`},
+		"not evaluated": {calculator, nil, ""},
+		"told to":       {python, []profile.Effect{opened}, ""},
+	} {
+		in := input(tc.server)
+		in.Attack.Attempts, in.Attack.Profile.Effects = []attack.Attempt{try}, tc.effects
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+}
+
+// optionally is a server that was given an option in place of an argument, and what it started.
+func optionally(field string, argv ...string) []Input {
+	in := input(silent)
+	in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Option, Form: "as an option", Field: field, Value: "--mcpaudit-c7", Call: 7}}
+	in.Attack.Profile.Effects = []profile.Effect{run(call, argv...)}
+	return []Input{in}
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-EXEC-005": {finds: optionally("target", "git", "diff", "--mcpaudit-c7"), spares: optionally("target", "git", "diff", "--", "--mcpaudit-c7")},
+})
+
+// TestAttackedOptions: what no program takes for an option is none.
+func TestAttackedOptions(t *testing.T) {
+	for name, in := range map[string][]Input{
+		"of another option":   optionally("message", "git", "commit", "-m", "--mcpaudit-c7"),
+		"of what has no harm": optionally("text", "echo", "--mcpaudit-c7"),
+		"a field for options": optionally("extra_args[0]", "git", "diff", "--mcpaudit-c7"),
+		"part of a word":      optionally("target", "git", "diff", "--output=--mcpaudit-c7"),
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, in[0], "") })
+	}
+	expect(t, optionally("target", "git", "diff", "--mcpaudit-c7")[0], `EXEC-005 Medium: Tool format_note gave its argument "target" to git`)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
@@ -32,7 +33,31 @@ func findEvaluated(in Input) (all []draft) {
 			all = append(all, e.draft(in))
 		}
 	})
+	return append(all, in.evaluatedByAttack()...)
+}
+
+// evaluatedByAttack are the expressions that were evaluated where guards were tried: each
+// opens a file of its own.
+func (in Input) evaluatedByAttack() (all []draft) {
+	left := in.Attack.left()
+	for _, a := range in.Attack.Attempts {
+		e, proven := left[place{a.Of, a.File}]
+		if a.Family != attack.Code || !proven || inputs.IsCode(a.Field) || in.interprets(a.Of) {
+			continue
+		}
+		all = append(all, draft{
+			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: name(a.Of),
+			message:  sentence("%s evaluated its argument %s, %s: the expression in it opened %s", capital(name(a.Of)), quoted(a.Field), a.Form, clean(e.Path, 128)),
+			evidence: e.Evidence(), order: math.MaxInt,
+		})
+	}
 	return all
+}
+
+// interprets reports whether a capability says that it is there to run code.
+func (in Input) interprets(of report.Capability) bool {
+	return in.Scope.Own(of).Mentions("code", "script", "scripts", "python", "javascript", "typescript", "interpreter", "repl", "snippet", "snippets",
+		"notebook", "jupyter", "shell", "eval")
 }
 
 // eachEvaluated calls found for each tool whose answers show that it evaluates code.

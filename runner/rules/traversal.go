@@ -106,7 +106,9 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		switch e.Kind {
 		case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
 			dir := path.Dir(e.Path)
-			named := slices.ContainsFunc(in.Arguments[a.Of], func(other Argument) bool { return path.IsAbs(other.Value) && places.Within(dir, path.Clean(other.Value)) })
+			named := slices.ContainsFunc(in.Arguments[a.Of], func(other Argument) bool {
+				return path.IsAbs(other.Value) && places.Within(dir, path.Clean(other.Value))
+			})
 			if dir != in.Dir && dir != in.Home && dir != "/" && dir != "/tmp" && !named {
 				return dir
 			}

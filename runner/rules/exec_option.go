@@ -1,0 +1,56 @@
+package rules
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// obeying are programs with options that write or read files, or run programs.
+var obeying = strings.Fields(`7z adb ansible aws awk chrome chromium convert curl docker ffmpeg ffprobe find gcc gem gh git go gpg gs hg helm
+	java kubectl magick make man mysql nmap node npm npx openssl pandoc pip pip3 pnpm podman psql python python3 rg rsync ruby scp sed sftp
+	sort sqlite3 ssh svn tar tcpdump terraform tshark unzip uv uvx vim wget xargs xdg-open yarn yt-dlp zip`)
+
+// optional are the names of arguments that are there for options.
+var optional = []string{"args", "arguments", "argv", "flags", "flag", "options", "option", "extra", "params", "parameters"}
+
+func findOptions(in Input) (all []draft) {
+	for _, a := range in.Attack.Attempts {
+		if a.Family != attack.Option || inputs.Commands(a.Field) || in.shells(a.Of) || speaksOf(a.Field, optional) {
+			continue
+		}
+		for _, e := range in.Attack.Profile.Effects {
+			if e.Kind != profile.KindExec || e.Capability != a.Of || !obeys(e, a.Value) {
+				continue
+			}
+			all = append(all, draft{
+				severity: report.SeverityMedium, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: e.Path,
+				message: sentence("%s gave its argument %s to %s where that takes options, as %s", capital(name(a.Of)), quoted(a.Field),
+					clean(path.Base(e.Path), 64), program(e)),
+				evidence: e.Evidence(), order: math.MaxInt,
+			})
+			break
+		}
+	}
+	return all
+}
+
+// obeys reports whether a program takes a value for an option: no "--" stands before it, and
+// no option that the value may belong to.
+func obeys(e profile.Effect, value string) bool {
+	words := e.Argv.Words()
+	at := slices.Index(words, value)
+	return at > 0 && slices.Contains(obeying, path.Base(words[0])) && !slices.Contains(words[:at], "--") && (at == 1 || !strings.HasPrefix(words[at-1], "-"))
+}
+
+// speaksOf reports whether the name of a field has one of some words.
+func speaksOf(field string, words []string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(field), func(r rune) bool { return r < 'a' || r > 'z' }),
+		func(word string) bool { return slices.Contains(words, word) })
+}
