@@ -32,14 +32,11 @@ var (
 
 // attackAll makes the launch in which guards are tried: each tool is called once with
 // arguments that it has accepted, and then with one value changed.
-func attackAll(how *launch, runs []observation) {
-	how.once, how.listOnly = true, false
-	how.given = map[string]json.RawMessage{}
+func attackAll(plan Plan, how *launch, runs []observation) {
+	standIn(plan, how, runs) // what is missing would end many a call before its guard
+	how.calls, how.given = 0, map[string]json.RawMessage{}
 	for _, o := range slices.Backward(runs) { // the exercise counts most
 		maps.Copy(how.given, o.result.Accepted)
-	}
-	if len(how.standIns) == 0 {
-		how.standIns = missing(runs)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs)}
 }

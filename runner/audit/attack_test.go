@@ -71,10 +71,10 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 	started := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/usr/bin/kubectl", Error: "ENOENT", Argv: profile.NewArgv("kubectl")}}
 	started.Capability = of
 	started.Path = "kubectl"
-	aided.profile.Effects = []profile.Effect{started}
-	aided.how = launch{moment: report.LaunchStandIns}
+	first.profile.Effects = []profile.Effect{started}
+	aided.how = launch{moment: report.LaunchStandIns, standIns: []string{"kubectl"}}
 	var how launch
-	attackAll(&how, []observation{first, aided})
+	attackAll(Plan{}, &how, []observation{first, aided})
 	if string(how.given["a"]) != `{"x":1}` || string(how.given["b"]) != `{}` || !how.once || !how.attack.Seen[of].Programs {
 		t.Errorf("%+v", how)
 	}
