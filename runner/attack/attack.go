@@ -79,13 +79,13 @@ type Target struct {
 	Honest json.RawMessage
 }
 
-// The bounds: fields of one target, and attempts against one that has shown an effect
-// that they are after, and against any other.
+// The bounds: fields of one target, how long their values are in bytes, and commands that
+// are tried on one that was seen to start programs, and on any other.
 const (
 	maxFields    = 12
+	maxFieldText = 4 << 10
 	maxRelevant  = 192
 	maxAttempts  = 36
-	maxFieldText = 4 << 10
 )
 
 // Series are the attempts against one target, the likeliest first.
@@ -113,41 +113,9 @@ type form struct {
 
 // Against makes the attempts against a target.
 func (p Plan) Against(t Target) *Series {
-	s := &Series{plan: p, target: t}
-	seen, most := p.Seen[t.Of], maxAttempts
-	if seen.Programs {
-		most = maxRelevant
-	}
+	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen)
-	var commands, paths, codes, options []step
-	for _, way := range commandForms(seen) {
-		for _, field := range fields {
-			if len(commands) < most && field.takes(way, seen) {
-				commands = append(commands, step{Command, way.form, field})
-			}
-		}
-	}
-	for _, form := range pathForms {
-		for _, field := range fields {
-			if len(paths) < inputs.MaxOutside-maxCode && field.leads(seen) {
-				paths = append(paths, step{Path, form, field})
-			}
-		}
-	}
-	for _, form := range codeForms {
-		for i, field := range fields {
-			if i < maxCodeFields && field.text && len(codes) < maxCode {
-				codes = append(codes, step{Code, form, field})
-			}
-		}
-	}
-	for _, field := range fields {
-		if seen.Programs && field.text {
-			options = append(options, step{Option, optionForm, field})
-		}
-	}
-	s.steps = alternate(commands, paths, codes, options)
-	return s
+	return &Series{plan: p, target: t, steps: alternate(commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen))}
 }
 
 // alternate takes steps of several lists in turn.

@@ -32,6 +32,18 @@ const (
 	maxCodeFields = 2
 )
 
+// codeSteps are the attempts of family Code.
+func codeSteps(fields []field) (all []step) {
+	for _, form := range codeForms {
+		for i, field := range fields {
+			if i < maxCodeFields && field.text && len(all) < maxCode {
+				all = append(all, step{Code, form, field})
+			}
+		}
+	}
+	return all
+}
+
 // evaluated is a form by its expression: "!" stands for the file.
 func evaluated(name, expression string) form {
 	return form{name: name, write: func(_ field, _ inputs.Mark, number int) string {

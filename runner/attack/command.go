@@ -67,11 +67,17 @@ func (f commandForm) everywhere() commandForm { f.any, f.typed = true, true; ret
 func (f commandForm) anyType() commandForm    { f.typed = true; return f }
 func (f commandForm) forURL() commandForm     { f.url = true; return f }
 
-// commandForms are those for what a capability was seen to do.
-func commandForms(seen Seen) (all []commandForm) {
-	for _, f := range commands {
-		if f.any || seen.Programs {
-			all = append(all, f)
+// commandSteps are the attempts of family Command.
+func commandSteps(fields []field, seen Seen) (all []step) {
+	most := maxAttempts
+	if seen.Programs {
+		most = maxRelevant
+	}
+	for _, way := range commands {
+		for _, field := range fields {
+			if len(all) < most && field.takes(way, seen) {
+				all = append(all, step{Command, way.form, field})
+			}
 		}
 	}
 	return all
@@ -80,10 +86,10 @@ func commandForms(seen Seen) (all []commandForm) {
 // takes reports whether a form is worth trying at a place.
 func (f field) takes(way commandForm, seen Seen) bool {
 	switch {
+	case !way.any && !seen.Programs:
+		return false
 	case way.url:
 		return strings.Contains(f.value, "://")
-	case !f.text:
-		return way.typed && (way.any || seen.Programs)
 	}
-	return true
+	return f.text || way.typed
 }

@@ -45,6 +45,18 @@ func leading(name string, write func(honest, to string) string) form {
 
 func (f form) plainly() form { f.control = true; return f }
 
+// pathSteps are the attempts of family Path.
+func pathSteps(fields []field, seen Seen) (all []step) {
+	for _, form := range pathForms {
+		for _, field := range fields {
+			if len(all) < inputs.MaxOutside-maxCode && field.leads(seen) {
+				all = append(all, step{Path, form, field})
+			}
+		}
+	}
+	return all
+}
+
 // bare are values that may be the name of a file.
 var bare = regexp.MustCompile(`^[\w.@+ -]{1,128}$`)
 

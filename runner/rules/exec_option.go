@@ -3,6 +3,7 @@ package rules
 import (
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,8 +47,11 @@ func findOptions(in Input) (all []draft) {
 func obeys(e profile.Effect, value string) bool {
 	words := e.Argv.Words()
 	at := slices.Index(words, value)
-	return at > 0 && slices.Contains(obeying, path.Base(words[0])) && !slices.Contains(words[:at], "--") && (at == 1 || !strings.HasPrefix(words[at-1], "-"))
+	return at > 0 && slices.Contains(obeying, path.Base(words[0])) && !slices.Contains(words[:at], "--") && !valued.MatchString(words[at-1])
 }
+
+// valued are options that may take the next word for their value.
+var valued = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 
 // speaksOf reports whether the name of a field has one of some words.
 func speaksOf(field string, words []string) bool {

@@ -58,22 +58,16 @@ var denies = regexp.MustCompile(`(?i)\b(?:outside|denied|not allowed|not permitt
 // that refused to be led there by a path that hides nothing, or the directory that honest
 // values were put behind. The severity is "" for a tool that goes wherever it is told.
 func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severity report.Severity, why string) {
-	for _, clause := range in.Scope.Covering(a.Of).Files {
-		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
-			return report.SeverityHigh, whose(clause, a.Of)
-		}
-	}
-	for said := range strings.SplitSeq(in.saidOf(a.Of), ".") {
-		if bounded.MatchString(said) && !unbound.MatchString(said) {
-			return report.SeverityHigh, "it says " + quoted(clean(said, 160))
-		}
+	if said := in.boundBy(a.Of); said != "" {
+		return report.SeverityHigh, said
 	}
 	refused, open, absolute := 0, false, false
 	for _, control := range in.Attack.controls(a) {
 		_, led := left[place{control.Of, control.File}]
-		open = open || led
-		absolute = absolute || led && strings.HasPrefix(control.Value, "/")
-		if !led && control.Answered && !control.Accepted {
+		switch {
+		case led:
+			open, absolute = true, absolute || strings.HasPrefix(control.Value, "/")
+		case control.Answered && !control.Accepted:
 			refused++
 		}
 	}
@@ -87,34 +81,57 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
 }
 
+// boundBy quotes where a capability says that it keeps to a directory; "" where it does not.
+func (in Input) boundBy(of report.Capability) string {
+	for _, clause := range in.Scope.Covering(of).Files {
+		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
+			return whose(clause, of)
+		}
+	}
+	for said := range strings.SplitSeq(in.saidOf(of), ".") {
+		if bounded.MatchString(said) && !unbound.MatchString(said) {
+			return "it says " + quoted(clean(said, 160))
+		}
+	}
+	return ""
+}
+
 // joinedTo is the directory that a tool has put before an honest value that names a file in
 // it; "" where there was none, or it is the working directory, or one that another argument
 // named.
 func (in Input) joinedTo(a attack.Attempt) string {
-	honest := a.Honest
-	if honest == "" || strings.Contains(honest, "/") || strings.HasPrefix(honest, ".") {
+	if a.Honest == "" || strings.Contains(a.Honest, "/") || strings.HasPrefix(a.Honest, ".") {
 		return ""
 	}
 	for _, e := range in.Attack.Profile.Effects {
-		if e.Capability != a.Of || inputs.Outside(e.Path) {
+		if e.Capability != a.Of || inputs.Outside(e.Path) || !isAccess(e) {
 			continue
 		}
-		base := path.Base(e.Path)
-		if base != honest && strings.TrimSuffix(base, path.Ext(base)) != honest {
-			continue
-		}
-		switch e.Kind {
-		case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
-			dir := path.Dir(e.Path)
-			named := slices.ContainsFunc(in.Arguments[a.Of], func(other Argument) bool {
-				return path.IsAbs(other.Value) && places.Within(dir, path.Clean(other.Value))
-			})
-			if dir != in.Dir && dir != in.Home && dir != "/" && dir != "/tmp" && !named {
-				return dir
-			}
+		dir, base := path.Split(e.Path)
+		dir = path.Clean(dir)
+		if (base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
+			return dir
 		}
 	}
 	return ""
+}
+
+// isAccess reports whether an effect is one on a file, or was to be.
+func isAccess(e profile.Effect) bool {
+	switch e.Kind {
+	case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+		return true
+	}
+	return false
+}
+
+// ownDir reports whether a directory is one that the server has chosen: neither where it was
+// started, nor one that an argument has named.
+func (in Input) ownDir(dir string, of report.Capability) bool {
+	if slices.Contains([]string{in.Dir, in.Home, "/", "/tmp"}, dir) {
+		return false
+	}
+	return !slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return path.IsAbs(a.Value) && places.Within(dir, path.Clean(a.Value)) })
 }
 
 // ledOutHonestly are the files outside that the arguments of the exercise led to.

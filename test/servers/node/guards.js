@@ -2,8 +2,8 @@
 //
 //   node guards.js [fixed]
 //
-// show_page takes what is a URL for harmless, show_branch knows some characters of the shell, and the template
-// notes://{name} has its variable decoded after the guard. It needs no package.
+// show_page takes what is a URL for harmless, show_branch knows some characters of the shell, greet fills in a form by
+// evaluating it, and the template notes://{name} has its variable decoded after the guard. It needs no package.
 import { execFileSync, execSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -31,6 +31,11 @@ const tools = {
       if (!fixed && /[`$;&\n]/.test(branch)) throw new Error('the branch has a character that is not allowed');
       return run(branch);
     },
+  },
+  greet: {
+    description: 'Greets whom it is told to, in the form that it is given.',
+    argument: 'form',
+    call: (form) => (fixed ? form.replaceAll('${name}', 'you') : new Function('name', `return \`${form}\``)('you')),
   },
 };
 

@@ -3,9 +3,11 @@
     python3 guards.py [fixed]
 
 Each tool has a guard that lets something through: a list of allowed commands that looks at the first word, a filter that
-does not know the end of a line, a type that nobody checks, names that become paths. With "fixed" the guards hold. It needs no package.
+does not know the end of a line, a type that nobody checks, names that become paths or options, an eval without builtins.
+With "fixed" the guards hold. It needs no package.
 """
 
+import ast
 import json
 import shlex
 import subprocess
@@ -67,12 +69,24 @@ def remove_rule(path: str) -> str:
     return "removed"
 
 
+def calculate(expression: str) -> str:
+    if FIXED:
+        return str(ast.literal_eval(str(expression)))
+    return str(eval(str(expression), {"__builtins__": {}}))  # which keeps nobody from the classes of a tuple
+
+
+def show_change(target: str) -> str:
+    return run(["git", "log", "-1"] + (["--end-of-options", "--"] if FIXED else []) + [str(target)])
+
+
 TOOLS = {
     run_command: ("Runs a command. Only ls, pwd and date are allowed.", {"command": {"type": "string", "description": "The command, such as `ls`."}}),
     count_words: ("Counts the words of a text with the program wc.", {"text": {"type": "string"}}),
     show_pane: ("Shows a pane of the screen by running echo.", {"pane": {"type": "integer", "minimum": 1}}),
     fetch_rule: ("Fetches a rule by its name.", {"rule_name": {"type": "string", "description": "The name of the rule, such as `style`."}}),
     read_rule: ("Reads the text of a rule.", {"path": {"type": "string", "description": "The path of the rule, such as `style.md`."}}),
+    calculate: ("Calculates the value of an expression, such as `7`.", {"expression": {"type": "string"}}),
+    show_change: ("Shows a change of the repository by running git log.", {"target": {"type": "string", "description": "The revision, such as `HEAD`."}}),
     remove_rule: ("Removes a rule.", {"path": {"type": "string", "description": "The path of the rule."}}),
 }
 
@@ -83,7 +97,7 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if tool is None:
             raise ValueError(f"there is no tool {name}")
         return {"content": [{"type": "text", "text": tool(**arguments)}]}
-    except (OSError, TypeError, ValueError, subprocess.SubprocessError) as error:
+    except Exception as error:
         return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
 
 
