@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -107,6 +108,8 @@ func (in Input) allowed(l leak.Leak) bool {
 		return false
 	case l.Decoy.Variable && l.Channel == leak.Environment:
 		return true // from one variable to another, for a program of its own
+	case l.Channel == leak.Environment && strings.HasPrefix(path.Base(l.Decoy.Name), ".env"):
+		return true // what was loaded from there are variables, which every program inherits
 	case l.Decoy.Variable && l.Channel == leak.Answer:
 		return covering.Mentions("env", "printenv", "getenv") ||
 			covering.Mentions("environment") && covering.Mentions("variable", "variables", "vars")

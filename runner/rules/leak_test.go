@@ -35,6 +35,7 @@ func TestLeaks(t *testing.T) {
 	encoded.Encoding = "gzip+hex"
 	idly := gone(stolen, "TCP", "93.184.216.34:80")
 	idly.Where = idle
+	settings := decoy.ID{Name: "/home/audit/.env"}
 	for name, tc := range map[string]struct {
 		server  server
 		leaks   []leak.Leak
@@ -67,6 +68,8 @@ func TestLeaks(t *testing.T) {
 		"a variable on stderr":                          {silent, []leak.Leak{gone(variable, leak.Stderr, "")}, report.SeverityHigh, "wrote to stderr"},
 		"in a file":                                     {silent, []leak.Leak{gone(stolen, leak.File, "/tmp/x")}, report.SeverityHigh, "stored in /tmp/x"},
 		"a key in an environment":                       {silent, []leak.Leak{gone(stolen, leak.Environment, "/bin/sh")}, report.SeverityHigh, "in its environment"},
+		"an environment file's, inherited":              {silent, []leak.Leak{gone(settings, leak.Environment, "/usr/bin/uname")}, "", ""},
+		"an environment file's, sent off":               {silent, []leak.Leak{gone(settings, leak.Environment, "/usr/bin/uname"), gone(settings, "HTTP", "x:80")}, report.SeverityCritical, "over HTTP"},
 		"a variable by another name":                    {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
 		"to whom it is for":                             {silent, []leak.Leak{home}, "", ""},
 		"in an answer":                                  {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
