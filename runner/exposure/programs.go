@@ -100,14 +100,8 @@ func (s start) decides(a rules.Argument) report.Reach {
 	}
 	_, marked := inputs.Marked(value)
 	own, command := marked || a.Given, inputs.Commands(a.Field)
-	if text := spaced(s.text); text != "" {
-		switch {
-		case !strings.Contains(text, value) || text != value && !distinctive(value):
-			return ""
-		case (own || s.kind == report.ExposesCodeExecution) && (text == value || command):
-			return report.ReachArbitrary
-		}
-		return report.ReachPartial
+	if s.text != "" {
+		return s.decidesText(value, own || s.kind == report.ExposesCodeExecution, command)
 	}
 	first, _, _ := strings.Cut(value, " ")
 	starts := command && path.Base(first) == s.program
@@ -118,6 +112,19 @@ func (s start) decides(a rules.Argument) report.Reach {
 		return report.ReachPartial
 	}
 	return ""
+}
+
+// decidesText is decides for what a shell or an interpreter was given to run. own: the
+// audit has made the value up; command: it is for what is run.
+func (s start) decidesText(value string, own, command bool) report.Reach {
+	text := spaced(s.text)
+	switch {
+	case !strings.Contains(text, value), text != value && !distinctive(value):
+		return ""
+	case own && (text == value || command):
+		return report.ReachArbitrary
+	}
+	return report.ReachPartial
 }
 
 // has reports whether a value is in an argument of the program.
