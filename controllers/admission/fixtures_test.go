@@ -41,7 +41,7 @@ var (
 	// serving is the certificate of the one replica, wall the clock of what keeps it: so
 	// far behind that the certificate is due once it is put right.
 	serving *certs.Serving
-	wall    = clocktesting.NewFakePassiveClock(time.Now().Add(-59 * 24 * time.Hour))
+	wall    = clocktesting.NewFakePassiveClock(time.Now().Add(-61 * 24 * time.Hour))
 )
 
 // startGate installs the gate at an address of this machine and waits until it answers.
