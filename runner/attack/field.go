@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // field is a place in the arguments that takes a text, or a number.
@@ -34,7 +36,7 @@ type property struct {
 // fieldsOf are the places of a target: those of the honest call, texts first, and then the
 // optional ones that it leaves out.
 func fieldsOf(t Target, seen Seen) []field {
-	honest, _ := decode(t.Honest).(map[string]any)
+	honest, _ := inputs.Decode(t.Honest).(map[string]any)
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
@@ -123,7 +125,7 @@ func walk(value any, name string, steps []any, do func(field)) {
 
 // set returns arguments with another text at a place; false where there is no such place.
 func (f field) set(arguments json.RawMessage, text string) (json.RawMessage, bool) {
-	root, isObject := decode(arguments).(map[string]any)
+	root, isObject := inputs.Decode(arguments).(map[string]any)
 	if !isObject {
 		return nil, false
 	}
@@ -164,17 +166,6 @@ func put(in any, steps []any, value string) bool {
 		}
 	}
 	return false
-}
-
-// decode keeps numbers as they are written; nil when raw is no JSON.
-func decode(raw []byte) any {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
-	return value
 }
 
 // encode leaves "<", ">" and "&" as they are: servers that look at the raw text see what a

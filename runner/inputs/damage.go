@@ -23,11 +23,11 @@ func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 		if !ok || len(f.given) > 0 || f.template != nil {
 			return Case{}, false
 		}
-		object := decode([]byte(canonical(d.arguments))).(map[string]any)
+		object := Decode([]byte(canonical(d.arguments))).(map[string]any)
 		if !do(f, object) {
 			continue
 		}
-		if found, _ := fits(f.root, decode([]byte(canonical(object))), no); found == no {
+		if found, _ := fits(f.root, Decode([]byte(canonical(object))), no); found == no {
 			return Case{Arguments: json.RawMessage(canonical(object)), Shape: ShapeInvalid}, true
 		}
 	}

@@ -98,7 +98,7 @@ type Form struct {
 // NewForm is for a tool's inputSchema. What is no object schema has no branches,
 // and its only arguments are {}.
 func NewForm(schema json.RawMessage, o Options) *Form {
-	root, _ := decode(schema).(map[string]any)
+	root, _ := Decode(schema).(map[string]any)
 	if root == nil {
 		root = map[string]any{}
 	}
@@ -108,7 +108,7 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
 	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, followed: map[string]string{}}
-	f.given, _ = decode(o.Given).(map[string]any)
+	f.given, _ = Decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole, f.members = f.tree.texts() == 1, map[string]bool{}
 	f.tree.each(func(each field) { f.members[each.name] = true })
@@ -123,7 +123,7 @@ func newForm(root map[string]any, o Options) *Form {
 // NewPromptForm is for the "arguments" of a prompt in prompts/list
 // ([{"name", "description", "required"}]). All values are texts.
 func NewPromptForm(arguments json.RawMessage, o Options) *Form {
-	given, _ := decode(arguments).([]any)
+	given, _ := Decode(arguments).([]any)
 	properties, required := map[string]any{}, []any{}
 	for _, entry := range list(given, maxFields) {
 		argument, _ := entry.(map[string]any)
@@ -215,7 +215,7 @@ func (d *draft) fits() verdict {
 	case d.form.effort < 0:
 		return maybe
 	}
-	found, cost := fits(d.form.root, decode([]byte(canonical(d.arguments))), maybe)
+	found, cost := fits(d.form.root, Decode([]byte(canonical(d.arguments))), maybe)
 	d.form.effort -= cost
 	return found
 }

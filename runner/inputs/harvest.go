@@ -100,7 +100,7 @@ func (h *harvest) json(raw []byte, key, about []string) {
 		h.text(head(string(raw), maxHarvest), key, about)
 		return
 	}
-	h.value(decode(raw), key, about, 0)
+	h.value(Decode(raw), key, about, 0)
 }
 
 // dull are members that say how something is said, not what.
@@ -165,7 +165,7 @@ func (h *harvest) string(text string, key, about []string, depth int) {
 	}
 	trimmed := strings.TrimSpace(text)
 	if len(trimmed) > 1 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
-		h.value(decode([]byte(trimmed)), key, about, depth+1)
+		h.value(Decode([]byte(trimmed)), key, about, depth+1)
 		return
 	}
 	isContent := len(key) > 0 && content[key[len(key)-1]]

@@ -92,8 +92,8 @@ func Arguments(schema json.RawMessage, o Options, mark Mark) json.RawMessage {
 	return f.send(d).Arguments
 }
 
-// decode keeps numbers as they are written; nil when raw is no JSON.
-func decode(raw []byte) any {
+// Decode reads JSON and keeps numbers as they are written; nil when raw is none.
+func Decode(raw []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any

@@ -195,7 +195,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 }
 
 func isNumber(text string) bool {
-	number, ok := decode([]byte(text)).(json.Number)
+	number, ok := Decode([]byte(text)).(json.Number)
 	return ok && number.String() == text && len(text) <= 20
 }
 

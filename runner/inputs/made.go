@@ -20,7 +20,7 @@ const maxMade = 64
 
 // keep notes a call for what other tools are called with.
 func (p *Pool) keep(source string, arguments json.RawMessage) {
-	all, _ := decode(arguments).(map[string]any)
+	all, _ := Decode(arguments).(map[string]any)
 	maps.DeleteFunc(all, func(_ string, value any) bool {
 		switch value.(type) {
 		case string, json.Number:

@@ -27,7 +27,7 @@ func (f *Form) declare(text string) {
 	if f.template != nil || f.undeclared >= maxUndeclared || at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&issues) != nil {
 		return
 	}
-	root, added := decode([]byte(canonical(f.root))).(map[string]any), false
+	root, added := Decode([]byte(canonical(f.root))).(map[string]any), false
 	for _, each := range issues[:min(len(issues), maxFields)] {
 		if each.Code == "invalid_type" && len(each.Path) > 0 && len(each.Path) <= maxDepth {
 			added = each.addTo(root) || added

@@ -16,7 +16,7 @@ func worded(text string) string {
 		return text
 	}
 	said := []string{strings.TrimSpace(text[:at])}
-	gather(decode([]byte(text[at:])), "", 0, &said)
+	gather(Decode([]byte(text[at:])), "", 0, &said)
 	return strings.Join(said, "\n")
 }
 
