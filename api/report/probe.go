@@ -78,8 +78,8 @@ type Launch struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
 	StandIns []string `json:"standIns,omitempty" cap:"16x64"`
-	// variables are those that the server had asked for by name, and that the audit set
-	// to decoys of the shape that their names speak of.
+	// variables are those that the server asked for by name. The audit set each to a
+	// decoy that looks right for its name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

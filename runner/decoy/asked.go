@@ -46,8 +46,8 @@ func Configures(name string) bool {
 	return Secret(name) || slices.ContainsFunc(contents, func(s content) bool { return s.name.MatchString(name) })
 }
 
-// Asked makes the variable of a server that asks for it by name: a decoy of the shape that
-// the name speaks of, or where that is no secret, something plausible. A secret begins with
+// Asked makes the variable of a server that asks for it by name: a decoy that looks right
+// for the name, or where that is no secret, something plausible. A secret begins with
 // prefix, where the server has said that it must.
 func Asked(name, prefix string) Var {
 	service := Service(name)
