@@ -59,7 +59,7 @@ const (
 	// ReachArbitrary: an argument decides all of it, and no bound was seen.
 	ReachArbitrary Reach = "Arbitrary"
 	// ReachPartial: an argument decides a part of it, such as a name below a directory of the
-	// server's. Whether it can be led out of the rest was not tested.
+	// server's. Whether it can be led out of the rest was not tested, or not enough.
 	ReachPartial Reach = "Partial"
 	// ReachBounded: as Partial, and the rest held when it was attacked.
 	ReachBounded Reach = "Bounded"
@@ -129,7 +129,7 @@ type ExposureItem struct {
 	// DatabaseQuery, Secrets, UntrustedContent or Messaging.
 	Kind ExposureKind `json:"kind"`
 	// reach is Arbitrary (an argument decides), Partial (it decides a part, and the bound was
-	// not attacked), Bounded (the bound held when it was attacked) or Fixed.
+	// not attacked enough), Bounded (the bound held when it was attacked) or Fixed.
 	Reach Reach `json:"reach"`
 	// argument that decides, by its path: "url", "options.paths[0]"; of several the first
 	// three.

@@ -54,7 +54,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
 		Findings:   rules.Judge(in),
-		Exposure:   exposed(plan, runs, in, exercise),
+		Exposure:   exposed(plan, runs, attacked, in, exercise),
 	}
 	r.RulesetDigest = rules.Digest()
 	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope

@@ -13,9 +13,9 @@ import (
 )
 
 // exposed describes what the server enables; nil where nothing was listed.
-func exposed(plan Plan, runs []observation, in rules.Input, rows []report.CapabilityCoverage) *report.Exposure {
+func exposed(plan Plan, runs []observation, attacked observation, in rules.Input, rows []report.CapabilityCoverage) *report.Exposure {
 	first := exercised(runs)
-	seen := exposure.Seen{Input: in, Exercise: rows, Untraced: first.untraced}
+	seen := exposure.Seen{Input: in, Exercise: rows, Untraced: first.untraced, Attacked: attacked.unwatched().Reason == "" && attacked.overflow().Reason == ""}
 	for _, o := range runs {
 		seen.Sent = append(seen.Sent, o.sent...)
 	}

@@ -27,6 +27,8 @@ type Seen struct {
 	Exercise []report.CapabilityCoverage
 	// Untraced: nothing but answers was seen.
 	Untraced bool
+	// Attacked: the launch in which guards were tried was watched to its end.
+	Attacked bool
 }
 
 // Sent is what came over a connection during a call.
@@ -65,6 +67,7 @@ func Of(s Seen) report.Exposure {
 	}
 	b.evaluated()
 	b.secrets()
+	b.attacked()
 	b.content()
 	b.declared()
 	return report.ExposureOf(b.all())

@@ -118,20 +118,28 @@ func (b *builder) bound(e profile.Effect) string {
 	if inputs.Outside(e.Path) {
 		return ""
 	}
-	for _, root := range b.roots {
-		if root != "/" && places.Within(e.Path, root) {
-			return "below " + root + " (command line)"
-		}
-	}
-	for _, dir := range b.Dirs {
-		if dir != "/" && places.Within(e.Path, dir) {
-			return "below " + dir + " (environment)"
-		}
+	if dir := b.dirBound(e.Path); dir != "" {
+		return dir
 	}
 	if b.AsksForRoots() {
 		return "the client's roots"
 	}
 	return b.StatedBound(e.Capability)
+}
+
+// dirBound returns the directory on the command line or in the environment that a path lies in.
+func (b *builder) dirBound(name string) string {
+	for _, root := range b.roots {
+		if root != "/" && places.Within(name, root) {
+			return "below " + root + " (command line)"
+		}
+	}
+	for _, dir := range b.Dirs {
+		if dir != "/" && places.Within(name, dir) {
+			return "below " + dir + " (environment)"
+		}
+	}
+	return ""
 }
 
 // database reports whether a file is a database of SQLite, by its name.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -53,4 +54,24 @@ func (in Input) Evaluated() [][2]report.Output {
 	var all [][2]report.Output
 	in.eachEvaluated(func(e evaluated) { all = append(all, [2]report.Output{*e.name, *e.syntax}) })
 	return all
+}
+
+// Succeeded returns what tells whether an attempt on a guard succeeded, and by which effect.
+func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
+	left, ran := in.Attack.left(), in.Attack.ran()
+	return func(a attack.Attempt) (e profile.Effect, proven bool) {
+		switch a.Family {
+		case attack.Command:
+			e, proven = ran[a.Call]
+		case attack.Path, attack.Code:
+			e, proven = left[place{a.Of, a.File}]
+			proven = proven && !(a.Family == attack.Path && lookedAt(a, e))
+		case attack.Option:
+			i := slices.IndexFunc(in.Attack.Profile.Effects, func(e profile.Effect) bool {
+				return e.Kind == profile.KindExec && e.Capability == a.Of && obeys(e, a.Value)
+			})
+			proven = i >= 0
+		}
+		return e, proven
+	}
 }

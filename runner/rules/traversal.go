@@ -34,8 +34,8 @@ func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := left[place{a.Of, a.File}]
-		if a.Family != attack.Path || !proven || e.Kind == profile.KindRead && !a.Accepted && denies.MatchString(a.Answer) {
-			continue // some look at where a file lies when they have opened it
+		if a.Family != attack.Path || !proven || lookedAt(a, e) {
+			continue
 		}
 		severity, why := in.breaks(a, left)
 		if severity == "" {
@@ -49,6 +49,11 @@ func (in Input) ledOutByAttack() (all []draft) {
 		})
 	}
 	return all
+}
+
+// lookedAt reports whether a file was opened to find out where it lies, and then refused.
+func lookedAt(a attack.Attempt, e profile.Effect) bool {
+	return e.Kind == profile.KindRead && !a.Accepted && denies.MatchString(a.Answer)
 }
 
 // denies are refusals for where a path leads.
