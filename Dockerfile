@@ -30,11 +30,11 @@ USER 65532:65532
 ENTRYPOINT ["/manager"]
 
 # The runner's tracer is Debian's strace, at the version that the parser was
-# measured against; libfaketime sets the clock of servers forward.
+# measured against.
 FROM ${DEBIAN_IMAGE} AS runner
 ARG STRACE_VERSION=6.1-0.1
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates libfaketime strace=${STRACE_VERSION} \
+ && apt-get install -y --no-install-recommends ca-certificates strace=${STRACE_VERSION} \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 65532 nonroot \
  && useradd --uid 65532 --gid 65532 --create-home --shell /usr/sbin/nologin nonroot \

@@ -18,7 +18,6 @@ needs=(
 	conntrack=conntrack iproute2=ip iptables=iptables nftables=nft util-linux=unshare
 	# tracing, and the programs that it is held against
 	strace=strace gcc=gcc libc6-dev=/usr/include/stdio.h linux-libc-dev=/usr/include/linux/io_uring.h
-	"libfaketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketimeMT.so.1"
 	# the servers that the tests audit
 	nodejs=node npm=npm python3=/usr/bin/python3 python3-pip=pip
 	# lint

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -35,12 +34,6 @@ func newInstall() *cobra.Command {
 func runInstall(bin string, network report.Network) error {
 	if err := copySelf(filepath.Join(bin, shimName)); err != nil {
 		return fmt.Errorf("install the shim: %w", err)
-	}
-	// Without the library the report lists what was not observed.
-	if library, err := faketime.Find(); err == nil {
-		if err := install(library, filepath.Join(bin, faketime.Name)); err != nil {
-			return fmt.Errorf("install libfaketime: %w", err)
-		}
 	}
 	if err := closeNetwork(network); err != nil {
 		return fmt.Errorf("close the network: %w", err)

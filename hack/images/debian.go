@@ -31,7 +31,7 @@ var errStale = errors.New("debian.lock is stale")
 
 // debianPackages lists what the product's images need of Debian. A library that is
 // not in them is an error of the build, for every architecture.
-var debianPackages = []string{"ca-certificates", "libc6", "libfaketime", "liblzma5", "libunwind8", "strace"}
+var debianPackages = []string{"ca-certificates", "libc6", "liblzma5", "libunwind8", "strace"}
 
 // triplets name the folders of libraries (Debian's multiarch tuples).
 var triplets = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
@@ -130,12 +130,6 @@ func (d debian) program(_ context.Context, t *oci.Tree, file string) error {
 		t.Copy(name, source)
 	}
 	return d.copyrights(t)
-}
-
-func (d debian) clock(t *oci.Tree) error {
-	file := "/usr/lib/" + triplets[d.arch] + "/faketime/libfaketimeMT.so.1"
-	t.Copy(file, filepath.Join(d.root, file))
-	return nil
 }
 
 // authorities joins the certificates as update-ca-certificates(8) does. Not the

@@ -100,7 +100,7 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	tools, t := oci.NewTree(), oci.NewTree()
 	t.Copy("/mcpaudit-runner", program)
 	// servers at a URL are spoken to over TLS
-	if err := errors.Join(w.origin.program(ctx, tools, "/usr/bin/strace"), w.origin.clock(tools), w.origin.authorities(t)); err != nil {
+	if err := errors.Join(w.origin.program(ctx, tools, "/usr/bin/strace"), w.origin.authorities(t)); err != nil {
 		return nil, err
 	}
 	for _, dir := range []string{"bin", "run", "home", "trace"} { // mount points

@@ -42,7 +42,7 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 }
 
 // unattackable enters why guards are not tried.
-func unattackable(how launch, p Plan, _ Clock, _ []observation) launch {
+func unattackable(how launch, p Plan, _ []observation) launch {
 	switch {
 	case p.Probe.Attack == plan.AttackOff:
 		how.impossible = errAttackOff

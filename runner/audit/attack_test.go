@@ -55,7 +55,7 @@ func TestUnattackable(t *testing.T) {
 	for want, probe := range map[error]plan.Probe{
 		nil: {}, errAttackOff: {Attack: plan.AttackOff}, errUncalled: {Calls: report.CallsNever},
 	} {
-		if got := unattackable(launch{}, Plan{Probe: probe}, nil, nil).impossible; !errors.Is(got, want) {
+		if got := unattackable(launch{}, Plan{Probe: probe}, nil).impossible; !errors.Is(got, want) {
 			t.Errorf("%+v: %v, want %v", probe, got, want)
 		}
 	}

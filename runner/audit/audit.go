@@ -87,6 +87,8 @@ func enter(r *report.ProbeRun, p plan.Probe) {
 
 // Start is how the server is started.
 type Start struct {
+	// Clock is the time that the server sees.
+	Clock trace.Clock
 	// Env is set in the server's environment ("NAME=value"), in place of what has
 	// that name there.
 	Env []string
@@ -176,8 +178,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
 
-	clock, _ := launcher.(Clock)
-	runs := launchAll(limited, plan, clock, func(ctx context.Context, how launch) observation {
+	runs := launchAll(limited, plan, func(ctx context.Context, how launch) observation {
 		return observe(ctx, plan, launcher, how)
 	})
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {

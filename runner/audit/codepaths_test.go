@@ -33,7 +33,7 @@ func TestS16CodePathsOfAllRuns(t *testing.T) {
 		"one was not traced":   {[]observation{run("/server"), {untraced: true}}, []string{"/server"}},
 		"none was traced":      {[]observation{{untraced: true}}, nil},
 		"one has lost some":    {[]observation{run("/server"), run(many...)}, nil},
-		"a launch that failed": {[]observation{run("/server"), {launched: errNoClock, code: profile.Code{}}}, []string{"/server"}},
+		"a launch that failed": {[]observation{run("/server"), {launched: errNoneMissing, code: profile.Code{}}}, []string{"/server"}},
 	} {
 		if got := codePaths(c.runs); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -204,7 +204,7 @@ func (o observation) refused(tools report.Exercised) string {
 }
 
 // dispensable reports whether it is no more than a gap that a run did not come to be:
-// the clock of many servers cannot be set.
+// it only shows more.
 func (o observation) dispensable() bool {
 	return o.launched != nil && o.how.moment != "" && !o.how.row().needed
 }

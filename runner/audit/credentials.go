@@ -171,8 +171,7 @@ func (c *collection) credentials(runs []observation) {
 
 // environment is what is set of a launch's environment in place of what the server is
 // given besides.
-func (how launch) environment() []string {
-	env := slices.Clone(how.env)
+func (how launch) environment() (env []string) {
 	for _, v := range how.asked {
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -72,7 +72,7 @@ func TestRefusingToolsGetVariables(t *testing.T) {
 	})
 	how := first.how.same()
 	standIn(Plan{}, &how, []observation{first})
-	if how = unmissed(how, Plan{}, nil, []observation{first}); how.impossible != nil || strings.Join(namesOf(how.asked), " ") != "ACME_API_KEY" {
+	if how = unmissed(how, Plan{}, []observation{first}); how.impossible != nil || strings.Join(namesOf(how.asked), " ") != "ACME_API_KEY" {
 		t.Errorf("%+v", how)
 	}
 	other := watched(func(o *observation) {

@@ -46,12 +46,17 @@ func drifts(runs []observation) []rules.Drift {
 		plain = append(plain, again)
 	}
 	all = append(all, restarted)
-	for _, moment := range []report.Moment{report.MomentIdentity, report.MomentClock} {
-		if run, _ := at(runs, moment); run.compared() {
-			all = append(all, without(differs(moment, plain, show(run.result.Manifest)), restarted))
+	found := map[report.Moment]rules.Drift{}
+	for _, launch := range []report.Moment{report.LaunchDay, report.MomentClock, report.MomentIdentity} {
+		moment := launch
+		if launch == report.LaunchDay {
+			moment = report.MomentClock
+		}
+		if run, _ := at(runs, launch); run.compared() {
+			found[moment] = join(differs(moment, plain, show(run.result.Manifest)), found[moment])
 		}
 	}
-	return some(all)
+	return some(append(all, without(found[report.MomentIdentity], restarted), without(found[report.MomentClock], restarted)))
 }
 
 // inSession returns how the lists differed after the calls. It has no resources.

@@ -45,10 +45,8 @@ type observation struct {
 	launched error
 	// untraced: the server runs elsewhere, and only result counts.
 	untraced bool
-	// programs has those that the server was made of, by path; loaded: one of them
-	// has loaded the library that sets the clock forward.
+	// programs has those that the server was made of, by path.
 	programs []string
-	loaded   bool
 	// tracer is the backend that was used.
 	tracer plan.Tracer
 	// detected is where the server listens that did not answer on stdout; nil where
@@ -97,9 +95,8 @@ type launch struct {
 	again  bool
 	// impossible is why there can be no such launch.
 	impossible error
-	// unaffected says which of its programs go by the true time all the same, and
-	// library is the file that sets the clock of the others; "" where there is none.
-	unaffected, library string
+	// clock is the time that the server sees.
+	clock trace.Clock
 	// detected is where the server is talked to, as an earlier launch has found; nil:
 	// as the plan says.
 	detected *detected
@@ -115,7 +112,7 @@ type launch struct {
 	calls int
 	// skip are the tools that are not called.
 	skip []string
-	// wait is how long nothing is asked between the lists and the calls.
+	// wait is how long nothing is asked after the lists; they are asked for again then.
 	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
@@ -125,8 +122,7 @@ type launch struct {
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
-	// env is set in the server's environment, and so is what the server has asked for.
-	env   []string
+	// asked are variables that the server has asked for.
 	asked []decoy.Var
 }
 
@@ -134,7 +130,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Env: how.environment(), Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(), Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -144,16 +140,15 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	defer endTrace()
 	drained := make(chan error, 1)
 	secrets, listens, proof := leak.New(plan.Decoys), newListening(), how.witness()
-	made := programs{library: how.library}
+	var made programs
 	var needs profile.Needs
 	var code profile.Code
 	var reads reading
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
-			if !made.event(e) {
-				builder.Add(e)
-				code.Add(e)
-			}
+			made.event(e)
+			builder.Add(e)
+			code.Add(e)
 			needs.Add(e)
 			proof.event(e)
 			secrets.Event(e)
@@ -205,7 +200,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.profile = builder.Build(o.result.Ledger)
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
-	o.opened, o.programs, o.loaded = process.Opened(), made.paths, made.loaded
+	o.opened, o.programs = process.Opened(), made
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -47,7 +46,7 @@ func (r *reading) event(e trace.Event) {
 // fields are those that the code of the server's own package reads; nil where there is none
 // that can be opened, and the second time.
 func (r *reading) fields(launcher Launcher) sources.Fields {
-	files, ok := launcher.(faketime.Files)
+	files, ok := launcher.(Files)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !ok || r.done {
@@ -99,7 +98,7 @@ func packageOf(name string) string {
 }
 
 // head is the beginning of a file; "" where it cannot be opened.
-func head(files faketime.Files, name string, most int) string {
+func head(files Files, name string, most int) string {
 	file, err := files.Open(name)
 	if err != nil {
 		return ""

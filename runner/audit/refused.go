@@ -26,7 +26,7 @@ var (
 )
 
 // unrefusable enters why nothing would be seen with every connection refused.
-func unrefusable(how launch, plan Plan, _ Clock, runs []observation) launch {
+func unrefusable(how launch, plan Plan, runs []observation) launch {
 	switch {
 	case plan.Network == report.NetworkDeny:
 		how.impossible = errDenied

@@ -31,7 +31,7 @@ func TestUnrefusable(t *testing.T) {
 		"refused in any case": {report.NetworkDeny, did(profile.KindConnect, "tcp", "93.184.216.34", 443), errDenied},
 		"the machine's":       {report.NetworkAllow, did(profile.KindConnect, "tcp", "93.184.216.34", 443), errAllowed},
 	} {
-		if got := unrefusable(launch{}, Plan{Network: tc.network}, nil, tc.runs).impossible; !errors.Is(got, tc.want) {
+		if got := unrefusable(launch{}, Plan{Network: tc.network}, tc.runs).impossible; !errors.Is(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // After the run in which it is exercised, a server is started again, as the table
@@ -21,7 +20,7 @@ import (
 // lists; the others also call everything, for a server may do something else then, too.
 //
 // The first two are part of every audit: one that has no time to list is
-// Inconclusive. The clock of many a server cannot be set forward; that is a gap.
+// Inconclusive. One that could not be started at a later date is a gap.
 
 const (
 	// known is the client that the Identity launch says to be, by the name that it
@@ -60,7 +59,7 @@ type extra struct {
 	change func(plan Plan, how *launch, runs []observation)
 	// prevent returns why there can be no such launch, by entering it in how; nil where
 	// there always can.
-	prevent func(how launch, plan Plan, clock Clock, runs []observation) launch
+	prevent func(how launch, plan Plan, runs []observation) launch
 }
 
 // afterwards is the table of the launches that follow the one in which the server is
@@ -70,20 +69,17 @@ var afterwards = []extra{
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
 		change: identify},
 	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
-		change: callAgain,
-		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
-			return shift(how, clock, runs, faketime.Env)
+		change: func(plan Plan, how *launch, runs []observation) {
+			callAgain(plan, how, runs)
+			how.clock = later
 		}},
-	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
-		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
 	{moment: report.LaunchDay, how: "with a day going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.wait = day
-		},
-		prevent: func(how launch, _ Plan, clock Clock, runs []observation) launch {
-			return shift(how, clock, runs, faketime.FastEnv)
+			how.wait, how.clock = day, aDay
 		}},
+	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
+		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
@@ -102,7 +98,7 @@ func (how launch) row() extra {
 
 // launchAll starts the server as often as it takes, the next time when the time
 // before is over. A launch that there was no time for is an observation, too.
-func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.Context, launch) observation) []observation {
+func launchAll(ctx context.Context, plan Plan, start func(context.Context, launch) observation) []observation {
 	exercise, cancel := context.WithTimeout(ctx, plan.Timeout-reserved(plan.Timeout))
 	defer cancel()
 	var runs []observation
@@ -118,7 +114,7 @@ func launchAll(ctx context.Context, plan Plan, clock Clock, start func(context.C
 			defer end()
 		}
 		if row.prevent != nil {
-			how = row.prevent(how, plan, clock, runs)
+			how = row.prevent(how, plan, runs)
 		}
 		o := observation{launched: how.impossible}
 		switch {

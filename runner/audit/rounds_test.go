@@ -12,15 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
-
-// noClock is a machine without libfaketime.
-type noClock struct{}
-
-func (noClock) Library() (string, error)           { return "", faketime.ErrMissing }
-func (noClock) Open(string) (faketime.File, error) { return nil, errors.New("there is no file") }
 
 // listing is a run in which a server advertised a tool with that description.
 func listing(description string, change ...func(*observation)) observation {
@@ -38,7 +31,7 @@ func follow(show func(n int, how launch) observation) []observation {
 	ctx, cancel := context.WithTimeout(context.Background(), plan.Timeout)
 	defer cancel()
 	n := -1
-	return launchAll(ctx, plan, noClock{}, func(_ context.Context, how launch) observation {
+	return launchAll(ctx, plan, func(_ context.Context, how launch) observation {
 		n++
 		return show(n, how)
 	})
@@ -69,8 +62,10 @@ func TestLaunches(t *testing.T) {
 	}{
 		{"honest", func(int, launch) observation { return poisoned(false) }, ",Restart,Identity,Clock,Day,StandIns,Refused,Attack", "", ""},
 		{"on restart", func(n int, _ launch) observation { return poisoned(n > 0) }, ",Restart,Identity,Clock,Day,StandIns,Refused,Attack", "Restart changed: tool t", ""},
-		{"the third time", func(n int, _ launch) observation { return poisoned(n > 1) }, ",Restart,Identity,Clock,Restart,Day,StandIns,Refused,Attack", "Restart changed: tool t", ""},
-		{"by identity", func(_ int, how launch) observation { return poisoned(how.identity != "") }, ",Restart,Identity,Clock,Restart,Day,StandIns,Refused,Attack", "Identity changed: tool t", ""},
+		{"the third time", func(n int, _ launch) observation { return poisoned(n > 1) }, ",Restart,Identity,Clock,Day,Restart,StandIns,Refused,Attack", "Restart changed: tool t", ""},
+		{"by identity", func(_ int, how launch) observation { return poisoned(how.identity != "") }, ",Restart,Identity,Clock,Day,Restart,StandIns,Refused,Attack", "Identity changed: tool t", ""},
+		{"at a later date", func(_ int, how launch) observation { return poisoned(how.clock.Forward > 0) }, ",Restart,Identity,Clock,Day,Restart,StandIns,Refused,Attack", "Clock changed: tool t", ""},
+		{"as a day goes by", func(_ int, how launch) observation { return poisoned(how.wait > 0) }, ",Restart,Identity,Clock,Day,Restart,StandIns,Refused,Attack", "Clock changed: tool t", ""},
 		{"every time", func(n int, _ launch) observation { return listing(strings.Repeat("again ", n)) }, ",Restart,Identity,Clock,Day,StandIns,Refused,Attack", "Restart changed: tool t", ""},
 		{"later, and at once for another", func(_ int, how launch) observation {
 			o := listing("Purely local.")
@@ -145,7 +140,7 @@ func TestLaunches(t *testing.T) {
 func TestNoTimeForALaunch(t *testing.T) {
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now())
 	defer cancel()
-	runs := launchAll(ctx, Plan{Timeout: time.Minute, Progress: func(string) {}}, nil,
+	runs := launchAll(ctx, Plan{Timeout: time.Minute, Progress: func(string) {}},
 		func(context.Context, launch) observation { return listing("a") })
 	got := incomplete(runs)
 	if len(runs) != 2 || launches(runs) != 1 || got.Reason != report.ReasonTimeout || !strings.Contains(got.Message, "started again") {
@@ -156,18 +151,14 @@ func TestNoTimeForALaunch(t *testing.T) {
 // TestClockIsAGap: what cannot be had of the clock is said, and no more.
 func TestClockIsAGap(t *testing.T) {
 	dies := incompleteProbe(report.ReasonServerExited, "the loader failed")
-	loaded := func(o *observation) { o.loaded = true }
 	for _, tc := range []struct {
 		name string
 		run  observation
 		want string
 	}{
-		{"no library", observation{launched: faketime.ErrMissing}, "not installed"},
 		{"no start", observation{launched: errors.New("it did not start")}, "it did not start"},
 		{"no session", watched(dies), "the loader failed"},
-		{"no effect", watched(), "not loaded"},
-		{"some effect", watched(loaded, func(o *observation) { o.how.unaffected = "/a is linked statically" }), "/a is linked"},
-		{"effect", watched(loaded), ""},
+		{"a session", watched(), ""},
 	} {
 		tc.run.how.moment = report.MomentClock
 		runs := []observation{watched(), tc.run}

@@ -44,7 +44,7 @@ func (p Plan) asksOn(runs []observation) bool {
 }
 
 // unmissed enters that nothing is missing, or all launches have it.
-func unmissed(how launch, _ Plan, _ Clock, runs []observation) launch {
+func unmissed(how launch, _ Plan, runs []observation) launch {
 	first := exercised(runs).how
 	switch {
 	case len(how.asked) > len(first.asked):

@@ -60,7 +60,7 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	var how launch
 	plan := Plan{}
 	standIn(plan, &how, []observation{first})
-	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, nil, []observation{first}).impossible != nil {
+	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, []observation{first}).impossible != nil {
 		t.Fatalf("%+v", how)
 	}
 	second := executes(watched(), "", "/tmp/mcpaudit-stand-ins/gh", "gh")
@@ -86,11 +86,11 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	if n, _ := plan.next([]observation{exits, started}); n.moment != report.MomentRestart || !slices.Equal(n.standIns, []string{"gh"}) {
 		t.Errorf("afterwards: %+v", n)
 	}
-	if unmissed(how, Plan{}, nil, []observation{exits, started}).impossible == nil {
+	if unmissed(how, Plan{}, []observation{exits, started}).impossible == nil {
 		t.Error("a launch with what every launch has")
 	}
 	standIn(plan, &how, []observation{watched()})
-	if unmissed(how, Plan{}, nil, []observation{watched()}).impossible == nil {
+	if unmissed(how, Plan{}, []observation{watched()}).impossible == nil {
 		t.Error("started again for nothing")
 	}
 }

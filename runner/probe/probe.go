@@ -133,7 +133,8 @@ type Options struct {
 	// SettleBudget bounds the sum of all such waits (default 20 s): when half of it
 	// is used up, no wait is longer than Settle, and when all of it is, there is none.
 	Settle, SettleMost, SettleBudget time.Duration
-	// Wait is how long nothing is asked between the lists and the calls (default: not at all).
+	// Wait is how long nothing is asked after the lists, which are asked for once more then
+	// (default: not at all).
 	Wait time.Duration
 	// Idle is the silence after the last response (default 500 ms).
 	Idle time.Duration

@@ -41,14 +41,14 @@ func (s *session) converse(ctx context.Context) {
 	if s.options.GreetOnly || s.list(ctx) != nil {
 		return
 	}
+	if s.options.Wait > 0 && (s.pause(ctx, s.options.Wait) != nil || s.list(ctx) != nil) {
+		return
+	}
 	if s.result.Listed {
 		s.inspect(s.result.Manifest)
 	}
-	s.budget = newBudget(ctx, s.options.Wait+s.options.Idle)
+	s.budget = newBudget(ctx, s.options.Idle)
 	s.enlist(s.result.Manifest)
-	if s.options.Wait > 0 && s.pause(ctx, s.options.Wait) != nil {
-		return
-	}
 	if !s.options.ListOnly && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
 		return
 	}

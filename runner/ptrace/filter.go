@@ -10,13 +10,34 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/seccomp"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Install makes the traced calls of the calling thread, and of all that it
-// starts, stop for the tracer. no_new_privs has to be set, and the caller has
-// locked the thread. From here on the traced calls fail without a tracer.
-func Install() error {
-	program, err := filter(tracedNumbers())
+// Stops says at which calls a process stops for the tracer.
+type Stops byte
+
+// The choices.
+const (
+	AtNone Stops = iota
+	// AtCalls is at the traced calls.
+	AtCalls
+	// AtTime is at those, and at the calls that tell the time, or wait.
+	AtTime
+)
+
+// StopsFor is what a clock takes.
+func StopsFor(c trace.Clock) Stops {
+	if c.True() {
+		return AtCalls
+	}
+	return AtTime
+}
+
+// Install makes the calling thread, and all that it starts, stop for the tracer.
+// no_new_privs has to be set, and the caller has locked the thread. From here on these
+// calls fail without a tracer.
+func Install(stops Stops) error {
+	program, err := filter(tracedNumbers(stops))
 	if err == nil {
 		err = seccomp.Install(program, 0)
 	}
@@ -26,17 +47,24 @@ func Install() error {
 	return nil
 }
 
-// tracedNumbers returns the numbers of the traced calls that this architecture has, in
-// order.
-func tracedNumbers() []uint32 {
+// tracedNumbers returns the numbers of the calls that this architecture has, in order.
+func tracedNumbers(stops Stops) []uint32 {
 	var all []uint32
-	for _, c := range syscalls.Table {
+	add := func(c syscalls.Call) {
 		if number, ok := c.Native(); ok {
 			all = append(all, number)
 		}
 	}
+	for _, c := range syscalls.Table {
+		add(c)
+	}
+	if stops == AtTime {
+		for _, c := range timedCalls {
+			add(c.Call)
+		}
+	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
 // filter is the program. A process that makes a call by another ABI is killed: every

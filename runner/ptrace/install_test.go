@@ -15,7 +15,7 @@ const untracedArg = "have-no-tracer"
 // untraced tells by its exit code, for it cannot write, how a traced call and
 // another one went: 3 when the one is refused and the other works.
 func untraced() int {
-	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil || ptrace.Install() != nil {
+	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil || ptrace.Install(ptrace.AtCalls) != nil {
 		return 1
 	}
 	code := 0

@@ -1,7 +1,6 @@
 package ptrace
 
 import (
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,15 +13,10 @@ const ntARMSystemCall = 0x404
 // anyway.
 const largeFile = 0x20000
 
-// refuse makes the kernel skip the call at whose entry a task is stopped, and
-// return an error (seccomp(2), SECCOMP_RET_TRACE).
-func refuse(tid int, errno syscall.Errno) error {
-	var regs unix.PtraceRegsArm64
-	if err := unix.PtraceGetRegsArm64(tid, &regs); err != nil {
-		return err
-	}
-	regs.Regs[0] = -uint64(errno)
-	if err := unix.PtraceSetRegsArm64(tid, &regs); err != nil {
+// skip makes the kernel skip the call at whose entry a task is stopped, and return a
+// result (seccomp(2), SECCOMP_RET_TRACE): an error where it is negative.
+func skip(tid int, result int64) error {
+	if err := change(tid, func(regs *unix.PtraceRegsArm64) { regs.Regs[0] = uint64(result) }); err != nil { //nolint:gosec // as the kernel means it
 		return err
 	}
 	none := int32(-1)
@@ -31,4 +25,26 @@ func refuse(tid int, errno syscall.Errno) error {
 		return err
 	}
 	return nil
+}
+
+// setArgument changes an argument of the call that a task is in, counted from 0. The first
+// one has the result, too, when the call has returned.
+func setArgument(tid, argument int, value uint64) {
+	_ = change(tid, func(regs *unix.PtraceRegsArm64) { regs.Regs[argument] = value }) // a task that is gone tells by its end
+}
+
+// stackPointer is that of a stopped task.
+func stackPointer(tid int) (at uint64, ok bool) {
+	var regs unix.PtraceRegsArm64
+	err := unix.PtraceGetRegsArm64(tid, &regs)
+	return regs.Sp, err == nil
+}
+
+func change(tid int, how func(regs *unix.PtraceRegsArm64)) error {
+	var regs unix.PtraceRegsArm64
+	if err := unix.PtraceGetRegsArm64(tid, &regs); err != nil {
+		return err
+	}
+	how(&regs)
+	return unix.PtraceSetRegsArm64(tid, &regs)
 }

@@ -3,8 +3,8 @@
 // It is a process of its own, a hidden subcommand of both of our programs
 // (Stage), so that neither its end nor its size is that of the runner:
 //
-//	ptrace-tracer --output FILE -- COMMAND...   wraps a command
-//	ptrace-tracer --output FILE --attach PID    seizes a process that waits for it
+//	ptrace-tracer --output FILE --clock CLOCK -- COMMAND...   wraps a command
+//	ptrace-tracer --output FILE --clock CLOCK --attach PID    seizes a process that waits for it
 //
 // Package trace runs it, as the backend Ptrace.
 //
@@ -63,28 +63,29 @@ func Stage(args []string) (int, bool) {
 // options of the tracer.
 type options struct {
 	output  string
+	clock   trace.Clock
 	attach  int
 	command []string
 }
 
-var errUsage = errors.New("usage: " + trace.PtraceStage + " --output FILE (--attach PID | -- COMMAND...)")
+var errUsage = errors.New("usage: " + trace.PtraceStage + " --output FILE --clock CLOCK (--attach PID | -- COMMAND...)")
 
-func parse(args []string) (options, error) {
-	if len(args) < 4 || args[0] != "--output" {
+func parse(args []string) (o options, err error) {
+	if len(args) < 6 || args[0] != "--output" || args[2] != "--clock" {
 		return options{}, errUsage
 	}
-	o := options{output: args[1]}
-	switch args[2] {
+	o.output = args[1]
+	if o.clock, err = trace.ParseClock(args[3]); err != nil {
+		return options{}, fmt.Errorf("--clock %s: %w", args[3], err)
+	}
+	switch args[4] {
 	case "--":
-		o.command = args[3:]
+		o.command = args[5:]
 		return o, nil
 	case "--attach":
-		pid, err := strconv.Atoi(args[3])
-		if err != nil || pid <= 0 {
-			return options{}, errUsage
+		if o.attach, err = strconv.Atoi(args[5]); err == nil && o.attach > 0 {
+			return o, nil
 		}
-		o.attach = pid
-		return o, nil
 	}
 	return options{}, errUsage
 }
@@ -100,12 +101,12 @@ func runTracer(args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t := newTracer(file)
+	t := newTracer(file, o.clock)
 	if o.attach != 0 {
 		if err := seize(o.attach); err != nil {
 			return 0, err
 		}
-	} else if t.root, err = start(o.command); err != nil {
+	} else if t.root, err = start(o.command, StopsFor(o.clock)); err != nil {
 		return 0, err
 	}
 	return t.run()

@@ -25,7 +25,7 @@ const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | uni
 
 // start makes the process that becomes the command and lets it go on when it is
 // traced. It inherits what we were started with.
-func start(command []string) (pid int, err error) {
+func start(command []string, stops Stops) (pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -38,7 +38,7 @@ func start(command []string) (pid int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("make the gate: %w", err)
 	}
-	argv := append([]string{self, stageStart, strconv.Itoa(inherited)}, command...)
+	argv := append([]string{self, stageStart, strconv.Itoa(inherited), strconv.Itoa(int(stops))}, command...)
 	process, err := os.StartProcess(self, argv, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	_, _ = unix.Close(inherited), unix.Close(gate[0]) // the child's
 	if err != nil {
@@ -54,15 +54,19 @@ func start(command []string) (pid int, err error) {
 
 // runStart is the process that becomes the command: it waits until it is traced.
 func runStart(args []string) (int, error) {
+	if len(args) < 3 {
+		return 0, errUsage
+	}
 	gate, err := strconv.Atoi(args[0])
-	if err != nil || len(args) < 2 {
+	stops, bad := strconv.Atoi(args[1])
+	if err != nil || bad != nil {
 		return 0, errUsage
 	}
 	unix.CloseOnExec(gate)
 	if n, _ := unix.Read(gate, make([]byte, 1)); n != 1 {
 		return exitBroken, nil // the tracer has said why
 	}
-	command := args[1:]
+	command := args[2:]
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return 0, err
@@ -72,7 +76,7 @@ func runStart(args []string) (int, error) {
 		return 0, fmt.Errorf("set no_new_privs: %w", err)
 	}
 	signal.Reset()
-	if err := Install(); err != nil {
+	if err := Install(Stops(stops)); err != nil {
 		return 0, err
 	}
 	err = syscall.Exec(path, command, os.Environ())

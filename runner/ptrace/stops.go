@@ -34,6 +34,10 @@ func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 		k.child = eventMessage(pid)
 		t.resume(k, 0)
 	case event == unix.PTRACE_EVENT_EXEC:
+		if !t.clock.True() {
+			t.clock.begin(pid)
+			hideTime(pid)
+		}
 		t.resume(t.replaced(k, eventMessage(pid)), 0)
 	case event == groupStop:
 		t.stopped(k, status.StopSignal())
@@ -118,6 +122,9 @@ func (t *tracer) enter(k *task) {
 	}
 	c := t.calls[t.info.words[0]]
 	copy(k.arguments[:], t.info.words[1:7])
+	if of := t.timed[t.info.words[0]]; of != nil && t.clock.begun {
+		t.retime(k, of)
+	}
 	if c == nil || t.uninteresting(k, c) {
 		t.resume(k, 0)
 		return
@@ -161,7 +168,7 @@ func (t *tracer) uninteresting(k *task, c *syscalls.Call) bool {
 // refuse fails the call in the kernel's place.
 func (t *tracer) refuse(k *task) {
 	c := k.call
-	if err := refuse(k.pid, c.Refused); err != nil {
+	if err := skip(k.pid, -int64(c.Refused)); err != nil {
 		// It cannot be let go on, unless it is gone.
 		_ = syscall.Kill(k.pid, syscall.SIGKILL)
 		return
@@ -172,8 +179,11 @@ func (t *tracer) refuse(k *task) {
 
 // exit handles the return of a call.
 func (t *tracer) exit(k *task) {
+	if k.waits != nil {
+		t.waited(k)
+	}
 	if k.call == nil {
-		t.resume(k, 0) // of a call that was entered before we came
+		t.resume(k, 0) // of a call that waited, or was entered before we came
 		return
 	}
 	if !t.learn(k, unix.PTRACE_SYSCALL_INFO_EXIT) {

@@ -11,6 +11,8 @@ type task struct {
 	// entered with; nil outside of the traced calls.
 	call      *syscalls.Call
 	arguments [6]uint64
+	// waits is what the call that it is in was asked, where it waits for less; nil elsewhere.
+	waits *wait
 	// entered is when, in nanoseconds since the epoch.
 	entered int64
 	// head is the line up to where it is known, and printed how many arguments

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 const (
@@ -33,6 +34,9 @@ type tracer struct {
 	// calls has the traced calls by their numbers.
 	calls map[uint64]*syscalls.Call
 	tasks map[int]*task
+	// timed has the calls that the clock is about, by their numbers; none with the true time.
+	clock clock
+	timed map[uint64]*timed
 	// current is the task whose line is begun, and not yet written.
 	current *task
 	printer *printer
@@ -44,12 +48,16 @@ type tracer struct {
 	dirty chan struct{}
 }
 
-func newTracer(file io.Writer) *tracer {
+func newTracer(file io.Writer, seen trace.Clock) *tracer {
 	tasks := map[int]*task{}
-	return &tracer{
-		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks),
+	t := &tracer{
+		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks), clock: clock{Clock: seen},
 		file: file, dirty: make(chan struct{}, 1),
 	}
+	if !seen.True() {
+		t.timed = numbersOf(timedCalls)
+	}
+	return t
 }
 
 // numbersOnly are printed of a call whose arguments nobody reads.
@@ -179,7 +187,7 @@ func (t *tracer) note(pid int, text ...string) {
 // resume lets a task run on: to the exit of its call if it is in one.
 func (t *tracer) resume(k *task, signal int) {
 	how := unix.PTRACE_CONT
-	if k.call != nil {
+	if k.call != nil || k.waits != nil {
 		how = unix.PTRACE_SYSCALL
 	}
 	_ = request(how, k.pid, 0, uintptr(signal)) // a task that is gone tells by its end

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
@@ -29,7 +30,7 @@ func direct(command []string) shim.Spawn {
 				_ = f.Close() // copies
 			}
 		}
-		return &shim.StartBarrier{Abandon: abandon, Open: func(bool) (int, error) {
+		return &shim.StartBarrier{Abandon: abandon, Open: func(ptrace.Stops) (int, error) {
 			defer abandon()
 			return startCapless(command, files, env)
 		}}, nil

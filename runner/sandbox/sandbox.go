@@ -40,6 +40,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -120,13 +121,13 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	if l.runs > 1 {
 		name = fmt.Sprintf("trace-%d.txt", l.runs)
 	}
-	tracer := trace.Choose(ctx, l.Tracer)
+	tracer := trace.Choose(ctx, l.Tracer, how.Clock)
 	if tracer == plan.TracerStrace {
 		if _, err := trace.Version(ctx); err != nil {
 			return nil, err
 		}
 	}
-	cfg := trace.Config{Backend: tracer, File: filepath.Join(l.traceDir, name), Reexec: self, MaxBytes: maxTrace, Keep: l.Keep}
+	cfg := trace.Config{Backend: tracer, Clock: how.Clock, File: filepath.Join(l.traceDir, name), Reexec: self, MaxBytes: maxTrace, Keep: l.Keep}
 	var err error
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)
@@ -168,6 +169,9 @@ type box struct {
 	// deaf: the outer stage could not be told of a call.
 	deaf bool
 }
+
+// Open opens a file of the machine.
+func (l *Launcher) Open(path string) (audit.File, error) { return os.Open(path) }
 
 // begin starts the outer stage.
 func (l *Launcher) begin(cfg trace.Config, how audit.Start) (*box, error) {
@@ -268,7 +272,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		run.Close()
 		return nil, err
 	}
-	if err := b.link.Go(ctx, false); err != nil {
+	if err := b.link.Go(ctx, ptrace.AtNone); err != nil {
 		run.Close()
 		_ = watch.End()
 		return nil, err

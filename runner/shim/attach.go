@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -93,7 +94,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	if err != nil {
 		return nil, err
 	}
-	tracer := trace.Choose(ctx, l.Tracer)
+	tracer := trace.Choose(ctx, l.Tracer, how.Clock)
 	session, err := l.attach(ctx, tracer, run, how)
 	if err != nil {
 		run.Close()
@@ -105,7 +106,11 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		session.Stop()
 		return nil, err
 	}
-	if err := l.link.Go(ctx, tracer == plan.TracerPtrace); err != nil {
+	stops := ptrace.AtNone
+	if tracer == plan.TracerPtrace {
+		stops = ptrace.StopsFor(how.Clock)
+	}
+	if err := l.link.Go(ctx, stops); err != nil {
 		run.Close()
 		session.Stop()
 		_ = watch.End()
@@ -121,7 +126,7 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	_ = os.Remove(l.file()) // that of the run before was read; the volume has room for one
 	l.runs++
 	cfg := trace.Config{
-		Backend: tracer, File: l.file(),
+		Backend: tracer, Clock: how.Clock, File: l.file(),
 		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
 	}
 	if how.Listens {

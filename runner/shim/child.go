@@ -20,15 +20,8 @@ import (
 
 // The descriptors of the child besides the standard ones.
 const (
-	barrierFD = 3 // one byte opens the barrier, see opened, the end of it closes it for good
+	barrierFD = 3 // one byte opens the barrier, ptrace.Stops; the end of it closes it for good
 	statusFD  = 4 // words say why the exec failed, the end of it that it succeeded
-)
-
-// opened is the byte that opens the barrier, openedFiltered that which has the
-// tracer's filter installed, too.
-const (
-	opened         = 1
-	openedFiltered = 2
 )
 
 // Gated returns the Spawn of an audit Pod: the process that becomes the server
@@ -59,8 +52,8 @@ func Gated(self string, args []string) Spawn {
 			closeAll([]*os.File{barrierWrite, statusRead})
 			_, _ = process.Wait() // it exits when its barrier closes
 		}
-		return &StartBarrier{PID: pid, Abandon: abandon, Open: func(filter bool) (int, error) {
-			if err := openBarrier(barrierWrite, statusRead, filter); err != nil {
+		return &StartBarrier{PID: pid, Abandon: abandon, Open: func(stops ptrace.Stops) (int, error) {
+			if err := openBarrier(barrierWrite, statusRead, stops); err != nil {
 				_, _ = process.Wait() // it has said why it exits
 				return 0, err
 			}
@@ -70,13 +63,9 @@ func Gated(self string, args []string) Spawn {
 }
 
 // openBarrier lets the child go on and waits for its exec.
-func openBarrier(barrier, status *os.File, filter bool) error {
+func openBarrier(barrier, status *os.File, stops ptrace.Stops) error {
 	defer closeAll([]*os.File{barrier, status})
-	how := byte(opened)
-	if filter {
-		how = openedFiltered
-	}
-	if _, err := barrier.Write([]byte{how}); err != nil {
+	if _, err := barrier.Write([]byte{byte(stops)}); err != nil {
 		return fmt.Errorf("open the barrier: %w", err)
 	}
 	words, err := io.ReadAll(io.LimitReader(status, maxMessage/2))
@@ -100,16 +89,16 @@ func Child(command []string) int {
 	if n, _ := barrier.Read(how); n != 1 {
 		return ExitOrphaned
 	}
-	err := Execute(command, how[0] == openedFiltered)
+	err := Execute(command, ptrace.Stops(how[0]))
 	_, _ = io.WriteString(status, err.Error()) // nobody else is there to tell
 	return 127
 }
 
 // Execute replaces this process by the command, looked up in PATH, without any
-// privilege, and with the tracer's filter when it has one. It returns only an
+// privilege, and stopping for the tracer where that needs it. It returns only an
 // error, in words for the person who wrote the command. The caller has locked the
 // thread.
-func Execute(command []string, filter bool) error {
+func Execute(command []string, stops ptrace.Stops) error {
 	path, err := Lookup(command)
 	if err != nil {
 		return err
@@ -120,8 +109,8 @@ func Execute(command []string, filter bool) error {
 	if err := Confine(); err != nil {
 		return err
 	}
-	if filter {
-		if err := ptrace.Install(); err != nil {
+	if stops != ptrace.AtNone {
+		if err := ptrace.Install(stops); err != nil {
 			return err
 		}
 	}

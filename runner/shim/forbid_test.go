@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 	"github.com/mcpaudit/mcpaudit/test/poll"
@@ -48,7 +49,7 @@ func TestVsockIsForbiddenAndSeen(t *testing.T) {
 	go func() {
 		traced <- session.Run(ctx, func(e trace.Event) { seen = seen || e.Op == trace.OpEvade && e.Syscall == trace.Forbidden })
 	}()
-	if err := c.Go(ctx, false); err != nil {
+	if err := c.Go(ctx, ptrace.AtNone); err != nil {
 		t.Fatal(err)
 	}
 	if out := readAll(t, run.Stdout); out != "" {

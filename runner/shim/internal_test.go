@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
 func pair(t *testing.T) (*net.UnixConn, *net.UnixConn) {
@@ -185,7 +187,7 @@ func TestAShimThatIsGoneOnceTheGateIsOpenIsARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(run.Close)
-		if err := link.Go(t.Context(), false); !errors.Is(err, tc.want) {
+		if err := link.Go(t.Context(), ptrace.AtNone); !errors.Is(err, tc.want) {
 			t.Errorf("after %+v: Go = %v, want %v", tc.last, err, tc.want)
 		}
 		<-run.Exited()

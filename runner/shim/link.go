@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
 // ErrNotStarted is wrapped by what the shim says when the server's command could
@@ -135,14 +136,13 @@ func (l *Link) begin(run *Run) {
 	l.run = run
 }
 
-// Go opens the barrier and waits until the command was executed. filter says that
-// the tracer that has attached is our own, without which the server's calls fail
-// from then on. The error wraps ErrNotStarted when the command could not be
+// Go opens the barrier and waits until the command was executed. It stops for the tracer
+// that has attached, without which its calls fail from then on. The error wraps ErrNotStarted when the command could not be
 // executed. A shim that is gone before it has said so is no error: the barrier was open,
 // so the server may have killed it, and what was done is in the trace. Run.Exited is
 // closed then, and the status is not known.
-func (l *Link) Go(ctx context.Context, filter bool) error {
-	if err := send(l.conn, message{Kind: kindGo, Filter: filter}); err != nil {
+func (l *Link) Go(ctx context.Context, stops ptrace.Stops) error {
+	if err := send(l.conn, message{Kind: kindGo, Stops: stops}); err != nil {
 		return err
 	}
 	m, err := l.answer(ctx, kindStarted, kindFailed)

@@ -8,7 +8,7 @@
 //	runner                            shim
 //	  setup{env} + 3 descriptors  ->    makes the server's process, which blocks
 //	  <-  ready{pid}                    ... the runner attaches its tracer ...
-//	  go{filter}                  ->    the process executes the real command
+//	  go{stops}                   ->    the process executes the real command
 //	  <-  started | failed{text}
 //	  <-  exited{status}
 //	  stop                        ->    ends the whole tree: SIGTERM, soon SIGKILL
@@ -35,6 +35,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
 // maxMessage bounds one message, in bytes. The largest is setup with the decoy
@@ -60,9 +61,9 @@ type message struct {
 	Kind kind `json:"kind"`
 	// Setup is how the server is started.
 	Setup *Setup `json:"setup,omitempty"`
-	// Filter of go: the process makes its calls stop for the tracer, which has
-	// attached and is our own, by ptrace.Install.
-	Filter bool `json:"filter,omitempty"`
+	// Stops of go are where the process stops for the tracer that has attached, by
+	// ptrace.Install; none for strace.
+	Stops ptrace.Stops `json:"stops,omitempty"`
 	// PID of ready: the process that will become the server.
 	PID int `json:"pid,omitempty"`
 	// Text of failed: why the command could not be started, for people. Of ready: what

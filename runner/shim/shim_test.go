@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
@@ -96,7 +97,7 @@ func (c container) run(t *testing.T, env ...string) *shim.Run {
 	if run.PID <= 0 || run.StdinInode == 0 || run.StdoutInode == 0 {
 		t.Fatalf("run has pid %d, inodes %d and %d", run.PID, run.StdinInode, run.StdoutInode)
 	}
-	if err := c.Go(ctx, false); err != nil {
+	if err := c.Go(ctx, ptrace.AtNone); err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -165,7 +166,7 @@ func TestFailuresComeInWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer run.Close()
-			if err := c.Go(ctx, false); !errors.Is(err, shim.ErrNotStarted) || !strings.Contains(err.Error(), tc.want) {
+			if err := c.Go(ctx, ptrace.AtNone); !errors.Is(err, shim.ErrNotStarted) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})

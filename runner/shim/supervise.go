@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
 // ExitOrphaned is the exit code of the shim when the runner went away while the
@@ -29,10 +31,9 @@ type StartBarrier struct {
 	// PID of the process to attach to; 0 when there is none yet, because the
 	// tracer is a parent of ours already.
 	PID int
-	// Open lets the real command start, with the filter of our own tracer or
-	// without. It returns the server's pid once the exec succeeded, or says in
-	// words why it did not.
-	Open func(filter bool) (int, error)
+	// Open lets the real command start, which stops for the tracer where that needs it. It
+	// returns the server's pid once the exec succeeded, or says in words why it did not.
+	Open func(stops ptrace.Stops) (int, error)
 	// Abandon ends the process instead.
 	Abandon func()
 }
@@ -116,7 +117,7 @@ func (s *supervisor) obey(o order) error {
 	case kindSetup:
 		return s.setup(o)
 	case kindGo:
-		return s.open(o.Filter)
+		return s.open(o.Stops)
 	case kindStop:
 		s.terminate()
 		s.stop()
@@ -155,11 +156,11 @@ func (s *supervisor) setup(o order) error {
 	return send(s.conn, ready)
 }
 
-func (s *supervisor) open(filter bool) error {
+func (s *supervisor) open(stops ptrace.Stops) error {
 	if s.barrier == nil {
 		return errors.New("got a go without a setup")
 	}
-	pid, err := s.barrier.Open(filter)
+	pid, err := s.barrier.Open(stops)
 	s.barrier = nil
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})

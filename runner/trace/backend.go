@@ -13,8 +13,11 @@ import (
 const PtraceStage = "ptrace-tracer"
 
 // Choose decides for TracerAuto, or "": strace if a usable one is installed, else our
-// own tracer, which needs nothing.
-func Choose(ctx context.Context, b plan.Tracer) plan.Tracer {
+// own tracer, which needs nothing. A clock that is not the true time takes ours.
+func Choose(ctx context.Context, b plan.Tracer, c Clock) plan.Tracer {
+	if !c.True() {
+		return plan.TracerPtrace
+	}
 	if b != plan.TracerAuto && b != "" {
 		return b
 	}
@@ -47,7 +50,7 @@ func Wrap(cfg Config, command []string) []string {
 // tracer is the command line of the tracer up to what it traces.
 func (c Config) tracer() []string {
 	if c.Backend == plan.TracerPtrace {
-		return []string{ownProgram, PtraceStage, "--output", c.File}
+		return []string{ownProgram, PtraceStage, "--output", c.File, "--clock", c.Clock.String()}
 	}
 	return append([]string{program}, straceFlags(c.File)...)
 }

@@ -24,6 +24,8 @@ import (
 type Config struct {
 	// Backend is the tracer, one that Choose has chosen.
 	Backend plan.Tracer
+	// Clock is the time that the server sees; only our own tracer has another than the true one.
+	Clock Clock
 	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
 	// Stdin and Stdout are the inodes of the pipes that carry the conversation, 0 for

@@ -48,7 +48,7 @@ func becomeShell(script string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if err := ptrace.Install(); err != nil {
+	if err := ptrace.Install(ptrace.AtCalls); err != nil {
 		return err
 	}
 	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", script}, os.Environ())

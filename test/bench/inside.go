@@ -70,7 +70,7 @@ func become(args []string) error {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}
-		if err := ptrace.Install(); err != nil {
+		if err := ptrace.Install(ptrace.AtCalls); err != nil {
 			return err
 		}
 	}

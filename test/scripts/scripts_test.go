@@ -19,7 +19,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
 )
 
 // built is where the programs are.
@@ -61,10 +60,6 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SERVERS", servers)
 			env.Setenv("PATH", built+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			return os.MkdirAll(home, 0o755)
-		},
-		Condition: func(name string) (bool, error) {
-			_, err := faketime.Find()
-			return name == "faketime" && err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve, "receive": receive,

@@ -4,30 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/faketime"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
-
-// Library is the path of libfaketime in the server's container: beside the shim,
-// where the init container has put it.
-func (l *Launcher) Library() (string, error) {
-	if l.link == nil {
-		return "", faketime.ErrMissing
-	}
-	self, err := l.shim()
-	if err != nil {
-		return "", err
-	}
-	library := filepath.Join(filepath.Dir(self), faketime.Name)
-	file, err := l.Open(library)
-	if err != nil {
-		return "", faketime.ErrMissing
-	}
-	return library, file.Close()
-}
 
 // shim returns where the shim lies in the server's container.
 func (l *Launcher) shim() (string, error) {
@@ -40,7 +21,7 @@ func (l *Launcher) shim() (string, error) {
 
 // Open opens a file of the server's container, without leaving it by a link and
 // without waiting for one that is no file.
-func (l *Launcher) Open(path string) (faketime.File, error) {
+func (l *Launcher) Open(path string) (audit.File, error) {
 	root, err := os.Open(fmt.Sprintf("/proc/%d/root", l.link.peer))
 	if err != nil {
 		return nil, err

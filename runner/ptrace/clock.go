@@ -1,0 +1,136 @@
+package ptrace
+
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+)
+
+// clock is the time that traced programs see. It is the true one until the server begins.
+//
+// Programs ask the kernel, and not the memory that it shares with them (vdso(7)), for that
+// is hidden from each program as it starts. What they ask is answered in the kernel's place;
+// for how long they wait is changed as they begin to, and put back when they have waited.
+type clock struct {
+	trace.Clock
+	begun bool
+	// start has the kernel's clocks when the server began, in nanoseconds.
+	start [unix.CLOCK_TAI + 1]int64
+}
+
+// own is the file of this program.
+const own = "/proc/self/exe"
+
+// begin starts the clock when a task executes the first program that is not ours.
+func (c *clock) begin(tid int) {
+	if c.begun || sameFile("/proc/"+strconv.Itoa(tid)+"/exe", own) {
+		return
+	}
+	for id := range c.start {
+		var now unix.Timespec
+		if unix.ClockGettime(fine(int32(id)), &now) == nil { //nolint:gosec // twelve of them
+			c.start[id] = now.Nano()
+		}
+	}
+	c.begun = true
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// fine is the exact clock of one that lags behind.
+func fine(id int32) int32 {
+	switch id {
+	case unix.CLOCK_REALTIME_COARSE:
+		return unix.CLOCK_REALTIME
+	case unix.CLOCK_MONOTONIC_COARSE:
+		return unix.CLOCK_MONOTONIC
+	}
+	return id
+}
+
+// date reports whether a clock tells the date (clock_gettime(2)).
+func date(id int32) bool {
+	switch id {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:
+		return true
+	}
+	return false
+}
+
+// tells reports whether we answer for a clock: it is not one of the time that a process used.
+func (c *clock) tells(id int32) bool {
+	return id >= 0 && int(id) < len(c.start) && id != unix.CLOCK_PROCESS_CPUTIME_ID && id != unix.CLOCK_THREAD_CPUTIME_ID
+}
+
+// seen is how much time programs have seen go by in so much true time, both in nanoseconds.
+func (c *clock) seen(elapsed int64) int64 {
+	return elapsed + min(elapsed, int64(c.For))*(max(1, c.Rate)-1)
+}
+
+// elapsed is the inverse of seen.
+func (c *clock) elapsed(seen int64) int64 {
+	rate := max(1, c.Rate)
+	if fast := int64(c.For) * rate; seen > fast {
+		return seen - fast + int64(c.For)
+	}
+	return seen / rate
+}
+
+// since is the true time since the server began, by a clock.
+func (c *clock) since(id int32) int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(id, &now); err != nil {
+		return 0
+	}
+	return max(0, now.Nano()-c.start[id])
+}
+
+// now is what a clock tells programs, in nanoseconds.
+func (c *clock) now(id int32) int64 { return c.shown(id, c.since(id)) }
+
+// shown is what a clock tells programs so long after the server began.
+func (c *clock) shown(id int32, elapsed int64) int64 {
+	at := c.start[id] + c.seen(elapsed)
+	if date(id) {
+		at += int64(c.Forward)
+	}
+	return at
+}
+
+const (
+	// forever is from when on a wait is taken for one without an end.
+	forever = 100 * 365 * 24 * time.Hour
+	// shortest is the shortest wait that is made of a longer one: programs that look at the
+	// clock each time that they wake must not keep a processor busy.
+	shortest = 50 * time.Microsecond
+)
+
+// wait is how long a program has to wait in truth, in nanoseconds.
+func (c *clock) wait(duration int64) int64 {
+	if duration <= 0 || duration > int64(forever) {
+		return duration
+	}
+	elapsed := c.since(unix.CLOCK_MONOTONIC)
+	return max(c.elapsed(c.seen(elapsed)+duration)-elapsed, min(duration, int64(shortest)))
+}
+
+// until is the true time of what a clock shows programs, in nanoseconds.
+func (c *clock) until(id int32, at int64) int64 {
+	shown := at - c.shown(id, 0)
+	if shown > int64(forever) {
+		return at
+	}
+	return c.start[id] + c.elapsed(max(0, shown))
+}

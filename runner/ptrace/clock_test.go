@@ -1,0 +1,80 @@
+package ptrace_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/poll"
+)
+
+// output runs a command by a clock, and returns what it prints.
+func output(t *testing.T, clock trace.Clock, command ...string) string {
+	t.Helper()
+	cfg := trace.Config{Backend: plan.TracerPtrace, Clock: clock, File: filepath.Join(t.TempDir(), "trace")}
+	ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
+	defer cancel()
+	argv := trace.Wrap(cfg, command)
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", command, err, out)
+	}
+	return string(out)
+}
+
+// built compiles a program of testdata.
+func built(t *testing.T, compiler ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	for i, word := range compiler {
+		compiler[i] = strings.ReplaceAll(word, "OUT", program)
+	}
+	if out, err := exec.Command(compiler[0], compiler[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", compiler, err, out)
+	}
+	return program
+}
+
+// TestADayGoesBy: a day's waits end at once, and all clocks have gone on by a day.
+func TestADayGoesBy(t *testing.T) {
+	day := trace.Clock{Rate: 30000, For: 10 * time.Second}
+	for name, command := range map[string][]string{
+		"Go":     {built(t, "go", "build", "-o", "OUT", "./testdata/waits")},
+		"static": {built(t, "gcc", "-static", "-o", "OUT", "testdata/waits.c")},
+		"Python": {"python3", "testdata/waits.py"},
+		"Node": {"node", "-e", `const start = performance.now(), date = Date.now();
+			setTimeout(() => console.log(Math.floor((performance.now() - start) / 36e5), Math.floor((Date.now() - date) / 36e5)), 24 * 36e5)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clock, date int
+			out := output(t, day, command...)
+			if _, err := fmt.Sscan(out, &clock, &date); err != nil || clock < 24 || date < 24 {
+				t.Errorf("%d hours by the clock and %d by the date, error %v: %s", clock, date, err, out)
+			}
+		})
+	}
+}
+
+// TestLaterDate: dates are ahead, and timers are not.
+func TestLaterDate(t *testing.T) {
+	later := trace.Clock{Forward: 45 * 24 * time.Hour}
+	want := time.Now().Add(later.Forward).Unix()
+	for name, command := range map[string][]string{
+		"glibc":  {"date", "+%s"},
+		"Node":   {"node", "-p", "Math.floor(Date.now()/1000)"},
+		"waits":  {"python3", "-c", "import threading, time; c = threading.Condition(); c.acquire(); c.wait(0.01); print(int(time.time()))"},
+		"uptime": {"python3", "-c", "import time; u = float(open('/proc/uptime').read().split()[0]); assert abs(u - time.clock_gettime(time.CLOCK_BOOTTIME)) < 3600; print(int(time.time()))"},
+	} {
+		var got int64
+		out := output(t, later, command...)
+		if _, err := fmt.Sscan(out, &got); err != nil || got < want || got > want+int64(poll.Patience.Seconds()) {
+			t.Errorf("%s: %s, want %d", name, out, want)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package ptrace
+
+import (
+	"encoding/binary"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+)
+
+// timed is a call that tells the time, or that waits.
+type timed struct {
+	syscalls.Call
+	// tells writes the time into the memory of a task in the kernel's place, and returns the
+	// call's result; false where that is left to the kernel. Nil for a call that waits.
+	tells func(c *clock, k *task) (result int64, done bool)
+	// argument is the one that says for how long a call waits, or until when.
+	argument int
+	unit     unit
+	// until returns the clock by which a call waits until a date, noClock where any can be
+	// meant; false where it waits so long. Nil for calls that only do the latter.
+	until func(arguments [6]uint64) (id int32, ok bool)
+}
+
+// unit says how an argument says it.
+type unit int
+
+const (
+	milliseconds unit = iota // an int, less than 0 for ever
+	seconds                  // an unsigned int
+	timespec                 // the address of a struct; so are those that follow
+	timeval
+	itimerspec // the interval of a timer, and when it goes off first
+	itimerval
+)
+
+// pairs is how many times a struct has, and scale what the second number of each counts, in
+// nanoseconds.
+func (u unit) pairs() (count int, scale int64) {
+	switch u {
+	case timeval:
+		return 1, int64(time.Microsecond)
+	case itimerspec:
+		return 2, 1
+	case itimerval:
+		return 2, int64(time.Microsecond)
+	}
+	return 1, 1
+}
+
+// noClock: a call names a timer, and not the timer's clock.
+const noClock = -1
+
+// Flags and operations of clock_nanosleep(2) and futex(2).
+const (
+	timerAbsolute = 1
+	futexWait     = 0
+	futexLockPI   = 6
+	futexPrivate  = 128
+	futexRealtime = 256
+)
+
+// timedCalls are the calls. What waits in another way, such as a socket with SO_RCVTIMEO or
+// io_uring, waits as long as ever.
+var timedCalls = []timed{
+	{Call: syscalls.Call{Name: "clock_gettime", AMD64: 228, ARM64: 113}, tells: tellClock},
+	{Call: syscalls.Call{Name: "gettimeofday", AMD64: 96, ARM64: 169}, tells: tellTimeOfDay},
+	{Call: syscalls.Call{Name: "time", AMD64: 201, ARM64: -1}, tells: tellTime},
+	{Call: syscalls.Call{Name: "nanosleep", AMD64: 35, ARM64: 101}, unit: timespec},
+	{Call: syscalls.Call{Name: "clock_nanosleep", AMD64: 230, ARM64: 115}, argument: 2, unit: timespec, until: untilFlagged},
+	{Call: syscalls.Call{Name: "futex", AMD64: 202, ARM64: 98}, argument: 3, unit: timespec, until: untilFutex},
+	{Call: syscalls.Call{Name: "futex_waitv", AMD64: 449, ARM64: 449}, argument: 3, unit: timespec,
+		until: func(a [6]uint64) (int32, bool) { return int32(a[4]), true }}, //nolint:gosec // an int of the kernel's
+	{Call: syscalls.Call{Name: "poll", AMD64: 7, ARM64: -1}, argument: 2},
+	{Call: syscalls.Call{Name: "epoll_wait", AMD64: 232, ARM64: -1}, argument: 3},
+	{Call: syscalls.Call{Name: "epoll_pwait", AMD64: 281, ARM64: 22}, argument: 3},
+	{Call: syscalls.Call{Name: "epoll_pwait2", AMD64: 441, ARM64: 441}, argument: 3, unit: timespec},
+	{Call: syscalls.Call{Name: "ppoll", AMD64: 271, ARM64: 73}, argument: 2, unit: timespec},
+	{Call: syscalls.Call{Name: "select", AMD64: 23, ARM64: -1}, argument: 4, unit: timeval},
+	{Call: syscalls.Call{Name: "pselect6", AMD64: 270, ARM64: 72}, argument: 4, unit: timespec},
+	{Call: syscalls.Call{Name: "rt_sigtimedwait", AMD64: 128, ARM64: 137}, argument: 2, unit: timespec},
+	{Call: syscalls.Call{Name: "semtimedop", AMD64: 220, ARM64: 192}, argument: 3, unit: timespec},
+	{Call: syscalls.Call{Name: "timerfd_settime", AMD64: 286, ARM64: 86}, argument: 2, unit: itimerspec, until: untilTimer},
+	{Call: syscalls.Call{Name: "timer_settime", AMD64: 223, ARM64: 110}, argument: 2, unit: itimerspec, until: untilTimer},
+	{Call: syscalls.Call{Name: "setitimer", AMD64: 38, ARM64: 103}, argument: 1, unit: itimerval},
+	{Call: syscalls.Call{Name: "alarm", AMD64: 37, ARM64: -1}, unit: seconds},
+}
+
+// untilFlagged is that of clock_nanosleep(2).
+func untilFlagged(a [6]uint64) (int32, bool) { return int32(a[0]), a[1]&timerAbsolute != 0 } //nolint:gosec // an int of the kernel's
+
+// untilTimer is that of timerfd_settime(2) and timer_settime(2).
+func untilTimer(a [6]uint64) (int32, bool) { return noClock, a[1]&timerAbsolute != 0 }
+
+// untilFutex is that of futex(2): all operations but one wait until a date.
+func untilFutex(a [6]uint64) (int32, bool) {
+	op := a[1] &^ (futexPrivate | futexRealtime)
+	if op == futexLockPI || a[1]&futexRealtime != 0 {
+		return unix.CLOCK_REALTIME, op != futexWait
+	}
+	return unix.CLOCK_MONOTONIC, op != futexWait
+}
+
+// futexWaits reports whether an operation of futex(2) may wait: the others have a number in place of
+// the time.
+func futexWaits(op uint64) bool {
+	switch op &^ (futexPrivate | futexRealtime) {
+	case futexWait, 9, futexLockPI, 11, 13: // FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI, FUTEX_LOCK_PI2
+		return true
+	}
+	return false
+}
+
+func tellClock(c *clock, k *task) (int64, bool) {
+	id := int32(k.arguments[0]) //nolint:gosec // an int of the kernel's
+	if !c.tells(id) {
+		return 0, false
+	}
+	return 0, pokeTime(k.pid, k.arguments[1], c.now(id), timespec)
+}
+
+func tellTimeOfDay(c *clock, k *task) (int64, bool) {
+	return 0, k.arguments[1] == 0 && pokeTime(k.pid, k.arguments[0], c.now(unix.CLOCK_REALTIME), timeval)
+}
+
+func tellTime(c *clock, k *task) (int64, bool) {
+	now := c.now(unix.CLOCK_REALTIME) / int64(time.Second)
+	var raw [8]byte
+	binary.NativeEndian.PutUint64(raw[:], uint64(now)) //nolint:gosec // not negative
+	return now, k.arguments[0] == 0 || poke(k.pid, k.arguments[0], raw[:])
+}
+
+// wait is a call that waits for less than it was asked to: what it was asked.
+type wait struct {
+	argument int
+	value    uint64 // of the argument
+	address  uint64 // of the memory; 0 where the argument is all
+	memory   []byte
+}
+
+// numbersOf has the timed calls of this architecture by their numbers.
+func numbersOf(calls []timed) map[uint64]*timed {
+	all := map[uint64]*timed{}
+	for i, c := range calls {
+		if number, ok := c.Native(); ok {
+			all[uint64(number)] = &calls[i]
+		}
+	}
+	return all
+}
+
+// retime handles the entry of a call that tells the time, or waits.
+func (t *tracer) retime(k *task, of *timed) {
+	if of.tells != nil {
+		if result, done := of.tells(&t.clock, k); done {
+			if err := skip(k.pid, result); err != nil {
+				_ = unix.Kill(k.pid, unix.SIGKILL) // it would take another time for the result
+			}
+		}
+		return
+	}
+	value := k.arguments[of.argument]
+	switch {
+	case of.unit == milliseconds && int32(value) > 0: //nolint:gosec // an int of the kernel's
+		k.waits = &wait{argument: of.argument, value: value}
+		setArgument(k.pid, of.argument, t.clock.ticks(int64(value), time.Millisecond))
+	case of.unit == seconds && value > 0:
+		k.waits = &wait{argument: of.argument, value: value}
+		setArgument(k.pid, of.argument, t.clock.ticks(int64(value), time.Second)) //nolint:gosec // of 32 bits
+	case of.unit < timespec || value == 0, of.Name == "futex" && !futexWaits(k.arguments[1]):
+	default:
+		t.retimeMemory(k, of, value)
+	}
+}
+
+// ticks is how long to wait in place of so many ticks: one at least.
+func (c *clock) ticks(n int64, tick time.Duration) uint64 {
+	return uint64((c.wait(n*int64(tick)) + int64(tick) - 1) / int64(tick)) //nolint:gosec // not negative
+}
+
+// retimeMemory changes the struct that says for how long a call waits.
+func (t *tracer) retimeMemory(k *task, of *timed, address uint64) {
+	pairs, scale := of.unit.pairs()
+	raw := make([]byte, pairs*16)
+	if peek(k.pid, address, raw) < len(raw) {
+		return // the kernel will say so
+	}
+	changed := make([]byte, 0, len(raw))
+	for i := range pairs {
+		at := time.Duration(binary.NativeEndian.Uint64(raw[i*16:]))*time.Second + time.Duration(binary.NativeEndian.Uint64(raw[i*16+8:]))*time.Duration(scale) //nolint:gosec // as the kernel takes it
+		if binary.NativeEndian.Uint64(raw[i*16:]) > uint64(forever/time.Second) {
+			return // without an end, or refused
+		}
+		ns := t.clock.wait(int64(at))
+		if of.until != nil && i == pairs-1 {
+			if id, ok := of.until(k.arguments); ok {
+				ns = t.clock.until(t.clock.named(id, int64(at)), int64(at))
+			}
+		}
+		changed = appendTime(changed, ns, scale)
+	}
+	if poke(k.pid, address, changed) {
+		k.waits = &wait{address: address, memory: raw}
+	}
+}
+
+// named is the clock of a date, where the call does not name it: no machine is up for so long.
+func (c *clock) named(id int32, at int64) int32 {
+	switch {
+	case id != noClock && c.tells(id):
+		return id
+	case at > c.start[unix.CLOCK_REALTIME]/2:
+		return unix.CLOCK_REALTIME
+	}
+	return unix.CLOCK_MONOTONIC
+}
+
+// waited puts back what a call was asked, when it has waited.
+func (t *tracer) waited(k *task) {
+	if w := k.waits; w.address != 0 {
+		_ = poke(k.pid, w.address, w.memory) // a task that is gone tells by its end
+	} else {
+		setArgument(k.pid, w.argument, w.value)
+	}
+	k.waits = nil
+}
+
+func appendTime(b []byte, ns, scale int64) []byte {
+	b = binary.NativeEndian.AppendUint64(b, uint64(ns/int64(time.Second)))          //nolint:gosec // as the kernel takes it
+	return binary.NativeEndian.AppendUint64(b, uint64(ns%int64(time.Second)/scale)) //nolint:gosec // as the kernel takes it
+}
+
+// pokeTime writes a time into the memory of a task.
+func pokeTime(tid int, address uint64, ns int64, u unit) bool {
+	_, scale := u.pairs()
+	return address != 0 && poke(tid, address, appendTime(nil, ns, scale))
+}
+
+// poke writes into the memory of a task, also where itself could not.
+func poke(tid int, address uint64, data []byte) bool {
+	n, err := unix.PtracePokeData(tid, uintptr(address), data)
+	return err == nil && n == len(data)
+}
+
+// Entries of the auxiliary vector (getauxval(3)).
+const (
+	auxNull   = 0
+	auxIgnore = 1
+	auxVDSO   = 33 // AT_SYSINFO_EHDR
+)
+
+// hideTime hides from a program that is about to start that the kernel shares the time with
+// it (vdso(7)), so that it asks.
+func hideTime(tid int) {
+	at, ok := stackPointer(tid)
+	if !ok {
+		return
+	}
+	var raw [8]byte
+	word := func() uint64 {
+		if peek(tid, at, raw[:]) < len(raw) {
+			ok = false
+		}
+		at += 8
+		return binary.NativeEndian.Uint64(raw[:])
+	}
+	at += 8 * (word() + 1) // the arguments, and the 0 behind them
+	for word() != 0 && ok {
+	}
+	for ok {
+		switch kind := word(); kind {
+		case auxNull:
+			return
+		case auxVDSO:
+			binary.NativeEndian.PutUint64(raw[:], auxIgnore)
+			_ = poke(tid, at-8, raw[:])
+			return
+		}
+		at += 8
+	}
+}
