@@ -105,7 +105,7 @@ type Exposure struct {
 	// level is None, Low, Medium, High or Critical, by the thresholds of risk.
 	// +optional
 	Level RiskLevel `json:"level,omitempty"`
-	// items, the weightiest first.
+	// items, the weightiest of each kind first, then the rest by weight.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -191,13 +191,20 @@ func ExposureOf(items []ExposureItem) Exposure {
 			strings.Compare(a.Capability.String(), b.Capability.String()))
 	})
 	nothing := 1.0
-	seen := map[ExposureKind]bool{}
+	seen, listed := map[ExposureKind]bool{}, map[string]bool{}
+	var first, rest []ExposureItem // so that no cap leaves out a kind that was seen
 	for _, item := range items {
 		if !seen[item.Kind] { // the weightiest of its kind
 			seen[item.Kind] = true
 			nothing *= 1 - item.weight()
 		}
+		if as := string(item.Kind) + string(item.Basis); listed[as] {
+			rest = append(rest, item)
+		} else {
+			first, listed[as] = append(first, item), true
+		}
 	}
+	items = append(first, rest...)
 	e := Exposure{Items: items, Combinations: combinations(items)}
 	if len(items) > 0 {
 		e.Score = max(1, int(math.Round(100*(1-nothing))))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -57,6 +58,22 @@ func TestExposureKinds(t *testing.T) {
 	want := []Exposed{{ExposesFileRead, ReachArbitrary}, {ExposesSecrets, ReachFixed}}
 	if diff := cmp.Diff(want, e.Kinds()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestExposureKeepsKinds: what the caps leave out of the items is no kind that was seen.
+func TestExposureKeepsKinds(t *testing.T) {
+	var items []ExposureItem
+	for i := range 300 {
+		items = append(items, exposed(fmt.Sprint("shell", i), ExposesCommandExecution, ReachArbitrary, BasisProven))
+	}
+	for _, kind := range ExposureKinds {
+		items = append(items, exposed("z", kind, ReachFixed, BasisProven), exposed("z", kind, ReachPartial, BasisDeclared))
+	}
+	e := ExposureOf(items)
+	e.Items = e.Items[:shrinks["exposures"][shrinkSteps-1]]
+	if got := len(e.Kinds()); got != len(ExposureKinds) {
+		t.Errorf("%d kinds of %d", got, len(ExposureKinds))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.gate) == has(self.trust)",message="gate and trust go together: trust.auditNamespaces says whose verdicts the gate counts (Same, Selected or All)"
 // +kubebuilder:validation:XValidation:rule="!has(self.match) || has(self.gate)",message="match selects what gate is about: give gate as well"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposure) || has(self.gate)",message="exposure is for gate, which denies: give gate as well"
 type ClusterMCPAuditPolicySpec struct {
 	// discovery finds the MCP servers of the cluster, and keeps one MCPServerAudit
 	// for each. Absent: nothing is looked for.
@@ -25,6 +26,11 @@ type ClusterMCPAuditPolicySpec struct {
 	// the policy denies nothing.
 	// +optional
 	Gate *Gate `json:"gate,omitempty"`
+
+	// exposure bounds for gate what the servers may enable whoever calls them to do. Absent:
+	// anything.
+	// +optional
+	Exposure *ExposureLimit `json:"exposure,omitempty"`
 
 	// trust says whose verdicts count for gate. It has no default: where tenants write
 	// the audits of their own namespace, they say what their servers declare.

@@ -141,6 +141,42 @@ type Gate struct {
 	Offline OfflineGate `json:"offline,omitempty"`
 }
 
+// ExposureLimit bounds what servers may enable whoever calls them to do, whether they declare it or
+// not (docs/exposure.md). A verdict that records no exposure, of an operator of an earlier
+// version, is denied as well.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.maxLevel) || has(self.deny)",message="give maxLevel, deny or both: without either nothing is denied"
+type ExposureLimit struct {
+	// maxLevel is the highest level of exposure that is admitted: None, Low, Medium or High.
+	// Absent: any.
+	// +optional
+	// +kubebuilder:validation:Enum=None;Low;Medium;High
+	MaxLevel report.RiskLevel `json:"maxLevel,omitempty"`
+
+	// deny are kinds of exposure that are not admitted, whatever the level.
+	// +optional
+	// +listType=map
+	// +listMapKey=kind
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10
+	Deny []DeniedExposure `json:"deny,omitempty"`
+}
+
+// DeniedExposure is a kind of exposure that is not admitted.
+type DeniedExposure struct {
+	// kind of exposure.
+	// +required
+	// +kubebuilder:validation:Enum=CommandExecution;CodeExecution;FileRead;FileWrite;FileDelete;NetworkEgress;DatabaseQuery;Secrets;UntrustedContent;Messaging
+	Kind report.ExposureKind `json:"kind"`
+
+	// reach from which on it is denied, the furthest first: Arbitrary, Partial, Bounded or
+	// Fixed, which is any. Partial denies what is Arbitrary as well.
+	// +optional
+	// +kubebuilder:default=Fixed
+	// +kubebuilder:validation:Enum=Arbitrary;Partial;Bounded;Fixed
+	Reach report.Reach `json:"reach,omitempty"`
+}
+
 // GateMode says what is done about what must not run.
 // +kubebuilder:validation:Enum=Enforce;Warn;Audit
 type GateMode string
@@ -272,7 +308,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in a word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;ExposureUnknown;Exposed;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -298,11 +334,15 @@ const (
 	GateLittleExercised GateReason = "LittleExercised"
 	// GateWeaklyExercised: the verdict rests on less than the policy's minAssurance.
 	GateWeaklyExercised GateReason = "WeaklyExercised"
+	// GateExposureUnknown: the verdict records no exposure, and the policy bounds it.
+	GateExposureUnknown GateReason = "ExposureUnknown"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image
 	// elsewhere, so that no verdict is about what will run.
 	GateNoDigest GateReason = "NoDigest"
+	// GateExposed: the server enables more than the policy admits.
+	GateExposed GateReason = "Exposed"
 	// GateDrifted: the manifest is not the baseline's.
 	GateDrifted GateReason = "Drifted"
 	// GateFailed: findings reach the policy's failOn.

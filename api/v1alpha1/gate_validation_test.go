@@ -6,7 +6,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -25,6 +27,35 @@ func selecting(operator metav1.LabelSelectorOperator, values ...string) *v1alpha
 	}
 	return policy
 }
+
+func limiting(limit *v1alpha1.ExposureLimit) *v1alpha1.MCPAuditPolicy {
+	policy := images("registry.example/**")
+	policy.Spec.Exposure = limit
+	return policy
+}
+
+var _ = Describe("what the gate admits of exposure", func() {
+	shell := v1alpha1.DeniedExposure{Kind: report.ExposesCommandExecution, Reach: report.ReachArbitrary}
+
+	It("is taken, with any reach by default", func(ctx SpecContext) {
+		policy := limiting(&v1alpha1.ExposureLimit{MaxLevel: "High", Deny: []v1alpha1.DeniedExposure{shell, {Kind: report.ExposesSecrets}}})
+		Expect(api.Create(ctx, policy)).To(Succeed())
+		Expect(policy.Spec.Exposure.Deny[1].Reach).To(Equal(report.ReachFixed))
+	})
+
+	DescribeTable("is refused", func(ctx SpecContext, policy client.Object, why string) {
+		Expect(api.Create(ctx, policy)).To(MatchError(ContainSubstring(why)))
+	},
+		Entry("nothing", limiting(&v1alpha1.ExposureLimit{}), "give maxLevel, deny or both"),
+		Entry("a level that denies nothing", limiting(&v1alpha1.ExposureLimit{MaxLevel: "Critical"}), `supported values: "None", "Low", "Medium", "High"`),
+		Entry("a kind that is none", limiting(&v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{{Kind: "Shell"}}}), "spec.exposure.deny[0].kind"),
+		Entry("a reach that is none", limiting(&v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{{Kind: "Secrets", Reach: "Far"}}}), "spec.exposure.deny[0].reach"),
+		Entry("a kind twice", limiting(&v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{shell, shell}}), "Duplicate value"),
+		Entry("for nobody who denies", &v1alpha1.ClusterMCPAuditPolicy{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "policy-"}, Spec: v1alpha1.ClusterMCPAuditPolicySpec{Exposure: &v1alpha1.ExposureLimit{MaxLevel: "Low"}},
+		}, "give gate as well"),
+	)
+})
 
 var _ = Describe("what the gate matches", func() {
 	DescribeTable("is taken", func(ctx SpecContext, policy *v1alpha1.MCPAuditPolicy) {

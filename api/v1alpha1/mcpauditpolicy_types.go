@@ -13,6 +13,10 @@ type MCPAuditPolicySpec struct {
 	// +kubebuilder:default={}
 	Gate Gate `json:"gate,omitzero"`
 
+	// exposure bounds what the servers may enable whoever calls them to do. Absent: anything.
+	// +optional
+	Exposure *ExposureLimit `json:"exposure,omitempty"`
+
 	// trust says whose verdicts count. Absent: those of the same namespace.
 	// +optional
 	// +kubebuilder:default={auditNamespaces: Same}

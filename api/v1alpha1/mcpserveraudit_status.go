@@ -108,7 +108,7 @@ type MCPServerAuditStatus struct {
 	Assurance *report.Assurance `json:"assurance,omitempty"`
 
 	// exposure is what the server enables whoever calls it to do, declared or not. No verdict
-	// depends on it.
+	// depends on it; a policy of the gate may.
 	// +optional
 	Exposure *ExposureSummary `json:"exposure,omitempty"`
 

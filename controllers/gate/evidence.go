@@ -33,6 +33,8 @@ func (s standing) precedence() int {
 		return 2 // by the last verdict
 	case v1alpha1.GateFailed:
 		return 6
+	case v1alpha1.GateExposed:
+		return 5
 	case v1alpha1.GateDrifted:
 		return 3 + weight(s.action) // where it is allowed, it is as good as passed
 	case v1alpha1.GateInconclusive:
@@ -198,7 +200,7 @@ func (e *evidence) add(h held, where place) {
 }
 
 func (e *evidence) addAny(h held, where place) {
-	against := h.reason == v1alpha1.GateFailed || h.reason == v1alpha1.GateDrifted && h.action != v1alpha1.ActionAllow
+	against := h.reason == v1alpha1.GateFailed || h.reason == v1alpha1.GateExposed || h.reason == v1alpha1.GateDrifted && h.action != v1alpha1.ActionAllow
 	applies := where == samePlace || where == maybePlace && against
 	admitting := 0
 	if h.action != v1alpha1.ActionDeny {

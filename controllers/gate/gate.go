@@ -84,6 +84,8 @@ type Verdict struct {
 	// empty if the audit records none.
 	Assurance       report.Assurance
 	PassedAssurance report.AssuranceLevel
+	// Exposure is what the server enables whoever calls it to do; nil if the audit records none.
+	Exposure *v1alpha1.ExposureSummary
 	// Command and Args are those of CommandDigest; nil as well if the spec has others by now.
 	Command, Args []string
 	// Complete: everything was observed. Drifted: the manifest is not the baseline's.
@@ -118,6 +120,7 @@ type Policy struct {
 	// Namespace of an MCPAuditPolicy; empty for a ClusterMCPAuditPolicy.
 	Namespace string
 	Gate      v1alpha1.Gate
+	Exposure  *v1alpha1.ExposureLimit // nil: any
 	Trust     v1alpha1.Trust
 	// Invalid says what of the policy cannot be read; then all that it could be about
 	// is denied, as far as its mode goes.

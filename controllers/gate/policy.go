@@ -41,7 +41,7 @@ func ReadPolicy(policy *v1alpha1.MCPAuditPolicy) *Policy {
 		match.Match = *policy.Spec.Match
 	}
 	ref := v1alpha1.PolicyReference{Kind: KindPolicy, Name: policy.Name}
-	return read(ref, policy.Namespace, match, policy.Spec.Gate, trust)
+	return read(ref, policy.Namespace, match, policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
 
 // ReadClusterPolicy reads a ClusterMCPAuditPolicy. It is nil for one without a gate.
@@ -58,13 +58,13 @@ func ReadClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *Policy {
 		match = *policy.Spec.Match
 	}
 	ref := v1alpha1.PolicyReference{Kind: KindClusterPolicy, Name: policy.Name}
-	return read(ref, "", match, *policy.Spec.Gate, trust)
+	return read(ref, "", match, *policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
 
 // read reads what both kinds have. What cannot be read narrows nothing: the policy is
 // about all that it could be about.
-func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatch, gate v1alpha1.Gate, trust v1alpha1.Trust) *Policy {
-	p := &Policy{Ref: ref, Namespace: namespace, Gate: withDefaults(gate), Trust: trust}
+func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatch, gate v1alpha1.Gate, exposure *v1alpha1.ExposureLimit, trust v1alpha1.Trust) *Policy {
+	p := &Policy{Ref: ref, Namespace: namespace, Gate: withDefaults(gate), Exposure: exposure, Trust: trust}
 	var problems []error
 	selector := func(field string, from *metav1.LabelSelector) labels.Selector {
 		if from == nil {
@@ -97,7 +97,7 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 			p.match.containers[name] = true
 		}
 	}
-	problems = append(problems, p.checkGate(), p.checkTrust())
+	problems = append(problems, p.checkGate(), p.checkExposure(), p.checkTrust())
 	if err := errors.Join(problems...); err != nil {
 		p.Invalid = excerpt.Line(first(problems).Error(), maxInvalid)
 	}

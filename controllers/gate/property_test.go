@@ -58,6 +58,9 @@ func randomVerdict(r *rand.Rand, name string) *gate.Verdict {
 		}
 	}
 	v.Assurance.Level, v.PassedAssurance = pick[report.AssuranceLevel](r, "", "Full", "Partial", "Weak"), pick[report.AssuranceLevel](r, "", "Partial")
+	if often(r) {
+		enables(r.IntN(101), report.Exposed{Kind: "CommandExecution", Reach: pick(r, report.Reaches...)})(v)
+	}
 	if r.IntN(5) == 0 {
 		v.Unsuppressed = v1alpha1.FindingCounts{}
 	}
@@ -86,11 +89,12 @@ func randomPolicy(r *rand.Rand, name string) *gate.Policy {
 		match.Images = []string{"notes"} // which cannot be read
 	}
 	meta := metav1.ObjectMeta{Namespace: "team", Name: name}
+	limit := pick(r, nil, nil, &v1alpha1.ExposureLimit{MaxLevel: "Medium", Deny: []v1alpha1.DeniedExposure{{Kind: "CommandExecution", Reach: "Partial"}}})
 	if often(r) {
-		return gate.ReadPolicy(&v1alpha1.MCPAuditPolicy{ObjectMeta: meta, Spec: v1alpha1.MCPAuditPolicySpec{Gate: g, Trust: trust, Match: &match.Match}})
+		return gate.ReadPolicy(&v1alpha1.MCPAuditPolicy{ObjectMeta: meta, Spec: v1alpha1.MCPAuditPolicySpec{Gate: g, Exposure: limit, Trust: trust, Match: &match.Match}})
 	}
 	meta.Namespace = ""
-	return gate.ReadClusterPolicy(&v1alpha1.ClusterMCPAuditPolicy{ObjectMeta: meta, Spec: v1alpha1.ClusterMCPAuditPolicySpec{Gate: &g, Trust: trust, Match: match}})
+	return gate.ReadClusterPolicy(&v1alpha1.ClusterMCPAuditPolicy{ObjectMeta: meta, Spec: v1alpha1.ClusterMCPAuditPolicySpec{Gate: &g, Exposure: limit, Trust: trust, Match: match}})
 }
 
 func randomException(r *rand.Rand, name string) *gate.Exception {

@@ -38,8 +38,8 @@ func (d *decider) remedy(o Opinion, read *image) string {
 		return o.Alteration.Fix
 	case v1alpha1.GateLittleExercised:
 		return "have it audited with the defaults of spec.probe and spec.sandbox"
-	case v1alpha1.GateWeaklyExercised:
-		return exercise(o.Verdict)
+	case v1alpha1.GateWeaklyExercised, v1alpha1.GateExposureUnknown, v1alpha1.GateExposed:
+		return short(o)
 	case v1alpha1.GateOtherEnvironment:
 		return show(o.Verdict) + ", and give the container the same env and workingDir, or have it audited without"
 	case v1alpha1.GateOtherCommand:
@@ -61,12 +61,15 @@ func (d *decider) pinPods(v *Verdict) string {
 	return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(v.Architecture, 32))
 }
 
-// exercise returns how a server gets an assurance that is high enough.
-func exercise(v *Verdict) string {
-	if v.Assurance.Level == "" {
+// short returns what to do about a server that falls short of what the policy bounds.
+func short(o Opinion) string {
+	switch {
+	case o.Reason == v1alpha1.GateExposed:
+		return show(o.Verdict) + ", which says which of its tools do, and run a server that enables less"
+	case o.Reason == v1alpha1.GateExposureUnknown, o.Verdict.Assurance.Level == "":
 		return "have it audited again"
 	}
-	return show(v) + ", which says what more of it has to be exercised"
+	return show(o.Verdict) + ", which says what more of it has to be exercised"
 }
 
 // pin names the image by the digest that its verdict is about.

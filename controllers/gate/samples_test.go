@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -22,7 +23,7 @@ func TestS19HardenedSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	sample, own := gate.ReadClusterPolicy(policy), verdictOf("own")
-	reviewed := verdictOf("reviewed", traced, func(v *gate.Verdict) { v.Audit.Namespace = "mcp-reviews" })
+	reviewed := verdictOf("reviewed", traced, enables(38, report.Exposed{Kind: "FileRead", Reach: "Arbitrary"}), func(v *gate.Verdict) { v.Audit.Namespace = "mcp-reviews" })
 	for _, name := range []string{"registry.example/mcp/notes", "docker.io/notes", "registry-1.docker.io/library/notes", "10.0.0.1:5000/notes", "notes"} {
 		image := name + "@" + string(index)
 		if got := gate.Decide(containers(runs(image)), factsOf(sample, own)); got.Allowed {
@@ -30,6 +31,10 @@ func TestS19HardenedSample(t *testing.T) {
 		}
 		if got := gate.Decide(containers(runs(image)), factsOf(sample, own, reviewed)); !got.Allowed {
 			t.Errorf("%s is denied, though it was reviewed: %s", image, got.Message)
+		}
+		shell := verdictOf("shell", traced, by("mcp-reviews"), enables(75, report.Exposed{Kind: "CommandExecution", Reach: "Arbitrary"}))
+		if got := gate.Decide(containers(runs(image)), factsOf(sample, own, shell)); got.Allowed {
+			t.Errorf("%s is admitted, though it is a shell", image)
 		}
 		altered := runs(image)
 		mounting("/app")(&altered)

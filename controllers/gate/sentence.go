@@ -120,8 +120,8 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 		return noDigest(read)
 	case v1alpha1.GateAltered, v1alpha1.GateLittleExercised:
 		return o.strict(audit, cut)
-	case v1alpha1.GateWeaklyExercised:
-		return o.weak(audit, cut)
+	case v1alpha1.GateWeaklyExercised, v1alpha1.GateExposureUnknown, v1alpha1.GateExposed:
+		return o.short(audit, cut)
 	}
 	return notAudited(o.Container, read, cut)
 }
@@ -143,10 +143,15 @@ func (o Opinion) strict(audit string, cut int) string {
 	return fmt.Sprintf("whose audit %s exercised it less than by default: %s", audit, excerpt.Line(littleExercised(o.Verdict.Exercise), cut))
 }
 
-// weak says how little a verdict rests on.
-func (o Opinion) weak(audit string, cut int) string {
+// short says what of a verdict falls short of what the policy bounds.
+func (o Opinion) short(audit string, cut int) string {
 	rests := o.Verdict.Assurance
-	if rests.Level == "" {
+	switch {
+	case o.Reason == v1alpha1.GateExposed:
+		return fmt.Sprintf("which enables more than the policy admits, by the audit %s: %s", audit, excerpt.Line(o.Policy.beyond(o.Verdict.Exposure), cut))
+	case o.Reason == v1alpha1.GateExposureUnknown:
+		return fmt.Sprintf("whose audit %s does not record its exposure, which the policy bounds", audit)
+	case rests.Level == "":
 		return fmt.Sprintf("whose audit %s does not record its assurance, and the policy asks for %s", audit, o.Policy.Gate.MinAssurance)
 	}
 	return fmt.Sprintf("whose audit %s rests on %s: its assurance is %s, and the policy asks for %s", audit,

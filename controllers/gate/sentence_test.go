@@ -42,6 +42,12 @@ func TestSentences(t *testing.T) {
 			`see "kubectl mcpaudit show notes -n team", which says what more of it has to be exercised (policy default).`},
 		{policyOf(gated(func(g *v1alpha1.Gate) { g.MinAssurance = "Weak" })), runs(pinned), verdictOf("notes"),
 			`Deployment notes: container server runs ` + pinned + `, whose audit team/notes does not record its assurance, and the policy asks for Weak: have it audited again (policy default).`},
+		{policyOf(limited(v1alpha1.ExposureLimit{MaxLevel: "High", Deny: []v1alpha1.DeniedExposure{{Kind: "CommandExecution", Reach: "Arbitrary"}}})), runs(pinned),
+			verdictOf("notes", enables(75, report.Exposed{Kind: "CommandExecution", Reach: "Arbitrary"})), `Deployment notes: container server runs ` + pinned +
+				`, which enables more than the policy admits, by the audit team/notes: its exposure is 75 Critical, and High is admitted; CommandExecution (Arbitrary) is denied: ` +
+				`see "kubectl mcpaudit show notes -n team", which says which of its tools do, and run a server that enables less (policy default).`},
+		{policyOf(limited(v1alpha1.ExposureLimit{MaxLevel: "High"})), runs(pinned), verdictOf("notes"),
+			`Deployment notes: container server runs ` + pinned + `, whose audit team/notes does not record its exposure, which the policy bounds: have it audited again (policy default).`},
 		{policyOf(), runs(tag), verdictOf("leaky", failed), `Deployment notes: container server runs registry.example/notes:1, which failed its audit team/leaky (2 High findings): ` +
 			`see "kubectl mcpaudit show leaky -n team", and run an image that passes (policy default).`},
 		{policyOf(), runs(tag), verdictOf("notes", func(v *gate.Verdict) { v.Findings.Critical, v.Findings.High = 1, 1 }), `Deployment notes: container server runs registry.example/notes:1, ` +

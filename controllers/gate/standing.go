@@ -17,9 +17,9 @@ type standing struct {
 var (
 	actions = []v1alpha1.GateAction{v1alpha1.ActionAllow, v1alpha1.ActionWarn, v1alpha1.ActionDeny}
 	reasons = []v1alpha1.GateReason{
-		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateLittleExercised, v1alpha1.GateWeaklyExercised, v1alpha1.GateStale, v1alpha1.GateInconclusive,
+		v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateNoDigest, v1alpha1.GateLittleExercised, v1alpha1.GateWeaklyExercised, v1alpha1.GateExposureUnknown, v1alpha1.GateStale, v1alpha1.GateInconclusive,
 		v1alpha1.GateOtherPlatform, v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered,
-		v1alpha1.GateNotAudited, v1alpha1.GateDrifted, v1alpha1.GateFailed,
+		v1alpha1.GateNotAudited, v1alpha1.GateExposed, v1alpha1.GateDrifted, v1alpha1.GateFailed,
 	}
 )
 
@@ -49,7 +49,7 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 }
 
 // Standing returns what a policy holds a verdict for by itself: Passed, Failed, Drifted,
-// Inconclusive, Stale, LittleExercised or WeaklyExercised. Of several it is the one that the policy wants most done about.
+// Exposed, Inconclusive, Stale, LittleExercised, WeaklyExercised or ExposureUnknown. Of several it is the one that the policy wants most done about.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
 }
@@ -58,7 +58,7 @@ func (p *Policy) standing(v *Verdict, now time.Time) standing {
 	if p.counted(v) > 0 {
 		return standing{v1alpha1.GateFailed, v1alpha1.ActionDeny}
 	}
-	worst := standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
+	worst := p.exposed(v)
 	if p.Gate.OnAltered != v1alpha1.ActionAllow && littleExercised(v.Exercise) != "" {
 		worst = worse(worst, standing{v1alpha1.GateLittleExercised, p.Gate.OnAltered})
 	}
@@ -99,8 +99,8 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 // passes reports whether what once passed by the audit's own measure did so by that of the
 // policy, which may be stricter.
 func (p *Policy) passes(v *Verdict) bool {
-	if p.Gate.MinAssurance != "" && !v.PassedAssurance.AtLeast(p.Gate.MinAssurance) {
-		return false
+	if p.Gate.MinAssurance != "" && !v.PassedAssurance.AtLeast(p.Gate.MinAssurance) || p.Exposure != nil {
+		return false // the history keeps no exposure
 	}
 	return p.counting <= slices.Index(severities, v.PassedFailOn)+1 && (p.Trust.AllowSuppressions || !v.PassedSuppressing)
 }

@@ -89,14 +89,14 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 	}
 }
 
-// readFindings counts what was found. That of another image, which the kubelet ran
+// readFindings counts what was found, and has what the server enables. That of another image, which the kubelet ran
 // instead, is not about this one. What suppressions leave is all, unless it is told.
 func (v *Verdict) readFindings(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
 	v.Complete = audited.Status == metav1.ConditionTrue && status.Findings != nil
 	if status.Findings == nil || audited.Reason == string(report.ReasonImageMismatch) {
 		return
 	}
-	v.Findings, v.Unsuppressed = *status.Findings, *status.Findings
+	v.Findings, v.Unsuppressed, v.Exposure = *status.Findings, *status.Findings, status.Exposure
 	if status.Audited != nil && status.Audited.Unsuppressed != nil {
 		v.Unsuppressed = *status.Audited.Unsuppressed
 	}

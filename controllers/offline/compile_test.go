@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
@@ -152,6 +153,22 @@ func TestDenyList(t *testing.T) {
 	expect(t, "drift is allowed", says(compiled(t, policyDenied, p, world(drifted)), key("f")), "nothing")
 	p.Spec.Gate.FailOn = "Critical"
 	expect(t, "failOn is Critical", says(compiled(t, policyDenied, p, world(verdict("a", 2))), key("a")), "nothing")
+}
+
+// TestExposureLists: too much exposure is denied while the gate is away, and what records none
+// has not passed.
+func TestExposureLists(t *testing.T) {
+	exposed, modest := verdict("a", 0), verdict("b", 0)
+	exposed.Exposure = &v1alpha1.ExposureSummary{Score: 75, Level: report.RiskCritical}
+	modest.Exposure = &v1alpha1.ExposureSummary{Level: report.RiskNone}
+	w := world(exposed, modest, verdict("c", 0))
+	p := clusterPolicy(v1alpha1.OfflineRequirePassed, v1alpha1.AuditsAll)
+	p.Spec.Exposure = &v1alpha1.ExposureLimit{MaxLevel: report.RiskHigh}
+	denied, passed := compiled(t, policyDenied, p, w), compiled(t, policyPassed, p, w)
+	for c, want := range map[string][2]string{"a": {"*|*|deny|", "||none|"}, "b": {"nothing", "||pass|"}, "c": {"nothing", "||none|"}} {
+		expect(t, c+", denied", says(denied, key(c)), want[0])
+		expect(t, c+", passed", says(passed, key(c)), want[1])
+	}
 }
 
 func TestAllowList(t *testing.T) {

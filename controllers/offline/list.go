@@ -136,7 +136,7 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 
 // observed reports whether a reason is something that an audit saw.
 func observed(reason v1alpha1.GateReason) bool {
-	return reason == v1alpha1.GateFailed || reason == v1alpha1.GateDrifted
+	return reason == v1alpha1.GateFailed || reason == v1alpha1.GateExposed || reason == v1alpha1.GateDrifted
 }
 
 // denies reports whether an image is denied for what an audit saw.
