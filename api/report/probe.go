@@ -65,7 +65,7 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock, Day, StandIns, Refused or Attack.
+	// for is Exercise, Restart, Identity, Clock, Week, StandIns, Refused or Attack.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
@@ -108,8 +108,8 @@ const (
 const (
 	// LaunchExercise: everything is exercised.
 	LaunchExercise Moment = "Exercise"
-	// LaunchDay: a day goes by in seconds.
-	LaunchDay Moment = "Day"
+	// LaunchWeek: a week goes by in seconds.
+	LaunchWeek Moment = "Week"
 	// LaunchStandIns: programs that were missing have a stand-in.
 	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.

@@ -8,16 +8,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// later is a clock that is farther ahead than a month, and than any trial period of one. The
+// later is a clock that is farther ahead than a year, on another day of the week. The
 // sinkhole's certificates hold as long.
-var later = trace.Clock{Forward: 45 * 24 * time.Hour}
+var later = trace.Clock{Forward: 402 * 24 * time.Hour}
 
-// aDay is a clock by which a day goes by in seconds, with an hour to spare.
-var aDay = trace.Clock{Rate: 30000, For: day}
+// aWeek is a clock by which a week goes by in seconds, with some hours to spare. It ends on
+// another day of the week than it begins.
+var aWeek = trace.Clock{Forward: 24 * time.Hour, Rate: 210_000, For: week}
 
 // clock returns why it was not seen what the server does at a later date.
 func (c *collection) clock(o observation) {
-	when := map[report.Moment]string{report.MomentClock: "at a later date", report.LaunchDay: "as a day goes by"}[o.how.moment]
+	when := map[report.Moment]string{report.MomentClock: "at a later date", report.LaunchWeek: "as a week goes by"}[o.how.moment]
 	switch {
 	case when == "" || o.compared():
 	case o.launched != nil:

@@ -47,9 +47,9 @@ func drifts(runs []observation) []rules.Drift {
 	}
 	all = append(all, restarted)
 	found := map[report.Moment]rules.Drift{}
-	for _, launch := range []report.Moment{report.LaunchDay, report.MomentClock, report.MomentIdentity} {
+	for _, launch := range []report.Moment{report.LaunchWeek, report.MomentClock, report.MomentIdentity} {
 		moment := launch
-		if launch == report.LaunchDay {
+		if launch == report.LaunchWeek {
 			moment = report.MomentClock
 		}
 		if run, _ := at(runs, launch); run.compared() {

@@ -32,8 +32,8 @@ const (
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
 	onceTimeout = 2 * time.Second
-	// day is how long a day takes where it goes by fast, with an hour to spare.
-	day = 3 * time.Second
+	// week is how long a week takes where it goes by fast.
+	week = 3 * time.Second
 	// mostOptional bounds a launch that no audit needs: where every connection is refused,
 	// a server may try again for as long as it likes.
 	mostOptional = 30 * time.Second
@@ -73,10 +73,10 @@ var afterwards = []extra{
 			callAgain(plan, how, runs)
 			how.clock = later
 		}},
-	{moment: report.LaunchDay, how: "with a day going by in seconds", most: mostOptional,
+	{moment: report.LaunchWeek, how: "with a week going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.wait, how.clock = day, aDay
+			how.wait, how.clock = week, aWeek
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},

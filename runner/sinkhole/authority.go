@@ -19,7 +19,7 @@ import (
 
 // validity is how long certificates hold, before and after now: for clocks that
 // are wrong, and within what clients accept (825 days).
-const validity = 90 * 24 * time.Hour
+const validity = 410 * 24 * time.Hour
 
 // maxCertificates bounds those that are kept; beyond it they are made anew.
 const maxCertificates = 1024
