@@ -71,6 +71,10 @@ type Launch struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Skipped string `json:"skipped,omitempty" cap:"512"`
+	// seconds is how long the launch took, rounded up; absent if it was not made.
+	// +optional
+	// +kubebuilder:validation:Format=int32
+	Seconds int `json:"seconds,omitempty"`
 	// standIns are the programs that the server had missed and that a stand-in of the
 	// audit answered for: it prints something plausible and does nothing.
 	// +optional
@@ -104,7 +108,7 @@ const (
 	MomentClock Moment = "Clock"
 )
 
-// The launches in which no manifest is compared.
+// The other launches. What is advertised after a week is compared as at MomentClock.
 const (
 	// LaunchExercise: everything is exercised.
 	LaunchExercise Moment = "Exercise"

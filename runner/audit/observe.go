@@ -43,6 +43,8 @@ type observation struct {
 	how launch
 	// launched is why there was no run; all else is empty then.
 	launched error
+	// took is how long it was from the launch to its end.
+	took time.Duration
 	// untraced: the server runs elsewhere, and only result counts.
 	untraced bool
 	// programs has those that the server was made of, by path.

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"errors"
+	"math"
 	"net/netip"
 	"slices"
 
@@ -55,6 +56,8 @@ func launched(runs []observation) (all []report.Launch) {
 		run.StandIns, run.Variables = o.how.standIns, namesOf(o.how.asked)
 		if o.launched != nil {
 			run.Skipped = o.launched.Error()
+		} else {
+			run.Seconds = int(math.Ceil(o.took.Seconds()))
 		}
 		all = append(all, run)
 	}

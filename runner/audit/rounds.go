@@ -123,7 +123,9 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 			o.launched = within.Err()
 		default:
 			plan.Progress(begin(how))
+			began := time.Now()
 			o = start(within, how)
+			o.took = time.Since(began)
 		}
 		o.how = how
 		runs = append(runs, o)
