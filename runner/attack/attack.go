@@ -38,8 +38,9 @@ type Attempt struct {
 	// Control: the payload is all of the value and hides nothing. Where it succeeds, there
 	// is no guard.
 	Control bool
-	// Field is the path in the arguments, as that of rules.Argument.
-	Field string
+	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
+	// others: a URI has a place for each variable of its template.
+	Field, Place string
 	// Value is what stands there, Honest what stood there, without what is no part of a path.
 	Value, Honest string
 	// Arguments is a JSON object.
@@ -50,8 +51,6 @@ type Attempt struct {
 	// Answered and Accepted say how the call ended; Answer is its error.
 	Answered, Accepted bool
 	Answer             string
-
-	place string // tells what is attacked from other places of the same capability
 }
 
 // Seen is what a capability has done in honest calls.
@@ -65,6 +64,10 @@ type Seen struct {
 // Plan says what is known of the server that is attacked.
 type Plan struct {
 	Seen map[report.Capability]Seen
+	// Taken is how many steps of each series an earlier launch has taken, FirstMark the
+	// number that is added to marks.
+	Taken     map[report.Capability]int
+	FirstMark int
 	// Proven reports whether the attempt with a mark of that number has succeeded; nil
 	// where nobody looks.
 	Proven func(call int) bool
@@ -77,6 +80,8 @@ type Target struct {
 	Schema json.RawMessage
 	// Honest is a JSON object: the arguments of the best honest call.
 	Honest json.RawMessage
+	// Said is what it says of itself, and of its arguments.
+	Said string
 }
 
 // The bounds: fields of one target, how long their values are in bytes, and commands that
@@ -94,7 +99,7 @@ type Series struct {
 	target Target
 	steps  []step
 	sent   []Attempt
-	files  int // how many of family Path
+	taken  int
 }
 
 // step is an attempt that is still to be made.
@@ -102,6 +107,7 @@ type step struct {
 	family Family
 	form   form
 	field  field
+	number int // of the file of families Path and Code
 }
 
 // form is a way to write a payload into a value. number is that of the file.
@@ -115,8 +121,23 @@ type form struct {
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen)
-	return &Series{plan: p, target: t, steps: alternate(commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen))}
+	steps := alternate(commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said))
+	files := 0
+	for i := range steps {
+		if family := steps[i].family; family == Path || family == Code {
+			files++
+			steps[i].number = files
+		}
+	}
+	taken := min(p.Taken[t.Of], len(steps))
+	return &Series{plan: p, target: t, steps: steps[taken:], taken: taken}
 }
+
+// Taken is how many steps were taken, in this launch and those before.
+func (s *Series) Taken() int { return s.taken }
+
+// Left is how many steps are still to be taken.
+func (s *Series) Left() int { return len(s.steps) }
 
 // alternate takes steps of several lists in turn.
 func alternate(lists ...[]step) (all []step) {
@@ -136,25 +157,22 @@ func alternate(lists ...[]step) (all []step) {
 // Next is the next attempt; false when there is none. What has succeeded at a place is not
 // tried there again.
 func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
+	mark.Call += s.plan.FirstMark
 	for len(s.steps) > 0 {
 		next := s.steps[0]
 		s.steps = s.steps[1:]
+		s.taken++
 		if !next.form.control && s.proven(next) {
 			continue
 		}
-		number := 0
-		if next.family == Path || next.family == Code {
-			s.files++
-			number = s.files
-		}
-		value := next.form.write(next.field, mark, number)
+		value := next.form.write(next.field, mark, next.number)
 		arguments, ok := next.field.set(s.target.Honest, value)
 		if !ok {
 			continue
 		}
 		a := Attempt{
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control,
-			Field: next.field.name, Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: number, place: next.field.name,
+			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
 		}
 		s.sent = append(s.sent, a)
 		return a, true
@@ -168,7 +186,7 @@ func (s *Series) proven(next step) bool {
 		return false
 	}
 	for _, a := range s.sent {
-		if a.Family == next.family && a.place == next.field.name && !a.Control && s.plan.Proven(a.Call) {
+		if a.Family == next.family && a.Place == next.field.place() && !a.Control && s.plan.Proven(a.Call) {
 			return true
 		}
 	}

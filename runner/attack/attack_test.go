@@ -13,13 +13,13 @@ import (
 
 var tool = report.Capability{Kind: report.CapabilityTool, Name: "show"}
 
-const schema = `{"type":"object","properties":{
+const showSchema = `{"type":"object","properties":{
 	"branch":{"type":"string"},"pane":{"type":"integer"},"kind":{"enum":["a","b"],"type":"string"},
 	"more":{"type":"object"},"note":{"type":"string"}}}`
 
 // all are the attempts of a series that proves those of some calls.
 func all(p Plan, honest string) (made []Attempt) {
-	s := p.Against(Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest)})
+	s := p.Against(Target{Of: tool, Schema: json.RawMessage(showSchema), Honest: json.RawMessage(honest)})
 	for call := 1; ; call++ {
 		a, more := s.Next(inputs.Mark{Call: call})
 		if !more {
@@ -130,7 +130,7 @@ func TestBounded(t *testing.T) {
 
 // FuzzAgainst: whatever stands in a schema and in arguments, an attempt is JSON.
 func FuzzAgainst(f *testing.F) {
-	f.Add(schema, honest)
+	f.Add(showSchema, honest)
 	f.Add(`{"properties":{"a":{"type":["string","null"]},"":7}}`, `{"":"x","a":[[[[["b"]]]]]}`)
 	f.Add(`[]`, `"x"`)
 	f.Fuzz(func(t *testing.T, schema, honest string) {
@@ -146,4 +146,49 @@ func FuzzAgainst(f *testing.F) {
 		}
 		t.Fatal("it does not end")
 	})
+}
+
+// TestPlaces: optional places are tried below the ones that hold them, whatever says what they are,
+// and each variable of a template.
+func TestPlaces(t *testing.T) {
+	relevant := Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}
+	declared := `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"$ref":"#/$defs/B"},"c":{"type":["array","null"],"items":{"type":"string"}}},
+		"$defs":{"B":{"type":"object","properties":{"d":{"type":"integer"},"b":{"$ref":"#/$defs/B"}}}}}`
+	got := map[string]string{}
+	s := relevant.Against(Target{Of: tool, Schema: json.RawMessage(declared), Honest: json.RawMessage(`{"c":[null]}`)})
+	for call := 1; ; call++ {
+		a, more := s.Next(inputs.Mark{Call: call})
+		if !more {
+			break
+		}
+		got[a.Field] = strings.TrimSuffix(strings.Replace(string(a.Arguments), `,"c":[null]`, "", 1), " ")
+	}
+	for field, begin := range map[string]string{"a": `{"a":"`, "b.d": `{"b":{"d":"`, "b.b.d": `{"b":{"b":{"d":"`, "c[0]": `{"c":["`} {
+		if !strings.HasPrefix(got[field], begin) {
+			t.Errorf("%s: %s", field, got[field])
+		}
+	}
+	fields := fieldsOf(Target{Of: report.Capability{Kind: report.CapabilityResourceTemplate, Name: "git://{repo}/log/{name}{?n}"},
+		Honest: json.RawMessage(`{"uri":"git://notes/log/main?n=1"}`)}, Seen{})
+	if len(fields) != 2 || fields[0].core() != "notes" || fields[1].core() != "main" || fields[1].behind != "?n=1" {
+		t.Errorf("the variables are %+v", fields)
+	}
+}
+
+// TestRunners: programs that run others are tried where a command is taken and they are spoken of.
+func TestRunners(t *testing.T) {
+	for said, want := range map[string][]string{
+		"only ls, find and git": {"find . -maxdepth 0 -exec ./mcpaudit-injected-c7 {} +", "git -c 'alias.mcpaudit=!./mcpaudit-injected-c7' mcpaudit"},
+		"only ls":               nil,
+	} {
+		var got []string
+		for _, step := range runnerSteps(fieldsOf(Target{Of: tool, Honest: json.RawMessage(`{"command":"ls","note":"find"}`)}, Seen{}), said) {
+			if step.field.name == "command" {
+				got = append(got, step.form.write(step.field, inputs.Mark{Call: 7}, 0))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", said, got)
+		}
+	}
 }

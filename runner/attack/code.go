@@ -37,7 +37,7 @@ func codeSteps(fields []field) (all []step) {
 	for _, form := range codeForms {
 		for i, field := range fields {
 			if i < maxCodeFields && field.text && len(all) < maxCode {
-				all = append(all, step{Code, form, field})
+				all = append(all, step{family: Code, form: form, field: field})
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func codeSteps(fields []field) (all []step) {
 
 // evaluated is a form by its expression: "!" stands for the file.
 func evaluated(name, expression string) form {
-	return form{name: name, write: func(_ field, _ inputs.Mark, number int) string {
-		return strings.ReplaceAll(expression, "!", inputs.OutsideFile(number, ".txt"))
+	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + strings.ReplaceAll(expression, "!", inputs.OutsideFile(number, ".txt")) + f.behind
 	}}
 }

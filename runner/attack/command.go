@@ -15,16 +15,19 @@ type commandForm struct {
 	any, typed, url bool
 }
 
-// plain are the values that a shell takes for words; others are replaced by a name, for a
-// shell that gives up at a bracket runs nothing.
-var plain = regexp.MustCompile(`^[\w./:@%+=, -]+$`)
+// plain is how far a shell takes a value for words; what follows is left out, for a shell
+// that gives up at a bracket runs nothing.
+var plain = regexp.MustCompile(`^[\w./:@%+=, -]+`)
+
+// forURL are names of what has to be a URL.
+var forURL = regexp.MustCompile(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)
 
 // commands are the ways to put a command into a value, the likeliest first. The first holds
 // the command in a form for each kind of quotes, the others are for guards that know some.
 var commands = []commandForm{
 	written("in a substitution and behind a single quote", "{}$(!)';!;:'").everywhere(),
 	written("on a line of its own", "{}\n!\n").everywhere(),
-	{form: form{name: "as the whole value", control: true, write: func(_ field, m inputs.Mark, _ int) string { return m.Command() }}},
+	{form: form{name: "as the whole value", control: true, write: func(f field, m inputs.Mark, _ int) string { return f.before + f.command(m) + f.behind }}, any: true},
 	written("behind a semicolon", "{};!;").anyType(),
 	written("behind a blank and a semicolon", "{} ; !"),
 	written("behind a pipe", "{}|!"),
@@ -43,29 +46,62 @@ var commands = []commandForm{
 	written("behind a double quote, on a line of its own", "{}\"\n!\n\""),
 	written("behind a single quote, on a line of its own", "{}'\n!\n'"),
 	written("behind a double quote and &", `{}"&!&"`),
+	written("behind a backslash and a double quote", `{}\";!;"`),
+	written("in the middle of the value", "{}$(!){}"),
+	written("between lines that hold the value", "{}\n!\n{}"),
+	slashless("behind a semicolon, without a slash", "{};!;"),
+	slashless("behind a pipe, without a slash", "{}|!"),
+	slashless("in a substitution, without a slash", "{}$(!)"),
+	slashless("on a line of its own, without a slash", "{}\n!\n"),
+	written("behind an encoded semicolon", "{}%3B!%3B"),
+	written("on a line of its own, encoded", "{}%0A!%0A"),
 	written("before the value, in a substitution", "$(!){}"),
 	written("before the value, between backticks", "`!`{}"),
-	written("in the query of a URL", "{}?q=$(!)").forURL(),
-	written("in the query of a URL, behind a double quote", `{}?q=";!;"`).forURL(),
-	written("in the fragment of a URL, behind a single quote", "{}#';!;'").forURL(),
-	written("in the fragment of a URL, between backticks", "{}#`!`").forURL(),
-	written("as a parameter of a URL", "{}?a=1&!&b=1").forURL(),
+	written("in the query of a URL", "{}?q=$(!)").inURL(),
+	written("in the query of a URL, behind a double quote", `{}?q=";!;"`).inURL(),
+	written("in the fragment of a URL, behind a single quote", "{}#';!;'").inURL(),
+	written("in the fragment of a URL, between backticks", "{}#`!`").inURL(),
+	written("as a parameter of a URL", "{}?a=1&!&b=1").inURL(),
 }
 
 // written is a form by its pattern: "{}" stands for the honest value, "!" for the command.
-func written(name, pattern string) commandForm {
+func written(name, pattern string) commandForm { return patterned(name, pattern, field.command) }
+
+// slashless is one whose command has no slash and no blank in it.
+func slashless(name, pattern string) commandForm {
+	return patterned(name, pattern, func(_ field, m inputs.Mark) string { return m.BareCommand() })
+}
+
+func patterned(name, pattern string, command func(field, inputs.Mark) string) commandForm {
 	return commandForm{form: form{name: name, write: func(f field, m inputs.Mark, _ int) string {
-		honest := f.value
-		if !plain.MatchString(honest) {
-			honest = m.ID()
-		}
-		return strings.NewReplacer("{}", honest, "!", m.Command()).Replace(pattern)
+		return f.before + strings.NewReplacer("{}", f.honest(m), "!", command(f, m)).Replace(pattern) + f.behind
 	}}}
+}
+
+// command is what is run: in a variable of a template a slash would end the variable.
+func (f field) command(m inputs.Mark) string {
+	if f.variable != "" {
+		return m.BareCommand()
+	}
+	return m.Command()
+}
+
+// honest is what a payload stands behind: the beginning of the honest value, or where there is
+// none a name, or a URL.
+func (f field) honest(m inputs.Mark) string {
+	begin := strings.TrimRight(plain.FindString(f.core()), " ")
+	switch {
+	case begin != "":
+		return begin
+	case forURL.MatchString(f.name) && f.core() == "":
+		return "https://" + m.Host() + "/x"
+	}
+	return m.ID()
 }
 
 func (f commandForm) everywhere() commandForm { f.any, f.typed = true, true; return f }
 func (f commandForm) anyType() commandForm    { f.typed = true; return f }
-func (f commandForm) forURL() commandForm     { f.url = true; return f }
+func (f commandForm) inURL() commandForm      { f.url = true; return f }
 
 // commandSteps are the attempts of family Command.
 func commandSteps(fields []field, seen Seen) (all []step) {
@@ -76,7 +112,7 @@ func commandSteps(fields []field, seen Seen) (all []step) {
 	for _, way := range commands {
 		for _, field := range fields {
 			if len(all) < most && field.takes(way, seen) {
-				all = append(all, step{Command, way.form, field})
+				all = append(all, step{family: Command, form: way.form, field: field})
 			}
 		}
 	}
@@ -89,7 +125,7 @@ func (f field) takes(way commandForm, seen Seen) bool {
 	case !way.any && !seen.Programs:
 		return false
 	case way.url:
-		return strings.Contains(f.value, "://")
+		return f.variable == "" && (strings.Contains(f.value, "://") || f.value == "" && forURL.MatchString(f.name))
 	}
 	return f.text || way.typed
 }

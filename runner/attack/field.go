@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
@@ -19,48 +21,37 @@ type field struct {
 	value string
 	// text: it is declared as a text, and takes any.
 	text bool
-	// before and behind are what stays of the value where it becomes a path, ending is how
-	// the name of a file is to end then.
+	// variable is the name of the variable of a template that it is; "" elsewhere.
+	variable string
+	// before and behind are what stays of the value where it is changed, ending is how
+	// the name of a file is to end that it becomes.
 	before, behind, ending string
 }
 
 // maxDepth is how deep in the arguments places are looked for.
 const maxDepth = 4
 
-// property is what a schema says of a place.
-type property struct {
-	Type any               `json:"type"`
-	Enum []json.RawMessage `json:"enum"`
-}
-
 // fieldsOf are the places of a target: those of the honest call, texts first, and then the
 // optional ones that it leaves out.
 func fieldsOf(t Target, seen Seen) []field {
 	honest, _ := inputs.Decode(t.Honest).(map[string]any)
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	_ = json.Unmarshal(t.Schema, &schema) // what is no schema has no properties
 	var all []field
-	walk(honest, "", nil, func(f field) {
-		name, _ := f.steps[0].(string)
-		if declared, has := schema.Properties[name]; has && len(f.steps) == 1 {
-			f.text = f.text && declares(declared).free()
-		}
-		all = append(all, f)
-	})
-	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-		if _, given := honest[name]; given {
-			continue
-		}
-		if declared := declares(schema.Properties[name]); declared.scalar() {
-			all = append(all, field{name: name, steps: []any{name}, text: declared.free()})
-		}
+	if t.Of.Kind == report.CapabilityResourceTemplate {
+		uri, _ := honest["uri"].(string)
+		all = variables(t.Of.Name, uri)
+	}
+	if len(all) == 0 {
+		s := schemaOf(t.Schema)
+		walk(honest, "", nil, func(f field) {
+			f.text = f.text && s.at(f.steps).free()
+			all = append(all, f)
+		})
+		s.lacking(honest, func(f field) { all = append(all, f) })
 	}
 	slices.SortStableFunc(all, func(a, b field) int { return rank(a) - rank(b) })
 	all = all[:min(len(all), maxFields)]
 	for i := range all {
-		all[i] = all[i].frame(t.Of, seen)
+		all[i] = all[i].frame(seen)
 	}
 	return all
 }
@@ -77,18 +68,8 @@ func rank(f field) int {
 	return r
 }
 
-func declares(schema json.RawMessage) (p property) {
-	_ = json.Unmarshal(schema, &p) // what is no schema declares nothing
-	return p
-}
-
-// scalar reports whether a place takes a text or a number.
-func (p property) scalar() bool {
-	return p.Type == "string" || p.Type == "number" || p.Type == "integer"
-}
-
-// free reports whether a place takes any text.
-func (p property) free() bool { return (p.Type == "string" || p.Type == nil) && len(p.Enum) == 0 }
+// place tells a field from the others of the same capability.
+func (f field) place() string { return f.name + "\x00" + f.variable }
 
 // walk calls a function with each text, number and truth value in arguments.
 func walk(value any, name string, steps []any, do func(field)) {
@@ -98,11 +79,7 @@ func walk(value any, name string, steps []any, do func(field)) {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			below := key
-			if name != "" {
-				below = name + "." + key
-			}
-			walk(value[key], below, append(slices.Clone(steps), key), do)
+			walk(value[key], below(name, key), append(slices.Clone(steps), key), do)
 		}
 	case []any:
 		if len(value) > 0 { // one element is taken like another
@@ -123,49 +100,52 @@ func walk(value any, name string, steps []any, do func(field)) {
 	}
 }
 
-// set returns arguments with another text at a place; false where there is no such place.
+func below(name, key string) string { return strings.TrimPrefix(name+"."+key, ".") }
+
+// set returns arguments with another text at a place; false where there can be no such place.
 func (f field) set(arguments json.RawMessage, text string) (json.RawMessage, bool) {
 	root, isObject := inputs.Decode(arguments).(map[string]any)
 	if !isObject {
 		return nil, false
 	}
-	if !put(root, f.steps, text) {
+	changedRoot, ok := put(root, f.steps, text)
+	if !ok {
 		return nil, false
 	}
-	changed, err := encode(root)
+	changed, err := encode(changedRoot)
 	return changed, err == nil
 }
 
-// put sets a value at a place below another.
-func put(in any, steps []any, value string) bool {
-	for i, step := range steps {
-		last := i == len(steps)-1
-		switch at := in.(type) {
-		case map[string]any:
-			key, isKey := step.(string)
-			if !isKey {
-				return false
-			}
-			if last {
-				at[key] = value
-				return true
-			}
-			in = at[key]
-		case []any:
-			index, isIndex := step.(int)
-			if !isIndex || index >= len(at) {
-				return false
-			}
-			if last {
-				at[index] = value
-				return true
-			}
-			in = at[index]
-		default:
-			return false
-		}
+// put returns a value with another at a place below it, and makes the objects and lists on
+// the way there that are missing.
+func put(in any, steps []any, value string) (any, bool) {
+	if len(steps) == 0 {
+		return value, true
 	}
-	return false
+	switch step := steps[0].(type) {
+	case string:
+		at, isObject := in.(map[string]any)
+		if in == nil {
+			at = map[string]any{}
+		} else if !isObject {
+			return nil, false
+		}
+		inner, ok := put(at[step], steps[1:], value)
+		at[step] = inner
+		return at, ok
+	case int:
+		at, isList := in.([]any)
+		if in != nil && !isList || step > len(at) {
+			return nil, false
+		}
+		if step == len(at) {
+			at = append(at, nil)
+		}
+		inner, ok := put(at[step], steps[1:], value)
+		at[step] = inner
+		return at, ok
+	}
+	return nil, false
 }
 
 // encode leaves "<", ">" and "&" as they are: servers that look at the raw text see what a

@@ -9,7 +9,7 @@ var optionForm = form{name: "as an option", write: func(_ field, m inputs.Mark, 
 func optionSteps(fields []field, seen Seen) (all []step) {
 	for _, field := range fields {
 		if seen.Programs && field.text {
-			all = append(all, step{Option, optionForm, field})
+			all = append(all, step{family: Option, form: optionForm, field: field})
 		}
 	}
 	return all

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
@@ -50,7 +49,7 @@ func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
 			if len(all) < inputs.MaxOutside-maxCode && field.leads(seen) {
-				all = append(all, step{Path, form, field})
+				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
 	}
@@ -74,16 +73,10 @@ func (f field) leads(seen Seen) bool {
 	return bare.MatchString(f.value) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.value) })
 }
 
-// frame finds what has to stay of a value before and behind a path, and how the names of files
-// end that it leads to.
-func (f field) frame(of report.Capability, seen Seen) field {
-	if of.Kind == report.CapabilityResourceTemplate {
-		before, rest, _ := strings.Cut(of.Name, "{")
-		_, behind, closed := strings.Cut(rest, "}")
-		if closed && !strings.Contains(behind, "{") && len(before)+len(behind) < len(f.value) && strings.HasPrefix(f.value, before) && strings.HasSuffix(f.value, behind) {
-			f.before, f.behind = before, behind
-		}
-	} else if strings.HasPrefix(f.value, "file://") {
+// frame finds what has to stay of a value before a path, and how the names of files end that
+// it leads to.
+func (f field) frame(seen Seen) field {
+	if f.variable == "" && strings.HasPrefix(f.value, "file://") {
 		f.before = "file://"
 	}
 	core := f.core()

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +23,12 @@ const (
 	mostAttack = 40 * time.Second
 	// attackSettle is how long the server has to be quiet after each call of it.
 	attackSettle = 5 * time.Millisecond
+	// maxAttackStarts is how often the server is started to try its guards, where it ends in
+	// an attempt; maxFatal how many attempts on one capability may end it.
+	maxAttackStarts = 8
+	maxFatal        = 2
+	// launchMarks keeps the marks of these launches apart.
+	launchMarks = 100_000
 	// maxSeenFiles is how many paths of one capability are looked for values in.
 	maxSeenFiles = 256
 )
@@ -50,6 +58,29 @@ func unattackable(how launch, p Plan, _ []observation) launch {
 		how.impossible = errUncalled
 	}
 	return how
+}
+
+// tryGuards runs the server to try its guards, and once more where it ends in an attempt: what
+// comes after that one is tried then. What was seen in all of these runs is one observation.
+func tryGuards(ctx context.Context, how launch, start func(context.Context, launch) observation) observation {
+	o := start(ctx, how)
+	fatal := map[report.Capability]int{}
+	for n := 1; n < maxAttackStarts && o.result.Attacks.Ended != (report.Capability{}) && ctx.Err() == nil && o.unwatched().Reason == ""; n++ {
+		ended, again := o.result.Attacks.Ended, *how.attack
+		again.FirstMark, again.Taken = n*launchMarks, maps.Clone(o.result.Attacks.Taken)
+		if fatal[ended]++; fatal[ended] >= maxFatal {
+			again.Taken[ended] = math.MaxInt
+		}
+		how.attack = &again
+		next := start(ctx, how)
+		if next.unwatched().Reason != "" || next.result.Attacks.Taken == nil {
+			return o
+		}
+		next.profile.Effects = slices.Concat(o.profile.Effects, next.profile.Effects)
+		next.result.Attempts = slices.Concat(o.result.Attempts, next.result.Attempts)
+		o = next
+	}
+	return o
 }
 
 // seenIn is what each capability has done in some launches.

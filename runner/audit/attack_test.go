@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -42,7 +44,8 @@ func TestAttackCountsForItsRulesAlone(t *testing.T) {
 		if found := len(r.Findings); (found == 1) != (name == "proven") {
 			t.Errorf("%s: %d findings: %+v", name, found, r.Findings)
 		}
-		if len(r.Profile.Capabilities) > 0 || r.Behavior.Digest != alone.Behavior.Digest || r.Assurance.Level != alone.Assurance.Level || len(r.Unobserved) > 0 || r.Reason != alone.Reason {
+		gap := name == "lost" || name == "overflown"
+		if len(r.Profile.Capabilities) > 0 || r.Behavior.Digest != alone.Behavior.Digest || (len(r.Unobserved) > 0) != gap || (r.Assurance.Level != alone.Assurance.Level) != gap || r.Reason != alone.Reason {
 			t.Errorf("%s: the launch counts: %+v", name, r)
 		}
 		if last := r.Probe.Runs[len(r.Probe.Runs)-1]; last.For != report.LaunchAttack {
@@ -94,4 +97,39 @@ func TestWitness(t *testing.T) {
 	}
 	var none *witness
 	none.event(trace.Event{Op: trace.OpExec})
+}
+
+// TestAttacksGoOn: where the server ends in an attempt, it is started again for what is left, with
+// marks of their own; whoever ends it again and again is left out.
+func TestAttacksGoOn(t *testing.T) {
+	deadly := report.Capability{Kind: report.CapabilityTool, Name: "deadly"}
+	var firsts, skipped []int
+	got := tryGuards(t.Context(), launch{attack: &attack.Plan{}}, func(_ context.Context, how launch) observation {
+		firsts, skipped = append(firsts, how.attack.FirstMark), append(skipped, how.attack.Taken[deadly])
+		o := attacked()
+		n := len(firsts)
+		o.profile.Effects = []profile.Effect{{Fact: profile.Fact{Kind: profile.KindExec, Path: "x"}}}
+		o.result.Attempts = []attack.Attempt{{Call: how.attack.FirstMark + 1}}
+		o.result.Attacks.Taken = map[report.Capability]int{deadly: n}
+		if n < 3 {
+			o.result.Attacks.Ended = deadly
+		}
+		return o
+	})
+	if !slices.Equal(firsts, []int{0, launchMarks, 2 * launchMarks}) || !slices.Equal(skipped, []int{0, 1, math.MaxInt}) {
+		t.Errorf("started with marks from %d, with %d steps taken", firsts, skipped)
+	}
+	if len(got.result.Attempts) != 3 || len(got.profile.Effects) != 3 {
+		t.Errorf("%d attempts and %d effects of three launches", len(got.result.Attempts), len(got.profile.Effects))
+	}
+	endless := 0
+	tryGuards(t.Context(), launch{attack: &attack.Plan{}}, func(context.Context, launch) observation {
+		endless++
+		o := attacked()
+		o.result.Attacks.Ended, o.result.Attacks.Taken = deadly, map[report.Capability]int{}
+		return o
+	})
+	if endless != maxAttackStarts {
+		t.Errorf("started %d times", endless)
+	}
 }

@@ -12,8 +12,9 @@ import (
 
 // gaps say what the runs could not see into. Those that a rule could depend on
 // make the audit Inconclusive besides: see overflow.
-func gaps(runs []observation, network report.Network) []report.Gap {
+func gaps(runs []observation, attacked observation, network report.Network) []report.Gap {
 	var all collection
+	all.untried(attacked)
 	all.unanswered(exercised(runs).result.Exercise)
 	all.credentials(runs)
 	for _, o := range runs {
@@ -57,6 +58,17 @@ func (c *collection) gaps() []report.Gap {
 		c.list[i].Detail = fmt.Sprintf("%s (%d)", c.text[c.list[i].What], c.list[i].Count)
 	}
 	return c.list
+}
+
+// untried are the capabilities whose guards were not tried.
+func (c *collection) untried(o observation) {
+	if o.how.attack != nil && o.how.impossible == nil && o.unwatched().Reason != "" {
+		c.add("UntriedGuards", 1, "the launch in which guards were to be tried: "+o.unwatched().Message)
+		return
+	}
+	for _, of := range o.result.Attacks.Untried {
+		c.add("UntriedGuards", 1, "what ended or was too slow before its guards were tried, such as the "+of.String())
+	}
 }
 
 // unanswered are the capabilities that left a call without an answer.

@@ -121,6 +121,9 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		case how.impossible != nil:
 		case len(runs) > 0 && within.Err() != nil:
 			o.launched = within.Err()
+		case how.attack != nil:
+			plan.Progress(begin(how))
+			o = tryGuards(within, how, start)
 		default:
 			plan.Progress(begin(how))
 			began := time.Now()

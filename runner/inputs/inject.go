@@ -13,6 +13,10 @@ func (m Mark) injected() string { return "mcpaudit-injected-" + m.label() }
 // Command is a command that runs a program that does not exist.
 func (m Mark) Command() string { return "./" + m.injected() }
 
+// BareCommand runs the same program by one word that has no slash: a shell without an
+// argument 9 splits it in two, and env tries each directory for programs.
+func (m Mark) BareCommand() string { return "env$IFS$9" + m.injected() }
+
 // Injection puts a command behind a value: whoever gives it to a shell, bare, in
 // double or in single quotes, has it run a program that does not exist. Escaped, or
 // handed over as an argument of its own, it is an odd text and no more.

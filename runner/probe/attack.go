@@ -2,7 +2,10 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
@@ -11,7 +14,26 @@ import (
 const (
 	maxAttempts     = 4096
 	maxSlowAttempts = 3
+	// leastTried is with how few steps taken the guards of a target count as not tried.
+	leastTried = 8
 )
+
+// Attacks say how far the attempts on the server's guards came.
+type Attacks struct {
+	// Taken is how many steps were taken of each series.
+	Taken map[report.Capability]int
+	// Untried are those on which next to nothing was tried, Ended is the one in whose attempt
+	// the server ended; the zero value where it did not.
+	Untried []report.Capability
+	Ended   report.Capability
+}
+
+// attacked is a target, and what is still to be tried on it.
+type attacked struct {
+	*target
+	series *attack.Series
+	made   int
+}
 
 // attack makes the attempts against all that was called honestly, one for each in turn: where
 // time is short, the likeliest were made. What takes things away comes last. The error is one
@@ -20,22 +42,21 @@ func (s *session) attack(ctx context.Context) error {
 	if s.options.Attack == nil {
 		return nil
 	}
-	type attacked struct {
-		*target
-		series *attack.Series
-		made   int
-	}
-	var left []attacked
+	var all []*attacked
 	for _, t := range ordered(s.targets) {
 		if t.answered > 0 && !t.out && t.form != nil {
-			left = append(left, attacked{target: t, series: s.options.Attack.Against(attack.Target{Of: t.of, Schema: t.input, Honest: t.again.Arguments})})
+			all = append(all, &attacked{target: t, series: s.options.Attack.Against(s.prey(t))})
 		}
 	}
-	for len(left) > 0 {
-		var still []attacked
+	defer func() { s.reckon(all) }()
+	for left := all; len(left) > 0; {
+		var still []*attacked
 		for _, each := range left {
+			if !s.hasTime() || len(s.result.Attempts) >= maxAttempts {
+				return nil
+			}
 			a, more := each.series.Next(s.mark())
-			if !more || !s.hasTime() || len(s.result.Attempts) >= maxAttempts {
+			if !more {
 				continue
 			}
 			if err := s.attempt(ctx, each.target, a); err != nil {
@@ -50,11 +71,39 @@ func (s *session) attack(ctx context.Context) error {
 	return nil
 }
 
+// prey is a target as the attack knows it.
+func (s *session) prey(t *target) attack.Target {
+	known := attack.Target{Of: t.of, Schema: t.input, Honest: t.again.Arguments}
+	if t.of.Kind == report.CapabilityPrompt {
+		properties := map[string]any{}
+		for _, name := range t.parameters {
+			properties[name] = map[string]any{"type": "string"}
+		}
+		known.Schema, _ = json.Marshal(map[string]any{"properties": properties}) // of texts: no error
+	}
+	known.Said = beginning(t.said, maxText) + "\n" + beginning(string(known.Schema), maxText)
+	return known
+}
+
+// reckon enters how far the attempts came.
+func (s *session) reckon(all []*attacked) {
+	s.result.Attacks.Taken = map[report.Capability]int{}
+	for _, each := range all {
+		s.result.Attacks.Taken[each.of] = each.series.Taken()
+		if each.series.Left() > 0 && each.series.Taken() < leastTried {
+			s.result.Attacks.Untried = append(s.result.Attacks.Untried, each.of)
+		}
+	}
+}
+
 // attempt makes one call of an attack, and learns nothing from it.
 func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) error {
 	got, err := s.call(ctx, t, inputs.Case{Arguments: a.Arguments, Shape: inputs.ShapeInvalid})
 	if err != nil {
 		s.missed(t, err)
+	}
+	if errors.Is(err, errGone) {
+		s.result.Attacks.Ended = t.of
 	}
 	a.Answered, a.Accepted, a.Answer = err == nil, got.accepted, beginning(got.text, maxSample)
 	if got.accepted {

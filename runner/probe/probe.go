@@ -200,6 +200,7 @@ type Result struct {
 	Pollution Pollution
 	// Attempts are the calls that tried guards (Options.Attack).
 	Attempts []attack.Attempt
+	Attacks  Attacks
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
 

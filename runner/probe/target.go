@@ -18,8 +18,9 @@ type target struct {
 	form *inputs.Form
 	// schema is a tool's inputSchema; nil when what it is called with was given.
 	schema map[string]json.RawMessage
-	// input is a tool's inputSchema, whatever it is called with.
+	// input is a tool's inputSchema, whatever it is called with, said its description.
 	input json.RawMessage
+	said  string
 	// task: it can only be called as a task.
 	task bool
 	// parameters are the names of what completion/complete can be asked for.
@@ -80,7 +81,7 @@ func (s *session) enlist(m manifest.Manifest) int {
 }
 
 func (s *session) target(of report.Capability, item manifest.Item) *target {
-	t := &target{of: of, rank: rankOf(of.Kind, item), sized: -1}
+	t := &target{of: of, rank: rankOf(of.Kind, item), said: item.Description, sized: -1}
 	if t.skipped = s.excluded(of, item); t.skipped != "" {
 		t.out = true
 	}

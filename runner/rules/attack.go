@@ -20,7 +20,7 @@ type Attack struct {
 // controls are the attempts at the same place that hid nothing.
 func (a Attack) controls(of attack.Attempt) (all []attack.Attempt) {
 	for _, each := range a.Attempts {
-		if each.Control && each.Of == of.Of && each.Family == of.Family && each.Field == of.Field {
+		if each.Control && each.Of == of.Of && each.Family == of.Family && each.Field == of.Field && each.Place == of.Place {
 			all = append(all, each)
 		}
 	}

@@ -60,7 +60,8 @@ var specimens = []specimen{
 	fails("python/guards.py", "MCPA-EXEC-002 Critical", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-EXEC-005 Medium", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
 	passes("node/guards.js fixed"),
-	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-004 High", "MCPA-FILE-003 High"),
+	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
+		"MCPA-EXEC-004 High", "MCPA-FILE-003 High"),
 
 	// What their hints say.
 	passes("go/hints keep"),

@@ -3,7 +3,9 @@
 //   node guards.js [fixed]
 //
 // show_page takes what is a URL for harmless, show_branch knows some characters of the shell, greet fills in a form by
-// evaluating it, and the template notes://{name} has its variable decoded after the guard. It needs no package.
+// evaluating it, and the template notes://{name} has its variable decoded after the guard. find_files allows programs that
+// run others, show_labels looks at no element of a list, and the template branch://{repository}/{name} and the prompt
+// explain give their texts to a shell. It needs no package.
 import { execFileSync, execSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -37,9 +39,27 @@ const tools = {
     argument: 'form',
     call: (form) => (fixed ? form.replaceAll('${name}', 'you') : new Function('name', `return \`${form}\``)('you')),
   },
+  find_files: {
+    description: 'Looks for files with one of the programs ls and find: `ls`.',
+    argument: 'command',
+    call(command) {
+      const words = command.split(/\s+/);
+      if (!['ls', 'find'].includes(words[0])) throw new Error('the program is not allowed');
+      if (fixed && words.some((word) => word.startsWith('-') && word !== '-name')) throw new Error('the option is not allowed');
+      return execFileSync(words[0], words.slice(1)).toString();
+    },
+  },
+  show_labels: {
+    description: 'Shows labels by running echo.',
+    argument: 'options',
+    schema: { type: 'object', properties: { labels: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } } } },
+    call: (options) => (options.labels ?? []).map(run).join(''),
+  },
 };
 
 function read(uri) {
+  const branch = uri.match(/^branch:\/\/([a-z]+|mcpaudit-c\d+)\/([^/]+)$/);
+  if (branch) return run(branch[2]);
   const name = uri.slice('notes://'.length);
   if (name.includes('/') || name.includes('..')) throw new Error('the name of a note has no directory');
   const file = path.join(notes, decodeURIComponent(name));
@@ -48,22 +68,26 @@ function read(uri) {
 }
 
 const methods = {
-  initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {} }, serverInfo: { name: 'guards', version: '1.0.0' } }),
+  initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {}, prompts: {} }, serverInfo: { name: 'guards', version: '1.0.0' } }),
   ping: () => ({}),
   'tools/list': () => ({
-    tools: Object.entries(tools).map(([name, { description, argument }]) => ({
-      name, description, inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
+    tools: Object.entries(tools).map(([name, { description, argument, schema }]) => ({
+      name, description, inputSchema: { type: 'object', properties: { [argument]: schema ?? { type: 'string' } }, required: [argument] },
     })),
   }),
   'tools/call': ({ name, arguments: given }) => {
     try {
-      return { content: [{ type: 'text', text: tools[name].call(String(given[tools[name].argument])) }] };
+      return { content: [{ type: 'text', text: tools[name].call(tools[name].schema ? given[tools[name].argument] : String(given[tools[name].argument])) }] };
     } catch (error) {
       return { isError: true, content: [{ type: 'text', text: error.message }] };
     }
   },
   'resources/list': () => ({ resources: [{ uri: 'notes://style.txt', name: 'style.txt' }] }),
-  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'notes://{name}', name: 'note' }] }),
+  'resources/templates/list': () => ({
+    resourceTemplates: [{ uriTemplate: 'notes://{name}', name: 'note' }, { uriTemplate: 'branch://{repository}/{name}', name: 'branch', description: 'Shows a branch by running echo.' }],
+  }),
+  'prompts/list': () => ({ prompts: [{ name: 'explain', description: 'Explains a word by running echo.', arguments: [{ name: 'word' }] }] }),
+  'prompts/get': ({ arguments: { word } }) => ({ messages: [{ role: 'user', content: { type: 'text', text: run(word ?? '') } }] }),
   'resources/read': ({ uri }) => ({ contents: [{ uri, text: read(uri) }] }),
 };
 

@@ -4,11 +4,12 @@
 
 Each tool has a guard that lets something through: a list of allowed commands that looks at the first word, a filter that
 does not know the end of a line, a type that nobody checks, names that become paths or options, an eval without builtins.
-With "fixed" the guards hold. It needs no package.
+With "fixed" the guards hold; pin_pane ends the server at the end of a line either way. It needs no package.
 """
 
 import ast
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -44,6 +45,12 @@ def count_words(text: str) -> str:
 
 def show_pane(pane: Any) -> str:
     return run("echo pane %d" % pane if FIXED else f"echo pane {pane}")
+
+
+def pin_pane(name: str) -> str:
+    if "\n" in str(name):
+        os._exit(3)  # which takes the other tools along
+    return "pinned"
 
 
 def within(name: str) -> Path:
@@ -83,6 +90,7 @@ TOOLS = {
     run_command: ("Runs a command. Only ls, pwd and date are allowed.", {"command": {"type": "string", "description": "The command, such as `ls`."}}),
     count_words: ("Counts the words of a text with the program wc.", {"text": {"type": "string"}}),
     show_pane: ("Shows a pane of the screen by running echo.", {"pane": {"type": "integer", "minimum": 1}}),
+    pin_pane: ("Pins a pane of the screen.", {"name": {"type": "string"}}),
     fetch_rule: ("Fetches a rule by its name.", {"rule_name": {"type": "string", "description": "The name of the rule, such as `style`."}}),
     read_rule: ("Reads the text of a rule.", {"path": {"type": "string", "description": "The path of the rule, such as `style.md`."}}),
     calculate: ("Calculates the value of an expression, such as `7`.", {"expression": {"type": "string"}}),

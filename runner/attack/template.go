@@ -1,0 +1,38 @@
+package attack
+
+import (
+	"regexp"
+	"strings"
+)
+
+// expression is one of a URI template (RFC 6570).
+var expression = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// variables are the places of an honest URI where the variables of its template stand, but
+// for those of a query or a fragment; none where the template is not that of the URI.
+func variables(template, uri string) (all []field) {
+	var names []string
+	pattern, last := strings.Builder{}, 0
+	for _, at := range expression.FindAllStringSubmatchIndex(template, maxFields) {
+		pattern.WriteString(regexp.QuoteMeta(template[last:at[0]]))
+		name := template[at[2]:at[3]]
+		if last = at[1]; strings.HasPrefix(name, "?") || strings.HasPrefix(name, "&") || strings.HasPrefix(name, "#") {
+			pattern.WriteString(`(?:[?&#].*)?`)
+			continue
+		}
+		pattern.WriteString("(.+?)")
+		names = append(names, strings.Trim(name, "+*"))
+	}
+	whole, err := regexp.Compile("(?s)^" + pattern.String() + regexp.QuoteMeta(template[last:]) + "$")
+	if err != nil {
+		return nil
+	}
+	found := whole.FindStringSubmatchIndex(uri)
+	for i, name := range names {
+		if found != nil {
+			from, to := found[2*i+2], found[2*i+3]
+			all = append(all, field{name: "uri", steps: []any{"uri"}, value: uri, text: true, variable: name, before: uri[:from], behind: uri[to:]})
+		}
+	}
+	return all
+}
