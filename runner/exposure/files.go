@@ -14,6 +14,9 @@ import (
 // scratch is the directory that the audit makes up paths in.
 const scratch = "/tmp"
 
+// auditDir is where the sandbox keeps what the audit brings along, such as stand-ins for programs.
+const auditDir = "/run/mcpaudit"
+
 var fileKinds = map[profile.Kind]report.ExposureKind{
 	profile.KindRead: report.ExposesFileRead, profile.KindList: report.ExposesFileRead,
 	profile.KindWrite: report.ExposesFileWrite, profile.KindDelete: report.ExposesFileDelete,
@@ -22,7 +25,7 @@ var fileKinds = map[profile.Kind]report.ExposureKind{
 // file notes a file that was used. What the server reads and keeps of its own is no exposure
 // unless an argument names it.
 func (b *builder) file(e profile.Effect) {
-	if e.Error != "" {
+	if e.Error != "" || places.Within(e.Path, auditDir) {
 		return
 	}
 	seen := sighting{evidence: e.Evidence()}
@@ -63,8 +66,9 @@ func (b *builder) names(a rules.Argument, name string) (reach report.Reach, boun
 		}
 		return "", ""
 	case path.IsAbs(value):
-		if value = path.Clean(value); value == "/" || !goesOn(name, value) {
-			return "", ""
+		value = path.Clean(value)
+		if value == "/" || !goesOn(name, value) || value == scratch && name != value {
+			return "", "" // a server has files of its own there
 		}
 		if a.Given || places.Within(value, scratch) {
 			return report.ReachArbitrary, ""
