@@ -72,6 +72,13 @@ type BaselineDrift struct {
 	Manifest Drift `json:"manifest"`
 	// behavior is how the behavior differs.
 	Behavior BehaviorDrift `json:"behavior"`
+	// exposure is what the server enables and did not: "tool run: CommandExecution
+	// (Arbitrary), was Partial".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
+	Exposure []string `json:"exposure,omitempty" cap:"32x512" redact:"secrets"`
 }
 
 // DiffBehavior compares two lists of entries.

@@ -12,6 +12,7 @@ import (
 const (
 	RuleManifestChanged = "MCPA-MANIFEST-001"
 	RuleBehaviorChanged = "MCPA-BEHAVIOR-001"
+	RuleEnablesMore     = "MCPA-EXPOSURE-001"
 )
 
 // What whoever runs the server can do about them.
@@ -20,6 +21,8 @@ const (
 		"approved image by its digest."
 	MitigateBehaviorChanged = "Compare the two reports (mcpaudit diff), and hold the server to what it needs: an egress policy for hosts, " +
 		"a read-only root file system and mounts for places, an image without the programs."
+	MitigateEnablesMore = "Review what the new version enables, leave out the tools that nobody needs, or keep to the image that was reviewed, by its " +
+		"digest. A policy of the gate can deny it by spec.exposure."
 )
 
 // Compare holds a report against that of the baseline. It returns nil where nothing
@@ -40,16 +43,24 @@ func Compare(baseline, r Report) (*BaselineDrift, []Finding) {
 			all = append(all, behaviorChanged(baseline, r, drift.Behavior, renewed))
 		}
 	}
-	if baseline.Behavior.Digest != "" && r.Behavior.Digest == "" && r.Incomplete == nil && len(r.Behavior.Entries) > 0 {
+	if drift.Exposure = Enabled(baseline, r); len(drift.Exposure) > 0 {
+		all = append(all, enablesMore(r, drift.Exposure, renewed))
+	}
+	if outgrown(baseline, r) {
 		all = append(all, found(r, RuleBehaviorChanged, SeverityMedium, MitigateBehaviorChanged, "Behaviour changed since the baseline", PhaseCall,
 			"The server did so much more than in the audit of the baseline that what it did cannot be compared.",
 			fmt.Sprintf("at least %d entries, baseline %d", len(r.Behavior.Entries), len(baseline.Behavior.Entries))))
 		return &drift, all
 	}
-	if !renewed && drift.Behavior.Empty() {
+	if !renewed && drift.Behavior.Empty() && len(drift.Exposure) == 0 {
 		return nil, nil
 	}
 	return &drift, all
+}
+
+// outgrown reports whether the server did more than a report keeps, and had not.
+func outgrown(baseline, r Report) bool {
+	return baseline.Behavior.Digest != "" && r.Behavior.Digest == "" && r.Incomplete == nil && len(r.Behavior.Entries) > 0
 }
 
 // manifestChanged is the finding that a manifest is not the one of the baseline. What
@@ -88,6 +99,17 @@ func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Find
 	message := fmt.Sprintf("The server did what it had not done in the audit of the baseline (%s%s): %s.", manifest, version, few(drift.Added))
 	return found(r, RuleBehaviorChanged, severity, MitigateBehaviorChanged, "Behaviour changed since the baseline", PhaseCall, message,
 		fmt.Sprintf("behaviour digest %s, baseline %s", r.Behavior.Digest, baseline.Behavior.Digest))
+}
+
+// enablesMore is the finding that the server enables what it did not.
+func enablesMore(r Report, enabled []string, renewed bool) Finding {
+	severity, manifest := SeverityMedium, "the manifest is the same"
+	if renewed {
+		severity, manifest = SeverityInfo, "the manifest has changed as well"
+	}
+	return found(r, RuleEnablesMore, severity, MitigateEnablesMore, "Enables more than the baseline", PhaseCall,
+		fmt.Sprintf("The server enables what it did not in the audit of the baseline (%s): %s.", manifest, few(enabled)),
+		fmt.Sprintf("exposure %d %s", r.Exposure.Score, r.Exposure.Level))
 }
 
 func found(r Report, rule string, severity Severity, mitigation, title string, phase Phase, message, detail string) Finding {

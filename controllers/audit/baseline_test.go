@@ -113,6 +113,23 @@ var _ = Describe("a baseline", func() {
 		}
 	})
 
+	It("is told apart from a change of what the server enables", func(ctx SpecContext) {
+		enables := func(reach report.Reach) func(*report.Report) {
+			e := report.ExposureOf([]report.ExposureItem{{Capability: report.Capability{Kind: report.CapabilityTool, Name: "run"},
+				Kind: report.ExposesCommandExecution, Reach: reach, Basis: report.BasisProven}})
+			return func(r *report.Report) { r.Exposure = &e }
+		}
+		b := newBench(ctx)
+		b.audited(ctx, clean(enables(report.ReachBounded)))
+		b.request(ctx, "1")
+		b.audited(ctx, clean(enables(report.ReachArbitrary)))
+		a := b.audit(ctx)
+		Expect(a).To(haveCondition("ManifestStable", "MatchesBaseline"))
+		Expect(a.Status.TopFindings).To(ConsistOf(And(HaveField("Rule", "MCPA-EXPOSURE-001"), HaveField("Severity", "Medium"),
+			HaveField("Message", ContainSubstring("tool run: CommandExecution (Arbitrary), was Bounded")))))
+		Expect(b.events.list()).To(ContainElement(ContainSubstring("ExposureDrifted: ")))
+	})
+
 	It("keeps its report when the history is pruned", func(ctx SpecContext) {
 		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](1) })
 		b.audited(ctx, clean())

@@ -29,13 +29,16 @@ func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 				continue
 			}
 			s.report.Findings = append(s.report.Findings, f)
-			s.notice(corev1.EventTypeWarning, "BehaviorDrifted", f.Message)
+			s.notice(corev1.EventTypeWarning, drifts[f.Rule], f.Message)
 		}
 		s.report.Cap()
 	}
 	s.suppress()
 	return proceed, nil
 }
+
+// drifts are the events of findings that another audit gives.
+var drifts = map[string]string{report.RuleBehaviorChanged: "BehaviorDrifted", report.RuleEnablesMore: "ExposureDrifted"}
 
 // suppress marks what the spec accepts at this time, whatever the runner has marked.
 func (s *session) suppress() {

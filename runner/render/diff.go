@@ -16,6 +16,8 @@ type Difference struct {
 	After    Side                 `json:"after"`
 	Manifest report.Drift         `json:"manifest"`
 	Behavior report.BehaviorDrift `json:"behavior"`
+	// Exposure is what the server enables and did not.
+	Exposure []string `json:"exposure,omitempty"`
 }
 
 // Side is one of two reports that are compared.
@@ -34,7 +36,7 @@ func SideOf(r report.Report) Side {
 
 // Differ compares two reports as far as both go.
 func Differ(before, after report.Report) Difference {
-	d := Difference{Before: SideOf(before), After: SideOf(after), Manifest: report.Diff(before.Manifest, after.Manifest)}
+	d := Difference{Before: SideOf(before), After: SideOf(after), Manifest: report.Diff(before.Manifest, after.Manifest), Exposure: report.Enabled(before, after)}
 	if d.Before.BehaviorDigest != d.After.BehaviorDigest {
 		d.Behavior = report.DiffBehavior(before.Behavior, after.Behavior)
 	}
@@ -44,7 +46,7 @@ func Differ(before, after report.Report) Difference {
 // Same reports whether the two say and do the same; known is false where one of the
 // audits did not see everything, and what both saw is the same.
 func (d Difference) Same() (same, known bool) {
-	if d.Before.ManifestDigest != d.After.ManifestDigest || !d.Behavior.Empty() {
+	if d.Before.ManifestDigest != d.After.ManifestDigest || !d.Behavior.Empty() || len(d.Exposure) > 0 {
 		return false, true
 	}
 	return true, d.Before.ManifestDigest != "" && d.Before.BehaviorDigest != "" && d.After.BehaviorDigest != ""
@@ -73,6 +75,7 @@ func DifferenceTable(w io.Writer, d Difference, colour bool) error {
 	p.manifest(d.Manifest)
 	p.digests("behaviour", d.Before.BehaviorDigest, d.After.BehaviorDigest)
 	p.behavior(d.Behavior)
+	p.enabled(d.Exposure)
 	if _, err := io.WriteString(w, p.text.String()); err != nil {
 		return fmt.Errorf("write difference: %w", err)
 	}
@@ -99,6 +102,15 @@ func (p *page) baseline(d *report.BaselineDrift) {
 	p.line("Since the baseline (manifest %s)", Escape(d.ManifestDigest))
 	p.manifest(d.Manifest)
 	p.behavior(d.Behavior)
+	p.enabled(d.Exposure)
+}
+
+// enabled shows what a server enables and did not.
+func (p *page) enabled(all []string) {
+	if len(all) > 0 {
+		p.line("exposure   more than before")
+		p.each(green, "+ ", all)
+	}
 }
 
 // manifest shows a drift: what came and went, and each change with its texts.

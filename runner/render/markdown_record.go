@@ -21,7 +21,10 @@ func (m *markdown) baseline(d *report.BaselineDrift) {
 	for _, entry := range d.Behavior.Removed {
 		m.line("* it no longer does: %s", code(brief(entry, 200)))
 	}
-	if d.Manifest.Empty() && d.Behavior.Empty() {
+	for _, entry := range d.Exposure {
+		m.line("* it now enables: %s", code(brief(entry, 200)))
+	}
+	if d.Manifest.Empty() && d.Behavior.Empty() && len(d.Exposure) == 0 {
 		m.line("* it differs beyond what the report keeps")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 )
 
-// finders holds what decides each rule of the catalogue. MCPA-MANIFEST-001 and
-// MCPA-BEHAVIOR-001 are found by report.Compare, where the baseline is.
+// finders holds what decides each rule of the catalogue. MCPA-MANIFEST-001,
+// MCPA-BEHAVIOR-001 and MCPA-EXPOSURE-001 are found by report.Compare, where the baseline is.
 var finders = map[string]func(Input) []draft{
 	idUndeclaredEgress:    findContacts(idUndeclaredEgress),
 	idMetadataService:     findContacts(idMetadataService),

@@ -20,6 +20,7 @@ var (
 var _ = prove(map[string]proof{
 	report.RuleManifestChanged: {finds: altered(sinceBaseline("sha256:0")), spares: altered(sinceBaseline("")), judge: againstBaseline},
 	report.RuleBehaviorChanged: {finds: altered(hasDone(fetched)), spares: altered(hasDone(fetchedAgain, fetched)), judge: againstBaseline},
+	report.RuleEnablesMore:     {finds: altered(enabled(report.ReachBounded)), spares: altered(enabled(report.ReachArbitrary)), judge: againstBaseline},
 	"MCPA-MANIFEST-002":        {finds: drifting(report.MomentSession, changedTool), spares: drifting(report.MomentSession, report.Drift{})},
 	"MCPA-MANIFEST-003":        {finds: drifting(report.MomentRestart, changedTool), spares: drifting(report.MomentSession, changedTool)},
 	"MCPA-MANIFEST-004":        {finds: drifting(report.MomentIdentity, changedTool), spares: drifting(report.MomentRestart, changedTool)},
@@ -51,11 +52,21 @@ func hasDone(now profile.Effect, before ...profile.Effect) func(*Input) {
 	}
 }
 
+// enabled gives an input a baseline in which a tool that starts programs reached that far.
+func enabled(before report.Reach) func(*Input) {
+	return func(in *Input) { in.Baseline = &report.Report{Exposure: reaching(before)} }
+}
+
+func reaching(reach report.Reach) *report.Exposure {
+	e := report.ExposureOf([]report.ExposureItem{{Capability: call.Capability, Kind: report.ExposesCommandExecution, Reach: reach, Basis: report.BasisProven}})
+	return &e
+}
+
 // againstBaseline finds what whoever holds the baseline finds.
 func againstBaseline(in Input) []report.Finding {
 	now := in.Manifest.Report()
 	_, found := report.Compare(*in.Baseline, report.Report{
-		Manifest: now, ManifestDigest: now.Digest, Behavior: behavior.Of(in.Profile, behavior.Server{}, false),
+		Manifest: now, ManifestDigest: now.Digest, Behavior: behavior.Of(in.Profile, behavior.Server{}, false), Exposure: reaching(report.ReachArbitrary),
 	})
 	return found
 }

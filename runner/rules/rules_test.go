@@ -333,10 +333,11 @@ func TestRegistry(t *testing.T) {
 	}
 	before := report.Report{ManifestDigest: "a", Behavior: report.BehaviorOf(nil, false)}
 	after := report.Report{ManifestDigest: "b", Behavior: report.BehaviorOf([]string{"execute git"}, false)}
+	before.Exposure, after.Exposure = reaching(report.ReachBounded), reaching(report.ReachArbitrary)
 	_, found := report.Compare(before, after)
-	for i, id := range []string{report.RuleManifestChanged, report.RuleBehaviorChanged} {
+	for i, id := range []string{report.RuleManifestChanged, report.RuleBehaviorChanged, report.RuleEnablesMore} {
 		rule, _ := Find(id)
-		if len(found) != 2 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Mitigation != rule.Mitigation || found[i].Severity.Rank() > rule.Severity.Rank() {
+		if len(found) != 3 || found[i].Rule != rule.ID || found[i].Title != rule.Title || found[i].Mitigation != rule.Mitigation || found[i].Severity.Rank() > rule.Severity.Rank() {
 			t.Errorf("%+v is not as documented", found)
 		}
 	}

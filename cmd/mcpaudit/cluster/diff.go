@@ -113,7 +113,7 @@ func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 		return render.Difference{
 			Before:   render.Side{Name: v.report.Server.Name, ManifestDigest: noted.ManifestDigest, BehaviorDigest: noted.BehaviorDigest},
 			After:    render.SideOf(*v.report),
-			Manifest: noted.Manifest, Behavior: noted.Behavior,
+			Manifest: noted.Manifest, Behavior: noted.Behavior, Exposure: noted.Exposure,
 		}, nil
 	case was == is:
 		return render.Difference{}, errSame
