@@ -25,6 +25,9 @@ func (r *reader) occasionOf(all []sentence, i int, counts func(trigger) bool) (t
 
 func ofOther(t trigger) bool { return t.tool.other() }
 
+// ofForeign: the tool is none of the server's.
+func ofForeign(t trigger) bool { return t.tool.other() && !t.tool.known }
+
 // overrides reports whether the sentence changes what another tool or the user
 // passes: an order to alter an argument, and whose argument that is.
 func (r *reader) overrides(all []sentence, i int) verdict {
@@ -186,7 +189,7 @@ func (r *reader) part(s *sentence, i, j int, c *change) bool {
 	}
 	if argumentNouns[t] {
 		name := s.argumentName(j)
-		c.argument, c.foreign = true, c.foreign || name != "" && !r.of.Parameters[name]
+		c.argument, c.foreign = true, c.foreign || name != "" && !r.of.Parameters.Has(name)
 		return false
 	}
 	return arguments[t]
@@ -196,7 +199,7 @@ func (r *reader) part(s *sentence, i, j int, c *change) bool {
 func (r *reader) argumentAt(s *sentence, i int) bool {
 	t := s.Tokens[i]
 	named := t.Kind == words.Quoted || t.Kind == words.Word && compound(t.Raw)
-	return named && identifier(t.Raw) && !r.of.Parameters[t.Text] && binds[s.text(i+1)]
+	return named && identifier(t.Raw) && !r.of.Parameters.Has(t.Text) && binds[s.text(i+1)]
 }
 
 // argumentName is the name beside the word "parameter".
@@ -217,7 +220,7 @@ func (r *reader) literal(s *sentence, i int) bool {
 	case words.Place, words.Number:
 		return true
 	case words.Quoted:
-		return t.Text != "" && !r.of.Parameters[t.Text] && !r.of.Tools[t.Text] && !r.isOwn(t.Text) && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
+		return t.Text != "" && !r.of.Parameters.Has(t.Text) && !r.of.Tools.Has(t.Text) && !r.isOwn(t.Text) && !argumentNouns[s.text(i+1)] && !argumentNouns[s.text(i-1)] && !tools[s.text(i+1)]
 	case words.Word:
 		return (t.Text == "true" || t.Text == "false" || t.Text == "null" || t.Text == "empty") && i > 0 || t.Text == "["
 	}

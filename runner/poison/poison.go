@@ -74,22 +74,33 @@ type Context struct {
 	Own string
 	// Parameters are the names and fixed values of its own arguments.
 	Parameters Names
-	// Tools are the names of all tools of the server.
+	// Tools are the names of all tools and prompts of the server.
 	Tools Names
 }
 
-// Names is a set of names without regard to case. It is made once for all texts of a
-// manifest.
+// Names is a set of names without regard to case, hyphens and underscores: a text may
+// write download-paper or DownloadPaper for download_paper. It is made once for all texts
+// of a manifest.
 type Names map[string]bool
 
 // NamesOf makes a set.
 func NamesOf(names ...string) Names {
 	n := make(Names, len(names))
 	for _, name := range names {
-		n[strings.ToLower(name)] = true
+		n.Add(name)
 	}
 	return n
 }
+
+// Add puts a name into the set.
+func (n Names) Add(name string) { n[plain(name)] = true }
+
+// Has reports whether the name is in the set.
+func (n Names) Has(name string) bool { return n[plain(name)] }
+
+var bars = strings.NewReplacer("-", "", "_", "")
+
+func plain(name string) string { return bars.Replace(strings.ToLower(name)) }
 
 // Finding is one technique, with the sentence that uses it.
 type Finding struct {
@@ -121,7 +132,7 @@ func Read(text string, of Context) []Finding {
 	if of.Kind == KindName {
 		text = words.Spell(text)
 	}
-	r := &reader{of: of, own: strings.ToLower(of.Own)}
+	r := &reader{of: of, own: plain(of.Own)}
 	best := map[Technique]Finding{}
 	if f, ok := speaksAsSystem(text); ok {
 		best[f.Technique] = f

@@ -54,12 +54,11 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
 		return reference{name: t.Text, own: true, known: true, at: i}
 	}
-	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters[t.Text] {
+	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters.Has(t.Text) {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
-	low := strings.ToLower(name)
-	ref := reference{name: name, own: r.isOwn(low), known: r.of.Tools[low], at: i}
+	ref := reference{name: name, own: r.isOwn(name), known: r.of.Tools.Has(name), at: i}
 	if !r.names(s, ref) {
 		return reference{}
 	}
@@ -84,7 +83,7 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
 }
 
-func (r *reader) isOwn(name string) bool { return r.own != "" && name == r.own }
+func (r *reader) isOwn(name string) bool { return r.own != "" && plain(name) == r.own }
 
 // plainly reports whether a word like any other is a tool's name: "the search tool",
 // "the tool sendmail,".
@@ -94,7 +93,7 @@ func (r *reader) plainly(s *sentence, i int) bool {
 		return false
 	}
 	if plainTools[after] {
-		return r.of.Tools[t] || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
+		return r.of.Tools.Has(t) || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
 	}
 	return plainTools[before] && s.text(i-2) == "the" && (after == "" || after == ",")
 }

@@ -9,14 +9,19 @@ import (
 
 // sequences reports whether the sentence makes a call of another tool a condition
 // or a consequence of something. Honest tools name the tool that gives their own
-// inputs; what tells them apart is what the order is for, and what it dictates.
+// inputs, and say in which order a server's tools are used; what tells them apart is
+// what the order is for, and what it dictates.
 func (r *reader) sequences(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
 		if o.negated || !o.tool.other() && !r.runs(s, o) {
 			continue
 		}
-		occasion, third := r.occasionOf(all, i, ofOther)
+		counts := ofOther
+		if o.tool.known {
+			counts = ofForeign
+		}
+		occasion, third := r.occasionOf(all, i, counts)
 		if third && occasion.tool.at == o.tool.at && occasion.tool.name == o.tool.name {
 			third = false
 		}
@@ -49,21 +54,24 @@ func (r *reader) runs(s *sentence, o demand) bool {
 	return false
 }
 
-// weigh sums up what speaks for a hijack, and against it.
+// weigh sums up what speaks for a hijack, and against it. third: it is done on the
+// occasion of another tool's call, and where the tool is the server's own, of another's.
 func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
 	precondition := s.precedes() || third || s.triggeredBefore(o.at)
-	dictated, secret := r.dictates(s, o), s.secret()
-	tied, insists := third || dictated || secret, precondition || o.firm
-	if s.isAdvice(o) || o.tool.known && !(tied && insists) || !insists && !dictated {
+	dictated, secret, covert := r.dictates(s, o), s.secret(), s.has(secretly)
+	switch {
+	case s.isAdvice(o), !precondition && !o.firm && !dictated:
 		return 0 // "call x first"
+	case o.tool.known && !(third || secret || covert || s.addressAfter(o.at)):
+		return 0 // the order of the server's own tools
 	}
 	w := -2
 	for _, sign := range []struct {
 		is     bool
 		weight int
 	}{
-		{precondition, 1}, {o.firm, 1}, {third, 2}, {!o.tool.known, 2}, {dictated, 2}, {secret, 2},
+		{precondition, 1}, {o.firm, 1}, {third, 2}, {!o.tool.known, 2}, {dictated, 2}, {secret, 2}, {covert, 2},
 		{r.mutates(o.tool), 1},
 		{saysNear(all, i, pretexts), 1}, {saysNear(all, i, threats), 1},
 		{s.gains(o), -1}, {o.tool.known && s.gains(o), -2},

@@ -21,16 +21,16 @@ const maxDirecting = 4 << 20
 
 // directives reads all texts of a manifest.
 func directives(m manifest.Manifest) []directive {
-	tools, arguments := poison.Names{}, map[report.Capability]poison.Names{}
+	tools, arguments := poison.NamesOf(), map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
 		switch {
-		case field == "name" && of.Kind == report.CapabilityTool:
-			tools[strings.ToLower(text)] = true
+		case field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt):
+			tools.Add(text)
 		case ownWord(field, text):
 			if arguments[of] == nil {
-				arguments[of] = poison.Names{}
+				arguments[of] = poison.NamesOf()
 			}
-			arguments[of][strings.ToLower(text)] = true
+			arguments[of].Add(text)
 		}
 	})
 	var all []directive
