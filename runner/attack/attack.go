@@ -38,6 +38,8 @@ type Attempt struct {
 	// Control: the payload is all of the value and hides nothing. Where it succeeds, there
 	// is no guard.
 	Control bool
+	// Link: it leads out by a link that lies in the directory.
+	Link bool
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
@@ -64,6 +66,8 @@ type Seen struct {
 // Plan says what is known of the server that is attacked.
 type Plan struct {
 	Seen map[report.Capability]Seen
+	// Dirs are directories that the server was started for.
+	Dirs []string
 	// Taken is how many steps of each series an earlier launch has taken, FirstMark the
 	// number that is added to marks.
 	Taken     map[report.Capability]int
@@ -114,13 +118,15 @@ type step struct {
 type form struct {
 	name    string
 	control bool
-	write   func(f field, mark inputs.Mark, number int) string
+	// near: it needs the directory that the value lies in. link is that of Attempt.
+	near, link bool
+	write      func(f field, mark inputs.Mark, number int) string
 }
 
 // Against makes the attempts against a target.
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
-	fields := fieldsOf(t, seen)
+	fields := fieldsOf(t, seen, p.Dirs)
 	steps := alternate(commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said))
 	files := 0
 	for i := range steps {
@@ -171,7 +177,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			continue
 		}
 		a := Attempt{
-			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control,
+			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
 		}
 		s.sent = append(s.sent, a)

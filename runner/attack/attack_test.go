@@ -74,16 +74,17 @@ func TestPaths(t *testing.T) {
 		target        Target
 		seen          []string
 		first, second string
+		fewer         int
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md"},
+			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md", 2},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
-			"/var/tmp/mcpaudit-outside/N/note", up + "var/tmp/mcpaudit-outside/N/note"},
+			"/var/tmp/mcpaudit-outside/N/note", up + "var/tmp/mcpaudit-outside/N/note", 0},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text"},
+			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text", 2},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt"},
-		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", ""},
+			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt", 2},
+		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
 		var led []string
@@ -96,7 +97,7 @@ func TestPaths(t *testing.T) {
 				led = append(led, strings.Replace(a.Value, "/"+strconv.Itoa(a.File)+"/", "/N/", 1))
 			}
 		}
-		if tc.first == "" && len(led) > 0 || tc.first != "" && (len(led) != len(pathForms) || led[0] != tc.first || led[1] != tc.second) {
+		if tc.first == "" && len(led) > 0 || tc.first != "" && (len(led) != len(pathForms)-tc.fewer || led[0] != tc.first || led[1] != tc.second) {
 			t.Errorf("%s: %q", name, led)
 		}
 	}
@@ -169,7 +170,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	fields := fieldsOf(Target{Of: report.Capability{Kind: report.CapabilityResourceTemplate, Name: "git://{repo}/log/{name}{?n}"},
-		Honest: json.RawMessage(`{"uri":"git://notes/log/main?n=1"}`)}, Seen{})
+		Honest: json.RawMessage(`{"uri":"git://notes/log/main?n=1"}`)}, Seen{}, nil)
 	if len(fields) != 2 || fields[0].core() != "notes" || fields[1].core() != "main" || fields[1].behind != "?n=1" {
 		t.Errorf("the variables are %+v", fields)
 	}
@@ -182,13 +183,41 @@ func TestRunners(t *testing.T) {
 		"only ls":               nil,
 	} {
 		var got []string
-		for _, step := range runnerSteps(fieldsOf(Target{Of: tool, Honest: json.RawMessage(`{"command":"ls","note":"find"}`)}, Seen{}), said) {
+		for _, step := range runnerSteps(fieldsOf(Target{Of: tool, Honest: json.RawMessage(`{"command":"ls","note":"find"}`)}, Seen{}, nil), said) {
 			if step.field.name == "command" {
 				got = append(got, step.form.write(step.field, inputs.Mark{Call: 7}, 0))
 			}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q", said, got)
+		}
+	}
+}
+
+// TestNear: beside the directory that an honest value lies in there is another one, and in it a link.
+func TestNear(t *testing.T) {
+	for name, tc := range map[string]struct {
+		honest, seen, sibling, link string
+	}{
+		"relative": {"a.md", "/srv/notes/a.md", "../notes-mcpaudit-outside/9/note.md", "mcpaudit-outside/9/note.md"},
+		"absolute": {"/data/a.md", "/data/a.md", "/data-mcpaudit-outside/9/note.md", "/data/mcpaudit-outside/9/note.md"},
+	} {
+		plan := Plan{Dirs: []string{"/data"}, Seen: map[report.Capability]Seen{tool: {Files: []string{tc.seen}}}}
+		honest, err := json.Marshal(map[string]string{"path": tc.honest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[bool]string{}
+		for _, step := range plan.Against(Target{Of: tool, Honest: honest}).steps {
+			if step.form.near {
+				got[step.form.link] = step.form.write(step.field, inputs.Mark{}, 9)
+			}
+		}
+		if got[false] != tc.sibling || got[true] != tc.link {
+			t.Errorf("%s: %v", name, got)
+		}
+		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-mcpaudit-outside/9/note.md" && bases[0] != "/data" {
+			t.Errorf("%s: the directories are %q", name, bases)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type field struct {
 	// before and behind are what stays of the value where it is changed, ending is how
 	// the name of a file is to end that it becomes.
 	before, behind, ending string
+	// dir is the directory that the honest value was joined to, or lies in; "" if unknown.
+	dir string
 }
 
 // maxDepth is how deep in the arguments places are looked for.
@@ -33,7 +35,7 @@ const maxDepth = 4
 
 // fieldsOf are the places of a target: those of the honest call, texts first, and then the
 // optional ones that it leaves out.
-func fieldsOf(t Target, seen Seen) []field {
+func fieldsOf(t Target, seen Seen, dirs []string) []field {
 	honest, _ := inputs.Decode(t.Honest).(map[string]any)
 	var all []field
 	if t.Of.Kind == report.CapabilityResourceTemplate {
@@ -51,7 +53,7 @@ func fieldsOf(t Target, seen Seen) []field {
 	slices.SortStableFunc(all, func(a, b field) int { return rank(a) - rank(b) })
 	all = all[:min(len(all), maxFields)]
 	for i := range all {
-		all[i] = all[i].frame(seen)
+		all[i] = all[i].frame(seen, dirs)
 	}
 	return all
 }

@@ -1,11 +1,14 @@
 package attack
 
 import (
+	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
@@ -19,6 +22,18 @@ var pathForms = []form{
 	leading(`by ".."`, func(_, to string) string { return up + to[1:] }).plainly(),
 	leading(`by ".." behind the value`, func(honest, to string) string { return strings.TrimSuffix(honest, "/") + "/" + up + to[1:] }),
 	leading(`by ".." behind the directory of the value`, func(honest, to string) string { return path.Dir(honest) + "/" + up + to[1:] }),
+	near("to a sibling with the same beginning", false, func(f field, tail string) string {
+		if path.IsAbs(f.core()) {
+			return f.dir + "-" + tail
+		}
+		return "../" + path.Base(f.dir) + "-" + tail
+	}),
+	near("by a link in the directory", true, func(f field, tail string) string {
+		if path.IsAbs(f.core()) {
+			return f.dir + "/" + tail
+		}
+		return tail
+	}),
 	leading(`by "....//"`, func(_, to string) string { return strings.ReplaceAll(up, "../", "....//") + to[1:] }),
 	leading(`by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(up+to[1:], "/", "%2f") }),
 	leading(`by "%2e%2e%2f"`, func(_, to string) string { return encoded.Replace(up) + strings.ReplaceAll(to[1:], "/", "%2f") }),
@@ -42,13 +57,21 @@ func leading(name string, write func(honest, to string) string) form {
 	}}
 }
 
+// near is a form by how it writes the path of a file beside or in the directory of the value,
+// which ends like that of a file outside.
+func near(name string, link bool, write func(f field, tail string) string) form {
+	return form{name: name, near: true, link: link, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + write(f, strings.TrimPrefix(inputs.OutsideFile(number, f.ending), path.Dir(inputs.OutsideDir)+"/")) + f.behind
+	}}
+}
+
 func (f form) plainly() form { f.control = true; return f }
 
 // pathSteps are the attempts of family Path.
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode && field.leads(seen) {
+			if len(all) < inputs.MaxOutside-maxCode && field.leads(seen) && (field.dir != "" || !form.near) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
@@ -75,7 +98,7 @@ func (f field) leads(seen Seen) bool {
 
 // frame finds what has to stay of a value before a path, and how the names of files end that
 // it leads to.
-func (f field) frame(seen Seen) field {
+func (f field) frame(seen Seen, dirs []string) field {
 	if f.variable == "" && strings.HasPrefix(f.value, "file://") {
 		f.before = "file://"
 	}
@@ -88,8 +111,48 @@ func (f field) frame(seen Seen) field {
 	}) {
 		f.ending = "" // the server adds it
 	}
+	f.dir = f.base(seen, dirs)
 	return f
 }
+
+// base is the directory that an honest value was joined to, or one of some directories that it
+// lies in; "" where there is none.
+func (f field) base(seen Seen, dirs []string) string {
+	core := f.core()
+	if core == "" {
+		return ""
+	}
+	for _, dir := range dirs {
+		if strings.HasPrefix(core, dir+"/") || core == dir {
+			return dir
+		}
+	}
+	for _, file := range seen.Files {
+		for _, name := range []string{file, strings.TrimSuffix(file, path.Ext(file))} {
+			if dir, joined := strings.CutSuffix(name, "/"+core); joined && dir != "" && !path.IsAbs(core) {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// Bases are the directories that the values of honest calls of tools were joined to, or lie in,
+// a few at most.
+func (p Plan) Bases(honest map[string]json.RawMessage) (dirs []string) {
+	for _, name := range slices.Sorted(maps.Keys(honest)) {
+		of := report.Capability{Kind: report.CapabilityTool, Name: name}
+		for _, f := range fieldsOf(Target{Of: of, Honest: honest[name]}, p.Seen[of], p.Dirs) {
+			if f.dir != "" && !slices.Contains(dirs, f.dir) && len(dirs) < maxBases {
+				dirs = append(dirs, f.dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// maxBases is how many directories get a link and a sibling.
+const maxBases = 4
 
 // core is the part of the value that a path takes the place of.
 func (f field) core() string { return f.value[len(f.before) : len(f.value)-len(f.behind)] }

@@ -46,7 +46,10 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 	for _, o := range slices.Backward(runs) { // the exercise counts most
 		maps.Copy(how.given, o.result.Accepted)
 	}
-	how.attack = &attack.Plan{Seen: seenIn(runs)}
+	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound()}
+	how.lures = slices.DeleteFunc(how.attack.Bases(how.given), func(dir string) bool {
+		return dir == scratch || slices.Contains([]string{plan.Dir, plan.Decoys.Home}, dir) || plan.holdsProgram(dir)
+	})
 }
 
 // unattackable enters why guards are not tried.

@@ -95,6 +95,9 @@ type Start struct {
 	// Dirs are absolute directories that the server is started for: files are put there
 	// that arguments name.
 	Dirs []string
+	// Lures are directories that get a link that leads out of them, and a sibling with the
+	// same beginning of its name.
+	Lures []string
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.
 	Listens bool

@@ -120,6 +120,8 @@ type launch struct {
 	refuse bool
 	// attack has guards tried; nil for none.
 	attack *attack.Plan
+	// lures are those of Start.
+	lures []string
 	// standIns are programs that a stand-in answers for.
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
@@ -132,7 +134,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(), Dirs: plan.bound(), Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
 	if err != nil {
 		return observation{launched: err}
 	}

@@ -47,7 +47,7 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 		b.note(a.Of, report.ExposesCommandExecution, seen)
 	case a.Family == attack.Code:
 		b.note(a.Of, report.ExposesCodeExecution, seen)
-	case a.Family == attack.Path && isFile && b.dirBound(e.Path) == "":
+	case a.Family == attack.Path && isFile && (a.Link || b.dirBound(e.Path) == ""):
 		b.note(a.Of, kind, seen)
 	}
 }

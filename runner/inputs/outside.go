@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,14 +40,23 @@ func OutsideFile(number int, ending string) string {
 	return OutsideDir + "/" + strconv.Itoa(number) + "/note" + ending
 }
 
-// OutsideNumber returns the number of the attempt that led to a path.
+// LinkName is the name of a link to OutsideDir, in a directory that a tool is to stay in.
+const LinkName = "mcpaudit-outside"
+
+// Sibling is a directory with the files of OutsideDir, beside one that a tool is to stay in:
+// its name begins with that of the other.
+func Sibling(dir string) string { return dir + "-" + LinkName }
+
+var numbered = regexp.MustCompile(`(?:^|[/-])mcpaudit-outside/(\d{1,4})(?:/|$)`)
+
+// OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by a link
+// to it, or in a Sibling.
 func OutsideNumber(name string) (number int, ok bool) {
-	below, ok := strings.CutPrefix(name, OutsideDir+"/")
-	if !ok {
+	found := numbered.FindStringSubmatch(name)
+	if found == nil {
 		return 0, false
 	}
-	first, _, _ := strings.Cut(below, "/")
-	number, err := strconv.Atoi(first)
+	number, err := strconv.Atoi(found[1])
 	return number, err == nil
 }
 

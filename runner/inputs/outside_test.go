@@ -23,6 +23,18 @@ func escapes(t *testing.T, about, schema string) (found []string) {
 	return found
 }
 
+// TestOutsideNumber: the number of an attempt shows in each of the ways to its file.
+func TestOutsideNumber(t *testing.T) {
+	for name, want := range map[string]int{
+		OutsideFile(7, ".md"): 7, "/srv/notes/" + LinkName + "/8/note": 8, Sibling("/srv/notes") + "/9": 9,
+		OutsideDir: 0, "/srv/mcpaudit-outsider/1/x": 0, OutsideDir + "/note.txt": 0,
+	} {
+		if got, ok := OutsideNumber(name); got != want || ok != (want > 0) {
+			t.Errorf("%s: %d, %v", name, got, ok)
+		}
+	}
+}
+
 func TestEscaping(t *testing.T) {
 	up := strings.Repeat("../", 15) + ".."
 	const text, list = `{"type":"string"}`, `{"type":"array","items":{"type":"string"}}`

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -43,6 +45,13 @@ func (a Attack) left() map[place]profile.Effect {
 			all[at] = e
 		}
 	}
+	// Who has touched the file of an attempt that was not made on it goes through all that
+	// there is, whatever its arguments are.
+	walks := map[report.Capability]bool{}
+	for at := range all {
+		walks[at.of] = walks[at.of] || !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool { return each.Of == at.of && each.File == at.number })
+	}
+	maps.DeleteFunc(all, func(at place, _ profile.Effect) bool { return walks[at.of] })
 	return all
 }
 

@@ -62,6 +62,8 @@ func TestAttackedPaths(t *testing.T) {
 	says := server{name: "notes", tools: []string{"format_note: Reads a file of the notes directory; nothing outside of it."}}
 	late := hidden
 	late.Accepted, late.Answer = false, "access denied: outside of the directory"
+	linked := hidden
+	linked.Link = true
 	broken := hidden
 	broken.Accepted, broken.Answer = false, "the file is no YAML"
 	for name, tc := range map[string]struct {
@@ -75,6 +77,10 @@ func TestAttackedPaths(t *testing.T) {
 		"past a refusal":          {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
 		"past what it says":       {says, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true)}, []profile.Effect{outside(1)}, "FILE-003 High"},
 		"of no attempt":           {says, []attack.Attempt{hidden}, []profile.Effect{outside(3)}, ""},
+		"by a link":               {says, []attack.Attempt{linked}, []profile.Effect{read(call, "/srv/notes/mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
+		"by a link of somebody's": {silent, []attack.Attempt{plain, linked}, []profile.Effect{outside(2)}, ""},
+		"to a sibling":            {silent, []attack.Attempt{plain, hidden}, []profile.Effect{read(call, "/srv/notes-mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
+		"goes through everything": {says, []attack.Attempt{linked}, []profile.Effect{outside(1), outside(2)}, ""},
 		"to find out where it is": {says, []attack.Attempt{plain, late}, []profile.Effect{outside(2)}, ""},
 		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2)}, "FILE-003 High"},
 		"a name becomes a path": {silent, []attack.Attempt{try(1, "rule", "/x", "style", true, true)},

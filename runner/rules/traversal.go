@@ -66,6 +66,9 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said
 	}
+	if a.Link {
+		return "", "" // links lead where whoever made them wanted
+	}
 	refused, open, absolute := 0, false, false
 	for _, control := range in.Attack.controls(a) {
 		_, led := left[place{control.Of, control.File}]
@@ -109,7 +112,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		return ""
 	}
 	for _, e := range in.Attack.Profile.Effects {
-		if e.Capability != a.Of || inputs.Outside(e.Path) || !isAccess(e) {
+		if e.Capability != a.Of || isAttempt(e.Path) || !isAccess(e) {
 			continue
 		}
 		dir, base := path.Split(e.Path)
@@ -119,6 +122,12 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		}
 	}
 	return ""
+}
+
+// isAttempt reports whether a path is where an attempt was to lead.
+func isAttempt(name string) bool {
+	_, numbered := inputs.OutsideNumber(name)
+	return numbered || inputs.Outside(name)
 }
 
 // isAccess reports whether an effect is one on a file, or was to be.

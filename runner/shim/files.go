@@ -62,6 +62,22 @@ func plantOutside(all *os.Root) {
 	}
 }
 
+// plantLures puts a link that leads out into a directory, and a directory beside it whose name
+// begins with its own. What cannot be put there is not there.
+func plantLures(dir string) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return
+	}
+	if at, err := os.OpenRoot(dir); err == nil {
+		_ = at.Symlink(inputs.OutsideDir, inputs.LinkName) // as said
+		_ = at.Close()                                     // opened for its name only
+	}
+	sibling := inputs.Sibling(dir)
+	if os.Mkdir(sibling, 0o755) == nil {
+		plantBelow(sibling, inputs.OutsideFiles)
+	}
+}
+
 func plantFile(tmp *os.Root, f inputs.File) error {
 	if err := tmp.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
 		return err

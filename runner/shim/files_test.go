@@ -67,3 +67,23 @@ func TestPlantWithoutTmp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPlantLures: a directory gets a link that leads out, and a sibling; one that is not there
+// gets nothing.
+func TestPlantLures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "notes")
+	plantLures(dir)
+	if _, err := os.Stat(inputs.Sibling(dir)); err == nil {
+		t.Error("a sibling of what is not there")
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plantLures(dir)
+	if to, err := os.Readlink(filepath.Join(dir, inputs.LinkName)); err != nil || to != inputs.OutsideDir {
+		t.Errorf("the link leads to %q: %v", to, err)
+	}
+	if _, err := os.Stat(filepath.Join(inputs.Sibling(dir), "3", "note.md")); err != nil {
+		t.Error(err)
+	}
+}

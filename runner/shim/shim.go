@@ -85,6 +85,8 @@ type Setup struct {
 	// StandIns are programs that are to be there; nil for none.
 	StandIns *StandIns `json:"standIns,omitempty"`
 	Dirs     []string  `json:"dirs,omitempty"`
+	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling).
+	Lures []string `json:"lures,omitempty"`
 }
 
 // send writes m, with descriptors when there are any.

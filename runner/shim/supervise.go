@@ -152,6 +152,9 @@ func (s *supervisor) setup(o order) error {
 	for _, dir := range o.Setup.Dirs {
 		plantBelow(dir, o.Setup.Files)
 	}
+	for _, dir := range o.Setup.Lures {
+		plantLures(dir)
+	}
 	ready.Text = strings.Join(notes, "; ")
 	return send(s.conn, ready)
 }

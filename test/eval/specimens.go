@@ -55,6 +55,9 @@ var specimens = []specimen{
 	passes("python/workspace.py /tmp/mcpaudit-files contained"),
 	fails("python/workspace.py /tmp/mcpaudit-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
+	fails("python/workspace.py /tmp/mcpaudit-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	fails("python/workspace.py /tmp/mcpaudit-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+
 	// What their guards let through when they are tried.
 	passes("python/guards.py fixed"),
 	fails("python/guards.py", "MCPA-EXEC-002 Critical", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",

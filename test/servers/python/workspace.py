@@ -1,22 +1,35 @@
 """A server that keeps to a workspace, or says so: list_files, read_file and write_file over stdio.
 
-    python3 workspace.py DIR [contained]
+    python3 workspace.py DIR [contained|prefix|lexical]
 
 It joins what it is given with DIR and looks no further, so that ".." leads out of it. With "contained" it resolves
-the path first, as it should. It needs no package.
+the path first, as it should. With "prefix" it takes what begins like DIR for a part of it, with "lexical" it does not
+look where links lead. It needs no package.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
-ROOT, CONTAINED = Path(sys.argv[1]), sys.argv[2:] == ["contained"]
+ROOT, GUARD = Path(sys.argv[1]), (sys.argv[2:] or ["none"])[0]
+
+
+def inside(path: Path) -> bool:
+    match GUARD:
+        case "contained":
+            return path.resolve().is_relative_to(ROOT.resolve())
+        case "prefix":
+            return str(path.resolve()).startswith(str(ROOT.resolve()))
+        case "lexical":
+            return Path(os.path.normpath(path)).is_relative_to(ROOT)
+    return True
 
 
 def within(path: str) -> Path:
     joined = ROOT / path
-    if CONTAINED and not joined.resolve().is_relative_to(ROOT.resolve()):
+    if not inside(joined):
         raise ValueError("the path is not in the workspace")
     return joined
 
