@@ -116,6 +116,11 @@ reference-servers: ## Audit the reference servers of MCP, over every transport (
 eval: ## Measure the rules: what they miss, and what they find in honest servers (installs those); fails under a floor.
 	@mkdir -p "$(MCPAUDIT_CACHE)" && go run ./test/eval
 
+.PHONY: eval-cve
+eval-cve: ## Measure which published vulnerabilities are found, and that fixed versions are silent (CVES=DIR with checkouts, ONLY=PATTERN; installs the rest).
+	@mkdir -p "$(MCPAUDIT_CACHE)/real-servers" && go build -o "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" ./cmd/mcpaudit && \
+	go run ./test/eval/cves -mcpaudit "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" $(if $(CVES),-checkouts '$(CVES)') $(if $(ONLY),-only '$(ONLY)')
+
 .PHONY: test-envtest
 test-envtest: ## Run the controllers, and the policies made of audits, against a real API server.
 	@assets="$$(hack/cluster/build.sh)" && KUBEBUILDER_ASSETS="$$assets" go test -tags envtest -timeout 30m ./api/v1alpha1/... ./controllers/... ./cmd/mcpaudit/cluster ./test/scale ./test/gatebench ./test/least

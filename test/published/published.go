@@ -110,9 +110,12 @@ func installNPM(ctx context.Context, source, dir string) *exec.Cmd {
 	return exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", source)
 }
 
-// commandNPM reads the package's program off its package.json.
 func commandNPM(s Server, dir string) ([]string, error) {
-	dir = filepath.Join(dir, "node_modules", s.Name())
+	return s.programIn(filepath.Join(dir, "node_modules", s.Name()))
+}
+
+// programIn reads the package's program off its package.json.
+func (s Server) programIn(dir string) ([]string, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {
 		return nil, err

@@ -24,7 +24,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -160,20 +159,8 @@ func (o options) audit(ctx context.Context, t target, servers string) (audited, 
 	return a, os.WriteFile(kept, raw, 0o644)
 }
 
-// run audits a server and returns its report. The exit code says what the verdict
-// in it does.
+// run audits a server and returns its report.
 func (o options) run(ctx context.Context, t target, command, env []string) ([]byte, error) {
-	arguments := []string{"run", "--output", "json", "--timeout", o.timeout.String(), "--tracer", o.tracer,
-		"--transport", cmp.Or(t.transport, "stdio")}
-	for _, variable := range env {
-		arguments = append(arguments, "--env", variable)
-	}
-	var said strings.Builder
-	cmd := exec.CommandContext(ctx, o.mcpaudit, append(append(arguments, "--"), command...)...)
-	cmd.Stderr, cmd.Cancel = &said, func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	raw, err := cmd.Output()
-	if len(raw) == 0 {
-		return nil, fmt.Errorf("audit: %w: %s", err, strings.TrimSpace(said.String()))
-	}
-	return raw, nil
+	how := []string{"--timeout", o.timeout.String(), "--tracer", o.tracer, "--transport", cmp.Or(t.transport, "stdio")}
+	return published.Audit(ctx, o.mcpaudit, how, command, env)
 }

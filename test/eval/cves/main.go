@@ -1,0 +1,179 @@
+// Command cves measures what mcpaudit finds of the published vulnerabilities of MCP servers in
+// cves.yaml: each vulnerable version is to have a finding of the rule at the tool, and each
+// fixed one none of that rule.
+//
+//	go run ./test/eval/cves -mcpaudit PROGRAM [-checkouts DIR] [-only PATTERN] [-timeout DURATION]
+//
+// A server is taken from DIR/ID/vulnerable or DIR/ID/fixed where there is a checkout, built,
+// or else installed from its registry, which needs the network; no part of make test.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/published"
+)
+
+//go:embed cves.yaml
+var list []byte
+
+// vulnerability is one row of cves.yaml.
+type vulnerability struct {
+	ID string `json:"id"`
+	// Package is "npm:NAME" or "pypi:NAME", Vulnerable and Fixed are versions; empty for none.
+	Package    string   `json:"package"`
+	Vulnerable string   `json:"vulnerable"`
+	Fixed      string   `json:"fixed"`
+	Args       []string `json:"args"`
+	Env        []string `json:"env"`
+	// Tools have the fault, Rules find it.
+	Tools []string `json:"tools"`
+	Rules []string `json:"rules"`
+}
+
+// options are those of the command line.
+type options struct {
+	mcpaudit, checkouts string
+	only                *regexp.Regexp
+	timeout             time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cves:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	var o options
+	only := flag.String("only", "", "audit the rows whose id matches this regular expression")
+	flag.StringVar(&o.mcpaudit, "mcpaudit", "mcpaudit", "the program that audits")
+	flag.StringVar(&o.checkouts, "checkouts", "", "directory with ID/vulnerable and ID/fixed")
+	flag.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest duration of one audit")
+	flag.Parse()
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return fmt.Errorf("invalid -only: %w", err)
+	}
+	cache := os.Getenv("MCPAUDIT_CACHE")
+	if cache == "" {
+		return errors.New("MCPAUDIT_CACHE is not set: run make eval-cve")
+	}
+	var all []vulnerability
+	if err := yaml.UnmarshalStrict(list, &all); err != nil {
+		return fmt.Errorf("read cves.yaml: %w", err)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ID\tPACKAGE\tVULNERABLE\tFIXED")
+	counts := map[string]int{}
+	for _, v := range all {
+		if ctx.Err() != nil || !o.only.MatchString(v.ID) {
+			continue
+		}
+		found, silent := "none", "none"
+		if v.Vulnerable != "" {
+			found = v.found(o.audit(ctx, v, "vulnerable", v.Vulnerable, cache))
+		}
+		if v.Fixed != "" {
+			silent = v.silent(o.audit(ctx, v, "fixed", v.Fixed, cache))
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.ID, v.Package, found, silent)
+		counts[kind(found)]++
+		counts["fixed "+kind(silent)]++
+		fmt.Fprintln(os.Stderr, v.ID+":", found+"; fixed:", silent)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n%v\n", counts)
+	return errors.Join(err, ctx.Err())
+}
+
+// kind is what an outcome is counted as.
+func kind(outcome string) string {
+	word, _, _ := strings.Cut(outcome, ":")
+	return word
+}
+
+// audit returns the report of one version: of a checkout, or of the registry's.
+func (o options) audit(ctx context.Context, v vulnerability, side, version, cache string) (report.Report, error) {
+	var r report.Report
+	server := v.server(version)
+	command, err := server.Checkout(filepath.Join(o.checkouts, v.ID, side))
+	if o.checkouts == "" || err != nil {
+		command, _, err = server.Install(ctx, filepath.Join(cache, "servers"))
+	}
+	if err != nil {
+		return r, fmt.Errorf("not had: %w", err)
+	}
+	raw, err := published.Audit(ctx, o.mcpaudit, []string{"--timeout", o.timeout.String()}, command, v.Env)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(raw, &r)
+}
+
+func (v vulnerability) server(version string) published.Server {
+	if name, ofPython := strings.CutPrefix(v.Package, "pypi:"); ofPython {
+		return published.PyPI(name+"=="+version, v.Args...)
+	}
+	return published.NPM(strings.TrimPrefix(v.Package, "npm:")+"@"+version, v.Args...)
+}
+
+// found says what came of a vulnerable version.
+func (v vulnerability) found(r report.Report, err error) string {
+	switch at := v.at(r); {
+	case err != nil:
+		return err.Error()
+	case slices.ContainsFunc(at, func(tool string) bool { return slices.Contains(v.Tools, tool) }):
+		return "found"
+	case len(at) > 0:
+		return "found elsewhere: " + strings.Join(at, ", ")
+	}
+	return fmt.Sprintf("missed: %s, %s", r.Verdict, r.Message)
+}
+
+// silent says what came of a fixed version.
+func (v vulnerability) silent(r report.Report, err error) string {
+	switch at := v.at(r); {
+	case err != nil:
+		return err.Error()
+	case len(at) > 0:
+		return "finding: " + strings.Join(at, ", ")
+	case r.Verdict == report.VerdictInconclusive:
+		return "silent, but Inconclusive: " + string(r.Reason)
+	}
+	return "silent"
+}
+
+// at are the tools with a finding of the rules.
+func (v vulnerability) at(r report.Report) (tools []string) {
+	for _, f := range r.Findings {
+		if slices.Contains(v.Rules, f.Rule) && !slices.Contains(tools, f.Capability.Name) {
+			tools = append(tools, f.Capability.Name)
+		}
+	}
+	return tools
+}
