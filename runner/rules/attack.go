@@ -78,7 +78,9 @@ func (a Attack) ran() map[int]profile.Effect {
 var fewCommands = regexp.MustCompile(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
 	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
 	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported)\b` +
-	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b`)
+	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b` +
+	`|\bonly (?:(?:runs?|executes?|supports?|allows?) )?(?:the )?(?:commands? |programs? )?` +
+	`(?:ls|pwd|date|git|cat|echo|grep|find|head|tail|wc|whoami|uname|uptime|ping|npm|df|du|ps)(?:,| and\b| or\b)`)
 
 // hardened reports whether a tool says that it runs no more than some commands, and how.
 func (in Input) hardened(of report.Capability) (quote string, said bool) {

@@ -24,6 +24,8 @@ func TestAttackedCommands(t *testing.T) {
 		return attack.Attempt{Of: call.Capability, Family: attack.Command, Form: "behind a semicolon", Control: control, Field: field,
 			Value: "main;./x;", Call: number, Answered: true, Accepted: accepted}
 	}
+	texted := try(6, "command", true, true)
+	texted.Answer = "Error: the command is not allowed"
 	limited := server{name: "sh", tools: []string{"format_note: Runs a shell command. Only ls, pwd and date are allowed."}}
 	for name, tc := range map[string]struct {
 		server   server
@@ -37,6 +39,7 @@ func TestAttackedCommands(t *testing.T) {
 		"told to":                    {shelly, []attack.Attempt{try(6, "command", true, true), try(7, "command", false, true)}, []int{6, 7}, ""},
 		"typed into a terminal":      {shelly, []attack.Attempt{try(6, "text", true, true), try(7, "text", false, true)}, []int{7}, ""},
 		"past a refusal":             {shelly, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
+		"past a refusal in a text":   {shelly, []attack.Attempt{texted, try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
 		"past what it says":          {limited, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, `EXEC-002 Critical: Tool format_note ran a command`},
 		"although it says otherwise": {limited, []attack.Attempt{try(6, "command", true, true)}, []int{6}, "EXEC-002 Critical"},
 		"of another place":           {shelly, []attack.Attempt{try(6, "host", true, false), try(7, "command", false, true)}, []int{7}, ""},
@@ -62,6 +65,8 @@ func TestAttackedPaths(t *testing.T) {
 	says := server{name: "notes", tools: []string{"format_note: Reads a file of the notes directory; nothing outside of it."}}
 	late := hidden
 	late.Accepted, late.Answer = false, "access denied: outside of the directory"
+	texted := plain
+	texted.Accepted, texted.Answer = true, "Error: the path is not allowed"
 	linked := hidden
 	linked.Link = true
 	broken := hidden
@@ -75,6 +80,7 @@ func TestAttackedPaths(t *testing.T) {
 		"refused":                 {says, []attack.Attempt{plain, hidden}, nil, ""},
 		"wherever it is told":     {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
 		"past a refusal":          {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
+		"past a text":             {silent, []attack.Attempt{texted, hidden}, []profile.Effect{outside(2)}, "FILE-003 High"},
 		"past what it says":       {says, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true)}, []profile.Effect{outside(1)}, "FILE-003 High"},
 		"of no attempt":           {says, []attack.Attempt{hidden}, []profile.Effect{outside(3)}, ""},
 		"by a link":               {says, []attack.Attempt{linked}, []profile.Effect{read(call, "/srv/notes/mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
@@ -106,6 +112,9 @@ func TestFewCommands(t *testing.T) {
 		"Commands are restricted to a list.":                       true,
 		"Only the commands ls and pwd can be permitted.":           true,
 		"Runs a command from the allowlist.":                       true,
+		"Runs a command: only ls, pwd and date.":                   true,
+		"It only runs git and npm.":                                true,
+		"Only date ranges and names are taken.":                    false,
 		"Runs any command in a shell.":                             false,
 		"You are allowed to run any command.":                      false,
 		"Only use this tool when no other helps. Runs a command.":  false,

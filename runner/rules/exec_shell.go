@@ -58,6 +58,11 @@ func (in Input) injectedByAttack() (all []draft) {
 	return all
 }
 
+// refused reports whether an attempt was answered with a refusal: an error, or a text that says so.
+func refused(a attack.Attempt) bool {
+	return a.Answered && (!a.Accepted || denies.MatchString(a.Answer))
+}
+
 // commanded reports whether an attempt shows no more than that a tool runs what it is there
 // to run: a command that hides nothing was run, too, or was not even refused by a tool that
 // hands what it is given to a shell.
@@ -69,7 +74,7 @@ func (in Input) commanded(a attack.Attempt, ran map[int]profile.Effect) bool {
 		switch {
 		case open:
 			return told || in.runs(a.Of)
-		case told && (!control.Answered || control.Accepted):
+		case told && !refused(control):
 			return true
 		}
 	}

@@ -69,17 +69,17 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	if a.Link {
 		return "", "" // links lead where whoever made them wanted
 	}
-	refused, open, absolute := 0, false, false
+	refusals, open, absolute := 0, false, false
 	for _, control := range in.Attack.controls(a) {
 		_, led := left[place{control.Of, control.File}]
 		switch {
 		case led:
 			open, absolute = true, absolute || strings.HasPrefix(control.Value, "/")
-		case control.Answered && !control.Accepted:
-			refused++
+		case refused(control):
+			refusals++
 		}
 	}
-	if !open && refused > 0 && !a.Control {
+	if !open && refusals > 0 && !a.Control {
 		return report.SeverityHigh, "the same path was refused where it hid nothing"
 	}
 	dir := in.joinedTo(a)
