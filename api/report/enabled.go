@@ -9,17 +9,16 @@ import (
 // does what it did not, or whose argument decides more. It is nil unless both audits were made
 // by the same rules, saw everything, and exercised and attacked the server in the same way.
 //
-// Where no argument decides, only a kind that no capability had before counts: which one
-// opened a file of the server's own differs between two audits of the same.
+// Where no argument decides, it is the behaviour that has changed, and is compared as that.
 func Enabled(before, after Report) (all []string) {
 	if before.Exposure == nil || after.Exposure == nil || !alikeExposed(before, after) {
 		return nil
 	}
 	for _, item := range after.Exposure.Items {
 		was := before.Exposure.reach(func(i ExposureItem) bool {
-			return i.Kind == item.Kind && (i.Capability == item.Capability || item.Reach == ReachFixed)
+			return i.Kind == item.Kind && i.Capability == item.Capability
 		})
-		if item.Basis != BasisProven || decided(item.Reach) <= decided(was) || was == "" && before.Exposure.Dropped > 0 {
+		if item.Basis != BasisProven || item.Reach == ReachFixed || decided(item.Reach) <= decided(was) || was == "" && before.Exposure.Dropped > 0 {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s", Cut(item.Capability.String(), 256), Exposed{item.Kind, item.Reach})
