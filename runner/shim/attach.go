@@ -97,12 +97,12 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	tracer := trace.Choose(ctx, l.Tracer, how.Clock)
 	session, err := l.attach(ctx, tracer, run, how)
 	if err != nil {
-		run.Close()
-		return nil, errors.Join(err, l.Close())
+		l.link.abandon(run)
+		return nil, err
 	}
 	watch, err := l.Decoys.Watch("/")
 	if err != nil {
-		run.Close()
+		l.link.abandon(run)
 		session.Stop()
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		stops = ptrace.StopsFor(how.Clock)
 	}
 	if err := l.link.Go(ctx, stops); err != nil {
-		run.Close()
+		l.link.abandon(run)
 		session.Stop()
 		_ = watch.End()
 		return nil, err

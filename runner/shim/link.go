@@ -123,7 +123,7 @@ func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
 		}
 	}
 	if err != nil {
-		run.Close()
+		l.abandon(run)
 		return nil, err
 	}
 	return run, nil
@@ -155,13 +155,27 @@ func (l *Link) Go(ctx context.Context, stops ptrace.Stops) error {
 	return failure(m)
 }
 
-// Stop kills the server's whole tree and waits until it is gone.
+// Stop kills the server's whole tree and waits until it is gone. Answers that nobody has
+// waited long enough for are dropped: what they are about is gone, too.
 func (l *Link) Stop(ctx context.Context) error {
 	if err := send(l.conn, message{Kind: kindStop}); err != nil {
 		return err
 	}
-	_, err := l.answer(ctx, kindStopped)
-	return err
+	for {
+		m, err := l.answer(ctx, kindStopped, kindReady, kindStarted, kindFailed)
+		if err != nil || m.Kind == kindStopped {
+			return err
+		}
+	}
+}
+
+// abandon ends a run whose start came to nothing, so that another can follow. Where the shim
+// does not answer, nothing can, and that is said then.
+func (l *Link) abandon(run *Run) {
+	run.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*treeDeadline)
+	defer cancel()
+	_ = l.Stop(ctx)
 }
 
 // Close hangs up: the shim kills what is left and exits.

@@ -219,6 +219,26 @@ func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 	}
 }
 
+// TestAStartThatTookTooLong: another follows, and is not given the answer of the one before.
+func TestAStartThatTookTooLong(t *testing.T) {
+	c := start(t, "sh", "-c", "echo ready; sleep 1000")
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if in, err := c.Setup(over, shim.Setup{}); err == nil { // it was there at once
+		in.Close()
+		if err := c.Stop(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := c.run(t)
+	if line, err := bufio.NewReader(run.Stdout).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := c.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTheEndOfTheRunnerIsTheEndOfTheServer(t *testing.T) {
 	c := start(t, "sh", "-c", daemon+" & sleep 1000")
 	pid := readPID(t, c.run(t).Stdout)
