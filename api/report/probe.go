@@ -65,7 +65,7 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock, Week, StandIns, Refused or Attack.
+	// for is Exercise, Restart, Identity, Clock, Week, Disguise, StandIns, Refused or Attack.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
@@ -114,6 +114,8 @@ const (
 	LaunchExercise Moment = "Exercise"
 	// LaunchWeek: a week goes by in seconds.
 	LaunchWeek Moment = "Week"
+	// LaunchDisguise: the client, its environment, the language and the time zone are others.
+	LaunchDisguise Moment = "Disguise"
 	// LaunchStandIns: programs that were missing have a stand-in.
 	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.

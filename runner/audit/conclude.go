@@ -127,10 +127,10 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 }
 
 // repeatable are the runs that every audit makes of a server: there may be no time for those
-// in which connections are refused, a week goes by, or programs have stand-ins.
+// in which connections are refused, a week goes by, or the surroundings or programs are others.
 func repeatable(runs []observation) []observation {
 	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool {
-		return slices.Contains([]report.Moment{report.LaunchRefused, report.LaunchWeek, report.LaunchStandIns}, o.how.moment)
+		return slices.Contains([]report.Moment{report.LaunchRefused, report.LaunchWeek, report.LaunchDisguise, report.LaunchStandIns}, o.how.moment)
 	})
 }
 

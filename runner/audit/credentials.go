@@ -171,7 +171,8 @@ func (c *collection) credentials(runs []observation) {
 
 // environment is what is set of a launch's environment in place of what the server is
 // given besides.
-func (how launch) environment() (env []string) {
+func (how launch) environment(plan Plan) []string {
+	env := how.identity.unless(set(plan.Env))
 	for _, v := range how.asked {
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -57,7 +57,7 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	if got := strings.Join(namesOf(last.asked), " "); got != "ACME_TOKEN ACME_URL" || !strings.HasPrefix(last.asked[0].Value, "acme_") || last.asked[1].Value != "https://acme.example.com" {
 		t.Errorf("%+v", last.asked)
 	}
-	if env := last.environment(); len(env) != 2 || env[1] != "ACME_URL=https://acme.example.com" {
+	if env := last.environment(Plan{}); len(env) != 2 || env[1] != "ACME_URL=https://acme.example.com" {
 		t.Errorf("%v", env)
 	}
 	if g := gaps(runs, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingVariables" || g[0].Count != 2 || !strings.Contains(g[0].Detail, "ACME_TOKEN, ACME_URL") {

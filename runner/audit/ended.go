@@ -12,7 +12,7 @@ import (
 
 // identify makes the launch for a client of another name.
 func identify(_ Plan, how *launch, runs []observation) {
-	how.identity, how.listOnly, how.once = known, false, true
+	how.identity, how.listOnly, how.once = claudeDesktop, false, true
 	if how.skip = ending(runs); how.skip != nil {
 		how.calls = standInCalls
 	}

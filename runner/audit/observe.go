@@ -108,8 +108,8 @@ type launch struct {
 	listOnly bool
 	// once: everything is exercised with one call each.
 	once bool
-	// identity is the name that the client gives itself; "" is the usual one.
-	identity string
+	// identity is the client that it is started by, and what that sets.
+	identity persona
 	// calls is how often each tool is called at most where once is set; 0: once.
 	calls int
 	// skip are the tools that are not called.
@@ -134,7 +134,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -284,8 +284,8 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, asked func(report
 // options returns the options of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
-		Discover: how.discover, Identity: how.identity, ListOnly: how.listOnly, Attack: how.attack,
-		Version: Build(), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
+		Discover: how.discover, Identity: how.identity.name, ListOnly: how.listOnly, Attack: how.attack,
+		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
 		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}

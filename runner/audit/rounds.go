@@ -12,20 +12,18 @@ import (
 
 // After the run in which it is exercised, a server is started again, as the table
 // afterwards has it: to see whether it advertises the same then, as it is, with the
-// files that it has left (Restart), for a client of another name (Identity), and with its
-// clock set forward (Clock), and what it does when the programs that it misses are there
-// (StandIns), when nothing answers it (Refused), and what its guards let through (Attack). Where
-// Identity or Clock show something else, it is started once more as it is, for it may
-// be that the server advertises something else by then to everybody. Restart only
-// lists; the others also call everything, for a server may do something else then, too.
+// files that it has left (Restart), for a client of another name (Identity), with its
+// clock set forward (Clock), and as a week goes by (Week). What it does in other
+// surroundings (Disguise), when the programs that it misses are there (StandIns), when nothing
+// answers it (Refused), and what its guards let through (Attack) follows. Where a launch
+// shows another manifest, it is started once more as it is, for it may be that the
+// server advertises something else by then to everybody. Restart only lists; the
+// others also call everything, for a server may do something else then, too.
 //
 // The first two are part of every audit: one that has no time to list is
 // Inconclusive. One that could not be started at a later date is a gap.
 
 const (
-	// known is the client that the Identity launch says to be, by the name that it
-	// gives itself: the one that servers meet most.
-	known = "claude-ai"
 	// mostReserved bounds what of an audit's time is kept for the launches after the
 	// first at most; of a short one, a quarter is.
 	mostReserved = time.Minute
@@ -71,15 +69,16 @@ var afterwards = []extra{
 	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.clock = later
+			how.clock, how.identity = later, zed
 		}},
 	{moment: report.LaunchWeek, how: "with a week going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.wait, how.clock = week, aWeek
+			how.wait, how.clock, how.identity = week, aWeek, visualStudioCode
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
+	{moment: report.LaunchDisguise, how: "for a client in the editor of somebody abroad", most: mostOptional, change: disguise},
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},

@@ -29,7 +29,7 @@ var (
 // stand-in, and the variables that it has asked for a value.
 func standIn(plan Plan, how *launch, runs []observation) {
 	first := exercised(runs)
-	how.once, how.listOnly, how.calls = true, false, standInCalls
+	how.once, how.listOnly, how.calls, how.identity = true, false, standInCalls, windsurf
 	how.given, how.standIns, how.asked = first.result.Accepted, missing(runs), plan.asked(first)
 	if before, done := at(runs, report.LaunchStandIns); done {
 		how.standIns, how.asked = before.how.standIns, plan.asked(before)

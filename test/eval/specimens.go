@@ -47,6 +47,15 @@ var specimens = []specimen{
 	fails("go/rugpull identity", "MCPA-MANIFEST-004 High"),
 	fails("go/rugpull conduct", "MCPA-SECRET-001 High"),
 
+	// What they do only where they find a victim's surroundings.
+	passes("node/keyed.js honest"),
+	passes("python/keyed.py honest"),
+	fails("node/keyed.js editor", "MCPA-SECRET-001 High"),
+	fails("node/keyed.js abroad", "MCPA-SECRET-001 High"),
+	fails("node/keyed.js cursor", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py cluster", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py user", "MCPA-SECRET-001 High"),
+
 	// What they answer tells the model what to do.
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),

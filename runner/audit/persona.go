@@ -1,0 +1,59 @@
+package audit
+
+import "slices"
+
+// persona is the client that a launch says to be, with the environment that a server finds
+// there: a server that looks for its victims finds in one launch what it looks for, and
+// one that looks for an audit finds none. The zero value is our own client in a bare environment.
+//
+// Language and time zone differ only where no manifest is compared, for an honest server may
+// advertise itself in the user's language.
+type persona struct {
+	// name and version are those of the client (clientInfo).
+	name, version string
+	// env is what the client sets in the environment of its servers ("NAME=value").
+	env []string
+}
+
+// editor is what a terminal of Visual Studio Code sets, and the editors made of it.
+var editor = []string{
+	"TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1.106.2", "VSCODE_PID=4127", "VSCODE_CRASH_REPORTER_PROCESS_TYPE=extensionHost",
+	"VSCODE_L10N_BUNDLE_LOCATION=", "DISPLAY=:0", "XDG_SESSION_TYPE=x11", "XDG_CURRENT_DESKTOP=ubuntu:GNOME",
+	"DESKTOP_SESSION=ubuntu", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
+}
+
+// The personas, by client. Their names are those that the clients give themselves.
+var (
+	claudeDesktop = persona{"claude-ai", "0.1.0", slices.Concat(editor, []string{
+		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
+	})}
+	cursorEditor = persona{"cursor-vscode", "1.0.0", slices.Concat(editor, []string{
+		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
+		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
+		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx",
+	})}
+	visualStudioCode = persona{"Visual Studio Code", "1.106.2", slices.Concat(editor, []string{
+		"TZ=America/New_York", "USER=jordan", "LOGNAME=jordan",
+	})}
+	windsurf = persona{"windsurf-client", "1.0.0", []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	zed      = persona{"Zed", "0.213.3", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "TZ=UTC", "USER=runner", "LOGNAME=runner"}}
+)
+
+// unless is the environment without the variables that somebody has set.
+func (p persona) unless(taken map[string]string) []string {
+	return slices.DeleteFunc(slices.Clone(p.env), func(variable string) bool {
+		for name := range set([]string{variable}) {
+			if _, found := taken[name]; found {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// disguise makes the launch in which everything is called once by a client in an editor
+// of somebody abroad.
+func disguise(plan Plan, how *launch, runs []observation) {
+	callAgain(plan, how, runs)
+	how.identity = cursorEditor
+}

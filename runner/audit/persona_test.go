@@ -1,0 +1,37 @@
+package audit
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// TestPersonas: each client is met in one launch, none where manifests of one language are
+// compared, and what the operator sets stays.
+func TestPersonas(t *testing.T) {
+	met := map[string]bool{}
+	for _, row := range afterwards {
+		how := launch{}
+		if row.change != nil {
+			row.change(Plan{}, &how, []observation{watched()})
+		}
+		who := how.identity
+		if met[who.name] && who.name != "" && !row.again && row.moment != report.LaunchAttack {
+			t.Errorf("%s is met twice", who.name)
+		}
+		met[who.name] = true
+		compared := row.needed || row.moment == report.MomentClock || row.moment == report.LaunchWeek
+		if _, speaks := set(who.env)["LANG"]; speaks && compared {
+			t.Errorf("%s compares manifests, and has a language", row.moment)
+		}
+	}
+	if len(met) < 6 {
+		t.Errorf("met %v", met)
+	}
+	plan := Plan{Env: []string{"TZ=UTC"}}
+	env := launch{identity: cursorEditor}.environment(plan)
+	if slices.Contains(env, "TZ=Europe/Berlin") || !slices.Contains(env, "CURSOR_AGENT=1") {
+		t.Errorf("%v", env)
+	}
+}
