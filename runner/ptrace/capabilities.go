@@ -11,7 +11,7 @@ func (p *printer) capabilities(b []byte, k *task, i int) []byte {
 		size = 8
 	}
 	addr := k.arguments[i]
-	if peek(k.pid, addr, raw[:size]) < size {
+	if p.peek(k, addr, raw[:size]) < size {
 		return appendPointer(b, addr)
 	}
 	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(raw[4*i:])) }

@@ -49,6 +49,12 @@ func eventMessage(tid int) int {
 	return int(message) //nolint:gosec // a pid
 }
 
+// gone reports whether a task that was stopped has been killed since.
+func gone(tid int) bool {
+	var info callInfo
+	return info.read(tid) == unix.ESRCH
+}
+
 // pageSize is a divisor of every page size of Linux: a copy that does not cross
 // a multiple of it works or fails as a whole.
 const pageSize = 4096

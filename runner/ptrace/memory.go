@@ -12,6 +12,13 @@ import (
 // follows in an array is left out.
 const maxCall = 1 << 20
 
+// peek copies memory of a task, up to where it cannot be read, and notes that it cannot.
+func (p *printer) peek(k *task, addr uint64, into []byte) int {
+	n := peek(k.pid, addr, into)
+	p.unread = p.unread || n < len(into)
+	return n
+}
+
 // string reads a string that ends with 0. cut: there is more of it; ok is false
 // when it cannot be read. The string is good until the next one is read.
 func (p *printer) string(k *task, addr uint64) (text []byte, cut, ok bool) {
@@ -26,7 +33,7 @@ func (p *printer) string(k *task, addr uint64) (text []byte, cut, ok bool) {
 		// Up to the end of the page: what is behind it may not be there.
 		chunk := min(maxString+1-len(text), int(pageSize-(addr+uint64(len(text)))%pageSize)) //nolint:gosec // not negative
 		start := len(text)
-		n := peek(k.pid, addr+uint64(start), text[start:start+chunk])
+		n := p.peek(k, addr+uint64(start), text[start:start+chunk])
 		text = text[:start+n]
 		if end := bytes.IndexByte(text[start:], 0); end >= 0 {
 			p.at, p.text, p.cut = addr, text[:start+end], false
@@ -56,7 +63,7 @@ func (p *printer) buffer(b []byte, k *task, addr, size uint64) []byte {
 	}
 	n := int(min(size, maxString, uint64(p.payload))) //nolint:gosec // not negative
 	part := p.memory[:n]
-	if peek(k.pid, addr, part) < n {
+	if p.peek(k, addr, part) < n {
 		return appendPointer(b, addr)
 	}
 	p.payload -= n
@@ -69,13 +76,13 @@ func (p *printer) strings(b []byte, k *task, addr uint64) []byte {
 	if addr == 0 {
 		return append(b, "NULL"...)
 	}
-	if peek(k.pid, addr, raw[:]) < len(raw) {
+	if p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	b = append(b, '[')
 	start := len(b)
 	for i := uint64(0); ; i++ {
-		if peek(k.pid, addr+8*i, raw[:]) < len(raw) {
+		if p.peek(k, addr+8*i, raw[:]) < len(raw) {
 			b = append(b, "..."...)
 			break
 		}
@@ -102,7 +109,7 @@ func (p *printer) address(b []byte, k *task, addr, size uint64) []byte {
 	}
 	n := int(min(size&0xffffffff, sockaddrSize)) //nolint:gosec // not negative
 	raw := p.memory[:n]
-	if n < 2 || peek(k.pid, addr, raw) < n {
+	if n < 2 || p.peek(k, addr, raw) < n {
 		return appendPointer(b, addr)
 	}
 	return appendSockaddr(b, raw)
@@ -112,7 +119,7 @@ func (p *printer) address(b []byte, k *task, addr, size uint64) []byte {
 // what it points to were used; -1 for all.
 func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []byte {
 	var raw [16]byte
-	if count > 0 && peek(k.pid, addr, raw[:]) < len(raw) {
+	if count > 0 && p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	b = append(b, '[')
@@ -120,7 +127,7 @@ func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []b
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		if i >= maxElements && p.payload <= 0 || i == maxStrings || peek(k.pid, addr+16*i, raw[:]) < len(raw) {
+		if i >= maxElements && p.payload <= 0 || i == maxStrings || p.peek(k, addr+16*i, raw[:]) < len(raw) {
 			b = append(b, "..."...)
 			break
 		}
@@ -147,7 +154,7 @@ const (
 // header appends struct msghdr.
 func (p *printer) header(b []byte, k *task, addr uint64, limit int64) []byte {
 	var raw [headerSize]byte
-	if peek(k.pid, addr, raw[:]) < len(raw) {
+	if p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	word := func(i int) uint64 { return binary.NativeEndian.Uint64(raw[8*i:]) }
@@ -176,7 +183,7 @@ func (p *printer) headers(b []byte, k *task, addr, count uint64, received bool) 
 		}
 		at := addr + headersSize*i
 		var raw [4]byte
-		if i == maxElements || peek(k.pid, at+headerSize, raw[:]) < len(raw) {
+		if i == maxElements || p.peek(k, at+headerSize, raw[:]) < len(raw) {
 			b = append(b, "..."...)
 			break
 		}
@@ -210,7 +217,7 @@ func (p *printer) out(b []byte, k *task, i int, r returned) []byte {
 		return p.headers(b, k, addr, uint64(r.value), true) //nolint:gosec // not negative
 	case syscalls.SocketAddrOut:
 		var raw [4]byte
-		if peek(k.pid, k.arguments[i+1], raw[:]) < len(raw) {
+		if p.peek(k, k.arguments[i+1], raw[:]) < len(raw) {
 			return appendPointer(b, addr)
 		}
 		if size := binary.NativeEndian.Uint32(raw[:]); size > 0 {
@@ -225,7 +232,7 @@ func (p *printer) out(b []byte, k *task, i int, r returned) []byte {
 // pair appends the descriptors of a socketpair.
 func (p *printer) pair(b []byte, k *task, addr uint64) []byte {
 	var raw [8]byte
-	if peek(k.pid, addr, raw[:]) < len(raw) {
+	if p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	b = p.names.append(append(b, '['), k, int(int32(binary.NativeEndian.Uint32(raw[:]))))                      //nolint:gosec // an int of the kernel's

@@ -23,7 +23,9 @@ type printer struct {
 	cut  bool
 	// payload is how many bytes of the call may still be printed.
 	payload int
-	errnos  map[syscall.Errno]string
+	// unread: not all of the memory that the arguments point to could be read.
+	unread bool
+	errnos map[syscall.Errno]string
 }
 
 func newPrinter(tasks map[int]*task) *printer {
@@ -50,7 +52,7 @@ func enters(args syscalls.Args) int {
 // arguments appends those up to the given number that are not printed yet, and
 // tells how many are.
 func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, int) {
-	p.at, p.payload = 0, maxPayload
+	p.at, p.payload, p.unread = 0, maxPayload, false
 	all := k.call.Args
 	i := k.printed
 	for ; i < upTo; i++ {
@@ -271,7 +273,7 @@ func appendClone(b []byte, flags, stack uint64) []byte {
 // how appends struct open_how of openat2(2).
 func (p *printer) how(b []byte, k *task, addr uint64) []byte {
 	var raw [24]byte
-	if peek(k.pid, addr, raw[:]) < len(raw) {
+	if p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	b = appendOpen(append(b, "{flags="...), binary.NativeEndian.Uint64(raw[:]))
@@ -283,7 +285,7 @@ func (p *printer) how(b []byte, k *task, addr uint64) []byte {
 // clone3 appends struct clone_args of clone(2).
 func (p *printer) clone3(b []byte, k *task, addr uint64) []byte {
 	var raw [64]byte
-	if peek(k.pid, addr, raw[:]) < len(raw) {
+	if p.peek(k, addr, raw[:]) < len(raw) {
 		return appendPointer(b, addr)
 	}
 	word := func(i int) uint64 { return binary.NativeEndian.Uint64(raw[8*i:]) }

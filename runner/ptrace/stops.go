@@ -199,6 +199,7 @@ func (t *tracer) finish(k *task, r returned) {
 	now := time.Now().UnixNano()
 	c := k.call
 	t.interrupt(k)
+	begin := len(t.out)
 	if k.shown {
 		t.prefix(k.pid, now)
 		t.out = append(append(append(t.out, "<... "...), c.Name...), " resumed>"...)
@@ -207,6 +208,12 @@ func (t *tracer) finish(k *task, r returned) {
 		t.out = append(t.out, k.head...)
 	}
 	t.out, _ = t.printer.arguments(t.out, k, len(c.Args), r)
+	if t.printer.unread && gone(k.pid) {
+		// Killed since it stopped: its memory went with it, and the call returned to nobody.
+		t.out = t.out[:begin]
+		t.abandon(k)
+		return
+	}
 	t.out = t.printer.result(append(t.out, ") = "...), k, r)
 	t.out = append(appendSeconds(append(t.out, " <"...), now-k.entered), '>')
 	if c.Op == syscalls.Connect {
