@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -58,6 +59,22 @@ func decided(r Reach) int {
 		return 2
 	}
 	return 3
+}
+
+// GapUntriedGuards is Gap.What for guards that were not tried.
+const GapUntriedGuards = "UntriedGuards"
+
+// UntriedGuards says why the guards of the server were not tried, or not all of them; "" if
+// they were.
+func (r Report) UntriedGuards() string {
+	if i := slices.IndexFunc(r.Unobserved, func(g Gap) bool { return g.What == GapUntriedGuards }); i >= 0 {
+		return cmp.Or(r.Unobserved[i].Detail, GapUntriedGuards)
+	}
+	i := slices.IndexFunc(r.Probe.Runs, func(l Launch) bool { return l.For == LaunchAttack })
+	if i < 0 {
+		return "the server was not started for that"
+	}
+	return r.Probe.Runs[i].Skipped
 }
 
 // attacked reports whether the guards of the server were tried.

@@ -90,3 +90,21 @@ func TestReachAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// TestUntriedGuards: an exposure says whether guards were tried at all, and all of them.
+func TestUntriedGuards(t *testing.T) {
+	tried := Launch{For: LaunchAttack, Seconds: 3}
+	for name, tc := range map[string]struct {
+		report Report
+		want   string
+	}{
+		"tried":        {Report{Probe: ProbeRun{Runs: []Launch{{For: LaunchExercise}, tried}}}, ""},
+		"switched off": {Report{Probe: ProbeRun{Runs: []Launch{{For: LaunchAttack, Skipped: "probe.attack is Off"}}}}, "probe.attack is Off"},
+		"never begun":  {Report{Probe: ProbeRun{Runs: []Launch{{For: LaunchExercise}}}}, "the server was not started for that"},
+		"cut short":    {Report{Probe: ProbeRun{Runs: []Launch{tried}}, Unobserved: []Gap{{What: GapUntriedGuards, Detail: "too slow (1)"}}}, "too slow (1)"},
+	} {
+		if got := tc.report.UntriedGuards(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

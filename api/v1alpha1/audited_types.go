@@ -96,6 +96,9 @@ type AuditedExercise struct {
 	// skippedTools is how many tools were not to be called.
 	// +optional
 	SkippedTools int32 `json:"skippedTools,omitempty"`
+	// attack is Off where the server's guards were not to be tried.
+	// +optional
+	Attack ProbeAttack `json:"attack,omitempty"`
 }
 
 // Pin returns the audited image as a workload names what the verdict is about, such as

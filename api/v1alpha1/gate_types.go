@@ -334,7 +334,7 @@ const (
 	GateLittleExercised GateReason = "LittleExercised"
 	// GateWeaklyExercised: the verdict rests on less than the policy's minAssurance.
 	GateWeaklyExercised GateReason = "WeaklyExercised"
-	// GateExposureUnknown: the verdict records no exposure, and the policy bounds it.
+	// GateExposureUnknown: the verdict records no exposure, or one of less than the default exercise, and the policy bounds it.
 	GateExposureUnknown GateReason = "ExposureUnknown"
 	// GateNotAudited: no audit that counts has a verdict.
 	GateNotAudited GateReason = "NotAudited"

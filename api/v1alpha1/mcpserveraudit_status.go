@@ -169,6 +169,11 @@ type ExposureSummary struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2
 	Combinations []report.CombinationName `json:"combinations,omitempty"`
+	// untriedGuards is why the server's guards were not tried, or not all of them: arguments
+	// may decide more then than is known. Absent if they were.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	UntriedGuards string `json:"untriedGuards,omitempty"`
 }
 
 // Phase is the state in one word.

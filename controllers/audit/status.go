@@ -31,6 +31,7 @@ const (
 	maxImage          = 512
 	maxAmbiguity      = 512
 	maxBecause        = 200
+	maxUntried        = 120
 	maxLevel          = 16
 	maxShare          = 32
 	maxKind           = 24
@@ -67,7 +68,7 @@ func (s *session) record(rulesetDigest string) {
 	}
 	if s.report != nil {
 		status.Findings = counts(report.Count(s.report.Findings))
-		status.Exposure = exposure(s.report.Exposure)
+		status.Exposure = exposure(s.report)
 		status.TopFindings = topFindings(s.report.Findings)
 		status.Tools = tools(s.report.Manifest.Tools)
 		status.BehaviorDigest = v1alpha1.Digest(s.report.Behavior.Digest)
@@ -105,11 +106,14 @@ func assurance(of report.Assurance) *report.Assurance {
 }
 
 // exposure is nil for a report of an earlier version.
-func exposure(of *report.Exposure) *v1alpha1.ExposureSummary {
+func exposure(r *report.Report) *v1alpha1.ExposureSummary {
+	of := r.Exposure
 	if of == nil {
 		return nil
 	}
-	cut := v1alpha1.ExposureSummary{Score: int32(of.Score), Level: report.RiskLevel(excerpt.Line(string(of.Level), maxLevel))}
+	cut := v1alpha1.ExposureSummary{
+		Score: int32(of.Score), Level: report.RiskLevel(excerpt.Line(string(of.Level), maxLevel)), UntriedGuards: excerpt.Line(r.UntriedGuards(), maxUntried),
+	}
 	kinds := of.Kinds()
 	for _, k := range kinds[:min(len(kinds), v1alpha1.MaxExposed)] {
 		cut.Kinds = append(cut.Kinds, report.Exposed{

@@ -34,6 +34,7 @@ func full(text string) *session {
 		r.Exposure.Items = append(r.Exposure.Items, report.ExposureItem{Kind: report.ExposureKind(fmt.Sprint(i) + text), Reach: report.Reach(text)})
 		r.Exposure.Combinations = append(r.Exposure.Combinations, report.ExposureCombination{Name: report.CombinationName(text)})
 	}
+	r.Unobserved = []report.Gap{{What: report.GapUntriedGuards, Detail: text}}
 	before := report.Manifest{Digest: "sha256:" + strings.Repeat("e", 64)}
 	for i := range 600 {
 		capability := report.Capability{Kind: report.CapabilityResourceTemplate, Name: text}

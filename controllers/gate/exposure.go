@@ -10,16 +10,30 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
+// unexposed says why the exposure of a verdict bounds nothing; "" if it does. What the audit
+// was told to leave out, and guards that were not tried, could have shown more.
+func unexposed(v *Verdict) string {
+	switch {
+	case v.Exposure == nil:
+		return "it records none"
+	case littleExercised(v.Exercise) != "":
+		return littleExercised(v.Exercise)
+	case v.Exposure.UntriedGuards != "":
+		return "guards were not tried: " + v.Exposure.UntriedGuards
+	}
+	return ""
+}
+
 // exposed is the standing of a verdict by what its server enables. More than the policy admits
 // is an observation against it.
 func (p *Policy) exposed(v *Verdict) standing {
 	switch {
 	case p.Exposure == nil:
 		return standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
-	case v.Exposure == nil:
-		return standing{v1alpha1.GateExposureUnknown, v1alpha1.ActionDeny}
-	case p.beyond(v.Exposure) != "":
+	case v.Exposure != nil && p.beyond(v.Exposure) != "":
 		return standing{v1alpha1.GateExposed, v1alpha1.ActionDeny}
+	case unexposed(v) != "":
+		return standing{v1alpha1.GateExposureUnknown, v1alpha1.ActionDeny}
 	}
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
 }

@@ -13,9 +13,10 @@ func limited(limit v1alpha1.ExposureLimit) func(*v1alpha1.MCPAuditPolicySpec) {
 	return func(s *v1alpha1.MCPAuditPolicySpec) { s.Exposure = &limit }
 }
 
-// enables gives a verdict an exposure.
+// enables gives a verdict an exposure, by the default exercise.
 func enables(score int, kinds ...report.Exposed) func(*gate.Verdict) {
 	return func(v *gate.Verdict) {
+		traced(v)
 		v.Exposure = &v1alpha1.ExposureSummary{Score: int32(score), Level: report.RiskLevelOf(score), Kinds: kinds}
 	}
 }
@@ -73,5 +74,37 @@ func TestExposure(t *testing.T) {
 	excepted.Exceptions = []*gate.Exception{exception}
 	if got := gate.Decide(containers(runs(pinned)), excepted); !got.Allowed || got.Opinions[0].Reason != v1alpha1.GateExcepted {
 		t.Errorf("an exception does not admit it: %+v", got)
+	}
+}
+
+// TestR15ExposureOfLess: what an audit saw bounds a server only if it was exercised by default, and its
+// guards were tried. Whoever writes the audit decides that.
+func TestR15ExposureOfLess(t *testing.T) {
+	program := report.Exposed{Kind: "CommandExecution", Reach: "Partial"}
+	noShell := policyOf(limited(v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{{Kind: "CommandExecution", Reach: "Arbitrary"}}}))
+	noProgram := policyOf(limited(v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{{Kind: "CommandExecution"}}}))
+	whole := verdictOf("whole", enables(30, program))
+	for name, less := range map[string]func(*gate.Verdict){
+		"no attack":           func(v *gate.Verdict) { v.Exercise.Attack = v1alpha1.ProbeAttackOff },
+		"no time for it":      func(v *gate.Verdict) { v.Exposure.UntriedGuards = "context deadline exceeded" },
+		"a tool left out":     func(v *gate.Verdict) { v.Exercise.SkippedTools = 1 },
+		"an earlier operator": func(v *gate.Verdict) { v.Exercise = nil },
+	} {
+		little := verdictOf("little", enables(30, program), less)
+		for _, c := range []struct {
+			policy   *gate.Policy
+			verdicts []*gate.Verdict
+			want     v1alpha1.GateReason
+		}{
+			{noShell, []*gate.Verdict{little}, v1alpha1.GateExposureUnknown},
+			{noShell, []*gate.Verdict{little, whole}, v1alpha1.GatePassed},
+			{noProgram, []*gate.Verdict{little}, v1alpha1.GateExposed},
+			{policyOf(), []*gate.Verdict{little}, v1alpha1.GatePassed},
+		} {
+			got := gate.Decide(containers(runs(pinned)), factsOf(c.policy, c.verdicts...))
+			if o := got.Opinions[0]; o.Reason != c.want || got.Allowed != (c.want == v1alpha1.GatePassed) {
+				t.Errorf("%s: %s of %d verdicts, want %s: %s", name, o.Reason, len(c.verdicts), c.want, got.Message)
+			}
+		}
 	}
 }

@@ -66,7 +66,9 @@ func short(o Opinion) string {
 	switch {
 	case o.Reason == v1alpha1.GateExposed:
 		return show(o.Verdict) + ", which says which of its tools do, and run a server that enables less"
-	case o.Reason == v1alpha1.GateExposureUnknown, o.Verdict.Assurance.Level == "":
+	case o.Reason == v1alpha1.GateExposureUnknown:
+		return "have it audited again, with the defaults of spec.probe and time for all of it"
+	case o.Verdict.Assurance.Level == "":
 		return "have it audited again"
 	}
 	return show(o.Verdict) + ", which says what more of it has to be exercised"

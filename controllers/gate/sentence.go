@@ -150,7 +150,7 @@ func (o Opinion) short(audit string, cut int) string {
 	case o.Reason == v1alpha1.GateExposed:
 		return fmt.Sprintf("which enables more than the policy admits, by the audit %s: %s", audit, excerpt.Line(o.Policy.beyond(o.Verdict.Exposure), cut))
 	case o.Reason == v1alpha1.GateExposureUnknown:
-		return fmt.Sprintf("whose audit %s does not record its exposure, which the policy bounds", audit)
+		return fmt.Sprintf("whose exposure, which the policy bounds, is not known by the audit %s: %s", audit, excerpt.Line(unexposed(o.Verdict), cut))
 	case rests.Level == "":
 		return fmt.Sprintf("whose audit %s does not record its assurance, and the policy asks for %s", audit, o.Policy.Gate.MinAssurance)
 	}

@@ -47,7 +47,7 @@ func TestSentences(t *testing.T) {
 				`, which enables more than the policy admits, by the audit team/notes: its exposure is 75 Critical, and High is admitted; CommandExecution (Arbitrary) is denied: ` +
 				`see "kubectl mcpaudit show notes -n team", which says which of its tools do, and run a server that enables less (policy default).`},
 		{policyOf(limited(v1alpha1.ExposureLimit{MaxLevel: "High"})), runs(pinned), verdictOf("notes"),
-			`Deployment notes: container server runs ` + pinned + `, whose audit team/notes does not record its exposure, which the policy bounds: have it audited again (policy default).`},
+			`Deployment notes: container server runs ` + pinned + `, whose exposure, which the policy bounds, is not known by the audit team/notes: it records none: have it audited again, with the defaults of spec.probe and time for all of it (policy default).`},
 		{policyOf(), runs(tag), verdictOf("leaky", failed), `Deployment notes: container server runs registry.example/notes:1, which failed its audit team/leaky (2 High findings): ` +
 			`see "kubectl mcpaudit show leaky -n team", and run an image that passes (policy default).`},
 		{policyOf(), runs(tag), verdictOf("notes", func(v *gate.Verdict) { v.Findings.Critical, v.Findings.High = 1, 1 }), `Deployment notes: container server runs registry.example/notes:1, ` +

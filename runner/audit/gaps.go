@@ -63,11 +63,11 @@ func (c *collection) gaps() []report.Gap {
 // untried are the capabilities whose guards were not tried.
 func (c *collection) untried(o observation) {
 	if o.how.attack != nil && o.how.impossible == nil && o.unwatched().Reason != "" {
-		c.add("UntriedGuards", 1, "the launch in which guards were to be tried: "+o.unwatched().Message)
+		c.add(report.GapUntriedGuards, 1, "the launch in which guards were to be tried: "+o.unwatched().Message)
 		return
 	}
 	for _, of := range o.result.Attacks.Untried {
-		c.add("UntriedGuards", 1, "what ended or was too slow before its guards were tried, such as the "+of.String())
+		c.add(report.GapUntriedGuards, 1, "what ended or was too slow before its guards were tried, such as the "+of.String())
 	}
 }
 
