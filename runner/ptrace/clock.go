@@ -25,10 +25,14 @@ type clock struct {
 // own is the file of this program.
 const own = "/proc/self/exe"
 
-// begin starts the clock when a task executes the first program that is not ours.
-func (c *clock) begin(tid int) {
-	if c.begun || sameFile("/proc/"+strconv.Itoa(tid)+"/exe", own) {
-		return
+// begin starts the clock when a task executes the first program that is not ours. It
+// reports whether the program is not.
+func (c *clock) begin(tid int) bool {
+	if sameFile("/proc/"+strconv.Itoa(tid)+"/exe", own) {
+		return false
+	}
+	if c.begun {
+		return true
 	}
 	for id := range c.start {
 		var now unix.Timespec
@@ -37,6 +41,7 @@ func (c *clock) begin(tid int) {
 		}
 	}
 	c.begun = true
+	return true
 }
 
 // sameFile reports whether two paths lead to one file.

@@ -3,8 +3,11 @@ package ptrace_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,4 +80,26 @@ func TestLaterDate(t *testing.T) {
 			t.Errorf("%s: %s, want %d", name, out, want)
 		}
 	}
+}
+
+// TestTrueTime: what starts the server sees the true time, also when the server has begun.
+func TestTrueTime(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := output(t, trace.Clock{Forward: 45 * 24 * time.Hour}, self, roleArg, "true time", t.TempDir()); out != "45\n" {
+		t.Errorf("the server is %q days ahead of what started it, want 45", out)
+	}
+}
+
+// aheadOf prints how many days ahead of us a program is that we start.
+func aheadOf(string) error {
+	out, err := exec.Command("date", "+%s").Output()
+	if err != nil {
+		return err
+	}
+	server, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	fmt.Println(math.Round(time.Until(time.Unix(server, 0)).Hours() / 24))
+	return err
 }

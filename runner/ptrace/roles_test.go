@@ -22,7 +22,7 @@ import (
 var roles = map[string]func(dir string) error{
 	"files": files, "names": names, "tcp": tcp, "datagrams": datagrams, "unix": unixSockets, "threads": threads,
 	"exec": run, "exec of a thread": execThread, "stopped": stopped, "killed": killed, "interrupted": interrupted,
-	"refused": refused, "large": large, "end of the leader": endOfLeader,
+	"true time": aheadOf, "refused": refused, "large": large, "end of the leader": endOfLeader,
 }
 
 func files(dir string) error {

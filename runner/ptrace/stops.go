@@ -31,14 +31,17 @@ func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 	case status.StopSignal() == syscallStop:
 		t.exit(k)
 	case event == unix.PTRACE_EVENT_CLONE, event == unix.PTRACE_EVENT_FORK, event == unix.PTRACE_EVENT_VFORK:
-		k.child = eventMessage(pid)
+		if k.child = eventMessage(pid); k.child != 0 {
+			t.task(k.child).timed = k.timed
+		}
 		t.resume(k, 0)
 	case event == unix.PTRACE_EVENT_EXEC:
+		k = t.replaced(k, eventMessage(pid))
 		if !t.clock.True() {
-			t.clock.begin(pid)
+			k.timed = k.timed || t.clock.begin(pid)
 			hideTime(pid)
 		}
-		t.resume(t.replaced(k, eventMessage(pid)), 0)
+		t.resume(k, 0)
 	case event == groupStop:
 		t.stopped(k, status.StopSignal())
 	default:
@@ -122,7 +125,7 @@ func (t *tracer) enter(k *task) {
 	}
 	c := t.calls[t.info.words[0]]
 	copy(k.arguments[:], t.info.words[1:7])
-	if of := t.timed[t.info.words[0]]; of != nil && t.clock.begun {
+	if of := t.timed[t.info.words[0]]; of != nil && k.timed {
 		t.retime(k, of)
 	}
 	if c == nil || t.uninteresting(k, c) {

@@ -7,6 +7,9 @@ type task struct {
 	pid int
 	// process is that of the thread; 0 while nobody has asked.
 	process int
+	// timed: it runs a program of the server, which sees another time; what started the
+	// server sees the true one.
+	timed bool
 	// call is the one that the task is in, with the arguments that it was
 	// entered with; nil outside of the traced calls.
 	call      *syscalls.Call

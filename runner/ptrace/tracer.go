@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -193,10 +194,22 @@ func (t *tracer) resume(k *task, signal int) {
 	_ = request(how, k.pid, 0, uintptr(signal)) // a task that is gone tells by its end
 }
 
+// timedKin reports whether the process of a new thread, or else that which started it, is
+// timed: it can be heard of before the clone that made it.
+func (t *tracer) timedKin(pid int) bool {
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // of a task that is gone nothing follows
+	for _, name := range []string{"\nTgid:", "\nPPid:"} {
+		if kin := t.tasks[statusField(status, name)]; kin != nil {
+			return kin.timed
+		}
+	}
+	return false
+}
+
 func (t *tracer) task(pid int) *task {
 	k := t.tasks[pid]
 	if k == nil {
-		k = &task{pid: pid}
+		k = &task{pid: pid, timed: t.clock.begun && t.timedKin(pid)}
 		t.tasks[pid] = k
 	}
 	return k

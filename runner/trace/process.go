@@ -12,6 +12,9 @@ type process struct {
 	// number is its pid in its own namespace, which the names in /proc that it
 	// opens have; 0 where that is the tracer's too, or not known.
 	number int
+	// nested: it has a PID namespace of its own, and the tracer translates what its
+	// clones return.
+	nested bool
 	// parent is the process that started it; nil when that has gone, or was
 	// never seen.
 	parent *process

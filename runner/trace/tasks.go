@@ -28,8 +28,7 @@ type tasks struct {
 	cloning map[int]*task
 	// ended maps pids to the line at which they went.
 	ended recent[int, uint64]
-	// nested: the server has a PID namespace of its own, and the tracer
-	// translates what clone returns.
+	// nested: some process has a PID namespace of its own.
 	nested bool
 	// root is the process in which the server began; 0 before.
 	root int
@@ -84,18 +83,18 @@ func (ts *tasks) end(pid int, line uint64) {
 	ts.ended.put(pid, line)
 }
 
-// nameless reports whether a clone's result is a number of the server's own
+// nameless reports whether a clone's result is a number of the caller's own
 // namespace: the child was gone before the tracer could ask for its number there.
-func (ts *tasks) nameless(r returned) bool {
+func (ts *tasks) nameless(p *process, r returned) bool {
 	translated := int64(r.pid) != r.value
-	ts.nested = ts.nested || translated
-	return ts.nested && !translated
+	p.nested, ts.nested = p.nested || translated, ts.nested || translated
+	return p.nested && !translated
 }
 
 // cloned records the child of a clone, fork or vfork.
 func (d *decoder) cloned(c *call) {
 	pid := c.result.pid
-	if c.failed() || pid <= 0 || d.tasks.nameless(c.result) {
+	if c.failed() || pid <= 0 || d.tasks.nameless(c.task.process, c.result) {
 		return
 	}
 	t := d.tasks.known[pid]
@@ -136,6 +135,7 @@ func (d *decoder) forked(t *task, c *call) {
 	if t.process.pid != t.pid { // taken for a thread
 		t.process = &process{pid: t.pid}
 	}
+	t.process.nested = t.process.nested || c.task.process.nested
 	if d.tasks.nested {
 		t.process.number = int(c.result.value)
 	}

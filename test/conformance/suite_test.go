@@ -86,6 +86,9 @@ func TestConformance(t *testing.T) {
 					}
 					t.Logf("events %q", o.Events)
 					t.Logf("%s (%s): %s; findings %v", o.Report.Verdict, o.Report.Reason, o.Report.Message, o.findings())
+					for _, f := range o.Report.Findings {
+						t.Logf("%s: %s; evidence %+v", f.Rule, f.Message, f.Evidence)
+					}
 				})
 			}
 		})
