@@ -149,6 +149,12 @@ var replaced = class("replaced")
 // governing are the verbs that can be an order at all.
 var governing = union(callVerbs, alterations, participles, assignments, reads, moves, passes, ignores, hide)
 
+// equals and values are how a text holds a field against a value: "when done is true".
+var (
+	equals = class("equals")
+	values = class("values")
+)
+
 // noNames are words that are no tool's name where the word "tool" stands beside them.
 var noNames = union(noTool, tools, modals, occasions, demands, adverbs, callVerbs, negations)
 

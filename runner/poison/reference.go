@@ -73,6 +73,8 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
+	case compound(ref.name) && s.compares(ref.at):
+		return false // "when is_truncated is true"
 	case compound(ref.name):
 		return t.Kind == words.Quoted || called || strings.Contains(ref.name, "_")
 	case t.Kind != words.Quoted:
@@ -81,6 +83,12 @@ func (r *reader) names(s *sentence, ref reference) bool {
 		return false
 	}
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
+}
+
+// compares reports whether the token at i is a field that is held against a value: no tool
+// is true.
+func (s *sentence) compares(i int) bool {
+	return equals[s.text(i+1)] && values[s.text(i+2)]
 }
 
 func (r *reader) isOwn(name string) bool { return r.own != "" && plain(name) == r.own }
