@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -28,6 +29,8 @@ type caught struct {
 	// metadata has the metadata services that were asked something, by name or address:
 	// true where that was no more than which machine this is.
 	metadata map[string]bool
+	// unasked are those that were connected to, and asked nothing on some connection.
+	unasked map[string]bool
 
 	questions, others int
 	// last is where the last capture of a flow is, while it may go on.
@@ -59,6 +62,12 @@ func (all *caught) add(c sinkhole.Capture) {
 		}
 		before, known := all.metadata[service]
 		all.metadata[service] = identity && (before || !known)
+	}
+	if to := c.Destination.Addr().Unmap().String(); c.Size == 0 && slices.Contains(sinkhole.MetadataHosts, to) {
+		if all.unasked == nil {
+			all.unasked = map[string]bool{}
+		}
+		all.unasked[to] = true
 	}
 	if i, ok := all.last[c.Flow]; ok && c.Continues {
 		all.captures[i].Size = c.Size // there is no more of it to show

@@ -59,7 +59,11 @@ func TestIdentity(t *testing.T) {
 	asked := func(requests ...string) observation {
 		var all []sinkhole.Capture
 		for i, request := range requests {
-			all = append(all, sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("169.254.169.254:80"), Protocol: "http", Request: request, Size: 1})
+			c := sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("169.254.169.254:80"), Protocol: "http", Request: request, Size: 1}
+			if request == "" {
+				c.Destination, c.Protocol, c.Size = netip.MustParseAddrPort("100.100.100.200:80"), "tcp", 0
+			}
+			all = append(all, c)
 		}
 		return observation{caught: catch(sent(all...), func(sinkhole.Capture) {})}
 	}
@@ -72,6 +76,10 @@ func TestIdentity(t *testing.T) {
 		{[]observation{asked(document, credentials, document)}, map[string]bool{"169.254.169.254": false}},
 		{[]observation{asked(document), asked(credentials), asked(document)}, map[string]bool{"169.254.169.254": false}},
 		{[]observation{asked()}, map[string]bool{}},
+		// One that was connected to and asked nothing is like those that were asked.
+		{[]observation{asked(document, "")}, map[string]bool{"169.254.169.254": true, "100.100.100.200": true}},
+		{[]observation{asked(credentials, "")}, map[string]bool{"169.254.169.254": false}},
+		{[]observation{asked("")}, map[string]bool{}},
 	} {
 		if diff := cmp.Diff(tc.want, identity(tc.runs)); diff != "" {
 			t.Error(diff)

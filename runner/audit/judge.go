@@ -34,12 +34,27 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 }
 
 // identity has the metadata services that no run asked for more than which machine this is.
+// Whoever tries the services of all clouds to learn that gives up on some before it has said
+// anything: one that was connected to and never asked is taken like those that were.
 func identity(runs []observation) map[string]bool {
 	only := map[string]bool{}
 	for _, o := range runs {
 		for service, is := range o.caught.metadata {
 			before, known := only[service]
 			only[service] = is && (before || !known)
+		}
+	}
+	for _, is := range only {
+		if !is {
+			return only
+		}
+	}
+	if len(only) == 0 {
+		return only
+	}
+	for _, o := range runs {
+		for service := range o.caught.unasked {
+			only[service] = true
 		}
 	}
 	return only

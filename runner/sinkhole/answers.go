@@ -77,6 +77,8 @@ type answers struct {
 type shape struct {
 	form, turns int
 	fields      []field
+	// xml: the caller has tried to read XML.
+	xml bool
 	// reads are those that the server's code reads, for the forms that are made of them.
 	reads sources.Fields
 }
@@ -100,7 +102,7 @@ func (a *answers) shape(kind, request uint64) shape {
 		s = &shape{}
 		a.kinds[kind] = s
 	}
-	now := shape{form: s.form, fields: slices.Clone(s.fields), reads: a.reads}
+	now := shape{form: s.form, xml: s.xml, fields: slices.Clone(s.fields), reads: a.reads}
 	if !a.calling {
 		if len(a.fixed) < maxFixed {
 			a.fixed[request] = now
@@ -119,7 +121,11 @@ func (a *answers) call(c Call) {
 	if a.reads == nil {
 		a.reads = c.Reads
 	}
-	if c.Refusal != "" && a.calling {
+	switch {
+	case c.Refusal == "" || !a.calling:
+	case noXML.MatchString(c.Refusal[:min(len(c.Refusal), MaxRefusal)]) && len(a.recent) > 0:
+		a.recent[len(a.recent)-1].xml = true
+	default:
 		a.learn(missing)
 	}
 	a.calling, a.recent, a.given = !c.Ended, nil, map[string]bool{}
@@ -190,8 +196,23 @@ var (
 	argument = regexp.MustCompile(`[a-z][a-z_-]{1,20}`)
 )
 
-// json returns the answer to a request whose body was sent.
-func (t *conversation) json(r *http.Request, sent []byte) string {
+// noXML finds the errors of parsers of XML (expat, libxml2, sax, encoding/xml) that were
+// given something else.
+var noXML = regexp.MustCompile(`(?i)not well-formed \(invalid token\)|no element found: line|syntax error: line \d+, column 0|start tag expected, '<' not found|` +
+	`non-whitespace before first tag|document is empty, line|XML syntax error on line|invalid XML\b|(?:parse|parsing|read) (?:the )?XML\b|expected XML\b`)
+
+// learned returns the answer to a request whose body was sent, in the form that its caller
+// was seen to read.
+func (t *conversation) learned(r *http.Request, sent []byte) content {
+	text, xml := t.json(r, sent)
+	if xml {
+		return asFeed
+	}
+	return content{asJSON.kind, text}
+}
+
+// json returns the answer in JSON, and whether the caller reads XML in its place.
+func (t *conversation) json(r *http.Request, sent []byte) (answer string, xml bool) {
 	kind := append([]string{r.Method, r.Host}, t.server.answers.kind(r.URL.Path)...)
 	url := "https://" + r.Host + r.URL.Path
 	a := asked{url: url[:min(len(url), maxString)], sent: sent}
@@ -205,9 +226,9 @@ func (t *conversation) json(r *http.Request, sent []byte) string {
 	a.reads = s.reads
 	text, err := json.Marshal(a.reply(s.form, s.fields))
 	if err != nil {
-		return bodyJSON // no value of reply does that
+		return bodyJSON, s.xml // no value of reply does that
 	}
-	return string(text) + "\n"
+	return string(text) + "\n", s.xml
 }
 
 func hash(parts ...string) uint64 {

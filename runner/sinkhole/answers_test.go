@@ -17,7 +17,7 @@ type asker struct{ *conversation }
 func newAsker() asker { return asker{&conversation{server: &Server{answers: newAnswers()}}} }
 
 func (a asker) ask(path, body string) string {
-	return a.json(&http.Request{Method: http.MethodPost, Host: "api.example", URL: &url.URL{Path: path}}, []byte(body))
+	return a.learned(&http.Request{Method: http.MethodPost, Host: "api.example", URL: &url.URL{Path: path}}, []byte(body)).body
 }
 
 // during asks in a call that is refused with a text, or accepted.
@@ -32,6 +32,28 @@ func TestAnswerEchoes(t *testing.T) {
 	answer := newAsker().ask("/v1/notes", `{"name":"milk","password":"hidden","total":7}`)
 	if !strings.Contains(answer, `"name":"milk"`) || strings.Contains(answer, "hidden") || !strings.Contains(answer, `"total":0`) {
 		t.Errorf("what was created is %s", answer)
+	}
+}
+
+// Who fails to read JSON as XML gets XML, and only for what it asked for then.
+func TestAnswersXML(t *testing.T) {
+	for _, refusal := range []string{
+		"Error: not well-formed (invalid token): line 1, column 0", "XML syntax error on line 1: unexpected EOF",
+		"Error: Non-whitespace before first tag. Line: 0", "Start tag expected, '<' not found, line 1, column 1 (<string>, line 1)",
+	} {
+		a := newAsker()
+		a.during("/api/query", refusal)
+		if answer := a.during("/api/query", ""); answer != bodyFeed {
+			t.Errorf("after %q the answer is %s", refusal, answer)
+		}
+		if answer := a.during("/api/other", ""); answer == bodyFeed {
+			t.Errorf("after %q another answer is XML", refusal)
+		}
+	}
+	a := newAsker()
+	a.during("/api/query", "No notes found in the XML document")
+	if answer := a.during("/api/query", ""); answer == bodyFeed {
+		t.Error("XML for a refusal that is no parser's")
 	}
 }
 

@@ -138,12 +138,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	case r.Header.Get("Content-Type") == dnsMessage && r.ProtoMajor > 0:
 		http.Error(w, "No such resolver.", http.StatusNotFound)
 	default:
-		c := contentFor(r.Header.Get("Accept"), r.URL.Path)
-		if xml := amazon(r, sent); xml != "" {
-			c = content{asXML.kind, xml}
-		} else if c == asJSON {
-			c.body = t.json(r, sent)
-		}
+		c := t.content(r, sent)
 		if elastic(r) {
 			w.Header().Set("X-Elastic-Product", "Elasticsearch") // their clients refuse to talk to another
 		}
@@ -152,6 +147,21 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.WriteString(w, c.body) // the client may be gone
 	}
+}
+
+// content is what a request is answered with.
+func (t *conversation) content(r *http.Request, sent []byte) content {
+	if xml := amazon(r, sent); xml != "" {
+		return content{asXML.kind, xml}
+	}
+	if rows, is := clickHouseRows(r, sent); is {
+		return rows
+	}
+	c := contentFor(r.Header.Get("Accept"), r.URL.Path)
+	if c != asJSON {
+		return c
+	}
+	return t.learned(r, sent)
 }
 
 // dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall
@@ -164,6 +174,10 @@ const (
 	bodyHTML = "<!DOCTYPE html>\n<html><head><title>OK</title></head><body><p>" + pageText + "</p></body></html>\n"
 	bodyXML  = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>ok</status></response>\n"
 	bodyText = "OK\n"
+	// bodyFeed is for who reads XML where JSON is nobody's surprise (RFC 4287, 1.1).
+	bodyFeed = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><id>urn:note</id><title>note</title><updated>" + moment + "</updated>" +
+		"<entry><id>urn:note:1</id><title>note</title><summary>" + pageText + "</summary><published>" + moment + "</published><updated>" + moment + "</updated>" +
+		"<author><name>note</name></author><link href=\"https://example.com/1\"/></entry></feed>\n"
 )
 
 // pageText is what a page says: a sentence that servers do not say by themselves.
@@ -183,6 +197,7 @@ var (
 	asHTML = content{"text/html; charset=utf-8", bodyHTML}
 	asXML  = content{"application/xml; charset=utf-8", bodyXML}
 	asText = content{"text/plain; charset=utf-8", bodyText}
+	asFeed = content{"application/atom+xml; charset=utf-8", bodyFeed}
 )
 
 // endings of paths that say what is there.

@@ -85,15 +85,6 @@ func elasticsearch(r *http.Request, _ []byte) any {
 	}
 }
 
-// clickHouse has tables without rows, in its format JSON.
-func clickHouse(r *http.Request, sent []byte) any {
-	asked := r.Header.Get("X-Clickhouse-User") != "" || strings.HasSuffix(r.Host, ":8123")
-	if !asked || !bytes.Contains(sent, []byte("FORMAT JSON")) && !strings.Contains(r.URL.RawQuery, "JSON") {
-		return nil
-	}
-	return map[string]any{"meta": []any{}, "data": []any{}, "rows": 0, "statistics": map[string]any{"elapsed": 0, "rows_read": 0, "bytes_read": 0}}
-}
-
 // dockerPaths are those of the Docker Engine's API whose answers are lists, or say what
 // it is.
 var dockerPaths = regexp.MustCompile(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)

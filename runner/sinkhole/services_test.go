@@ -40,7 +40,7 @@ func TestServices(t *testing.T) {
 	} {
 		r := httptest.NewRequest(tc.method, tc.url, nil)
 		r.Header.Set(tc.header[0], tc.header[1])
-		answer := newAsker().json(r, []byte(tc.body))
+		answer, _ := newAsker().json(r, []byte(tc.body))
 		rest := answer
 		for _, want := range tc.want {
 			_, after, found := strings.Cut(rest, want)
@@ -80,4 +80,24 @@ func FuzzGraphQL(f *testing.F) {
 			t.Errorf("%d bytes, %v", len(answer), err)
 		}
 	})
+}
+
+func TestClickHouse(t *testing.T) {
+	for _, tc := range []struct{ url, agent, body, want string }{
+		{"https://db.example:8443/?query_id=1", "", "SELECT version(), timezone()", "24.8.4.13\tUTC\n"},
+		{"https://db.example/", "clickhouse-connect/1.0", "SELECT 1", "1\n"},
+		{"http://db.example:8123/?query=SELECT+name+FROM+system.tables", "", "", ""},
+		{"http://db.example:8123/", "", "SELECT name FROM system.settings\n FORMAT Native", ""},
+	} {
+		r := httptest.NewRequest(http.MethodPost, tc.url, nil)
+		r.Header.Set("User-Agent", tc.agent)
+		if got := newAsker().content(r, []byte(tc.body)); got.body != tc.want || !strings.HasPrefix(got.kind, "text/tab-separated-values") {
+			t.Errorf("%s: %+v", tc.body, got)
+		}
+	}
+	for _, url := range []string{"https://console.example:8443/api", "https://db.example/"} {
+		if got := newAsker().content(httptest.NewRequest(http.MethodPost, url, nil), []byte(`{"select":1}`)); got.kind != asJSON.kind {
+			t.Errorf("%s is taken for ClickHouse: %+v", url, got)
+		}
+	}
 }
