@@ -60,8 +60,11 @@ func TestIdentity(t *testing.T) {
 		var all []sinkhole.Capture
 		for i, request := range requests {
 			c := sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("169.254.169.254:80"), Protocol: "http", Request: request, Size: 1}
+			if request == "" || request == "again" {
+				c.Protocol, c.Size = "tcp", 0
+			}
 			if request == "" {
-				c.Destination, c.Protocol, c.Size = netip.MustParseAddrPort("100.100.100.200:80"), "tcp", 0
+				c.Destination = netip.MustParseAddrPort("100.100.100.200:80")
 			}
 			all = append(all, c)
 		}
@@ -80,6 +83,7 @@ func TestIdentity(t *testing.T) {
 		{[]observation{asked(document, "")}, map[string]bool{"169.254.169.254": true, "100.100.100.200": true}},
 		{[]observation{asked(credentials, "")}, map[string]bool{"169.254.169.254": false}},
 		{[]observation{asked("")}, map[string]bool{}},
+		{[]observation{asked("", "again")}, map[string]bool{"169.254.169.254": true, "100.100.100.200": true}},
 	} {
 		if diff := cmp.Diff(tc.want, identity(tc.runs)); diff != "" {
 			t.Error(diff)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,8 +38,9 @@ func (p Plan) registered() (given []decoy.Var) {
 	return given
 }
 
-// asked are the variables that a run was given, and those besides that it has asked for.
-// A run that asks for nothing new has the same.
+// asked are the variables that a run was given, and those besides that it has asked for:
+// by name, or where it names none that is new, those of its code. A run that asks for
+// nothing new has the same.
 func (p Plan) asked(o observation) []decoy.Var {
 	given := slices.Clone(o.how.asked)
 	for _, text := range o.refusals() {
@@ -47,19 +49,60 @@ func (p Plan) asked(o observation) []decoy.Var {
 			continue
 		}
 		for _, name := range names {
-			prefix := prefixOf(name, text)
-			i := slices.IndexFunc(given, func(v decoy.Var) bool { return v.Name == name })
-			switch {
-			case i >= 0 && (prefix == "" || strings.HasPrefix(given[i].Value, prefix)):
-			case i >= 0:
-				given[i] = decoy.Asked(name, prefix)
-			case len(given) < maxAsked && p.settable(name):
-				given = append(given, decoy.Asked(name, prefix))
+			given = p.give(given, name, prefixOf(name, text))
+		}
+	}
+	if !reflect.DeepEqual(given, o.how.asked) {
+		return given
+	}
+	// First what holds a secret, and if that is not enough, where the service is.
+	for _, wanted := range []func(string) bool{decoy.Secret, func(name string) bool { return decoy.Configures(name) && !operational.MatchString(name) }} {
+		for _, name := range o.variables {
+			if wanted(name) {
+				given = p.give(given, name, "")
 			}
+		}
+		if len(given) > len(o.how.asked) {
+			break
 		}
 	}
 	return given
 }
+
+// operational are variables by which a server is told to listen, or how to run.
+var operational = regexp.MustCompile(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
+
+// give adds a variable to those that a server is given, or one that begins as it has to.
+func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
+	i := slices.IndexFunc(given, func(v decoy.Var) bool { return v.Name == name })
+	switch {
+	case i >= 0 && (prefix == "" || strings.HasPrefix(given[i].Value, prefix)):
+	case i >= 0:
+		given[i] = decoy.Asked(name, prefix)
+	case len(given) < maxAsked && p.settable(name):
+		given = append(given, decoy.Asked(name, prefix))
+	}
+	return given
+}
+
+// lacksCredential reports whether a run ended before it had listed anything, or was refused
+// for want of a credential.
+func (o observation) lacksCredential() bool {
+	if !o.result.Listed {
+		return o.exited
+	}
+	return slices.ContainsFunc(o.refusals(), func(text string) bool {
+		text = text[:min(len(text), maxRefusal)]
+		return strange.MatchString(text) || credential.MatchString(text) && lacks.MatchString(text)
+	})
+}
+
+var (
+	// credential is what a refusal speaks of that may be about the lack of one.
+	credential = regexp.MustCompile(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
+	// strange is how a refusal says that nobody is known to ask.
+	strange = regexp.MustCompile(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
+)
 
 // settable reports whether a variable is one that the audit may set: neither the operator
 // nor the sandbox has, and it is neither the machine's nor one that has other code run.

@@ -98,6 +98,39 @@ func TestRefusingToolsGetVariables(t *testing.T) {
 	}
 }
 
+// TestServerIsGivenWhatItsCodeReads: where it ends, or refuses, for want of a key and names
+// none; first secrets, then where the service is, and nothing by which it would listen.
+func TestServerIsGivenWhatItsCodeReads(t *testing.T) {
+	reads := []string{"ACME_URL", "ACME_API_KEY", "NODE_OPTIONS", "MCP_PORT", "ACME_PORT", "HOME", "ACME_DEBUG"}
+	var runs []observation
+	for _, want := range []string{"", "ACME_API_KEY", "ACME_API_KEY ACME_URL"} {
+		how, ok := (Plan{}).next(runs)
+		if got := strings.Join(namesOf(how.asked), " "); !ok || got != want {
+			t.Fatalf("launch %d: %q, want %q", len(runs), got, want)
+		}
+		died := dies(how, "usage: acme")
+		died.variables = reads
+		runs = append(runs, died)
+	}
+	if how, more := (Plan{}).next(runs); more {
+		t.Errorf("once more, with %v", namesOf(how.asked))
+	}
+	for text, want := range map[string]string{
+		"Error: No API key provided": "ACME_API_KEY", "Error: not authenticated, please log in": "ACME_API_KEY", "Error: no such note": "",
+		"Error: the argument token is required": "",
+	} {
+		o := watched(func(o *observation) {
+			o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: text}}
+		})
+		if o.lacksCredential() {
+			o.variables = reads
+		}
+		if got := strings.Join(namesOf((Plan{}).asked(o)), " "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestRegisteredVariables(t *testing.T) {
 	plan := Plan{ServerJSON: json.RawMessage(`{"name":"io.github.acme/acme","description":"d","packages":[{"environmentVariables":[
 		{"name":"ACME_KEY","isRequired":true,"isSecret":true},{"name":"ACME_MODE","isRequired":true,"choices":["fast","slow"]},

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -35,28 +37,21 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 
 // identity has the metadata services that no run asked for more than which machine this is.
 // Whoever tries the services of all clouds to learn that gives up on some before it has said
-// anything: one that was connected to and never asked is taken like those that were.
+// anything: those that were connected to and never asked are taken like those that were. A
+// single one that was not asked is not known to be one of several.
 func identity(runs []observation) map[string]bool {
-	only := map[string]bool{}
+	only, unasked := map[string]bool{}, map[string]bool{}
 	for _, o := range runs {
 		for service, is := range o.caught.metadata {
 			before, known := only[service]
 			only[service] = is && (before || !known)
 		}
+		maps.Copy(unasked, o.caught.unasked)
 	}
-	for _, is := range only {
-		if !is {
-			return only
-		}
-	}
-	if len(only) == 0 {
+	if len(only)+len(unasked) < 2 || slices.Contains(slices.Collect(maps.Values(only)), false) {
 		return only
 	}
-	for _, o := range runs {
-		for service := range o.caught.unasked {
-			only[service] = true
-		}
-	}
+	maps.Copy(only, unasked)
 	return only
 }
 

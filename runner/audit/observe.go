@@ -81,7 +81,9 @@ type observation struct {
 	status   syscall.WaitStatus
 	stderr   string
 	notes    []string
-	caught   caught
+	// variables are those that the server's code reads, where it lacks a credential.
+	variables []string
+	caught    caught
 	// shown has what was caught, for the report.
 	shown []report.Capture
 	// sent has what was caught during calls.
@@ -209,6 +211,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
+	if o.lacksCredential() {
+		o.variables = reads.variables(launcher)
+	}
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {
 		o.starved = limited.OutOfMemory()
 	}

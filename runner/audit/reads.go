@@ -2,6 +2,7 @@ package audit
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,30 +18,39 @@ const (
 	maxSourcesSize = 6 << 20
 )
 
-// reading collects which files of JavaScript a server has loaded, to read in them what
-// it expects of services. It is safe for concurrent use.
+// reading collects which files of JavaScript and Python a server has loaded, to read in
+// them what it expects of services and of its environment. It is safe for concurrent use.
 type reading struct {
 	mu    sync.Mutex
 	known map[string]bool
-	files []string
-	done  bool
+	// files are of JavaScript, modules of Python.
+	files, modules []string
+	done           bool
 }
 
 // event takes in one event of the trace.
 func (r *reading) event(e trace.Event) {
-	if e.Op != trace.OpRead || e.Errno != "" || !slices.Contains([]string{".js", ".mjs", ".cjs"}, path.Ext(e.Path)) {
+	if e.Op != trace.OpRead || e.Errno != "" {
+		return
+	}
+	name := sourceOf(e.Path)
+	if name == "" {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known[e.Path] || len(r.known) >= 8*maxSources {
+	if r.known[name] || len(r.known) >= 8*maxSources {
 		return
 	}
 	if r.known == nil {
 		r.known = map[string]bool{}
 	}
-	r.known[e.Path] = true
-	r.files = append(r.files, e.Path)
+	r.known[name] = true
+	if path.Ext(name) == ".py" {
+		r.modules = append(r.modules, name)
+	} else {
+		r.files = append(r.files, name)
+	}
 }
 
 // fields are those that the code of the server's own package reads; nil where there is none
@@ -54,13 +64,91 @@ func (r *reading) fields(launcher Launcher) sources.Fields {
 	}
 	r.done = true
 	var reader sources.Reader
+	eachText(files, own(r.files), reader.Add)
+	return reader.Fields()
+}
+
+// variables are those that the server's own package reads of its environment, those first
+// that the examples in its documentation set; nil where nothing can be opened.
+func (r *reading) variables(launcher Launcher) (names []string) {
+	files, ok := launcher.(Files)
+	if !ok {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	mine := own(r.files)
+	if len(mine) == 0 {
+		mine = ownModules(r.modules)
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	add := func(found []string) {
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if top := packageOf(mine[0]); top != "" {
+		eachText(files, []string{top + "/README.md", top + "/smithery.yaml"}, func(text string) { add(sources.Configured(text)) })
+	}
+	eachText(files, mine, func(text string) { add(sources.Variables(text)) })
+	return names
+}
+
+// eachText shows the texts of files to read, within the bounds.
+func eachText(files Files, names []string, read func(text string)) {
 	left := maxSourcesSize
-	for _, name := range own(r.files) {
+	for _, name := range names {
 		text := head(files, name, min(left, maxSourceSize))
-		reader.Add(text)
+		read(text)
 		left -= len(text)
 	}
-	return reader.Fields()
+}
+
+// cached is a compiled module of Python (PEP 3147).
+var cached = regexp.MustCompile(`^(.*/)__pycache__/([^/]+)\.cpython-\d+(?:\.opt-\d)?\.pyc$`)
+
+// sourceOf is the file of a program's text that a read tells of; "" if it is none.
+func sourceOf(name string) string {
+	if match := cached.FindStringSubmatch(name); match != nil {
+		name = match[1] + match[2] + ".py"
+	}
+	if slices.Contains([]string{".js", ".mjs", ".cjs", ".py"}, path.Ext(name)) {
+		return name
+	}
+	return ""
+}
+
+// A module of Python that was installed, and one of the standard library.
+var (
+	installed = regexp.MustCompile(`^(.*/(?:site|dist)-packages/)([^/]+)`)
+	standard  = regexp.MustCompile(`/(?:lib|lib64|Lib)/python3[^/]*/`)
+)
+
+// ownModules are those of the package that was loaded first, or of the program itself where
+// that is in none.
+func ownModules(modules []string) (found []string) {
+	top := ""
+	for _, name := range modules {
+		of := ""
+		if match := installed.FindStringSubmatch(name); match != nil {
+			if of = match[0]; strings.HasPrefix(match[2], "_") {
+				continue // hooks of installers
+			}
+		} else if standard.MatchString(name) {
+			continue
+		}
+		if found == nil {
+			top = of
+		}
+		if of == top && len(found) < maxSources {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // own are the files of the package that was loaded first, package managers left out: the

@@ -21,3 +21,24 @@ func TestOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnModules: of Python, that is the first package that was installed.
+func TestOwnModules(t *testing.T) {
+	const lib = "/s/venv/lib/python3.11/site-packages/"
+	for _, tc := range []struct{ opened, want []string }{
+		{[]string{"/usr/lib/python3.11/__pycache__/os.cpython-311.pyc", lib + "_hook/__init__.py", lib + "acme/__pycache__/__init__.cpython-311.pyc", lib + "mcp/__init__.py", lib + "acme/server.py"},
+			[]string{lib + "acme/__init__.py", lib + "acme/server.py"}},
+		{[]string{"/app/server.py", lib + "mcp/__init__.py", "/app/api.py", "/etc/passwd"}, []string{"/app/server.py", "/app/api.py"}},
+		{nil, nil},
+	} {
+		var names []string
+		for _, name := range tc.opened {
+			if name = sourceOf(name); name != "" {
+				names = append(names, name)
+			}
+		}
+		if diff := cmp.Diff(tc.want, ownModules(names)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

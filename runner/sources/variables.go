@@ -1,0 +1,60 @@
+package sources
+
+import (
+	"regexp"
+	"slices"
+)
+
+// maxVariables bounds the variables that are kept, by number.
+const maxVariables = 128
+
+const variable = `([A-Z][A-Z0-9_]{2,63})`
+
+// The patterns of how a program reads a variable of its environment, and of how the
+// configuration of a client sets one.
+var (
+	// "process.env.ACME_KEY", "process.env['ACME_KEY']", "Bun.env.X", "import.meta.env.X".
+	member = regexp.MustCompile(`\benv(?:\??\.|(?:\?\.)?\[\s*["'\x60])` + variable + `\b`)
+	// "os.getenv('ACME_KEY')", "os.environ['ACME_KEY']", "Deno.env.get('ACME_KEY')", "envvar='ACME_KEY'".
+	named = regexp.MustCompile(`\b(?:getenv\(|environ(?:\.get\(|\.pop\(|\.setdefault\(|\[)|env\.get\(|[Gg]et_?[Ee]nv\w*\(|envvar=|validation_alias=|alias=)\s*[rbu]?["'\x60]` + variable + `["'\x60]`)
+	// "const { ACME_KEY, ACME_URL = x } = process.env".
+	taken = regexp.MustCompile(`\{([^{}]{1,1000})\}\s*=\s*(?:process|Bun|import\.meta)\.env\b`)
+	// "env": {"ACME_KEY": "..."}, of a client's configuration, and of smithery.yaml.
+	configured = regexp.MustCompile(`\benv["']?\s*:\s*\{([^{}]{1,1000})\}`)
+	key        = regexp.MustCompile(`(?:^|[\s,{"'\x60])` + variable + `\b`)
+	setting    = regexp.MustCompile(`(?:^|[\s,{"'])` + variable + `["']?\s*:`)
+)
+
+// Variables returns the names of the variables of its environment that the text of a
+// program reads: the first of them, in the order of the text, each once.
+func Variables(text string) (names []string) {
+	for _, pattern := range []*regexp.Regexp{member, named} {
+		for _, match := range pattern.FindAllStringSubmatch(text, 8*maxVariables) {
+			names = appendNew(names, match[1])
+		}
+	}
+	for _, match := range taken.FindAllStringSubmatch(text, maxVariables) {
+		for _, each := range key.FindAllStringSubmatch(match[1], maxVariables) {
+			names = appendNew(names, each[1])
+		}
+	}
+	return names
+}
+
+// Configured returns the names of the variables that the configuration of a client sets in
+// a text, such as an example in a README.
+func Configured(text string) (names []string) {
+	for _, match := range configured.FindAllStringSubmatch(text, maxVariables) {
+		for _, each := range setting.FindAllStringSubmatch(match[1], maxVariables) {
+			names = appendNew(names, each[1])
+		}
+	}
+	return names
+}
+
+func appendNew(names []string, name string) []string {
+	if len(names) >= maxVariables || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
