@@ -316,7 +316,7 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 	switch {
 	case n.extra == nil && !open:
 		return
-	case depth > maxDepth || !d.hasEntry(n, len(out)):
+	case depth > maxDepth || !d.hasEntry(n, len(out)) && (operator(n) == "" || d.aim >= 0 && d.aim == n.empty):
 		d.taken.add(n.empty)
 		return
 	}
@@ -326,9 +326,12 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 	if pattern, ok := names["pattern"].(string); ok {
 		key = fitPattern(key, pattern)
 	}
-	if n.extra == nil {
+	switch name := operator(n); {
+	case name != "":
+		out[name] = operand(name, d.mark)
+	case n.extra == nil:
 		out[key] = d.mark.Text()
-	} else {
+	default:
 		out[key] = d.value(n.extra, depth+1)
 	}
 }

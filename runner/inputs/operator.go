@@ -1,0 +1,46 @@
+package inputs
+
+import "regexp"
+
+// Objects that say what to do have operators for their keys, as the documents that update
+// others, and the stages of pipelines, of MongoDB have ("Update Operators", "Aggregation
+// Stages", MongoDB Manual).
+
+var (
+	operators = regexp.MustCompile(`\$[a-z][A-Za-z]{1,30}\b`)
+	operating = regexp.MustCompile(`(?i)\b(?:update|atomic|modification) (?:operators?|operations?|expressions?)\b|\boperator expressions?\b`)
+)
+
+// operator is the key of an object that is free to have any: the first operator that its
+// description names, or the usual one of its kind; "" where it takes none.
+func operator(n *node) string {
+	if len(n.fields) > 0 {
+		return ""
+	}
+	if n.extra != nil && len(n.extra.s) > 0 {
+		return "" // its values are of one type
+	}
+	said, _ := n.s["description"].(string)
+	said = head(said, maxText)
+	name := operators.FindString(said)
+	switch words := split(n.name); {
+	case has(words, []string{"pipeline", "stages"}) && name == "":
+		return "$match"
+	case has(words, []string{"pipeline", "stages"}):
+		return name
+	case !has(words, []string{"update", "updates", "modification", "modifications"}):
+		return ""
+	case name == "" && operating.MatchString(said):
+		return "$set"
+	}
+	return name
+}
+
+// operand is what an operator is given.
+func operand(name string, mark Mark) any {
+	switch name {
+	case "$set", "$unset", "$setOnInsert", "$push", "$addToSet":
+		return map[string]any{"note": mark.Text()}
+	}
+	return map[string]any{}
+}
