@@ -59,7 +59,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
 	ref := reference{name: name, own: r.isOwn(name), known: r.of.Tools.Has(name), at: i}
-	if !r.names(s, ref) {
+	if !r.names(s, ref) || !ref.own && !ref.known && s.compares(i) {
 		return reference{}
 	}
 	return ref
@@ -73,8 +73,6 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
-	case compound(ref.name) && s.compares(ref.at):
-		return false // "when is_truncated is true"
 	case compound(ref.name):
 		return t.Kind == words.Quoted || called || strings.Contains(ref.name, "_")
 	case t.Kind != words.Quoted:
@@ -85,8 +83,8 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
 }
 
-// compares reports whether the token at i is a field that is held against a value: no tool
-// is true.
+// compares reports whether the token at i is a field that is held against a value, as in
+// "when is_truncated is true": no tool is true.
 func (s *sentence) compares(i int) bool {
 	return equals[s.text(i+1)] && values[s.text(i+2)]
 }
