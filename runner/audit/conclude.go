@@ -34,6 +34,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	declared := readScope(plan, first)
 	covered, exercise := coverage(runs)
 	in := seenBy(plan, runs, declared, seen, leaks, now)
+	in.Carried = carried(plan, runs, in)
 	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts}
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
@@ -99,6 +100,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}
+	withoutCarried(&r, in)
 	suppress(&r, plan.Suppressions, now)
 	r.Risk = score.Of(r.Findings)
 	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, demand, unseen, r.Assurance)

@@ -29,6 +29,8 @@ type Input struct {
 	Decoys []Decoy
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
+	// Carried are credentials in answers that the server has brought along.
+	Carried []Carried
 	// Drifts are how the manifest differed within the audit.
 	Drifts    []Drift
 	Pollution Pollution

@@ -75,6 +75,10 @@ var specimens = []specimen{
 	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-FILE-003 High"),
 
+	// What credentials they bring along, and give away.
+	passes("python/orders.py fixed"),
+	fails("python/orders.py", "MCPA-SECRET-005 High", "MCPA-SECRET-005 Medium"),
+
 	// What their hints say.
 	passes("go/hints keep"),
 	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),

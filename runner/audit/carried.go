@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/credential"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// carried are the credentials in what the server answered that it has brought along: not
+// those that the audit, its user or a file on the machine gave it, nor any that it drew
+// anew. What was drawn comes once; what is brought along, again in another call or launch.
+func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
+	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
+	foreign := func(value string) bool {
+		found, _ := given.Find([]byte(value))
+		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || handed(in, value)
+	}
+	seen := map[string]int{}
+	answers := 0
+	for _, o := range runs {
+		if len(o.result.Outputs) > 0 {
+			answers++
+		}
+		for _, out := range o.result.Outputs {
+			for _, c := range credential.Find(out.Text) {
+				seen[c.Value] += out.Count
+			}
+		}
+	}
+	var all []rules.Carried
+	for _, out := range exercised(runs).result.Outputs {
+		if fetches(plan, in.Profile, out.Capability) {
+			continue
+		}
+		for _, c := range credential.Find(out.Text) {
+			if (seen[c.Value] > 1 || answers == 1) && !foreign(c.Value) {
+				all = append(all, rules.Carried{Credential: c, Output: out})
+			}
+		}
+	}
+	return all
+}
+
+// handed reports whether a value was in an argument of any call.
+func handed(in rules.Input, value string) bool {
+	for _, arguments := range in.Arguments {
+		if slices.ContainsFunc(arguments, func(a rules.Argument) bool { return strings.Contains(a.Value, value) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// fetches reports whether what a capability answers may come from elsewhere: from a program,
+// from a file that the server has not written itself, or from a network that is no sinkhole.
+func fetches(plan Plan, seen profile.Profile, of report.Capability) bool {
+	written := map[string]bool{}
+	for _, e := range seen.Effects {
+		if e.Kind == profile.KindWrite {
+			written[e.Path] = true
+		}
+	}
+	return slices.ContainsFunc(seen.Effects, func(e profile.Effect) bool {
+		if e.Capability != of || e.Error != "" {
+			return false
+		}
+		switch e.Kind {
+		case profile.KindRead:
+			return !written[e.Path]
+		case profile.KindConnect:
+			return plan.Network == report.NetworkAllow
+		}
+		return e.Kind == profile.KindExec
+	})
+}
+
+// withoutCarried shortens credentials that the server carries wherever the report shows them.
+func withoutCarried(r *report.Report, in rules.Input) {
+	var pairs []string
+	for _, value := range rules.CarriedValues(in) {
+		pairs = append(pairs, value, credential.Shorten(value))
+	}
+	if len(pairs) > 0 {
+		r.Redact(strings.NewReplacer(pairs...).Replace)
+	}
+}

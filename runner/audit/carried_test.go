@@ -1,0 +1,76 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// TestCarriedAlong: a credential is the server's own when nothing else has given it to the
+// server, and it is the same in another call or launch.
+func TestCarriedAlong(t *testing.T) {
+	const secret = "Winter2024!x"
+	tool := report.Capability{Kind: report.CapabilityTool, Name: "t"}
+	says := func(texts ...string) observation {
+		o := watched()
+		for _, text := range texts {
+			o.result.Outputs = append(o.result.Outputs, report.Output{Capability: tool, Text: text, Count: 1})
+		}
+		return o
+	}
+	again := func(o observation) observation {
+		o.how.moment = report.MomentIdentity
+		return o
+	}
+	effect := func(kind profile.Kind, path string) profile.Effect {
+		e := profile.Effect{Fact: profile.Fact{Kind: kind, Path: path}}
+		e.Capability = tool
+		return e
+	}
+	twice := []observation{says("password: " + secret), again(says("password: " + secret))}
+	for name, tc := range map[string]struct {
+		plan Plan
+		runs []observation
+		in   rules.Input
+		want int
+	}{
+		"in two launches":         {runs: twice, want: 1},
+		"in two answers":          {runs: []observation{says("password: "+secret, "a password: "+secret), again(says(""))}, want: 2},
+		"where nobody asks again": {runs: twice[:1], want: 1},
+		"drawn anew":              {runs: []observation{says("password: " + secret), again(says("password: Summer2025!y"))}},
+		"of an argument":          {runs: twice, in: rules.Input{Arguments: map[report.Capability][]rules.Argument{{}: {{Value: "x " + secret}}}}},
+		"of the user":             {runs: twice, plan: Plan{Env: []string{"PW=" + secret}}},
+		"a decoy":                 {runs: twice, plan: Plan{Decoys: decoy.Set{Vars: []decoy.Var{{Name: "A", Value: secret, Secrets: []string{secret}}}}}},
+		"of a file":               {runs: twice, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{effect(profile.KindRead, "/srv/x")}}}},
+		"of a file of its own": {runs: twice, want: 1, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{
+			effect(profile.KindWrite, "/tmp/x"), effect(profile.KindRead, "/tmp/x"),
+		}}}},
+		"of a program": {runs: twice, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{effect(profile.KindExec, "/bin/cat")}}}},
+	} {
+		if got := carried(tc.plan, tc.runs, tc.in); len(got) != tc.want {
+			t.Errorf("%s: %+v, want %d", name, got, tc.want)
+		}
+	}
+}
+
+// TestWithoutCarried: what a report shows of it is shortened.
+func TestWithoutCarried(t *testing.T) {
+	const text = "password: Winter2024!x"
+	r := report.Report{Outputs: []report.Output{{Text: text}}}
+	in := rules.Input{Carried: carried(Plan{}, []observation{{}}, rules.Input{})}
+	withoutCarried(&r, in)
+	if r.Outputs[0].Text != text {
+		t.Error("a report without a finding is altered")
+	}
+	o := watched()
+	o.result.Outputs = r.Outputs
+	in.Carried = carried(Plan{}, []observation{o}, rules.Input{})
+	withoutCarried(&r, in)
+	if strings.Contains(r.Outputs[0].Text, "Winter2024") {
+		t.Errorf("the report shows %q", r.Outputs[0].Text)
+	}
+}
