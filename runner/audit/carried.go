@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -38,7 +40,7 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 			continue
 		}
 		for _, c := range credential.Find(out.Text) {
-			if (seen[c.Value] > 1 || answers == 1) && !foreign(c.Value) {
+			if (seen[c.Value] > 1 || answers == 1) && !strings.Contains(out.Arguments, c.Value) && !foreign(c.Value) {
 				all = append(all, rules.Carried{Credential: c, Output: out})
 			}
 		}
@@ -46,10 +48,15 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	return all
 }
 
-// handed reports whether a value was in an argument of any call.
+// handed reports whether the user has given a value in an argument, or the manifest offers
+// it for one. What the server said in an answer first may well be in an argument later.
 func handed(in rules.Input, value string) bool {
+	m := in.Manifest
+	offered := slices.ContainsFunc(slices.Concat(m.Tools, m.ResourceTemplates, m.Prompts), func(raw json.RawMessage) bool {
+		return bytes.Contains(raw, []byte(value))
+	})
 	for _, arguments := range in.Arguments {
-		if slices.ContainsFunc(arguments, func(a rules.Argument) bool { return strings.Contains(a.Value, value) }) {
+		if slices.ContainsFunc(arguments, func(a rules.Argument) bool { return (a.Given || offered) && strings.Contains(a.Value, value) }) {
 			return true
 		}
 	}
