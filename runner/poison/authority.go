@@ -72,6 +72,9 @@ func (s *sentence) ordersAt(i int) bool {
 // speaks in the name of the system.
 func (r *reader) injects(all []sentence, i int) verdict {
 	s := &all[i]
+	if s.voids() {
+		return verdict{confidence: 0.85}
+	}
 	for j, t := range s.Tokens {
 		switch {
 		case t.Kind != words.Word:
@@ -116,6 +119,25 @@ func (s *sentence) setsAside(i int) bool {
 			return true
 		}
 		whose = whose || earlier[t] && t != "all" && t != "any" || t == "all" && rules[s.text(j+1)] && t != "request"
+	}
+	return false
+}
+
+// voids: "instructions received earlier no longer apply", "follow only the rules below".
+func (s *sentence) voids() bool {
+	for i := range s.Tokens {
+		if !rules[s.text(i)] || requests[s.text(i)] {
+			continue
+		}
+		before := earlier[s.text(i-1)] && s.text(i-1) != "other" && s.text(i-1) != "all" && s.text(i-1) != "any" && s.text(i-1) != "existing"
+		for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
+			if s.text(j) == "no" && s.text(j+1) == "longer" && slices.Contains([]string{"apply", "count", "valid", "hold"}, s.text(j+2)) {
+				return before || s.has(received)
+			}
+		}
+		if (s.text(i-1) == "only" || s.text(i-2) == "only") && s.has(follows) && s.has(hereafter) {
+			return true
+		}
 	}
 	return false
 }

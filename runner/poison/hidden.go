@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -52,7 +53,7 @@ type Hidden struct {
 
 // Directs reports whether the passage asks for something.
 func (h Hidden) Directs() bool {
-	return imperative.MatchString(h.Says) || command.MatchString(h.Says) || len(Inject(h.Says)) > 0
+	return imperative.MatchString(h.Says) || command.MatchString(h.Says) || tells(h.Says, Declared) != ""
 }
 
 // Hide finds the passages of a text that are hidden in one way: of each thing that
@@ -81,7 +82,7 @@ func readable(text string) bool {
 	for _, r := range text {
 		all++
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == ' ':
+		case r == ' ', unicode.IsLetter(r):
 			letters++
 			printable++
 		case r >= 0x20 && r < 0x7f, r == '\n', r == '\t', r == '\r', r >= 0xa0 && r != utf8.RuneError:

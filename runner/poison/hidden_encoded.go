@@ -1,10 +1,12 @@
 package poison
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +16,9 @@ var (
 	hexRun     = regexp.MustCompile(`(?:[0-9a-fA-F]{2}){16,}`)
 	escapeRun  = regexp.MustCompile(`(?:\\x[0-9a-fA-F]{2}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}`)
 	percentRun = regexp.MustCompile(`(?:%[0-9a-fA-F]{2}){12,}`)
+	base32Run  = regexp.MustCompile(`[A-Z2-7]{32,}={0,6}`)
+	binaryRun  = regexp.MustCompile(`(?:[01]{8}\s?){12,}`)
+	codesRun   = regexp.MustCompile(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
 // maxRuns and maxDecoded bound what is decoded of one text: runs, and bytes of each.
@@ -32,6 +37,9 @@ var encodings = []struct {
 	{"hexadecimal", hexRun, fromHex},
 	{"escape sequences", escapeRun, fromEscapes},
 	{"percent-encoding", percentRun, fromPercent},
+	{"base32", base32Run, fromBase32},
+	{"binary digits", binaryRun, func(run string) string { return fromNumbers(strings.Fields(inBytes.ReplaceAllString(run, "$0 ")), 2) }},
+	{"numbers of characters", codesRun, func(run string) string { return fromNumbers(strings.FieldsFunc(run, notDigit), 10) }},
 }
 
 // hiddenEncoded finds runs that decode to an instruction, and in a manifest to a
@@ -52,7 +60,7 @@ func hiddenEncoded(text string, in Place) (Hidden, bool) {
 			return Hidden{Way: WayEncoded, How: e.name, Says: decoded}, true
 		}
 	}
-	return Hidden{}, false
+	return disguised(text, in)
 }
 
 // telling reports whether a text that was decoded is one that somebody is to act on.
@@ -60,7 +68,7 @@ func telling(text string, in Place) bool {
 	if in == Answered {
 		return len(Inject(text)) > 0
 	}
-	return imperative.MatchString(text) || command.MatchString(text) || address.MatchString(text) || len(Inject(text)) > 0
+	return imperative.MatchString(text) || command.MatchString(text) || address.MatchString(text) || tells(text, in) != ""
 }
 
 var (
@@ -127,4 +135,30 @@ func fromPercent(run string) string {
 		return ""
 	}
 	return decoded
+}
+
+func fromBase32(run string) string {
+	run = strings.TrimRight(run, "=")
+	decoded, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(run[:len(run)-len(run)%8])
+	if err != nil {
+		return ""
+	}
+	return string(decoded)
+}
+
+var inBytes = regexp.MustCompile(`[01]{8}`)
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+// fromNumbers reads the codes of characters.
+func fromNumbers(numbers []string, base int) string {
+	var b strings.Builder
+	for _, n := range numbers {
+		code, err := strconv.ParseUint(n, base, 8)
+		if err != nil {
+			return ""
+		}
+		b.WriteByte(byte(code))
+	}
+	return b.String()
 }

@@ -15,10 +15,6 @@ var (
 	// unseen is an element with a style that shows nothing of it.
 	unseen = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^<>]*?(?:\bhidden\b|style\s*=\s*["'](?:[^"'<>]*?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|` +
 		`font-size\s*:\s*0(?:px|pt|em|%|;|["'])|opacity\s*:\s*0(?:;|["'])|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\b))[^<>]*>([^<]+)`)
-	// carrier is a picture whose address has a place in its query that is to be filled
-	// with what the model knows: {conversation}, <data>.
-	carrier = regexp.MustCompile(`(?i)!\[[^\]\n]*\]\(\s*(https?://[^\s)]+[?&][\w-]*=(?:\{\{?|\$\{|<|\[)[\w -]*(?:data|secrets?|context|conversation|history|chat|` +
-		`prompt|credentials?|passwords?|api_?key)[\w -]*(?:\}|>|\])[^)\n]*)\)`)
 )
 
 // The whitespace behind which a text is out of view: so many lines, or so many
@@ -43,8 +39,8 @@ func hiddenMarkup(text string, in Place) (Hidden, bool) {
 			return Hidden{WayMarkup, "an element whose style shows nothing", strings.TrimSpace(m[1])}, true
 		}
 	}
-	if m := carrier.FindStringSubmatch(text); m != nil {
-		return Hidden{WayMarkup, "a picture whose address takes data along", m[1]}, true
+	if h, ok := carrying(text); ok {
+		return h, true
 	}
 	if in == Declared {
 		return outOfView(text)

@@ -134,6 +134,13 @@ var (
 	rules        = class("rules")
 )
 
+// How instructions are said to count no more, and whose count from then on.
+var (
+	received  = class("received")
+	follows   = class("follows")
+	hereafter = class("hereafter")
+)
+
 var roles = phrases("roles")
 
 var harmless = class("harmless")
@@ -145,6 +152,25 @@ var preceding = class("preceding")
 var alternatives = class("alternatives")
 
 var replaced = class("replaced")
+
+// How a tool praises itself over others.
+var (
+	trust      = class("trust")
+	officially = class("officially")
+	stock      = class("stock")
+	preferring = class("preferring")
+	wellKnown  = class("wellKnown")
+)
+
+// How calls without end are demanded.
+var (
+	paging    = class("paging")
+	yielded   = class("yielded")
+	crossing  = class("crossing")
+	again     = class("again")
+	until     = class("until")
+	answering = class("answering")
+)
 
 // governing are the verbs that can be an order at all.
 var governing = union(callVerbs, alterations, participles, assignments, reads, moves, passes, ignores, hide)

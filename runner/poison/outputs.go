@@ -91,6 +91,8 @@ var discussed = regexp.MustCompile(`(?i)\b(?:prompt[- ]injections?|injection\s+a
 type hit struct {
 	means      Means
 	start, end int
+	// soft: by itself it is no finding.
+	soft bool
 }
 
 // Inject finds the passages that instruct the model: at most one of each weight, the
@@ -121,7 +123,7 @@ func Inject(text string) []Injection {
 // findMeans are all means in the order of the text; of one kind at most so many. Where
 // nothing speaks to the model, what is done with secrets and tools does not matter.
 func findMeans(text string) []hit {
-	var hits []hit
+	hits := foreignMeans(text)
 	lower := strings.ToLower(text)
 	for _, m := range means {
 		if m.is == MeansSecret && len(hits) == 0 {
@@ -131,7 +133,7 @@ func findMeans(text string) []hit {
 			continue
 		}
 		for _, at := range m.form.FindAllStringIndex(text, maxRuns) {
-			hits = append(hits, hit{m.is, at[0], at[1]})
+			hits = append(hits, hit{means: m.is, start: at[0], end: at[1]})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.start - b.start })
@@ -142,11 +144,13 @@ func findMeans(text string) []hit {
 func judgePassage(text string, hits []hit) (Injection, bool) {
 	start, end := hits[0].start, hits[0].end
 	has := map[Means]bool{}
+	plain := false
 	for _, h := range hits {
 		if h.start > start+passage {
 			break
 		}
 		has[h.means] = true
+		plain = plain || !h.soft && (h.means == MeansOverride || h.means == MeansConceal)
 		end = max(end, h.end)
 	}
 	acts := has[MeansSecret] || has[MeansTool]
@@ -159,7 +163,7 @@ func judgePassage(text string, hits []hit) (Injection, bool) {
 		}
 	}
 	quotedHere := start > 0 && strings.ContainsRune("\"'`“‘", lastRune(text[:start]))
-	found := injection.Grave || speaks && !about && !quotedHere
+	found := injection.Grave || plain && !about && !quotedHere
 	return injection, found
 }
 

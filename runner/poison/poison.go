@@ -10,8 +10,9 @@
 // dictates), and the decision is about the tie.
 //
 // Sentences come from package words, the lexicon holds nothing but words, the grammar finds
-// the parts of a sentence, and one file for each group of techniques decides. It
-// reads English. The package is pure, and its time is linear in the text.
+// the parts of a sentence, and one file for each group of techniques decides. Other
+// languages than English are read by which parts of an order stand together (foreign.go).
+// The package is pure, and its time is linear in the text.
 package poison
 
 import (
@@ -43,13 +44,15 @@ const (
 	// Shadowing puts this tool, or another, in the place of one that the server
 	// does not have.
 	Shadowing Technique = "Shadowing"
+	// Endless demands ever more calls.
+	Endless Technique = "Endless"
 	// Authority speaks with an authority that a manifest has not: over the user,
 	// over other instructions, or in the name of the system.
 	Authority Technique = "Authority"
 )
 
 var techniques = []Technique{
-	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Authority,
+	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Endless, Authority,
 }
 
 // Kind says what a text is in its manifest.
@@ -142,6 +145,9 @@ func Read(text string, of Context) []Finding {
 		s := &sentences[i]
 		r.parse(s)
 		technique, v := r.judge(sentences, i)
+		if v.confidence == 0 && of.Kind != KindName {
+			technique, v = r.judgeForeign(sentences, i, text)
+		}
 		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
 			continue
 		}
@@ -174,7 +180,7 @@ func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
 	}{
 		{ParameterOverride, r.overrides}, {ToolSequence, r.sequences}, {SensitiveData, r.asksForSecrets},
 		{Redirection, r.redirects}, {Concealment, r.conceals}, {ContextRequest, r.asksForContext},
-		{Shadowing, r.shadows}, {Authority, r.injects},
+		{Shadowing, r.shadows}, {Shadowing, r.praises}, {Endless, r.loops}, {Authority, r.injects},
 	} {
 		if v := test.of(all, i); v.confidence > 0 {
 			return test.technique, v

@@ -1,7 +1,6 @@
 package poison
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
@@ -169,35 +168,4 @@ func head(name string) string {
 		return parts[0]
 	}
 	return ""
-}
-
-// shadows reports whether the sentence puts a tool in the place of another that the
-// server does not have.
-func (r *reader) shadows(all []sentence, i int) verdict {
-	s := &all[i]
-	absent := r.absent(s)
-	switch {
-	case absent.name == "":
-		return verdict{}
-	case s.has(replaced) && s.text(absent.at+1) != "(":
-		return verdict{confidence: 0.6, tools: named(absent)}
-	case !s.has(negations) && !s.has(alternatives):
-		return verdict{}
-	}
-	for _, t := range s.triggers {
-		if t.tool.name == absent.name && slices.ContainsFunc(s.orders, func(o demand) bool { return o.tool.own || o.tool.known }) {
-			return verdict{confidence: 0.7, tools: named(absent)}
-		}
-	}
-	return verdict{}
-}
-
-// absent is the first tool that the sentence calls one and that the server lacks.
-func (r *reader) absent(s *sentence) reference {
-	for i := range s.Tokens {
-		if ref := r.refAt(s, i); ref.other() && !ref.known && (tools[s.text(i-1)] || tools[s.text(i+1)]) {
-			return ref
-		}
-	}
-	return reference{}
 }

@@ -48,6 +48,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-POISON-006":     directed(poison.SensitiveData, report.SeverityHigh),
 	"MCPA-POISON-007":     directed(poison.Redirection, report.SeverityHigh),
 	"MCPA-POISON-008":     directed(poison.ContextRequest, report.SeverityMedium),
+	"MCPA-POISON-009":     directed(poison.Endless, report.SeverityMedium),
 	"MCPA-POISON-010":     findHidden(poison.WayUnicode),
 	"MCPA-POISON-011":     findHidden(poison.WayTerminal),
 	"MCPA-POISON-012":     findHidden(poison.WayEncoded),

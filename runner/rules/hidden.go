@@ -81,7 +81,7 @@ func saying(h poison.Hidden) string {
 }
 
 // eachText calls visit with every text of a manifest, keys of objects included, in
-// a constant order. What no model is shown (`_meta`, icons) is left out.
+// a constant order. Icons are left out, which no model is shown.
 func eachText(m manifest.Manifest, visit func(of report.Capability, field, text string)) {
 	server := report.Capability{Kind: report.CapabilityServer}
 	visit(server, "name", manifest.Text(m.ServerName))
@@ -97,7 +97,7 @@ func eachText(m manifest.Manifest, visit func(of report.Capability, field, text 
 			of := report.Capability{Kind: list.kind, Name: item.Name}
 			for _, key := range slices.Sorted(maps.Keys(item.Members)) {
 				var value any
-				if key == "_meta" || key == "icons" || json.Unmarshal(item.Members[key], &value) != nil {
+				if key == "icons" || json.Unmarshal(item.Members[key], &value) != nil {
 					continue
 				}
 				walkTexts(value, key, 0, func(field, text string) { visit(of, field, text) })

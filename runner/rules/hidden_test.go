@@ -100,7 +100,7 @@ func TestHiddenFields(t *testing.T) {
 		}
 	}
 	in := input(silent)
-	in.Manifest = manifest.Manifest{Tools: []json.RawMessage{[]byte(`{"name":"t","_meta":{"a":"` + poisoned + `"},"icons":["` + poisoned + `"]}`)}}
+	in.Manifest = manifest.Manifest{Tools: []json.RawMessage{[]byte(`{"name":"t","icons":["` + poisoned + `"]}`)}}
 	if got := Judge(in); len(got) != 0 {
 		t.Errorf("what no model is shown: %q", lines(got))
 	}

@@ -98,6 +98,7 @@ var doings = map[poison.Technique]string{
 	poison.ToolSequence:      "orders a call of another tool",
 	poison.ParameterOverride: "changes what is passed to a call that is not its own",
 	poison.Shadowing:         "puts another tool in the place of one that the server does not have",
+	poison.Endless:           "demands ever more calls",
 	poison.Concealment:       "has something kept from the user",
 	poison.SensitiveData:     "asks for a file or a secret",
 	poison.Redirection:       "sends data to an address that it fixes",

@@ -57,6 +57,7 @@ type lexer struct {
 	text      string
 	at        int
 	start     int // of the sentence
+	limit     int // where the chunk ends that was looked at
 	tokens    []Token
 	sentences []Sentence
 	// closers remembers where the next closing quote is: len(text) if there is none.
@@ -76,6 +77,9 @@ func (l *lexer) step() {
 		if l.endsSentence() {
 			l.close(l.at)
 		}
+	case strings.ContainsRune("。！？।॥؟", c):
+		l.at += size
+		l.close(l.at)
 	case l.quote(c, size):
 	case inChunk(c):
 		l.chunk()
@@ -216,21 +220,38 @@ func inChunk(c rune) bool {
 
 // chunk reads up to the next blank, and makes a place, a number or words of it.
 func (l *lexer) chunk() {
-	start, end := l.at, l.at
+	start, look := l.at, l.at+maxPrefix
+	if start >= l.limit {
+		l.limit = l.chunkEnd(start)
+		look = l.limit // what lies within a chunk that is no place can only begin like one
+	}
+	if IsPlace(strings.ToLower(strings.TrimRight(l.text[start:min(look, l.limit)], trailing))) {
+		end := start + len(strings.TrimRight(l.text[start:l.limit], trailing))
+		l.add(Place, start, end)
+		l.at = end
+		return
+	}
+	l.words(start, l.limit)
+}
+
+// trailing are marks at the end of a place that are none of it, and maxPrefix how many bytes
+// tell how a place begins.
+const (
+	trailing  = ".,;:!?'’"
+	maxPrefix = 8
+)
+
+// chunkEnd returns where the chunk ends that begins at start.
+func (l *lexer) chunkEnd(start int) int {
+	end := start
 	for end < len(l.text) {
 		c, size := utf8.DecodeRuneInString(l.text[end:])
-		if unicode.IsSpace(c) || strings.ContainsRune("\"`“”‘,;()[]{}<>=|*", c) && end > start || c == '\\' {
+		if unicode.IsSpace(c) || strings.ContainsRune("\"`“”‘,;()[]{}<>=|*。！？।，、：；", c) && end > start || c == '\\' {
 			break
 		}
 		end += size
 	}
-	end = max(end, start+1)
-	if p := strings.TrimRight(l.text[start:end], ".,;:!?'’"); IsPlace(strings.ToLower(p)) {
-		l.add(Place, start, start+len(p))
-		l.at = start + len(p)
-		return
-	}
-	l.words(start, end)
+	return max(end, start+1)
 }
 
 // words reads a word of letters, digits and what joins them.

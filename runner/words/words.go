@@ -36,6 +36,15 @@ func Read[T any](name string) T {
 // Set is a set of words. Its file has a list, or a text of words with blanks between.
 type Set map[string]bool
 
+// SetOf makes a set.
+func SetOf(words ...string) Set {
+	s := make(Set, len(words))
+	for _, word := range words {
+		s[word] = true
+	}
+	return s
+}
+
 // UnmarshalJSON reads either form.
 func (s *Set) UnmarshalJSON(text []byte) error {
 	var list []string

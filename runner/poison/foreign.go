@@ -1,0 +1,233 @@
+package poison
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// judgeForeign names the technique of sentence i where it is in another language than
+// English. What decides is which parts of an order stand together: word order differs too
+// much between languages for the grammar of English.
+func (r *reader) judgeForeign(all []sentence, i int, text string) (Technique, verdict) {
+	for _, f := range r.foreign(all, i, text) {
+		for _, test := range []struct {
+			technique Technique
+			is        func() bool
+			sure      float64
+		}{
+			{ParameterOverride, f.overrides, 0.8}, {ToolSequence, f.sequences, 0.75}, {SensitiveData, f.takesSecrets, 0.8}, {Redirection, f.redirects, 0.75},
+			{Concealment, f.conceals, 0.85}, {ContextRequest, f.takesContext, 0.7}, {Shadowing, f.shadows, 0.6}, {Authority, f.setsAside, 0.85},
+		} {
+			if test.is() {
+				v := verdict{confidence: test.sure}
+				if test.technique == ToolSequence || test.technique == ParameterOverride || test.technique == Shadowing {
+					v.tools = f.toolNames()
+				}
+				return test.technique, v
+			}
+		}
+	}
+	return "", verdict{}
+}
+
+// foreign reads sentence i in each language of which it has words.
+func (r *reader) foreign(all []sentence, i int, text string) []foreign {
+	s := &all[i]
+	own := text[s.Start:s.End]
+	rs := readings(own)
+	if len(rs) == 0 {
+		return nil
+	}
+	f := foreign{reader: r, tools: r.foreignTools(own), next: map[string]reading{}}
+	f.place, f.mail, f.link, f.literal = s.spans(own)
+	if i+1 < len(all) {
+		for _, next := range readings(text[all[i+1].Start:all[i+1].End]) {
+			f.next[next.name] = next
+		}
+	}
+	var some []foreign
+	for _, rd := range rs {
+		of := f
+		if of.reading = rd; rd.name == english {
+			of.place = nil // its grammar knows better
+		}
+		some = append(some, of)
+	}
+	return some
+}
+
+// foreignMeans are the means of an output in other languages than English, and those that
+// English has in soft words.
+func foreignMeans(text string) []hit {
+	var hits []hit
+	r := &reader{}
+	all := split(text)
+	for i := range all {
+		start := all[i].Start
+		end := start + len(strings.TrimRight(text[start:all[i].End], ".!?。"))
+		add := func(m Means, soft bool) { hits = append(hits, hit{m, start, end, soft}) }
+		for _, f := range r.foreign(all, i, text) {
+			if f.setsAside() {
+				add(MeansOverride, false)
+			}
+			if f.conceals() {
+				add(MeansConceal, true)
+			}
+			if f.takesSecrets() || f.takesContext() {
+				add(MeansSecret, true)
+			}
+			if f.within(f.toolSpans(), f.parts[partCall], 30) || f.within(append(f.mail, f.link...), f.parts[partPass], 60) {
+				add(MeansTool, true)
+			}
+		}
+	}
+	return hits
+}
+
+// foreign is a sentence in one language, with what is written alike in all.
+type foreign struct {
+	*reader
+	reading
+	next  map[string]reading
+	tools []foreignTool
+	// place has the places of secrets, mail and link addresses, literal other values.
+	place, mail, link, literal []span
+}
+
+type foreignTool struct {
+	span
+	name string
+}
+
+func (f foreign) toolNames() []string {
+	var all []string
+	for _, t := range f.tools {
+		all = append(all, t.name)
+	}
+	return all
+}
+
+func (f foreign) toolSpans() []span {
+	var all []span
+	for _, t := range f.tools {
+		all = append(all, t.span)
+	}
+	return all
+}
+
+var snakeCase = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
+
+// foreignTools are the names in a text that look like those of tools and are none of the
+// server's: one of their words is a verb.
+func (r *reader) foreignTools(text string) []foreignTool {
+	var all []foreignTool
+	for _, at := range snakeCase.FindAllStringIndex(text, maxRuns) {
+		name := text[at[0]:at[1]]
+		if name == strings.ToUpper(name) || r.isOwn(name) || r.of.Tools.Has(name) || r.of.Parameters.Has(name) {
+			continue
+		}
+		if parts := words.OfName(name); slices.ContainsFunc([]string{parts[0], parts[len(parts)-1]}, func(w string) bool { return governing[w] || mutating[w] || gains[w] }) {
+			start := utf8.RuneCountInString(text[:at[0]])
+			all = append(all, foreignTool{span{start, start + len(name)}, name})
+		}
+	}
+	return all
+}
+
+// spans are those of the tokens that are written alike in all languages.
+func (s *sentence) spans(text string) (place, mail, link, literal []span) {
+	for _, t := range s.Tokens {
+		start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-s.Start))])
+		at := span{start, start + utf8.RuneCountInString(t.Raw)}
+		if t.Kind == words.Word && !strings.ContainsAny(t.Text, "_.") {
+			continue
+		}
+		switch {
+		case t.Kind == words.Mark:
+		case slices.ContainsFunc(secretPlaces, func(p string) bool { return strings.Contains(t.Text, p) && strings.ContainsAny(t.Text, "./_") }):
+			place = append(place, at)
+		case t.Kind != words.Place && t.Kind != words.Quoted:
+		case strings.Contains(t.Text, "://"):
+			link = append(link, at)
+		case mailAddress.MatchString(t.Text):
+			mail = append(mail, at)
+		case t.Kind == words.Quoted && !identifier(t.Raw):
+			literal = append(literal, at)
+		}
+	}
+	return place, mail, link, literal
+}
+
+var mailAddress = regexp.MustCompile(`[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
+
+func (f foreign) pressed() bool { return f.has(partMust, partOccasion) }
+
+func (f foreign) overrides() bool {
+	return len(f.tools) > 0 && f.has(partChange) && len(f.mail)+len(f.link)+len(f.literal) > 0 && f.pressed() && f.within(f.toolSpans(), f.parts[partChange], 80)
+}
+
+func (f foreign) sequences() bool {
+	return f.within(f.toolSpans(), f.parts[partCall], 30) && f.has(partMust) && f.has(partOccasion)
+}
+
+// takesSecrets: a file is to be read and passed on, maybe in the next sentence.
+func (f foreign) takesSecrets() bool {
+	next := f.next[f.name]
+	passed := f.has(partPass) || next.has(partPass)
+	read := f.within(f.place, f.parts[partRead], 60)
+	switch {
+	case read && (passed || f.has(partMust)), f.within(f.place, f.parts[partPass], 60) && f.has(partMust):
+		return true
+	case f.near(partRead, partSecret, 45) && passed && (f.pressed() || next.has(partMust)):
+		return true
+	case f.near(partPass, partSecret, 50) && f.has(partMust) && f.near(partEarlier, partSecret, 14):
+		return true
+	}
+	return f.near(partPass, partSecret, 50) && f.within(f.parts[partPass], append(f.link, f.mail...), 60)
+}
+
+func (f foreign) redirects() bool {
+	if f.has(partHarmless) {
+		return false
+	}
+	verbs := append(f.parts[partPass], f.parts[partChange]...)
+	return f.within(f.mail, verbs, 60) && f.pressed() || f.within(f.mail, f.parts[partCopy], 50) && len(verbs) > 0 ||
+		f.within(f.link, f.parts[partPass], 40) && f.has(partMust) && f.has(partOccasion)
+}
+
+func (f foreign) conceals() bool {
+	told := append(f.negated(partTell), f.parts[partSilent]...)
+	switch {
+	case f.within(told, f.parts[partUser], 70), f.within(told, f.parts[partDeed], 30), f.within(f.negated(partKnow), f.parts[partUser], 60):
+		return true
+	case f.within(f.negated(partShow), f.parts[partDeed], 40):
+		return true
+	case f.within(f.parts[partHide], f.parts[partUser], 60) && f.within(f.parts[partHide], f.parts[partDeed], 60):
+		return true
+	}
+	return f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40) || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+}
+
+func (f foreign) takesContext() bool {
+	orders := f.share == 100 && f.of.Kind != KindParameter // a verb's form says so
+	return f.near(partPass, partContext, 50) && (orders || f.pressed() || len(f.mail)+len(f.link) > 0)
+}
+
+func (f foreign) shadows() bool {
+	return f.within(f.toolSpans(), f.parts[partReplaced], 50) && (f.has(partCall) || f.has(partMust))
+}
+
+// setsAside: the instructions that came before are to count no more.
+func (f foreign) setsAside() bool {
+	for _, v := range f.parts[partIgnore] {
+		negated := slices.ContainsFunc(f.parts[partNegation], func(n span) bool { return v.start-n.end >= 0 && v.start-n.end <= 3 })
+		if !negated && f.within([]span{v}, f.parts[partRule], 36) && f.near(partEarlier, partRule, 20) {
+			return true
+		}
+	}
+	return false
+}

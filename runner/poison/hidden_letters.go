@@ -1,0 +1,209 @@
+package poison
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// disguises write letters otherwise, and a model reads them all the same. Each returns the
+// text without the disguise; "" where it cannot have it.
+var disguises = []struct {
+	name  string
+	plain func(string) string
+}{
+	{"digits in place of letters", fromLeet},
+	{"another letter in place of each", fromSubstitution},
+	{"letters in reverse order", fromReverse},
+	{"letters set apart", fromSpaced},
+}
+
+// disguised finds a text that says something only without its disguise.
+func disguised(text string, in Place) (Hidden, bool) {
+	for _, d := range disguises {
+		plain := d.plain(text)
+		if plain == "" || plain == text {
+			continue
+		}
+		if quote := tells(plain, in); quote != "" && !strings.Contains(text, quote) && tells(text, in) != quote {
+			return Hidden{Way: WayEncoded, How: d.name, Says: quote}, true
+		}
+	}
+	return Hidden{}, false
+}
+
+// tells returns the passage that instructs the model; "" where there is none.
+func tells(text string, in Place) string {
+	if found := Inject(text); len(found) > 0 {
+		return found[0].Quote
+	}
+	if in == Declared {
+		if found := Read(text, Context{Kind: KindDescription}); len(found) > 0 {
+			return found[0].Quote
+		}
+	}
+	return ""
+}
+
+var leet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "9", "g", "@", "a", "$", "s", "!", "i", "|", "l", "+", "t", "6", "g")
+
+// minLeet is how many words have to be written with digits before they are read as letters.
+const minLeet = 3
+
+// fromLeet reads the digits within words as the letters that they look like.
+func fromLeet(text string) string {
+	all := strings.SplitAfter(text, " ")
+	changed := 0
+	for i, word := range all {
+		body := strings.TrimRight(word, " .,;:!?")
+		letters, others := 0, 0
+		for _, r := range body {
+			switch {
+			case unicode.IsLetter(r):
+				letters++
+			case strings.ContainsRune("013456789@$!|+7", r):
+				others++
+			default:
+				others = -len(body) // a path, a version, an identifier
+			}
+		}
+		if letters > 0 && others > 0 && others <= 2*letters {
+			all[i] = leet.Replace(body) + word[len(body):]
+			changed++
+		} else if body == "4" || body == "2" || body == "u" {
+			all[i] = map[string]string{"4": "for", "2": "to", "u": "you"}[body] + word[len(body):]
+		}
+	}
+	if changed < minLeet {
+		return ""
+	}
+	return strings.Join(all, "")
+}
+
+// common are words that nearly every English text has.
+var common = []string{"the", "to", "you", "and", "of", "this", "all", "not", "user", "file", "with", "before", "must", "do"}
+
+// minCommon is how many of them tell that a text is English.
+const minCommon = 3
+
+// vocabulary has the words of a text; none of a text that is too short to be told.
+func vocabulary(text string) words.Set {
+	all := words.Of(text[:min(len(text), maxDecoded)])
+	if len(all) < 2*minCommon {
+		return nil
+	}
+	return words.SetOf(all...)
+}
+
+// isEnglish reports whether there are common words of English, each written in some way.
+func isEnglish(have words.Set, common []string) bool {
+	n := 0
+	for _, w := range common {
+		if have[w] {
+			n++
+		}
+	}
+	return n >= minCommon
+}
+
+// encoded has the common words by the key of fromSubstitution.
+var encoded = func() [atbash + 1][]string {
+	var all [atbash + 1][]string
+	for key := range all {
+		for _, w := range common {
+			all[key] = append(all[key], shiftedBy(key, w))
+		}
+	}
+	return all
+}()
+
+// fromSubstitution reads a text that was shifted by some letters (ROT13 is one of these), or
+// written with the alphabet turned about (Atbash).
+func fromSubstitution(text string) string {
+	have := vocabulary(text)
+	for key := 1; key <= atbash && have != nil; key++ {
+		if isEnglish(have, encoded[key]) {
+			return shiftedBy(inverse(key), text)
+		}
+	}
+	return ""
+}
+
+func shiftedBy(key int, text string) string {
+	return strings.Map(func(r rune) rune { return shifted(r, key) }, text)
+}
+
+// atbash is the key of the alphabet turned about; the others are how far it is shifted.
+const atbash = 26
+
+func inverse(key int) int {
+	if key == atbash {
+		return atbash
+	}
+	return 26 - key
+}
+
+// shifted moves a letter of ASCII by a key.
+func shifted(r rune, by int) rune {
+	for _, first := range []rune{'a', 'A'} {
+		if i := r - first; i >= 0 && i < 26 {
+			if by == atbash {
+				return first + 25 - i
+			}
+			return first + (i+rune(by))%26
+		}
+	}
+	return r
+}
+
+// backwards has the common words from their ends.
+var backwards = func() []string {
+	var all []string
+	for _, w := range common {
+		all = append(all, reversed(w))
+	}
+	return all
+}()
+
+// fromReverse reads a text from its end.
+func fromReverse(text string) string {
+	if !isEnglish(vocabulary(text), backwards) {
+		return ""
+	}
+	return reversed(text)
+}
+
+func reversed(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+var (
+	// spaced are twelve letters or more that stand alone.
+	spaced  = regexp.MustCompile(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
+	wordGap = regexp.MustCompile(` {2,}| ?[/|] ?`)
+)
+
+// fromSpaced joins letters that have a blank, a dot or a hyphen between each and the next;
+// two blanks, or a slash, part words.
+func fromSpaced(text string) string {
+	if !spaced.MatchString(text) {
+		return ""
+	}
+	return spaced.ReplaceAllStringFunc(text, func(run string) string {
+		var b strings.Builder
+		for _, word := range wordGap.Split(run, -1) {
+			for _, r := range word {
+				if unicode.IsLetter(r) || unicode.IsDigit(r) {
+					b.WriteRune(r)
+				}
+			}
+			b.WriteByte(' ')
+		}
+		return b.String()
+	})
+}

@@ -1,0 +1,124 @@
+package poison
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// shadows reports whether the sentence puts a tool in the place of another that the
+// server does not have.
+func (r *reader) shadows(all []sentence, i int) verdict {
+	s := &all[i]
+	absent := r.absent(s)
+	switch {
+	case absent.name == "":
+		return verdict{}
+	case s.has(replaced) && s.text(absent.at+1) != "(":
+		return verdict{confidence: 0.6, tools: named(absent)}
+	case !s.has(negations) && !s.has(alternatives):
+		return verdict{}
+	}
+	for _, t := range s.triggers {
+		if t.tool.name == absent.name && slices.ContainsFunc(s.orders, func(o demand) bool { return o.tool.own || o.tool.known }) {
+			return verdict{confidence: 0.7, tools: named(absent)}
+		}
+	}
+	return verdict{}
+}
+
+// absent is the first tool that the sentence calls one and that the server lacks.
+func (r *reader) absent(s *sentence) reference {
+	for i := range s.Tokens {
+		if ref := r.refAt(s, i); ref.other() && !ref.known && (tools[s.text(i-1)] || tools[s.text(i+1)]) {
+			return ref
+		}
+	}
+	return reference{}
+}
+
+// praises reports whether a tool that is called like a well-known one says that it is safer
+// than that, or than any other, and to be taken instead.
+func (r *reader) praises(all []sentence, i int) verdict {
+	s := &all[i]
+	if !(s.has(trust) && (s.compares() || s.has(officially))) || !saysNear(all, i, stock) {
+		return verdict{}
+	}
+	absent := r.anyAbsent(s)
+	if !saysNear(all, i, preferring) || !wellKnown[strings.ToLower(r.of.Own)] && absent.name == "" && !s.ofAnyTool() {
+		return verdict{}
+	}
+	return verdict{confidence: 0.65, tools: named(absent)}
+}
+
+// compares: "safer than", "more secure".
+func (s *sentence) compares() bool {
+	for j := range s.Tokens {
+		if t := s.text(j); t == "safer" || t == "more" && trust[s.text(j+1)] {
+			return true
+		}
+	}
+	return false
+}
+
+// ofAnyTool: "all other tools", "any other server".
+func (s *sentence) ofAnyTool() bool {
+	for j := range s.Tokens {
+		if universal[s.text(j)] && s.text(j+1) == "other" && (tools[s.text(j+2)] || s.text(j+2) == "server" || s.text(j+2) == "servers") {
+			return true
+		}
+	}
+	return false
+}
+
+// anyAbsent is the first tool that the server lacks, however the sentence names it.
+func (r *reader) anyAbsent(s *sentence) reference {
+	for i, t := range s.Tokens {
+		if t.Kind == words.Word || t.Kind == words.Quoted {
+			if ref := (reference{name: t.Raw, at: i}); wellKnown[t.Text] && !r.isOwn(t.Raw) && !r.of.Tools.Has(t.Raw) {
+				return ref
+			}
+		}
+	}
+	return r.absent(s)
+}
+
+// loops reports whether the sentence demands ever more calls: one for each of what a call
+// gives, before anything is answered. To fetch page after page is none.
+func (r *reader) loops(all []sentence, i int) verdict {
+	s := &all[i]
+	if s.has(paging) {
+		return verdict{}
+	}
+	every := slices.ContainsFunc(s.Tokens, func(t words.Token) bool { return universal[t.Text] })
+	firm := slices.ContainsFunc(s.Tokens, func(t words.Token) bool { return modals[t.Text] || demands[t.Text] || t.Text == "always" })
+	switch {
+	case every && s.has(yielded) && s.has(crossing) && (firm || s.withholds()):
+	case every && s.has(yielded) && s.callsAgain() && (firm || s.withholds() || s.has(until)):
+	case s.withholds() && every && s.callsAgain():
+	default:
+		return verdict{}
+	}
+	return verdict{confidence: 0.6}
+}
+
+// callsAgain: "call this tool again", "invoke it once more".
+func (s *sentence) callsAgain() bool {
+	for i := range s.Tokens {
+		if !strictCalls[s.text(i)] && s.text(i) != "repeat" {
+			continue
+		}
+		for j := i + 1; j <= i+6; j++ {
+			if again[s.text(j)] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withholds: "do not answer before", "before an answer is given", "never stop until".
+func (s *sentence) withholds() bool {
+	return s.has(answering) && (s.has(preceding) || s.has(until)) && (s.has(negations) || s.has(modals) || s.has(demands))
+}
