@@ -24,10 +24,11 @@ func (in Input) promised(e profile.Effect, hint string) (scope.Clause, bool) {
 }
 
 func findChanges(in Input) []draft {
+	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		clause, ok := in.promised(e, "readOnlyHint")
 		did := alters(e)
-		_, lasts := lastingAt(e.Path)
+		_, _, lasts := in.persists(own, e, &draft{})
 		if !ok || did == "" || passing(e.Path) || lasts {
 			return false
 		}

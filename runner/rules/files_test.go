@@ -277,3 +277,60 @@ func TestOwnSecretsAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) { expect(t, input(browse, tc.effects...), tc.want) })
 	}
 }
+
+// Whatever a later program obeys is found where it is written unasked, and not where that is
+// what the tool is for.
+func TestObeyed(t *testing.T) {
+	finds := []string{
+		home + "/CLAUDE.md", "/src/AGENTS.md", "/src/.cursorrules", "/src/.cursor/rules/x.mdc", "/src/.github/copilot-instructions.md", "/src/Makefile", "/src/package.json",
+		"/src/.git/config", home + "/.gitconfig", home + "/.config/git/config", "/src/.npmrc", home + "/.config/pip/pip.conf", home + "/.local/bin/git", "/usr/local/bin/ls",
+		"/etc/ld.so.preload", home + "/.vscode/settings.json", "/src/.vscode/tasks.json", home + "/.vimrc", home + "/.config/Claude/claude_desktop_config.json", home + "/.cursor/mcp.json",
+		home + "/.config/systemd/user/x.service", "/etc/cron.d/x", home + "/.config/autostart/x.desktop", home + "/.ssh/config", home + "/.ssh/authorized_keys", "/src/.github/workflows/ci.yml",
+		home + "/.config/nvim/init.lua", "/src/.envrc", "/usr/lib/python3/site-packages/x.pth", "/usr/lib/python3/site-packages/json5/__init__.py", "/src/conftest.py",
+	}
+	for _, name := range finds {
+		expect(t, input(silent, touches(call, name)), "PERSIST-001 High: Tool format_note changed "+name)
+	}
+	for _, name := range []string{"/src/notes.md", home + "/models/model.pth", "/src/node_modules/x/package.json", "/src/.git/hooks/pre-commit.sample", "/tmp/x/package.json"} {
+		for _, f := range Judge(input(silent, touches(call, name))) {
+			if f.Rule == "MCPA-PERSIST-001" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+	says := func(description string) server {
+		return server{name: "x", tools: []string{"format_note: " + description}}
+	}
+	for description, name := range map[string]string{
+		"Keeps the project's AGENTS.md up to date.": "/src/AGENTS.md", "Sets the user's name with git config.": "/src/.git/config", "Sets up a project with npm.": "/src/package.json",
+		"Installs a binary.": home + "/.local/bin/x", "Writes tasks for VSCode.": "/src/.vscode/tasks.json", "Edits the Makefile.": "/src/Makefile",
+	} {
+		expect(t, input(says(description), touches(call, name)), "")
+	}
+	expect(t, fileArguments(input(silent, touches(call, "/tmp/mcpaudit-files/a/package.json")), "/tmp/mcpaudit-files/a"), "")
+	expect(t, fileLaunch(input(shelly, touches(startup, home+"/.local/bin/python3.12")), home+"/work", "uvx", "notes"), "FILE-002 Medium")
+}
+
+// Who looks for many kinds of secrets in vain is found, and who uses one service is not.
+func TestProbing(t *testing.T) {
+	missing := func(name, errno string) profile.Effect {
+		return with(read(call, name), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, errno })
+	}
+	all := []profile.Effect{
+		missing(home+"/.bitcoin/wallet.dat", "ENOENT"), missing(home+"/.config/gcloud/credentials.db", "ENOENT"), missing(home+"/.azure/accessTokens.json", "ENOENT"),
+		missing(home+"/.mozilla/firefox/x/logins.json", "ENOENT"), missing(home+"/.password-store/x.gpg", "EACCES"),
+	}
+	expect(t, input(silent, all...), "FILE-006 High: Tool format_note looked for 5 kinds of secrets")
+	expect(t, input(silent, all[:3]...), "")
+	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/1/environ")
+	expect(t, input(silent, missing("/proc/1/environ", "ENOENT")), "")
+	expect(t, input(silent, missing("/dev/input/event0", "EACCES")), "FILE-006 High: Tool format_note tried to open /dev/input/event0")
+	expect(t, input(server{name: "keys", tools: []string{"format_note: Presses keys of the keyboard."}}, missing("/dev/input/event0", "EACCES")), "")
+}
+
+var _ = prove(map[string]proof{
+	"MCPA-FILE-006": {
+		finds:  one(silent, with(read(call, "/proc/1/environ"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })),
+		spares: one(silent, with(read(call, home+"/.azure/x"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "ENOENT" })),
+	},
+})

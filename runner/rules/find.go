@@ -21,6 +21,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-FILE-003":       findTraversals,
 	"MCPA-FILE-004":       findEnumeration,
 	"MCPA-FILE-005":       findReads,
+	"MCPA-FILE-006":       findProbing,
 	"MCPA-EXEC-001":       findSubprocesses,
 	"MCPA-EXEC-002":       findInjections,
 	"MCPA-EXEC-003":       findDetached,

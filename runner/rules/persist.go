@@ -9,73 +9,79 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
-
-// lasting is a kind of file that something runs or obeys unasked.
-type lasting struct {
-	what string
-	// bases are names of files, below (with slashes) parts of paths.
-	bases, below []string
-	// topics are the words by which a declaration speaks of it.
-	topics []string
-}
-
-var (
-	unitTopics  = []string{"systemd", "systemctl", "daemon", "daemons"}
-	agentTopics = []string{"claude", "cursor ide", "cursor editor", "cursor rules", "cursor config", "cursor settings", "cursor agent",
-		"vscode", "windsurf", "gemini", "codex"}
-)
-
-var lastings = []lasting{
-	{what: "a shell runs it at every start",
-		bases: []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
-			".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment"},
-		below:  []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment"},
-		topics: []string{"bash", "bashrc", "zsh", "fish", "shell", "dotfile", "dotfiles"}},
-	{what: "cron runs it", bases: []string{"crontab"}, below: []string{"/etc/cron", "/var/spool/cron/", "/var/spool/at/"},
-		topics: []string{"cron", "crontab", "scheduler"}},
-	{what: "the desktop runs it at login", below: []string{"/.config/autostart/", "/etc/xdg/autostart/", "/.config/autostart-scripts/"},
-		topics: []string{"autostart"}},
-	{what: "it says who may log in by SSH", bases: []string{"authorized_keys", "authorized_keys2"}, below: []string{"/.ssh/rc", "/.ssh/environment"},
-		topics: places.SSHTopics},
-	{what: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, topics: unitTopics},
-	{what: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/"}, topics: []string{"git", "hook", "hooks", "husky"}},
-	{what: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},
-	{what: "every Python runs it", bases: []string{"sitecustomize.py", "usercustomize.py"}, topics: []string{"python", "pip"}},
-	{what: "an agent starts what it names", bases: []string{".claude.json", "claude_desktop_config.json", ".mcp.json"},
-		below: []string{"/.claude/settings", "/.claude/commands/", "/.cursor/mcp.json", "/.vscode/tasks.json", "/.vscode/mcp.json",
-			"/.codeium/windsurf/mcp_config.json", "/.gemini/settings.json", "/.codex/config.toml", "/Claude/claude_desktop_config.json"}, topics: agentTopics},
-}
-
-// lastingAt finds what kind of file a path is.
-func lastingAt(name string) (lasting, bool) {
-	base := path.Base(name)
-	if strings.HasSuffix(base, ".sample") || strings.Contains(name, "/node_modules/") {
-		return lasting{}, false
-	}
-	for _, l := range lastings {
-		if slices.Contains(l.bases, base) || slices.ContainsFunc(l.below, func(part string) bool { return strings.Contains(name, part) }) {
-			return l, true
-		}
-	}
-	return lasting{}, false
-}
 
 func findPersistence(in Input) []draft {
+	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
-		l, ok := lastingAt(e.Path)
-		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		d.exceeded = answer == scope.Exceeded
-		if !ok || answer == scope.Allowed && clause.Source == report.ScopeSpec ||
-			!d.exceeded && speaks(in.Scope.Covering(e.Capability), l.topics) {
-			return false
-		}
+		o, why, found := in.persists(own, e, d)
 		d.severity, d.object = report.SeverityHigh, e.Path
-		why := "nothing in its declaration speaks of that"
-		if d.exceeded {
-			why = beyond(clause)
-		}
-		d.message = sentence("%s changed %s: %s, and %s", subject(e), clean(e.Path, 256), l.what, why)
-		return true
+		d.message = sentence("%s changed %s: %s, and %s", subject(e), clean(e.Path, 256), o.What, why)
+		return found
 	}, profile.KindWrite)
+}
+
+// persists reports whether a change is of what runs or is obeyed when the server is gone, and
+// is not declared.
+func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obeyed, why string, found bool) {
+	o, ok := in.lasting(e)
+	if !ok {
+		return o, "", false
+	}
+	answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
+	covering := in.Scope.Covering(e.Capability)
+	switch {
+	case answer == scope.Exceeded:
+		d.exceeded = true
+		return o, beyond(clause), true
+	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(covering, o.Topics), namesFile(covering, e.Path),
+		o.OnPath && in.installs(), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) || !asked(e.Phase)):
+		return o, "", false
+	}
+	return o, "nothing in its declaration speaks of that", true
+}
+
+// lasting returns the kind of a file that something runs or obeys when the server is gone: by
+// its name, or because it is the server's own code.
+func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
+	if o, ok := places.ObeyedAt(e.Path); ok {
+		return o, true
+	}
+	return places.Obeyed{What: "the server's own code, which runs at its next start"}, in.ownCode(e)
+}
+
+// sources are the endings of what runs as it is.
+var sources = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".so", ".node", ".rb"}
+
+// ownCode reports whether a call changed the program that is the server, or a module that is
+// installed beside it. A package manager that is run changes modules, and says so.
+func (in Input) ownCode(e profile.Effect) bool {
+	if !asked(e.Phase) || !slices.Contains(sources, path.Ext(e.Path)) || in.installs() {
+		return false
+	}
+	if places.Packaged(e.Path) {
+		return !cached(e.Path)
+	}
+	return slices.ContainsFunc(in.Command, func(arg string) bool {
+		return arg == e.Path || in.Dir != "" && path.Join(in.Dir, arg) == e.Path
+	})
+}
+
+// cached reports whether a file among packages is a cache that tools keep there.
+func cached(name string) bool {
+	return strings.Contains(name, "/.cache/") || strings.Contains(name, "/__pycache__/")
+}
+
+// installs reports whether a package manager starts the server, or was started by it.
+func (in Input) installs() bool {
+	return len(in.Command) > 0 && managers[path.Base(in.Command[0])] || slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		return e.Kind == profile.KindExec && e.Error == "" && managers[path.Base(e.Path)]
+	})
+}
+
+// namesFile reports whether a declaration has each word of a file's name: "edits AGENTS.md".
+func namesFile(d scope.Declaration, name string) bool {
+	all := words.OfName(path.Base(name))
+	return len(all) > 0 && !slices.ContainsFunc(all, func(word string) bool { return !d.Mentions(word) })
 }

@@ -37,7 +37,7 @@ var controls = []control{
 	{what: "the container runtime, which owns the machine", topics: containerTopics,
 		bases: []string{"docker.sock", "docker.raw.sock", "docker-cli.sock", "dockershim.sock", "containerd.sock", "containerd.sock.ttrpc",
 			"crio.sock", "podman.sock", "buildkitd.sock", "cri-dockerd.sock"}},
-	{what: "systemd, which owns the machine", bases: []string{"private"}, dir: "/systemd", topics: unitTopics},
+	{what: "systemd, which owns the machine", bases: []string{"private"}, dir: "/systemd", topics: places.UnitTopics},
 	{what: "the SSH agent, which signs with the user's keys", bases: []string{"agent.*"}, dir: "/ssh-", topics: places.SSHTopics},
 	{what: "the SSH agent, which signs with the user's keys", bases: []string{"ssh", "S.gpg-agent.ssh"}, dir: "/keyring", topics: places.SSHTopics},
 	{what: "the GnuPG agent, which signs with the user's keys", bases: []string{"S.gpg-agent*", "S.keyboxd"}, topics: []string{"gpg", "gnupg", "pgp", "openpgp", "git"}},

@@ -29,7 +29,7 @@ func findWrites(in Input) []draft {
 		if answer == scope.Allowed || wanted || inputs.Outside(e.Path) || isByproduct(e.Path) {
 			return false
 		}
-		if _, lasts := lastingAt(e.Path); lasts {
+		if _, _, lasts := in.persists(own, e, &draft{}); lasts {
 			return false // found as persistence
 		}
 		d.severity, d.object = report.SeverityHigh, own.area(e.Path)

@@ -1,0 +1,100 @@
+package places
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Obeyed is a kind of file that something runs or obeys unasked.
+type Obeyed struct {
+	// What is said of it, in a sentence: "a shell runs it at every start".
+	What string
+	// bases are names of files, below (with slashes) parts of paths, installed endings of
+	// names among packages: any is enough.
+	bases, below, installed []string
+	// Topics are the words by which a declaration speaks of it. A topic of several words has
+	// each of them.
+	Topics []string
+	// Project: it belongs to a project like its sources, so that many a tool writes one
+	// where it is told to.
+	Project bool
+	// OnPath: it is found by its name, so that package managers put programs there.
+	OnPath bool
+}
+
+var (
+	// UnitTopics are those of what systemd starts.
+	UnitTopics  = []string{"systemd", "systemctl", "daemon", "daemons"}
+	agentTopics = []string{"claude", "cursor ide", "cursor editor", "cursor rules", "cursor config", "cursor settings", "cursor agent",
+		"vscode", "windsurf", "gemini", "codex", "copilot", "zed", "cline", "kiro"}
+	editorTopics  = []string{"vscode", "editor", "editors", "ide", "vim", "neovim", "emacs", "jetbrains", "sublime"}
+	projectTopics = []string{"project", "projects", "scaffold", "scaffolds", "template", "boilerplate", "build", "workflow", "workflows", "ci", "pipeline"}
+)
+
+// obeyed list what outlives a server and acts, the most specific first.
+var obeyed = []Obeyed{
+	{What: "a shell runs it at every start",
+		bases: []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
+			".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment", ".envrc",
+			".xsession", ".inputrc", ".aliases", ".mkshrc"},
+		below:  []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment", "/.oh-my-zsh/custom/", "/.bashrc.d/"},
+		Topics: []string{"bash", "bashrc", "zsh", "fish", "shell", "dotfile", "dotfiles", "direnv"}},
+	{What: "cron runs it", bases: []string{"crontab"}, below: []string{"/etc/cron", "/var/spool/cron/", "/var/spool/at/"},
+		Topics: []string{"cron", "crontab", "scheduler"}},
+	{What: "the desktop runs it at login", below: []string{"/.config/autostart/", "/etc/xdg/autostart/", "/.config/autostart-scripts/", "/.config/plasma-workspace/env/",
+		"/Library/LaunchAgents/", "/Library/LaunchDaemons/", "/Start Menu/Programs/Startup/"}, Topics: []string{"autostart"}},
+	{What: "it says who may log in by SSH", bases: []string{"authorized_keys", "authorized_keys2"}, below: []string{"/.ssh/rc", "/.ssh/environment"},
+		Topics: SSHTopics},
+	{What: "SSH obeys it at every connection", below: []string{"/.ssh/config", "/etc/ssh/"}, Topics: SSHTopics},
+	{What: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, Topics: UnitTopics},
+	{What: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/", "/.config/git/hooks/", "/.git-templates/", "/.git_template/"},
+		bases: []string{".pre-commit-config.yaml", "lefthook.yml"}, Topics: []string{"git", "hook", "hooks", "husky"}},
+	{What: "git obeys it, and runs the programs that it names", bases: []string{".gitconfig", ".gitmodules"}, below: []string{"/.git/config", "/.config/git/", "/etc/gitconfig", "/.git/info/attributes"},
+		Topics: []string{"git", "github", "gitlab", "repository", "repositories"}},
+	{What: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},
+	{What: "every Python runs it", bases: []string{"sitecustomize.py", "usercustomize.py", ".pythonrc", ".pythonrc.py"}, below: []string{"/.ipython/profile_default/startup/"},
+		installed: []string{".pth"}, Topics: []string{"python", "pip", "ipython", "jupyter"}},
+	{What: "package managers take packages from where it says", bases: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", ".condarc", ".bunfig.toml", "bunfig.toml", ".gemrc"},
+		below:  []string{"/.config/pip/", "/.pip/", "/.config/uv/", "/.cargo/config", "/.m2/settings.xml", "/.gradle/init", "/.config/pypoetry/", "/etc/apt/sources.list"},
+		Topics: []string{"npm", "node", "yarn", "pnpm", "pip", "pypi", "package", "packages", "cargo", "maven", "gradle", "uv", "registry", "bun", "conda"}},
+	{What: "a program of that name is run in place of another", below: []string{"/.local/bin/", "/usr/local/bin/", "/usr/local/sbin/", "/.cargo/bin/", "/go/bin/", "/.npm-global/bin/", "/.bun/bin/", "/.asdf/shims/"},
+		OnPath: true, Topics: []string{"install", "installs", "installer", "installation", "binary", "binaries", "executable", "executables"}},
+	{What: "an agent starts what it names",
+		bases: []string{".claude.json", "claude_desktop_config.json", ".mcp.json", "cline_mcp_settings.json", "mcp_settings.json", "mcp_config.json", "opencode.json", ".aider.conf.yml"},
+		below: []string{"/.claude/settings", "/.claude/commands/", "/.claude/agents/", "/.claude/hooks/", "/.claude/skills/", "/.claude/plugins/", "/.cursor/mcp.json", "/.vscode/mcp.json",
+			"/.codeium/windsurf/mcp_config.json", "/.gemini/settings.json", "/.codex/config.toml", "/Claude/claude_desktop_config.json", "/Code/User/mcp.json", "/.roo/mcp.json",
+			"/.kiro/settings/", "/.config/zed/settings.json", "/.aws/amazonq/mcp.json", "/.lmstudio/mcp.json", "/.continue/", "/.config/goose/", "/.config/opencode/", "/.copilot/mcp-config.json"},
+		Topics: agentTopics},
+	{What: "an agent obeys it as instructions",
+		bases: []string{"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENT.md", "GEMINI.md", "QWEN.md", "WARP.md", "CONVENTIONS.md", ".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".goosehints",
+			".aider.conf.yml", "copilot-instructions.md", ".rules"},
+		below: []string{"/.cursor/rules/", "/.github/instructions/", "/.github/prompts/", "/.windsurf/rules/", "/.clinerules/", "/.roo/rules", "/.kiro/steering/", "/.claude/CLAUDE", "/.codex/AGENTS", "/.continue/rules/",
+			"/.github/copilot-instructions", "/.junie/", "/.amazonq/rules/", "/.augment/rules/", "/.trae/rules/"},
+		Topics: append([]string{"agents", "rules file", "instructions file"}, agentTopics...)},
+	{What: "an editor runs or obeys it", bases: []string{".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".emacs", ".editorconfig", ".tmux.conf", ".screenrc", ".gdbinit", ".lldbinit", ".Xmodmap", ".sqliterc", ".psqlrc", ".irbrc", ".curlrc", ".wgetrc"},
+		below: []string{"/.vscode/tasks.json", "/.vscode/settings.json", "/.vscode/launch.json", "/.vscode/extensions/", "/Code/User/settings.json", "/Code/User/tasks.json", "/Code/User/keybindings.json",
+			"/.idea/", "/.config/nvim/", "/.vim/", "/.emacs.d/", "/.config/emacs/", "/.config/sublime-text/", "/.devcontainer/", "/.config/tmux/"},
+		Topics: append([]string{"tmux", "curl", "wget", "gdb"}, editorTopics...)},
+	{What: "the host's build or its automation runs it", below: []string{"/.github/workflows/", "/.gitlab-ci.yml", "/.circleci/", "/.gitea/workflows/"}, bases: []string{"Jenkinsfile", "azure-pipelines.yml", ".travis.yml"},
+		Topics: append([]string{"actions", "github", "gitlab", "jenkins"}, projectTopics...)},
+	{What: "whoever builds or tests the project runs it", Project: true,
+		bases: []string{"Makefile", "makefile", "GNUmakefile", "package.json", "setup.py", "setup.cfg", "pyproject.toml", "conftest.py", "Justfile", "justfile", "Taskfile.yml", "Rakefile", "Gemfile", "build.gradle",
+			"build.rs", "CMakeLists.txt", "Dockerfile", "docker-compose.yml", "compose.yaml", "noxfile.py", "tox.ini", "gulpfile.js", "Gruntfile.js", "webpack.config.js", "vite.config.js", "jest.config.js", "Vagrantfile"},
+		Topics: append([]string{"make", "npm", "node", "python", "package", "docker", "dependency", "dependencies", "init"}, projectTopics...)},
+}
+
+// ObeyedAt finds what kind of such a file a path is.
+func ObeyedAt(name string) (Obeyed, bool) {
+	base := path.Base(name)
+	if strings.HasSuffix(base, ".sample") || strings.Contains(name, "/node_modules/") {
+		return Obeyed{}, false
+	}
+	for _, o := range obeyed {
+		if slices.Contains(o.bases, base) || slices.ContainsFunc(o.below, func(part string) bool { return strings.Contains(name, part) }) ||
+			Packaged(name) && slices.Contains(o.installed, path.Ext(base)) {
+			return o, true
+		}
+	}
+	return Obeyed{}, false
+}

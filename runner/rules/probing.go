@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// manySecrets is how many kinds of secrets an honest program looks for at most, less one: the
+// library of one cloud or two, and a key.
+const manySecrets = 4
+
+// findProbing finds who looks for secrets that are not there, or that it may not read: of
+// many kinds, or in one place where nobody has anything to look for.
+func findProbing(in Input) []draft {
+	kinds := map[report.Capability][]string{}
+	drafts := each(in, func(e profile.Effect, d *draft) bool {
+		what, alone := lookedFor(e)
+		if what == "" || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
+			return false
+		}
+		d.severity, d.object = report.SeverityHigh, "secrets"
+		d.message = subject(e)
+		if alone {
+			d.object = what
+			d.message = sentence("%s tried to open %s (%s), which nothing in its declaration speaks of", subject(e), clean(e.Path, 256), what)
+			return true
+		}
+		if !slices.Contains(kinds[e.Capability], what) {
+			kinds[e.Capability] = append(kinds[e.Capability], what)
+			return true
+		}
+		return false
+	}, profile.KindAttempt, profile.KindRead, profile.KindList, profile.KindExec)
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(kinds[d.capability]) < manySecrets })
+	for i, d := range drafts {
+		if all := kinds[d.capability]; d.object == "secrets" {
+			drafts[i].message = sentence("%s looked for %d kinds of secrets, which nothing in its declaration speaks of: %s",
+				d.message, len(all), clean(strings.Join(all[:min(len(all), 8)], ", "), 400))
+		}
+	}
+	return drafts
+}
+
+// lookedFor returns what somebody looked for; alone: to have looked is enough.
+func lookedFor(e profile.Effect) (what string, alone bool) {
+	if e.Kind == profile.KindExec {
+		if watching[path.Base(e.Path)] && e.Error != "" {
+			return "the clipboard or the screen", false
+		}
+		return "", false
+	}
+	at, ok := places.Locate(e.Path)
+	switch {
+	case strings.HasPrefix(e.Path, "/dev/input/") || strings.HasPrefix(e.Path, "/dev/uinput"):
+		return "the keyboard and the mouse", true
+	case strings.HasPrefix(e.Path, "/dev/video") || strings.HasPrefix(e.Path, "/dev/snd/"):
+		return "the camera and the microphone", true
+	case !ok || at.Routine || e.Kind != profile.KindAttempt: // what was read is found as that
+		return "", false
+	case strings.HasPrefix(e.Path, "/proc/"):
+		return at.What, e.Error != "ENOENT" && e.Error != "ESRCH"
+	}
+	return at.What, false
+}
+
+// topicsOf are the words by which a declaration speaks of what was looked for.
+func topicsOf(e profile.Effect) []string {
+	switch at, ok := places.Locate(e.Path); {
+	case ok:
+		return at.Topics
+	case strings.HasPrefix(e.Path, "/dev/video"), strings.HasPrefix(e.Path, "/dev/snd/"):
+		return []string{"camera", "webcam", "microphone", "audio", "video", "sound", "speech", "record", "play"}
+	case strings.HasPrefix(e.Path, "/dev/"):
+		return []string{"keyboard", "mouse", "input", "joystick", "gamepad", "desktop", "automation"}
+	}
+	return []string{"clipboard", "screenshot", "screenshots", "screen", "copy", "paste", "desktop"}
+}
+
+// watching are programs that give the clipboard or a picture of the screen.
+var watching = map[string]bool{"xclip": true, "xsel": true, "wl-paste": true, "pbpaste": true, "scrot": true, "grim": true, "maim": true,
+	"gnome-screenshot": true, "spectacle": true, "import": true, "xwd": true, "screencapture": true, "flameshot": true}
