@@ -129,14 +129,19 @@ func (s *sentence) voids() bool {
 		if !rules[s.text(i)] || requests[s.text(i)] {
 			continue
 		}
-		before := earlier[s.text(i-1)] && s.text(i-1) != "other" && s.text(i-1) != "all" && s.text(i-1) != "any" && s.text(i-1) != "existing"
-		for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
-			if s.text(j) == "no" && s.text(j+1) == "longer" && slices.Contains([]string{"apply", "count", "valid", "hold"}, s.text(j+2)) {
-				return before || s.has(received)
-			}
-		}
-		if (s.text(i-1) == "only" || s.text(i-2) == "only") && s.has(follows) && s.has(hereafter) {
+		only := s.text(i-1) == "only" || s.text(i-2) == "only"
+		if only && s.has(follows) && s.has(hereafter) || s.endsAt(i) && (bygone[s.text(i-1)] || s.has(received)) {
 			return true
+		}
+	}
+	return false
+}
+
+// endsAt: behind it stands "no longer apply".
+func (s *sentence) endsAt(i int) bool {
+	for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
+		if s.text(j) == "no" && s.text(j+1) == "longer" {
+			return lapses[s.text(j+2)]
 		}
 	}
 	return false

@@ -231,3 +231,17 @@ func (f foreign) setsAside() bool {
 	}
 	return false
 }
+
+// NamesSecret reports whether a text names what holds keys or accounts, in any of the languages.
+func NamesSecret(text string) bool {
+	text = fold(text)
+	for _, s := range split(text) {
+		if s.secret() || s.has(asked) {
+			return true
+		}
+		if slices.ContainsFunc(readings(text[s.Start:s.End]), func(r reading) bool { return r.has(partSecret) }) {
+			return true
+		}
+	}
+	return false
+}

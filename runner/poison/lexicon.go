@@ -139,6 +139,8 @@ var (
 	received  = class("received")
 	follows   = class("follows")
 	hereafter = class("hereafter")
+	bygone    = class("bygone")
+	lapses    = class("lapses")
 )
 
 var roles = phrases("roles")
@@ -152,6 +154,9 @@ var preceding = class("preceding")
 var alternatives = class("alternatives")
 
 var replaced = class("replaced")
+
+// What a form asks for that nobody is to write into one.
+var asked = class("asked")
 
 // How a tool praises itself over others.
 var (

@@ -68,16 +68,18 @@ var means = []struct {
 		`|\b(?:keep|hide|conceal)\s+(?:this|it|these(?:\s+\w+)?|that|the\s+fact[^.!?\n]{0,40})\s+(?:secret\s+|hidden\s+)?from\s+the\s+(?:user|human|customer|operator)\b` +
 		`|\bthe\s+(?:user|human|operator)\s+(?:must|should)\s+not\s+(?:know|notice|be\s+(?:told|informed|aware)|learn)\b` +
 		`|(?:^|[.:;,!]\s+|\band\s+|\bthen\s+)(?:silently|secretly|covertly)\s+(?:send|read|call|invoke|run|execute|forward|upload|include|append|copy|post|email|transmit)\b`)},
-	{MeansAddress, []string{"<", "[", "system", "admin", "developer", "ai", "llm", "assistant", "language model", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
+	{MeansAddress, []string{"<", "[", "\"", "system", "admin", "developer", "ai", "llm", "assistant", "language model", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
 		`|<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|\[(?:SYSTEM|ADMIN|HIDDEN|SECRET|IMPORTANT)[^\]\n]{0,60}\]` +
 		`|\b(?:SYSTEM|ADMIN|DEVELOPER)\s+(?:OVERRIDE|INSTRUCTIONS?|DIRECTIVE|COMMAND|NOTICE|MESSAGE|NOTE)\b` +
 		`|(?:^|[\s>"(\[*])(?:hey\s+|dear\s+|attention,?\s+|note\s+to\s+(?:the\s+|any\s+)?|instructions?\s+(?:for|to)\s+(?:the\s+|any\s+|all\s+)?|important\s+for\s+(?:the\s+)?)?` +
 		`(?:ai|llm|ai\s+assistant|ai\s+agent|ai\s+model|assistant|language\s+model|chatbot|claude|chatgpt|copilot)s?\s*[:,!]\s` +
 		`|\b(?:note|instructions?|message|attention|notice)\s*(?:to|for|,)?\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|ai\s+assistant|ai\s+agent|assistant)s?\b` +
+		`|"(?:next_?(?:action|step)s?|required_?action|(?:agent|assistant|llm|ai|model)_?(?:instructions?|note|action|hint|directive)|system_?(?:note|message)|directive)"\s*:` +
 		`|\b(?:as|if)\s+(?:you\s+are\s+)?an?\s+(?:ai|llm|ai\s+assistant|ai\s+agent|language\s+model)\b[^.\n]{0,40}\byou\s+(?:must|should|are\s+required|need)`)},
 	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, regexp.MustCompile(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
 		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
-		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)`)},
+		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)` +
+		`|"(?:path|file|filename|file_?path|uri|url|command|args|arguments)"\s*:\s*[\[{]?\s*"[^"\n]{0,80}(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.env\b|\.netrc|\.kube/|\bmcp\.json)`)},
 	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, regexp.MustCompile(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
 		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w)` +
 		`|\b(?:curl|wget|nc|bash|sh|powershell)\s+(?:-\S+\s+)*(?:https?://|["'/~])|\brm\s+-rf?\b`)},
@@ -140,19 +142,25 @@ func findMeans(text string) []hit {
 	return hits
 }
 
-// judgePassage judges the passage that begins with the first hit.
-func judgePassage(text string, hits []hit) (Injection, bool) {
-	start, end := hits[0].start, hits[0].end
-	has := map[Means]bool{}
-	plain := false
+// gather returns the means of the passage that begins with the first hit, and its end; plain:
+// one of them is to speak to the model over the head of the user, in plain words.
+func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
+	has = map[Means]bool{}
 	for _, h := range hits {
-		if h.start > start+passage {
+		if h.start > hits[0].start+passage {
 			break
 		}
 		has[h.means] = true
 		plain = plain || !h.soft && (h.means == MeansOverride || h.means == MeansConceal)
 		end = max(end, h.end)
 	}
+	return has, end, plain
+}
+
+// judgePassage judges the passage that begins with the first hit.
+func judgePassage(text string, hits []hit) (Injection, bool) {
+	start := hits[0].start
+	has, end, plain := gather(hits)
 	acts := has[MeansSecret] || has[MeansTool]
 	speaks := has[MeansOverride] || has[MeansConceal]
 	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])

@@ -88,16 +88,13 @@ func (r *reader) anyAbsent(s *sentence) reference {
 // gives, before anything is answered. To fetch page after page is none.
 func (r *reader) loops(all []sentence, i int) verdict {
 	s := &all[i]
-	if s.has(paging) {
+	if s.has(paging) || !s.has(universal) {
 		return verdict{}
 	}
-	every := slices.ContainsFunc(s.Tokens, func(t words.Token) bool { return universal[t.Text] })
-	firm := slices.ContainsFunc(s.Tokens, func(t words.Token) bool { return modals[t.Text] || demands[t.Text] || t.Text == "always" })
-	switch {
-	case every && s.has(yielded) && s.has(crossing) && (firm || s.withholds()):
-	case every && s.has(yielded) && s.callsAgain() && (firm || s.withholds() || s.has(until)):
-	case s.withholds() && every && s.callsAgain():
-	default:
+	firm := s.has(modals) || s.has(demands) || s.withholds()
+	again := s.callsAgain()
+	each := s.has(yielded) && (s.has(crossing) && firm || again && (firm || s.has(until)))
+	if !each && !(again && s.withholds()) {
 		return verdict{}
 	}
 	return verdict{confidence: 0.6}

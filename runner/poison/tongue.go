@@ -159,7 +159,7 @@ func readings(text string) []reading {
 	}
 	var some []reading
 	for i, rd := range all {
-		if len(rd.parts) > 1 {
+		if len(rd.parts) > 0 {
 			rd.tongue, rd.pauses = tongues[i], pauses
 			some = append(some, rd)
 		}

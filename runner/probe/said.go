@@ -33,7 +33,7 @@ func said(raw json.RawMessage) string {
 		parts = append(parts, blocks(members[key], 0)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(spoken, key) && !unspoken[key] {
+		if !slices.Contains(spoken, key) && (!unspoken[key] || key == "includeContext" && plain(members[key]) == "allServers") {
 			parts = append(parts, rest(key, members[key], parts)...)
 		}
 	}

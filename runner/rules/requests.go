@@ -1,0 +1,190 @@
+package rules
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/poison"
+	"github.com/mcpaudit/mcpaudit/runner/squat"
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// findImitated finds outputs with an address that imitates a well-known one, or that does not
+// lead where its text says.
+func findImitated(in Input) []draft {
+	var all []draft
+	for _, out := range in.Outputs {
+		if what := imitated(ownWords(out)); what != "" {
+			all = append(all, outputDraft(in, out, report.SeverityHigh, "with "+what, what))
+		}
+	}
+	return all
+}
+
+var (
+	address = regexp.MustCompile(`https?://[^\s"'<>()\[\]{}|\\^` + "`" + `]+`)
+	shown   = regexp.MustCompile(`\[\s*(?:https?://)?([\w.-]+\.[a-z]{2,})[^\]\n]*\]\(\s*https?://([\w.@:-]+)`)
+)
+
+// maxAddresses bounds how many addresses of a text are read.
+const maxAddresses = 256
+
+// imitated says of the first address of a text that imitates another what it does; "" where
+// none does.
+func imitated(text string) string {
+	for _, found := range address.FindAllString(text, maxAddresses) {
+		u, err := url.Parse(strings.TrimRight(found, ".,;:!?"))
+		if err != nil {
+			continue
+		}
+		if site, ok := squat.Site(u.User.Username()); ok {
+			return "an address that begins like one of " + site + " and leads to " + quoted(u.Hostname())
+		}
+		if l, ok := squat.Host(u.Hostname()); ok {
+			return "an address at " + quoted(u.Hostname()) + ", which looks like " + l.Known + ": " + l.How
+		}
+	}
+	for _, m := range shown.FindAllStringSubmatch(text, maxAddresses) {
+		site, ok := squat.Site(m[1])
+		to, _ := squat.Site(m[2])
+		if ok && to != site {
+			return "a link that is shown as one to " + site + " and leads to " + quoted(m[2])
+		}
+	}
+	return ""
+}
+
+// findAsking finds requests of the server that ask a person, or a model, for secrets or for
+// what other servers said.
+func findAsking(in Input) []draft {
+	var all []draft
+	for _, out := range in.Outputs {
+		if out.Kind != report.OutputRequest {
+			continue
+		}
+		severity, what := report.SeverityHigh, ""
+		switch out.Method {
+		case "elicitation/create":
+			what = askedOfPerson(out.Text)
+		case "sampling/createMessage":
+			what = askedOfModel(out.Text)
+			if what == "" && strings.Contains(out.Text, `includeContext: "allServers"`) {
+				severity, what = report.SeverityMedium, "that has the context of all other servers put before the model"
+			}
+		}
+		if what != "" {
+			all = append(all, outputDraft(in, out, severity, what, out.Text))
+		}
+	}
+	return all
+}
+
+// schemaMark is where the schema of a form stands in the text of a request.
+const schemaMark = "requestedSchema: "
+
+// askedOfPerson says which secret a form asks a person for; "" where it asks for none. What a
+// form may not ask for: MCP, elicitation, "Servers MUST NOT use form mode elicitation to
+// request sensitive information".
+func askedOfPerson(text string) string {
+	message, rest, form := strings.Cut(text, schemaMark)
+	if !form {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, "\n")
+	properties := manifest.Object(manifest.Object(json.RawMessage(rest))["properties"])
+	free := ""
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		field := manifest.Object(properties[name])
+		if !freeText(field) {
+			continue
+		}
+		free = name
+		if poison.NamesSecret(words.Spell(name)) || poison.NamesSecret(manifest.Text(field["title"])) || poison.NamesSecret(manifest.Text(field["description"])) {
+			return "that asks a person for a secret in the field " + quoted(name)
+		}
+	}
+	if free != "" && poison.NamesSecret(message) && entering.MatchString(message) {
+		return "that asks a person for a secret: " + quoted(message)
+	}
+	return ""
+}
+
+// freeText reports whether a person may write anything into a field.
+func freeText(field map[string]json.RawMessage) bool {
+	format := manifest.Text(field["format"])
+	return manifest.Text(field["type"]) == "string" && field["enum"] == nil && field["oneOf"] == nil && (format == "" || format == "password")
+}
+
+// entering is how a form asks somebody to write.
+var entering = regexp.MustCompile(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us)\b`)
+
+var (
+	// telling is how a model is asked to say what it knows, and known what that is.
+	telling = regexp.MustCompile(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|summari[sz]e|include|return|give|provide|share|report|extract|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
+	known   = regexp.MustCompile(`(?i)\b(?:(?:your|the) system (?:prompt|message)|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
+		`other (?:mcp )?(?:servers?|tools?)(?:'s?)?|tools? (?:of|from) (?:other|all)|everything (?:the user|you)|(?:the )?user(?:'s|s')? (?:\w+ )?(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?|private keys?)|` +
+		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
+)
+
+// askedOfModel says what a sampling request has the model hand over; "" where it is nothing
+// of others.
+func askedOfModel(text string) string {
+	for _, passage := range telling.FindAllString(text, maxAddresses) {
+		if known.MatchString(passage) {
+			return "that asks the model for what it knows of others: " + quoted(passage)
+		}
+	}
+	for _, f := range poison.Read(text, poison.Context{Kind: poison.KindContent}) {
+		if f.Technique == poison.SensitiveData || f.Technique == poison.ContextRequest {
+			return "that asks the model for what it knows of others: " + quoted(f.Quote)
+		}
+	}
+	return ""
+}
+
+// link is a file of the machine in a link that an answer has.
+var link = regexp.MustCompile(`"uri":"file://(/[^"]+)"`)
+
+// findLinked finds resources, listed or linked in an answer, that are secrets of the user.
+func findLinked(in Input) []draft {
+	var all []draft
+	secret := func(of report.Capability, uri string) (places.Secret, bool) {
+		name, err := url.PathUnescape(uri)
+		if err != nil {
+			return places.Secret{}, false
+		}
+		at, ok := places.Locate(path.Clean(name))
+		return at, ok && !at.Routine && !speaks(in.Scope.Covering(of), at.Topics)
+	}
+	for _, out := range in.Outputs {
+		text := ownWords(out)
+		if !strings.Contains(text, `"resource_link"`) {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(text, maxAddresses) {
+			if at, ok := secret(out.Capability, m[1]); ok {
+				what := "that links to " + clean(m[1], 256) + " (" + at.What + ")"
+				all = append(all, outputDraft(in, out, report.SeverityHigh, what, what))
+				break
+			}
+		}
+	}
+	for _, item := range manifest.Items(report.CapabilityResource, in.Manifest.Resources) {
+		name, ok := strings.CutPrefix(manifest.Text(item.Members["uri"]), "file://")
+		of := report.Capability{Kind: report.CapabilityResource, Name: item.Name}
+		if at, is := secret(of, name); ok && is {
+			d := named(in, report.PhaseList, item.Name, sentence("A resource is %s (%s), which nothing in its declaration speaks of", clean(name, 256), at.What))
+			d.severity, d.capability = report.SeverityHigh, of
+			all = append(all, d)
+		}
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package squat
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// places are the hosts that somebody may want to be taken for, and the words that are put
+// beside their names.
+var places = words.Read[struct{ Hosts, Beside []string }]("hosts")
+
+// minHost is the shortest name of a host in which an error of a typist counts.
+const minHost = 6
+
+// Host compares a host's name, as an address has it, with those at which people sign in.
+func Host(host string) (Likeness, bool) {
+	if shown, err := idna.ToUnicode(host); err == nil {
+		host = shown
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil || slices.Contains(places.Hosts, domain) {
+		return Likeness{}, false
+	}
+	name, _, _ := strings.Cut(domain, ".")
+	for _, of := range places.Hosts {
+		known, _, _ := strings.Cut(of, ".")
+		switch {
+		case strings.Contains("."+host, "."+of+".") || strings.Contains("."+host, "."+of+"-"):
+			return Likeness{of, "that name stands before another domain"}, !strings.HasPrefix("."+domain, "."+known+".")
+		case name != known && skeleton(name) == skeleton(known):
+			return Likeness{of, alike}, true
+		case len(known) >= minHost && near(name, known) != "" && !isKnown(name):
+			return Likeness{of, near(name, known)}, true
+		case withWord(name, known):
+			return Likeness{of, "a word is put beside the name"}, true
+		}
+	}
+	return Likeness{}, false
+}
+
+// withWord reports whether a name is a known one with a word beside it.
+func withWord(name, known string) bool {
+	with, ok := strings.CutPrefix(name, known+"-")
+	if !ok {
+		with, ok = strings.CutSuffix(name, "-"+known)
+	}
+	return ok && slices.Contains(places.Beside, with)
+}
+
+// Site returns the domain that somebody has registered for a host, if it is one of those at
+// which people sign in.
+func Site(host string) (string, bool) {
+	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(host))
+	return domain, err == nil && slices.Contains(places.Hosts, domain)
+}
+
+func isKnown(name string) bool {
+	return known.names[name] || slices.ContainsFunc(places.Hosts, func(of string) bool { return strings.HasPrefix(of, name+".") })
+}
