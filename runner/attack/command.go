@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"path"
 	"regexp"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 type commandForm struct {
 	form
 	// any: it is tried on whatever a capability was seen to do. typed: also on what is no
-	// text. url: only on URLs.
-	any, typed, url bool
+	// text. url: only on URLs. paths: only on paths.
+	any, typed, url, paths bool
 }
 
 // plain is how far a shell takes a value for words; what follows is left out, for a shell
@@ -46,6 +47,13 @@ var commands = []commandForm{
 	written("behind a double quote, on a line of its own", "{}\"\n!\n\""),
 	written("behind a single quote, on a line of its own", "{}'\n!\n'"),
 	written("behind a double quote and &", `{}"&!&"`),
+	written("behind a semicolon, before a comment", "{};!;#"),
+	written("behind a single quote, before a comment", "{}';!;#"),
+	written("behind a double quote, before a comment", `{}";!;#`),
+	written("behind a bracket, before a comment", "{});!;#"),
+	inDirectory("in a directory that is left again"),
+	written("behind a semicolon, before the value", "{};!;{}"),
+	written("behind a double quote, before the value", `{}";!;"{}`),
 	written("behind a backslash and a double quote", `{}\";!;"`),
 	written("in the middle of the value", "{}$(!){}"),
 	written("between lines that hold the value", "{}\n!\n{}"),
@@ -53,6 +61,8 @@ var commands = []commandForm{
 	slashless("behind a pipe, without a slash", "{}|!"),
 	slashless("in a substitution, without a slash", "{}$(!)"),
 	slashless("on a line of its own, without a slash", "{}\n!\n"),
+	wordy("behind a semicolon, without a slash or a dollar sign", "{};!;"),
+	wordy("behind a pipe, without a slash or a dollar sign", "{}|!"),
 	written("behind an encoded semicolon", "{}%3B!%3B"),
 	written("on a line of its own, encoded", "{}%0A!%0A"),
 	written("before the value, in a substitution", "$(!){}"),
@@ -70,6 +80,20 @@ func written(name, pattern string) commandForm { return patterned(name, pattern,
 // slashless is one whose command has no slash and no blank in it.
 func slashless(name, pattern string) commandForm {
 	return patterned(name, pattern, func(_ field, m inputs.Mark) string { return m.BareCommand() })
+}
+
+// wordy is one whose command has neither a slash nor a dollar sign.
+func wordy(name, pattern string) commandForm {
+	return patterned(name, pattern, func(_ field, m inputs.Mark) string { return "env\t" + m.Injected() })
+}
+
+// inDirectory is for guards that look whether a path is there once ".." is worked out: the
+// command stands in the name of a directory that is left at once.
+func inDirectory(name string) commandForm {
+	return commandForm{form: form{name: name, write: func(f field, m inputs.Mark, _ int) string {
+		dir, base := path.Split(f.honest(m))
+		return f.before + dir + "$(" + m.BareCommand() + ")/../" + base + f.behind
+	}}, paths: true}
 }
 
 func patterned(name, pattern string, command func(field, inputs.Mark) string) commandForm {
@@ -127,5 +151,5 @@ func (f field) takes(way commandForm, seen Seen) bool {
 	case way.url:
 		return f.variable == "" && (strings.Contains(f.value, "://") || f.value == "" && forURL.MatchString(f.name))
 	}
-	return f.text || way.typed
+	return (f.text || way.typed) && (!way.paths || f.variable == "" && path.IsAbs(f.core()))
 }

@@ -34,6 +34,7 @@ var pathForms = []form{
 		}
 		return tail
 	}),
+	linked("by a link to the file itself"),
 	leading(`by "....//"`, func(_, to string) string { return strings.ReplaceAll(up, "../", "....//") + to[1:] }),
 	leading(`by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(up+to[1:], "/", "%2f") }),
 	leading(`by "%2e%2e%2f"`, func(_, to string) string { return encoded.Replace(up) + strings.ReplaceAll(to[1:], "/", "%2f") }),
@@ -42,6 +43,16 @@ var pathForms = []form{
 	}),
 	leading(`by "./.."`, func(_, to string) string { return "./" + up + to[1:] }),
 	leading(`by "..\\"`, func(_, to string) string { return strings.ReplaceAll(up+to[1:], "/", `\`) }),
+	leading(`by "%2e%2e/"`, func(_, to string) string { return strings.ReplaceAll(up, ".", "%2e") + to[1:] }),
+	leading(`by "..././"`, func(_, to string) string { return strings.ReplaceAll(up, "../", "..././") + to[1:] }),
+	leading(`by ".." in full width`, func(_, to string) string {
+		return strings.ReplaceAll(up, "../", "．．／") + strings.ReplaceAll(to[1:], "/", "／")
+	}),
+	leading(`by "%c0%ae"`, func(_, to string) string {
+		return strings.ReplaceAll(up, "../", "%c0%ae%c0%ae%c0%af") + strings.ReplaceAll(to[1:], "/", "%c0%af")
+	}),
+	fileURL,
+	leading(`below "~"`, func(_, to string) string { return "~/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
 	leading("as an absolute path behind a blank", func(_, to string) string { return " " + to }),
 	leading("as an absolute path behind a slash", func(_, to string) string { return "/" + to }),
 }
@@ -65,6 +76,17 @@ func near(name string, link bool, write func(f field, tail string) string) form 
 	}}
 }
 
+// linked leads to a link in the directory of the value that is one to the file itself: a guard
+// that looks at the directory alone sees nothing.
+func linked(name string) form {
+	return form{name: name, near: true, link: true, write: func(f field, _ inputs.Mark, number int) string {
+		if path.IsAbs(f.core()) {
+			return f.before + f.dir + "/" + inputs.FileLink(number) + f.behind
+		}
+		return f.before + inputs.FileLink(number) + f.behind
+	}}
+}
+
 func (f form) plainly() form { f.control = true; return f }
 
 // pathSteps are the attempts of family Path.
@@ -76,7 +98,20 @@ func pathSteps(fields []field, seen Seen) (all []step) {
 			}
 		}
 	}
+	for _, field := range fields { // whoever opens what a URL names may open files, too
+		if len(all) < inputs.MaxOutside-maxCode && field.text && !field.leads(seen) && field.addresses() {
+			all = append(all, step{family: Path, form: fileURL, field: field})
+		}
+	}
 	return all
+}
+
+// fileURL is the form for what has to be a URL.
+var fileURL = leading("as a URL of a file", func(_, to string) string { return "file://" + to })
+
+// addresses reports whether a place is there for a URL.
+func (f field) addresses() bool {
+	return f.variable == "" && (strings.HasPrefix(f.value, "http") || forURL.MatchString(f.name))
 }
 
 // bare are values that may be the name of a file.

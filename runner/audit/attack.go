@@ -47,9 +47,22 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 		maps.Copy(how.given, o.result.Accepted)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound()}
-	how.lures = slices.DeleteFunc(how.attack.Bases(how.given), func(dir string) bool {
-		return dir == scratch || slices.Contains([]string{plan.Dir, plan.Decoys.Home}, dir) || plan.holdsProgram(dir)
+	how.lures = plan.lures(how.attack.Bases(how.given))
+}
+
+// lures are the directories, of those that tools keep to, that get a link and a sibling; and the
+// home, for "~" leads there. The scratch directory is one only of a server that was started for it.
+func (p Plan) lures(bases []string) []string {
+	bases = slices.DeleteFunc(slices.Clone(bases), func(dir string) bool {
+		if dir == scratch {
+			return !slices.Contains(p.bound(), dir)
+		}
+		return dir == p.Decoys.Home || p.holdsProgram(dir)
 	})
+	if p.Decoys.Home != "" {
+		bases = append(bases, p.Decoys.Home)
+	}
+	return bases
 }
 
 // unattackable enters why guards are not tried.

@@ -24,7 +24,7 @@ func (p Plan) bound() (found []string) {
 			value = word
 		}
 		dir := path.Clean(value)
-		if path.IsAbs(value) && path.Ext(dir) == "" && dir != "/" && !strings.HasSuffix(name, "PATH") && !p.holdsProgram(dir) &&
+		if path.IsAbs(value) && path.Ext(dir) == "" && dir != "/" && !strings.HasSuffix(name, "PATH") && (dir == scratch || !p.holdsProgram(dir)) &&
 			!slices.Contains(found, dir) && len(found) < maxBound {
 			found = append(found, dir)
 		}

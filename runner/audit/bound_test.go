@@ -14,6 +14,7 @@ func TestBound(t *testing.T) {
 		"env PYTHONPATH=/opt/py python3 -m server --dir /srv/notes": "/srv/notes",
 		"node /opt/fs/index.js /opt/fs":                             "",
 		"/opt/server / /etc /usr/share/x":                           "",
+		"node /tmp/fs/index.js /tmp":                                "/tmp",
 		"server notes ../x":                                         "",
 	} {
 		p := Plan{Command: strings.Fields(command)}
@@ -23,5 +24,19 @@ func TestBound(t *testing.T) {
 	}
 	if got := (Plan{Command: []string{"server"}, Env: []string{"DATA_DIR=/data", "LEVEL=1"}}).bound(); !slices.Equal(got, []string{"/data"}) {
 		t.Errorf("of the environment: %q", got)
+	}
+}
+
+// Links and siblings are planted at what tools keep to, and not at what everybody uses.
+func TestLures(t *testing.T) {
+	bases := []string{"/srv/notes", "/tmp", "/etc/notes", "/app"}
+	for command, want := range map[string]string{
+		"server":                "/srv/notes /app",
+		"server /tmp":           "/srv/notes /tmp /app",
+		"node /app/lib/main.js": "/srv/notes",
+	} {
+		if got := strings.Join((Plan{Command: strings.Fields(command)}).lures(bases), " "); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// injected is the program that Injection has a shell run.
-func (m Mark) injected() string { return "mcpaudit-injected-" + m.label() }
+// Injected is the program that Injection has a shell run.
+func (m Mark) Injected() string { return "mcpaudit-injected-" + m.label() }
 
 // Command is a command that runs a program that does not exist.
-func (m Mark) Command() string { return "./" + m.injected() }
+func (m Mark) Command() string { return "./" + m.Injected() }
 
 // BareCommand runs the same program by one word that has no slash: a shell without an
 // argument 9 splits it in two, and env tries each directory for programs.
-func (m Mark) BareCommand() string { return "env$IFS$9" + m.injected() }
+func (m Mark) BareCommand() string { return "env$IFS$9" + m.Injected() }
 
 // Injection puts a command behind a value: whoever gives it to a shell, bare, in
 // double or in single quotes, has it run a program that does not exist. Escaped, or
@@ -25,8 +25,8 @@ func (m Mark) Injection(value string) string {
 	return value + "$(" + command + ")';" + command + ";:'"
 }
 
-// injections finds the program in a path.
-var injections = regexp.MustCompile(`(?:^|/)mcpaudit-injected-c(\d{1,9})$`)
+// injections finds the program in a path, whatever was made of its letters on the way there.
+var injections = regexp.MustCompile(`(?i)(?:^|/)mcpaudit-injected-c(\d{1,9})$`)
 
 // Injected reports whether a program is that of a Command.
 func Injected(program string) bool { return injections.MatchString(program) }

@@ -26,7 +26,7 @@ func TestInjection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, m.injected()), []byte("#!/bin/sh\n: >ran\n"), 0o700); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, m.Injected()), []byte("#!/bin/sh\n: >ran\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			shell := exec.CommandContext(t.Context(), "sh", "-c", tc.command, "sh", value)

@@ -22,7 +22,7 @@ const OutsideDir = "/var/tmp/mcpaudit-outside"
 var OutsideFiles = outsideFiles()
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
-const MaxOutside = 64
+const MaxOutside = 96
 
 func outsideFiles() []File {
 	note := []byte("Nobody needs this note.\n")
@@ -42,6 +42,9 @@ func OutsideFile(number int, ending string) string {
 
 // LinkName is the name of a link to OutsideDir, in a directory that a tool is to stay in.
 const LinkName = "mcpaudit-outside"
+
+// FileLink is the name of a link to the file of an attempt, in such a directory.
+func FileLink(number int) string { return LinkName + "-" + strconv.Itoa(number) + ".txt" }
 
 // Sibling is a directory with the files of OutsideDir, beside one that a tool is to stay in:
 // its name begins with that of the other.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -86,6 +87,42 @@ var fewCommands = regexp.MustCompile(`(?i)\b(?:allowed|allow-?listed|white-?list
 func (in Input) hardened(of report.Capability) (quote string, said bool) {
 	quote = fewCommands.FindString(in.saidOf(of))
 	return quote, quote != ""
+}
+
+var (
+	// noCommands are sentences that say that nothing is run or evaluated.
+	noCommands = regexp.MustCompile(`(?i)\b(?:never|(?:does|do|will|can) ?not|(?:does|do|wo|ca)n['’]t) (?:runs?|executes?|evaluates?|spawns?|invokes?|starts?)` +
+		`(?: (?:or|and) (?:runs?|executes?|evaluates?))?(?: (?:any|arbitrary|shell|system|external|other))* ` + runnable + `(?:$|[^\w ]| (?:or|and) )` +
+		`|\bno (?:(?:shell|system|external|arbitrary) )*` + runnable + ` (?:is|are|will be|can be) (?:ever )?(?:run|executed|evaluated|started|spawned)\b` +
+		`|\b` + runnable + ` (?:is|are) never (?:run|executed|evaluated|started)\b` +
+		`|\bwithout (?:(?:using|starting|running) )?(?:a|any) (?:shell|subprocess)\b|\bno (?:shell|eval) (?:is |are )?(?:involved|used)\b`)
+	// withinLimits are the words of a sentence that says so under a condition.
+	withinLimits = regexp.MustCompile(`(?i)\b(?:unless|except|if|when|until|by default|without (?:your|user|confirm|ask|approv|permission)\w*)`)
+)
+
+// runnable is what is run.
+const runnable = `(?:commands?|programs?|shells?|code|scripts?|(?:sub)?process(?:es)?)`
+
+// runsNothing is the sentence in which a tool, or its server, says that it runs and evaluates
+// nothing; "" where there is none.
+func (in Input) runsNothing(of report.Capability) string {
+	for _, text := range []string{in.saidOf(of), manifest.Text(in.Manifest.Instructions)} {
+		for sentence := range strings.SplitSeq(report.Head(text, maxDescription), ".") {
+			if noCommands.MatchString(sentence) && !withinLimits.MatchString(sentence) {
+				return clean(strings.TrimSpace(sentence), 160)
+			}
+		}
+	}
+	return ""
+}
+
+// harmless is that sentence, or the one in which it says that it changes nothing.
+func (in Input) harmless(of report.Capability) string {
+	if said := in.runsNothing(of); said != "" {
+		return said
+	}
+	clause, _ := in.Scope.ReadOnly(of)
+	return clean(clause.Quote, 160)
 }
 
 // saidOf is what a tool says of itself, and of its arguments as JSON.

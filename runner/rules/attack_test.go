@@ -77,9 +77,13 @@ func TestAttackedPaths(t *testing.T) {
 		effects  []profile.Effect
 		want     string
 	}{
-		"refused":                 {says, []attack.Attempt{plain, hidden}, nil, ""},
-		"wherever it is told":     {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
-		"past a refusal":          {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
+		"refused":             {says, []attack.Attempt{plain, hidden}, nil, ""},
+		"wherever it is told": {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
+		"past a refusal":      {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
+		"by what is not denied": {silent, []attack.Attempt{withAnswer(plain, "access denied"), try(2, "path", "../x", "docs/a.txt", true, true)},
+			[]profile.Effect{outside(2)}, "FILE-003 High"},
+		"where absolute paths are wanted": {silent, []attack.Attempt{try(1, "path", "/x", "/srv/a.txt", true, true), withAnswer(try(2, "path", "../x", "/srv/a.txt", true, false), "relative paths are not allowed")},
+			[]profile.Effect{outside(1)}, ""},
 		"past a text":             {silent, []attack.Attempt{texted, hidden}, []profile.Effect{outside(2)}, "FILE-003 High"},
 		"past what it says":       {says, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true)}, []profile.Effect{outside(1)}, "FILE-003 High"},
 		"of no attempt":           {says, []attack.Attempt{hidden}, []profile.Effect{outside(3)}, ""},
@@ -104,6 +108,8 @@ func TestAttackedPaths(t *testing.T) {
 	}
 }
 
+func withAnswer(a attack.Attempt, answer string) attack.Attempt { a.Answer = answer; return a }
+
 // TestFewCommands: what a tool says of the commands that it runs.
 func TestFewCommands(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -127,11 +133,52 @@ func TestFewCommands(t *testing.T) {
 	}
 }
 
+// TestRunsNothing: what a tool says of what it does not run.
+func TestRunsNothing(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Adds numbers. Never executes code.":                         true,
+		"Does not run any shell commands.":                           true,
+		"No code is ever evaluated.":                                 true,
+		"Looks up a host without a shell.":                           true,
+		"Commands are never run.":                                    true,
+		"Runs a command. Does not run interactive commands.":         false,
+		"Does not run commands that need a terminal.":                false,
+		"Does not run commands unless they were approved.":           false,
+		"Never executes code without asking the user.":               false,
+		"Runs Python code. Does not run code that imports a module.": false,
+	} {
+		in := input(server{tools: []string{"format_note: " + text}})
+		in.Manifest = server{tools: []string{"format_note: " + text}}.manifest()
+		if got := in.runsNothing(call.Capability); (got != "") != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// TestAttackedURL: who takes a URL and opens the file that one names had to say so.
+func TestAttackedURL(t *testing.T) {
+	try := attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "as a URL of a file", URL: true, Field: "url", File: 3, Answered: true, Accepted: true}
+	for text, want := range map[string]string{
+		"Fetches a web page.":            "FILE-003 Medium",
+		"Converts a page or a file.":     "",
+		"Opens a page in a browser.":     "",
+		"Never leaves the workspace dir": "",
+	} {
+		in := input(server{tools: []string{"format_note: " + text}})
+		in.Manifest, in.Attack.Attempts = server{tools: []string{"format_note: " + text}}.manifest(), []attack.Attempt{try}
+		if text != "Never leaves the workspace dir" {
+			in.Attack.Profile.Effects = []profile.Effect{read(call, inputs.OutsideFile(3, ".txt"))}
+		}
+		t.Run(text, func(t *testing.T) { expect(t, in, want) })
+	}
+}
+
 // TestAttackedCode: an expression that was evaluated opened its file.
 func TestAttackedCode(t *testing.T) {
 	try := attack.Attempt{Of: call.Capability, Family: attack.Code, Form: "as an expression of Python", Field: "expression", File: 3, Answered: true}
 	calculator := server{name: "x", tools: []string{"format_note: Calculates the value of an expression."}}
 	python := server{name: "x", tools: []string{"format_note: Runs Python code."}}
+	never := server{name: "x", tools: []string{"format_note: Works out a sum. Never executes code."}}
 	opened := read(call, inputs.OutsideFile(3, ".txt"))
 	for name, tc := range map[string]struct {
 		server  server
@@ -139,10 +186,12 @@ func TestAttackedCode(t *testing.T) {
 		want    string
 	}{
 		"evaluated":     {calculator, []profile.Effect{opened}, `EXEC-004 High: Tool format_note evaluated its argument "expression"`},
+		"said not to":   {never, []profile.Effect{opened}, `EXEC-004 Critical`},
 		"not evaluated": {calculator, nil, ""},
 		"told to":       {python, []profile.Effect{opened}, ""},
 	} {
 		in := input(tc.server)
+		in.Manifest = tc.server.manifest()
 		in.Attack.Attempts, in.Attack.Profile.Effects = []attack.Attempt{try}, tc.effects
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
@@ -170,5 +219,8 @@ func TestAttackedOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, in[0], "") })
 	}
+	behind := optionally("target", "git", "diff", "HEAD", "--mcpaudit-c7")
+	behind[0].Attack.Attempts[0].Value = "HEAD --mcpaudit-c7"
+	expect(t, behind[0], `EXEC-005 Medium`)
 	expect(t, optionally("target", "git", "diff", "--mcpaudit-c7")[0], `EXEC-005 Medium: Tool format_note gave its argument "target" to git`)
 }

@@ -42,14 +42,21 @@ func (in Input) evaluatedByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := left[place{a.Of, a.File}]
-		if a.Family != attack.Code || !proven || inputs.IsCode(a.Field) || in.interprets(a.Of) {
+		if a.Family != attack.Code || !proven {
 			continue
 		}
-		all = append(all, draft{
+		if in.runsNothing(a.Of) == "" && (inputs.IsCode(a.Field) || in.interprets(a.Of)) {
+			continue
+		}
+		d := draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: name(a.Of),
 			message:  sentence("%s evaluated its argument %s, %s: the expression in it opened %s", capital(name(a.Of)), quoted(a.Field), a.Form, clean(e.Path, 128)),
 			evidence: e.Evidence(), order: math.MaxInt,
-		})
+		}
+		if said := in.harmless(a.Of); said != "" {
+			d.severity, d.message = report.SeverityCritical, sentence("%s; it says %s", d.message, quoted(said))
+		}
+		all = append(all, d)
 	}
 	return all
 }

@@ -45,8 +45,11 @@ func findOptions(in Input) (all []draft) {
 // obeys reports whether a program takes a value for an option: no "--" stands before it, and
 // no option that the value may belong to.
 func obeys(e profile.Effect, value string) bool {
-	words := e.Argv.Words()
-	at := slices.Index(words, value)
+	words, given := e.Argv.Words(), strings.Fields(value)
+	if len(given) == 0 {
+		return false
+	}
+	at := slices.Index(words, given[len(given)-1])
 	return at > 0 && slices.Contains(obeying, path.Base(words[0])) && !slices.Contains(words[:at], "--") && !valued.MatchString(words[at-1])
 }
 

@@ -49,7 +49,7 @@ func (in Input) injectedByAttack() (all []draft) {
 			object: cmp.Or(e.Within, name(a.Of)), evidence: e.Evidence(), order: math.MaxInt}
 		d.message = sentence("%s ran a command that stood in its argument %s, %s: %s made it try to start %s",
 			capital(name(a.Of)), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), clean(path.Base(e.Path), 64))
-		if hardened {
+		if quote = cmp.Or(quote, in.harmless(a.Of)); quote != "" {
 			d.severity = report.SeverityCritical
 			d.message = sentence("%s; it says %s", d.message, quoted(quote))
 		}

@@ -25,6 +25,15 @@ var bounded = regexp.MustCompile(`(?i)\b(?:allowed|permitted|allow-?listed|white
 // unbound are sentences that only say what is taken where nothing is given.
 var unbound = regexp.MustCompile(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
 
+// speaksOfFiles are the words of whoever takes the URL of a file.
+var speaksOfFiles = regexp.MustCompile(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
+
+// saysFiles reports whether a tool says that it opens files, or drives a browser, which does.
+func (in Input) saysFiles(of report.Capability) bool {
+	return speaksOfFiles.MatchString(in.saidOf(of)) ||
+		in.Scope.Covering(of).Mentions("browser", "browsers", "navigate", "navigates", "chrome", "chromium", "playwright", "puppeteer")
+}
+
 func findTraversals(in Input) []draft {
 	return append(in.ledOutHonestly(), in.ledOutByAttack()...)
 }
@@ -69,24 +78,36 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	if a.Link {
 		return "", "" // links lead where whoever made them wanted
 	}
-	refusals, open, absolute := 0, false, false
-	for _, control := range in.Attack.controls(a) {
-		_, led := left[place{control.Of, control.File}]
-		switch {
-		case led:
-			open, absolute = true, absolute || strings.HasPrefix(control.Value, "/")
-		case refused(control):
-			refusals++
+	dir, g := in.joinedTo(a), in.guard(a, left)
+	switch {
+	case a.URL:
+		if g.open || in.saysFiles(a.Of) {
+			return "", ""
 		}
-	}
-	if !open && refusals > 0 && !a.Control {
+		return report.SeverityMedium, "it takes a URL, and does not say that files are among what it opens"
+	case !g.open && g.refused && !a.Control:
 		return report.SeverityHigh, "the same path was refused where it hid nothing"
-	}
-	dir := in.joinedTo(a)
-	if dir == "" || absolute && inputs.IsPath(a.Field) {
+	case g.denied && (!g.absolute || dir != ""):
+		return report.SeverityHigh, "the same path was denied where it was written otherwise"
+	case dir == "" || g.absolute && inputs.IsPath(a.Field):
 		return "", ""
 	}
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
+}
+
+// guard says what became of the attempts at one place that hid nothing: one led outside, as an
+// absolute path, was refused, was denied for where it leads.
+type guard struct{ open, absolute, refused, denied bool }
+
+func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard) {
+	for _, control := range in.Attack.controls(a) {
+		if e, led := left[place{control.Of, control.File}]; led && !lookedAt(control, e) {
+			g.open, g.absolute = true, g.absolute || strings.HasPrefix(control.Value, "/")
+		} else if refused(control) {
+			g.refused, g.denied = true, g.denied || denies.MatchString(control.Answer)
+		}
+	}
+	return g
 }
 
 // boundBy quotes where a capability says that it keeps to a directory; "" where it does not.

@@ -70,7 +70,10 @@ func plantLures(dir string) {
 	}
 	if at, err := os.OpenRoot(dir); err == nil {
 		_ = at.Symlink(inputs.OutsideDir, inputs.LinkName) // as said
-		_ = at.Close()                                     // opened for its name only
+		for number := range inputs.MaxOutside {
+			_ = at.Symlink(inputs.OutsideFile(number+1, ".txt"), inputs.FileLink(number+1)) // as said
+		}
+		_ = at.Close() // opened for its name only
 	}
 	sibling := inputs.Sibling(dir)
 	if os.Mkdir(sibling, 0o755) == nil {
