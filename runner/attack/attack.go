@@ -27,6 +27,8 @@ const (
 	Code Family = "Code"
 	// Option: the value becomes an option of a program.
 	Option Family = "Option"
+	// Egress: a host is reached that a guard is to keep the server from.
+	Egress Family = "Egress"
 )
 
 // Attempt is one call with one value changed.
@@ -41,6 +43,12 @@ type Attempt struct {
 	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
 	// place of another URL.
 	Link, URL bool
+	// Aim is where it leads, of family Egress; Port the one that tells it there.
+	Aim  Aim
+	Port int
+	// Alone: it names a host without a port. Allowed is the host of AimAllowed.
+	Alone   bool
+	Allowed string
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
@@ -62,6 +70,8 @@ type Seen struct {
 	Programs bool
 	// Files are paths that it has touched, or tried to.
 	Files []string
+	// Network: it has connected to something, or looked a name up.
+	Network bool
 }
 
 // Plan says what is known of the server that is attacked.
@@ -69,6 +79,8 @@ type Plan struct {
 	Seen map[report.Capability]Seen
 	// Dirs are directories that the server was started for.
 	Dirs []string
+	// Closed: no connection leaves the sandbox.
+	Closed bool
 	// Taken is how many steps of each series an earlier launch has taken, FirstMark the
 	// number that is added to marks.
 	Taken     map[report.Capability]int
@@ -112,7 +124,7 @@ type step struct {
 	family Family
 	form   form
 	field  field
-	number int // of the file of families Path and Code
+	number int // of the file of families Path and Code, or of the port of family Egress
 }
 
 // form is a way to write a payload into a value. number is that of the file.
@@ -121,19 +133,31 @@ type form struct {
 	control bool
 	// near: it needs the directory that the value lies in. link is that of Attempt.
 	near, link bool
-	write      func(f field, mark inputs.Mark, number int) string
+	aim        Aim
+	// alone and allowed are those of Attempt.
+	alone   bool
+	allowed string
+	write   func(f field, mark inputs.Mark, number int) string
 }
 
 // Against makes the attempts against a target.
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen, p.Dirs)
-	steps := alternate(commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said))
-	files := 0
+	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said)}
+	if p.Closed {
+		lists = append(lists, egressSteps(fields, seen, t.Said))
+	}
+	steps := alternate(lists...)
+	files, ports := 0, 0
 	for i := range steps {
-		if family := steps[i].family; family == Path || family == Code {
+		switch family := steps[i].family; {
+		case family == Path || family == Code || steps[i].form.aim == AimFile:
 			files++
 			steps[i].number = files
+		case family == Egress:
+			ports++
+			steps[i].number = ports
 		}
 	}
 	taken := min(p.Taken[t.Of], len(steps))
@@ -181,6 +205,12 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
+		}
+		if a.Family == Egress {
+			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed
+			if a.Aim != AimFile {
+				a.File, a.Port = 0, firstPort+next.number
+			}
 		}
 		s.sent = append(s.sent, a)
 		return a, true

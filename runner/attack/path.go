@@ -93,7 +93,7 @@ func (f form) plainly() form { f.control = true; return f }
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode && field.leads(seen) && (field.dir != "" || !form.near) {
+			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields && field.leads(seen) && (field.dir != "" || !form.near) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}

@@ -46,7 +46,7 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 	for _, o := range slices.Backward(runs) { // the exercise counts most
 		maps.Copy(how.given, o.result.Accepted)
 	}
-	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound()}
+	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound(), Closed: plan.Network != report.NetworkAllow}
 	how.lures = plan.lures(how.attack.Bases(how.given))
 }
 
@@ -108,6 +108,8 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 			switch e.Kind {
 			case profile.KindExec:
 				seen.Programs = true
+			case profile.KindConnect:
+				seen.Network = seen.Network || e.Protocol != "unix" && e.Protocol != "netlink"
 			case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
 				if len(seen.Files) < maxSeenFiles {
 					seen.Files = append(seen.Files, e.Path)

@@ -18,6 +18,9 @@ func (b *builder) attacked() {
 	tried, broken := map[place]int{}, map[place]bool{}
 	succeeded := b.Succeeded()
 	for _, a := range b.Attack.Attempts {
+		if a.Aim == attack.AimAllowed {
+			continue // which is within the bound
+		}
 		e, proven := succeeded(a)
 		for _, kind := range testedBy[a.Family] {
 			at := place{key{a.Of, kind}, withoutIndex(a.Field)}
@@ -47,6 +50,10 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 		b.note(a.Of, report.ExposesCommandExecution, seen)
 	case a.Family == attack.Code:
 		b.note(a.Of, report.ExposesCodeExecution, seen)
+	case a.Family == attack.Egress && isFile:
+		b.note(a.Of, kind, seen)
+	case a.Family == attack.Egress:
+		b.note(a.Of, report.ExposesNetworkEgress, seen)
 	case a.Family == attack.Path && isFile && (a.Link || b.dirBound(e.Path) == ""):
 		b.note(a.Of, kind, seen)
 	}
@@ -64,4 +71,5 @@ var testedBy = map[attack.Family][]report.ExposureKind{
 	attack.Command: {report.ExposesCommandExecution, report.ExposesCodeExecution},
 	attack.Option:  {report.ExposesCommandExecution, report.ExposesCodeExecution},
 	attack.Code:    {report.ExposesCodeExecution},
+	attack.Egress:  {report.ExposesNetworkEgress},
 }

@@ -22,7 +22,7 @@ const OutsideDir = "/var/tmp/mcpaudit-outside"
 var OutsideFiles = outsideFiles()
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
-const MaxOutside = 96
+const MaxOutside = 98
 
 func outsideFiles() []File {
 	note := []byte("Nobody needs this note.\n")

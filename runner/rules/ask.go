@@ -66,6 +66,8 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 		case attack.Path, attack.Code:
 			e, proven = left[place{a.Of, a.File}]
 			proven = proven && !(a.Family == attack.Path && lookedAt(a, e))
+		case attack.Egress:
+			e, proven = in.Attack.contacted(a, left)
 		case attack.Option:
 			i := slices.IndexFunc(in.Attack.Profile.Effects, func(e profile.Effect) bool {
 				return e.Kind == profile.KindExec && e.Capability == a.Of && obeys(e, a.Value)

@@ -16,6 +16,7 @@ var finders = map[string]func(Input) []draft{
 	idIdleEgress:          findContacts(idIdleEgress),
 	idUndeclaredTelemetry: findContacts(idUndeclaredTelemetry),
 	idOwnResolver:         findContacts(idOwnResolver),
+	"MCPA-EGRESS-008":     findBrokenGuards,
 	"MCPA-FILE-001":       findSensitiveFiles,
 	"MCPA-FILE-002":       findWrites,
 	"MCPA-FILE-003":       findTraversals,

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // timeToLive of answers, in seconds.
@@ -124,9 +126,18 @@ func (r resolver) records(b *dnsmessage.Builder, q question) error {
 	if q.Class != dnsmessage.ClassINET {
 		return nil
 	}
+	only6, lookups, inside := inputs.IsInside(strings.ToLower(q.host()))
 	switch q.Type {
 	case dnsmessage.TypeA, dnsmessage.TypeALL:
+		if inside {
+			return r.inside(b, q, only6, lookups)
+		}
 		return b.AResource(header, dnsmessage.AResource{A: r.address(q.host()).As4()})
+	case dnsmessage.TypeAAAA:
+		if only6 {
+			header.TTL = 0
+			return b.AAAAResource(header, dnsmessage.AAAAResource{AAAA: netip.IPv6Loopback().As16()})
+		}
 	case dnsmessage.TypePTR:
 		name, err := dnsmessage.NewName(r.pointed(strings.ToLower(q.host())) + ".")
 		if err != nil {
@@ -135,6 +146,20 @@ func (r resolver) records(b *dnsmessage.Builder, q question) error {
 		return b.PTRResource(header, dnsmessage.PTRResource{PTR: name})
 	}
 	return nil
+}
+
+// inside answers a look-up of a name that leads to this machine: see inputs.IsInside. Nobody
+// is to keep the answer.
+func (r resolver) inside(b *dnsmessage.Builder, q question, only6 bool, lookups int) error {
+	address := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	switch {
+	case only6:
+		return nil
+	case r.names.looked(strings.ToLower(q.host())) <= lookups:
+		address = r.address(q.host())
+	}
+	header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}
+	return b.AResource(header, dnsmessage.AResource{A: address.As4()})
 }
 
 // address returns the address of a name; loopback for what names the machine itself (RFC

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // The bounds of one HTTP request.
@@ -125,7 +127,10 @@ func (t *conversation) requested(f *flow, r *http.Request) {
 // answer answers a request, whose body was sent, as a service would that has nothing
 // special to say.
 func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byte) {
+	led, leads := inputs.LedTo(r.URL.Path)
 	switch {
+	case leads:
+		http.Redirect(w, r, "http://"+led.String()+"/", http.StatusFound)
 	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
 		t.tunnel(w, r)
 	case r.Header.Get("Upgrade") != "":

@@ -25,10 +25,12 @@ type names struct {
 	held      map[netip.Addr]string
 	// tried are the unlikely names that an address was asked for.
 	tried map[string]bool
+	// lookups counts those of names that change their address.
+	lookups map[string]int
 }
 
 func newNames() *names {
-	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}, tried: map[string]bool{}}
+	return &names{addresses: map[string]netip.Addr{}, held: map[netip.Addr]string{}, tried: map[string]bool{}, lookups: map[string]int{}}
 }
 
 // unregistered reports whether an unlikely name does not exist yet: it does from the
@@ -45,6 +47,17 @@ func (n *names) unregistered(name string, address bool) bool {
 		n.tried[name] = true
 	}
 	return true
+}
+
+// looked counts a look-up of a name, and returns how many there were.
+func (n *names) looked(name string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.lookups) >= maxNames {
+		return 1
+	}
+	n.lookups[name]++
+	return n.lookups[name]
 }
 
 // address returns the address of a name, whatever its case.

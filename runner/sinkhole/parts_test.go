@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 func TestRegistriesOf(t *testing.T) {
@@ -116,5 +119,61 @@ func TestSendGoesOn(t *testing.T) {
 	close(captures)
 	if <-failed == nil {
 		t.Error("no error")
+	}
+}
+
+// TestInsideNames: names lead to this machine at once, in IPv6 alone, or after some look-ups.
+func TestInsideNames(t *testing.T) {
+	r := resolver{names: newNames()}
+	look := func(host string, kind dnsmessage.Type) string {
+		name := dnsmessage.MustNewName(host + ".")
+		var m dnsmessage.Message
+		if err := m.Unpack(r.answer(question{Question: dnsmessage.Question{Name: name, Type: kind, Class: dnsmessage.ClassINET}})); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case len(m.Answers) == 0:
+			return ""
+		case kind == dnsmessage.TypeAAAA:
+			return netip.AddrFrom16(m.Answers[0].Body.(*dnsmessage.AAAAResource).AAAA).String()
+		}
+		a := netip.AddrFrom4(m.Answers[0].Body.(*dnsmessage.AResource).A)
+		if Fake.Contains(a) {
+			return "public"
+		}
+		return a.String()
+	}
+	for _, tc := range []struct {
+		host string
+		kind dnsmessage.Type
+		want []string
+	}{
+		{"inside.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"127.0.0.1", "127.0.0.1"}},
+		{"inside.c7.mcpaudit-probe.example", dnsmessage.TypeAAAA, []string{""}},
+		{"inside6.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{""}},
+		{"Inside6.c7.mcpaudit-probe.example", dnsmessage.TypeAAAA, []string{"::1"}},
+		{"rebound1.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public", "127.0.0.1", "127.0.0.1"}},
+		{"rebound2.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public", "public", "127.0.0.1"}},
+		{"inside.example.com", dnsmessage.TypeA, []string{"public"}},
+		{"c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public"}},
+	} {
+		for i, want := range tc.want {
+			if got := look(tc.host, tc.kind); got != want {
+				t.Errorf("look-up %d of %s: %q, want %q", i+1, tc.host, got, want)
+			}
+		}
+	}
+}
+
+// TestLeads: only a path of ours redirects, and it says where to.
+func TestLeads(t *testing.T) {
+	to := netip.MustParseAddrPort("127.0.0.1:21007")
+	if got, ok := inputs.LedTo(inputs.LeadPath(to)); !ok || got != to {
+		t.Errorf("led to %s, %v", got, ok)
+	}
+	for _, other := range []string{"/", "/notes", "/mcpaudit-leads/", "/mcpaudit-leads/example.com:80"} {
+		if got, ok := inputs.LedTo(other); ok {
+			t.Errorf("%s leads to %s", other, got)
+		}
 	}
 }

@@ -79,6 +79,14 @@ var specimens = []specimen{
 	passes("python/orders.py fixed"),
 	fails("python/orders.py", "MCPA-SECRET-005 High", "MCPA-SECRET-005 Medium"),
 
+	// Where their guards of addresses let themselves be led.
+	passes("python/egress.py fixed"),
+	fails("python/egress.py", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
+	passes("node/egress.js fixed"),
+	fails("node/egress.js", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
+	passes("go/egress fixed"),
+	fails("go/egress", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
+
 	// What their hints say.
 	passes("go/hints keep"),
 	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),

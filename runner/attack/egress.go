@@ -1,0 +1,252 @@
+package attack
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// Aim is where an attempt of family Egress leads.
+type Aim string
+
+// The aims.
+const (
+	// AimName: a host that nobody forbids. AimPublic: a public address.
+	AimName   Aim = "Name"
+	AimPublic Aim = "Public"
+	// AimLoopback: this machine. AimPrivate: a private network. AimLinkLocal: the link, where
+	// clouds have their metadata services.
+	AimLoopback  Aim = "Loopback"
+	AimPrivate   Aim = "Private"
+	AimLinkLocal Aim = "LinkLocal"
+	// AimResolved: this machine, by a name or by a redirect.
+	AimResolved Aim = "Resolved"
+	// AimAllowed: the host of the honest value, or one that the capability names.
+	AimAllowed Aim = "Allowed"
+	// AimForeign: another host than that one, written so that the text has it in it.
+	AimForeign Aim = "Foreign"
+	// AimFile: a file.
+	AimFile Aim = "File"
+)
+
+// firstPort is the port of the first attempt at one capability: nothing listens there.
+const firstPort = 21000
+
+// PublicAddress is one of those that the sinkhole gives to names.
+var PublicAddress = netip.AddrFrom4([4]byte{28, 77, 7, 7})
+
+// destination says where an attempt of family Egress is to lead.
+type destination struct {
+	// ip is on the loopback, port the one that tells this attempt from others; 0 where the
+	// value is only a host.
+	ip   netip.Addr
+	port int
+	mark inputs.Mark
+	// allowed is the host that AimAllowed leads to.
+	allowed string
+	number  int
+}
+
+// at is a host with the port.
+func (d destination) at(host string) string {
+	if d.port == 0 {
+		return host
+	}
+	return host + ":" + strconv.Itoa(d.port)
+}
+
+// value is the address as a number.
+func (d destination) value() uint32 {
+	b := d.ip.As4()
+	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+}
+
+// each writes the four numbers of the address by a format.
+func (d destination) each(format string) string {
+	b := d.ip.As4()
+	return fmt.Sprintf(strings.Join([]string{format, format, format, format}, "."), b[0], b[1], b[2], b[3])
+}
+
+// egressForm is a way to write where a URL leads.
+type egressForm struct {
+	name    string
+	aim     Aim
+	control bool
+	// authority writes the host, with the port. whole writes all of the value, and has no
+	// place where that is only a host.
+	authority func(d destination) string
+	whole     func(d destination) string
+	// foreign: it needs an allowed host.
+	foreign bool
+}
+
+func host(name string, aim Aim, write func(d destination) string) egressForm {
+	return egressForm{name: name, aim: aim, authority: func(d destination) string { return d.at(write(d)) }}
+}
+
+func literal(aim Aim, text string) egressForm {
+	return host("as "+text, aim, func(destination) string { return text })
+}
+
+func (f egressForm) plainly() egressForm { f.control = true; return f }
+
+func whole(name string, aim Aim, write func(d destination) string) egressForm {
+	return egressForm{name: name, aim: aim, whole: write}
+}
+
+// trick is a form for guards that look for an allowed host in a text.
+func trick(name string, write func(d destination) string) egressForm {
+	return egressForm{name: name, aim: AimForeign, foreign: true, authority: write}
+}
+
+func (f egressForm) toward(aim Aim) egressForm { f.aim = aim; return f }
+
+var fullWidth = strings.NewReplacer("0", "０", "1", "１", "2", "２", "7", "７", ".", "。")
+
+// egressForms are the ways to write where a URL leads. The first hide nothing, and show which
+// guards there are.
+var egressForms = []egressForm{
+	host("as the name of another host", AimName, func(d destination) string { return d.mark.Host() }).plainly(),
+	trick("as the allowed host", func(d destination) string { return d.allowed }).toward(AimAllowed).plainly(),
+	literal(AimPublic, PublicAddress.String()).plainly(),
+	host("as an address", AimLoopback, func(d destination) string { return d.ip.String() }).plainly(),
+	literal(AimPrivate, "10.0.0.1").plainly(),
+	literal(AimLinkLocal, "169.254.169.254").plainly(),
+	literal(AimLoopback, "localhost"),
+	literal(AimLoopback, "[::1]"),
+	host("as a decimal number", AimLoopback, func(d destination) string { return strconv.Itoa(int(d.value())) }),
+	host("as an IPv4-mapped address of IPv6", AimLoopback, func(d destination) string { return "[::ffff:" + d.ip.String() + "]" }),
+	literal(AimLoopback, "0.0.0.0"),
+	host("by a name that has a loopback address", AimResolved, func(d destination) string { return d.mark.Inside() }),
+	whole("by a redirect from a public host", AimResolved, func(d destination) string {
+		return "http://" + d.mark.Host() + inputs.LeadPath(netip.AddrPortFrom(d.ip, uint16(d.port)))
+	}),
+	host("by a name whose address changes behind the first look-up", AimResolved, func(d destination) string { return d.mark.Rebound(1) }),
+	host("as a short address", AimLoopback, func(d destination) string { return fmt.Sprintf("127.%d", d.value()&0xffffff) }),
+	host("as a hexadecimal number", AimLoopback, func(d destination) string { return fmt.Sprintf("0x%08x", d.value()) }),
+	host("as octal numbers", AimLoopback, func(d destination) string { return d.each("0%o") }),
+	host("as hexadecimal numbers", AimLoopback, func(d destination) string { return d.each("0x%x") }),
+	host("as an octal number", AimLoopback, func(d destination) string { return fmt.Sprintf("0%o", d.value()) }),
+	host("as another loopback address", AimLoopback, func(d destination) string { return fmt.Sprintf("127.88.%d.%d", d.number>>8, d.number&0xff) }),
+	literal(AimLoopback, "[::]"),
+	literal(AimLoopback, "0"),
+	host("with a dot behind it", AimLoopback, func(d destination) string { return d.ip.String() + "." }),
+	literal(AimLoopback, "localhost."),
+	literal(AimLoopback, "LOCALHOST"),
+	host("as a name below localhost", AimLoopback, func(d destination) string { return d.mark.ID() + ".localhost" }),
+	host("in full-width digits", AimLoopback, func(d destination) string { return fullWidth.Replace(d.ip.String()) }),
+	host("with a percent-encoded digit", AimLoopback, func(d destination) string { return "%31" + d.ip.String()[1:] }),
+	host("as an IPv4-mapped address in hexadecimal", AimLoopback, func(d destination) string {
+		return fmt.Sprintf("[0:0:0:0:0:ffff:%x:%x]", d.value()>>16, d.value()&0xffff)
+	}),
+	literal(AimPrivate, "192.168.0.1"),
+	literal(AimPrivate, "172.16.0.1"),
+	literal(AimPrivate, "[fd00::1]"),
+	literal(AimPrivate, "[::ffff:10.0.0.1]"),
+	literal(AimLinkLocal, "2852039166"),
+	literal(AimLinkLocal, "[::ffff:169.254.169.254]"),
+	literal(AimLinkLocal, "[fe80::1]"),
+	host("behind user information", AimLoopback, func(d destination) string { return d.mark.Host() + "@" + d.ip.String() }),
+	egressForm{name: "before a fragment", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + "#@" + d.mark.Host() + "/" }},
+	egressForm{name: "before a backslash", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + `\@` + d.mark.Host() + "/" }},
+	whole("behind a blank", AimLoopback, func(d destination) string { return " http://" + d.at(d.ip.String()) + "/" }),
+	whole("behind one slash", AimLoopback, func(d destination) string { return "http:/" + d.at(d.ip.String()) + "/" }),
+	whole("behind a scheme in capitals", AimLoopback, func(d destination) string { return "HTTP://" + d.at(d.ip.String()) + "/" }),
+	whole("by FTP", AimLoopback, func(d destination) string { return "ftp://" + d.at(d.ip.String()) + "/x" }),
+	whole("by gopher", AimLoopback, func(d destination) string { return "gopher://" + d.at(d.ip.String()) + "/_x" }),
+	whole("as the URL of a file", AimFile, func(d destination) string { return "file://" + inputs.OutsideFile(d.number, ".txt") }),
+	host("by a name that has only an address of IPv6", AimResolved, func(d destination) string { return d.mark.Inside6() }),
+	host("by a name whose address changes behind the second look-up", AimResolved, func(d destination) string { return d.mark.Rebound(2) }),
+	host("by a name whose address changes behind the third look-up", AimResolved, func(d destination) string { return d.mark.Rebound(3) }),
+	trick("with the allowed host at the beginning", func(d destination) string { return d.allowed + "." + d.mark.Host() }),
+	trick("with the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + d.allowed }),
+	trick("with the allowed host as user information", func(d destination) string { return d.allowed + "@" + d.mark.Host() }),
+	trick("with the allowed host in the query", func(d destination) string { return d.mark.Host() + "/?" + d.allowed }),
+	trick("with the allowed host in the fragment", func(d destination) string { return d.mark.Host() + "/#" + d.allowed }),
+	trick("with the allowed host in the path", func(d destination) string { return d.mark.Host() + "/https://" + d.allowed + "/" }),
+	trick("with the allowed host behind a backslash", func(d destination) string { return d.mark.Host() + `\@` + d.allowed }),
+	trick("with the allowed host behind a fragment", func(d destination) string { return d.mark.Host() + "#@" + d.allowed }),
+}
+
+// maxEgressFields is at how many places of one target hosts are tried.
+const maxEgressFields = 2
+
+var (
+	// webURL is one of the web in its parts: scheme, authority, rest.
+	webURL = regexp.MustCompile(`(?is)^(https?://)([^/?#\\]+)(.*)$`)
+	// forHost are names of what has to be a host; bareHost is one.
+	forHost  = regexp.MustCompile(`(?i)(?:^|[._-])(?:host|host_?name|domain|server|ip|ip_?address|address|target)(?:\[0\])?$`)
+	bareHost = regexp.MustCompile(`^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$`)
+)
+
+// named are hosts in a text.
+var named = regexp.MustCompile(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\.){1,5}(?:com|org|net|io|dev|gov|edu|ai|app|co|me|info|uk|de|eu|us|example|test)\b`)
+
+// egressSteps are the attempts of family Egress, at the places that take a URL or a host.
+func egressSteps(fields []field, seen Seen, said string) (all []step) {
+	var places []field
+	for _, f := range fields {
+		isURL := webURL.MatchString(f.core()) || f.core() == "" && forURL.MatchString(f.name)
+		if f.text && (isURL || seen.Network && forHost.MatchString(f.name) && bareHost.MatchString(f.core())) && len(places) < maxEgressFields {
+			places = append(places, f)
+		}
+	}
+	for _, each := range egressForms {
+		for _, f := range places {
+			if next, ok := each.at(f, named.FindString(said)); ok {
+				all = append(all, next)
+			}
+		}
+	}
+	return all
+}
+
+// at is the step of a form at a place; false where it has none there. allowed is a host that
+// the capability names.
+func (e egressForm) at(f field, allowed string) (step, bool) {
+	scheme, rest, alone := "http://", "/", false
+	honest := ""
+	if found := webURL.FindStringSubmatch(f.core()); found != nil {
+		scheme, honest, rest = found[1], found[2], found[3]
+	} else if f.core() != "" {
+		scheme, honest, rest, alone = "", f.core(), "", true
+	}
+	if honest != "" && !inputs.Named(honest) {
+		allowed = honest
+	}
+	if alone && (e.whole != nil || e.foreign) || e.foreign && allowed == "" {
+		return step{}, false
+	}
+	write := func(f field, m inputs.Mark, number int) string {
+		d := destination{ip: netip.AddrFrom4([4]byte{127, 0, 0, 1}), port: firstPort + number, mark: m, allowed: allowed, number: number}
+		switch {
+		case alone:
+			d.ip, d.port = loopback(number), 0
+		case e.whole != nil:
+			return f.before + e.whole(d) + f.behind
+		case e.foreign || e.aim == AimName:
+			d.port = 0
+		}
+		return f.before + scheme + e.authority(d) + rest + f.behind
+	}
+	return step{family: Egress, field: f, form: form{name: e.name, control: e.control, aim: e.aim, alone: alone, allowed: allowed, write: write}}, true
+}
+
+// loopback is the address of a numbered attempt that has no port.
+func loopback(number int) netip.Addr {
+	return netip.AddrFrom4([4]byte{127, 77, byte(number >> 8), byte(number)})
+}
+
+// Led reports whether an address and a port are those that an attempt of family Egress was to
+// lead to, as far as its number tells them.
+func (a Attempt) Led(address netip.Addr, port int) bool {
+	if !a.Alone {
+		return port == a.Port
+	}
+	literal, err := netip.ParseAddr(strings.Trim(a.Value, "[]"))
+	return address.Unmap() == loopback(a.Port-firstPort) || err == nil && literal == address
+}

@@ -1,0 +1,49 @@
+package inputs
+
+import (
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The names and the path of a URL by which the sinkhole leads to this machine, for attempts
+// on guards that keep requests away from it.
+
+// Inside is a name whose address is a loopback one; Inside6 has it in IPv6 alone.
+func (m Mark) Inside() string  { return "inside." + m.Host() }
+func (m Mark) Inside6() string { return "inside6." + m.Host() }
+
+// Rebound is a name whose address is a public one for some look-ups, and then a loopback one.
+func (m Mark) Rebound(lookups int) string {
+	return "rebound" + strconv.Itoa(lookups) + "." + m.Host()
+}
+
+var inside = regexp.MustCompile(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.mcpaudit-probe\.example$`)
+
+// IsInside reports whether a host, in lower case, is such a name, whether it has no address of
+// IPv4, and how many look-ups have another answer first.
+func IsInside(host string) (only6 bool, lookups int, ok bool) {
+	found := inside.FindStringSubmatch(host)
+	if found == nil {
+		return false, 0, false
+	}
+	lookups, _ = strconv.Atoi(found[2]) // "" or one digit
+	return found[1] != "", lookups, true
+}
+
+// leadPath begins the path of a URL that is redirected.
+const leadPath = "/mcpaudit-leads/"
+
+// LeadPath is the path of a URL that redirects to an address.
+func LeadPath(to netip.AddrPort) string { return leadPath + to.String() }
+
+// LedTo is where the path of a URL redirects to; false for any other path.
+func LedTo(path string) (netip.AddrPort, bool) {
+	rest, ok := strings.CutPrefix(path, leadPath)
+	if !ok {
+		return netip.AddrPort{}, false
+	}
+	to, err := netip.ParseAddrPort(rest)
+	return to, err == nil
+}

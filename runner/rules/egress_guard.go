@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"math"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+var (
+	// publicOnly are sentences that say that only public addresses are reached.
+	publicOnly = regexp.MustCompile(`(?i)\bonly\b[^.;]{0,40}\bpublic(?:ly)? (?:\w+ )?(?:address|host|url|ip|site|page|website|internet|web)` +
+		`|\bpublic (?:\w+ )?(?:addresses|hosts|urls|ips|sites|pages|websites) only\b` +
+		`|\b(?:private|internal|loopback|link-local|reserved)\b(?:[\w ,/-]{0,40}) ?(?:address|host|url|ip|network|range|resource|service)\w*\b[^.;]{0,40}\b(?:block|refuse|reject|denie|forbidden|prevent|not (?:allowed|permitted|reachable))` +
+		`|\b(?:blocks?|refuses?|rejects?|denies|forbids?|prevents?|never|protect\w* against)\b[^.;]{0,60}\b(?:private|internal|loopback|link-local|reserved|localhost)\b` +
+		`|\bSSRF\b|\bserver-side request forgery\b`)
+	// fewHosts are sentences that say that only some hosts are reached.
+	fewHosts = regexp.MustCompile(`(?i)\b(?:allow-?listed|whitelisted|allowed|permitted|approved|trusted) (?:\w+ )?(?:hosts?|domains?|sites?|urls?|origins?)\b` +
+		`|\bonly\b[^.;]{0,60}\b(?:hosts?|domains?|sites?|urls?)\b|\bonly (?:from|to) [\w-]+(?:\.[\w-]+)+`)
+	// private are refusals for where an address lies.
+	private = regexp.MustCompile(`(?i)\b(?:private|internal|local|localhost|loopback|link-local|reserved|restricted|metadata|ssrf)\b`)
+)
+
+// findBrokenGuards are the hosts that were reached although a guard keeps the server from them.
+func findBrokenGuards(in Input) (all []draft) {
+	left := in.Attack.left()
+	for _, a := range in.Attack.Attempts {
+		e, proven := in.Attack.contacted(a, left)
+		if a.Family != attack.Egress || !proven {
+			continue
+		}
+		severity, why := in.passes(a, left)
+		if severity == "" {
+			continue
+		}
+		did, object := "tried to connect to "+endpoint(e), "private addresses"
+		switch a.Aim {
+		case attack.AimFile:
+			did = "opened " + clean(e.Path, 256)
+		case attack.AimForeign:
+			did, object = action(e), "other hosts"
+		}
+		all = append(all, draft{
+			severity: severity, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: object,
+			message: sentence("%s %s, where its argument %s led %s (%s); %s", capital(name(a.Of)), did, quoted(a.Field), a.Form,
+				quoted(clean(a.Value, 160)), why),
+			evidence: e.Evidence(), order: math.MaxInt,
+		})
+	}
+	return all
+}
+
+// contacted is what shows that an attempt of family Egress came to where it leads.
+func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
+	if try.Aim == attack.AimFile {
+		e, ok := left[place{try.Of, try.File}]
+		return e, ok
+	}
+	for _, e := range a.Profile.Effects {
+		if e.Kind == profile.KindConnect && e.Capability == try.Of && !lookup(e) && try.Family == attack.Egress && leadsThere(try, e) {
+			return e, true
+		}
+	}
+	return profile.Effect{}, false
+}
+
+// leadsThere reports whether a connection is the one that an attempt was to make.
+func leadsThere(a attack.Attempt, e profile.Effect) bool {
+	address, err := netip.ParseAddr(e.Address)
+	switch {
+	case a.Aim == attack.AimAllowed:
+		return strings.EqualFold(e.Host, a.Allowed)
+	case a.Aim == attack.AimName || a.Aim == attack.AimForeign:
+		call, marked := inputs.Marked(e.Host)
+		return marked && call == a.Call
+	case err != nil || !a.Led(address, e.Port):
+		return false
+	case a.Aim == attack.AimPublic:
+		return address == attack.PublicAddress
+	}
+	return !public(address)
+}
+
+// public reports whether an address is one of the internet.
+func public(address netip.Addr) bool {
+	address = address.Unmap()
+	return address.IsGlobalUnicast() && !address.IsPrivate()
+}
+
+// passes says what an attempt that reached its host has passed: what the tool says, or a
+// guard that refused the same where it hid nothing. The severity is "" where there is none.
+func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.Severity, string) {
+	reached, closed := map[attack.Aim]bool{}, map[attack.Aim]bool{}
+	speaks := false
+	for _, control := range in.Attack.controls(a) {
+		_, ok := in.Attack.contacted(control, left)
+		reached[control.Aim] = ok
+		closed[control.Aim] = !ok && refused(control)
+		speaks = speaks || closed[control.Aim] && private.MatchString(control.Answer)
+	}
+	if a.Aim == attack.AimForeign {
+		if !closed[attack.AimName] || !reached[attack.AimAllowed] {
+			return "", ""
+		}
+		return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
+	}
+	if a.Aim == attack.AimName || a.Aim == attack.AimAllowed || a.Aim == attack.AimPublic || !reached[attack.AimName] {
+		return "", ""
+	}
+	said := publicOnly.MatchString(in.saidOf(a.Of))
+	why := in.saying(a.Of, publicOnly, "the same was refused where it hid nothing")
+	if a.Control {
+		switch {
+		case said:
+			return report.SeverityHigh, why
+		case a.Aim != attack.AimLoopback && closed[attack.AimLoopback] && (speaks || reached[attack.AimPublic]):
+			return report.SeverityMedium, "127.0.0.1 was refused"
+		}
+		return "", ""
+	}
+	class := a.Aim
+	if class != attack.AimPrivate && class != attack.AimLinkLocal {
+		class = attack.AimLoopback
+	}
+	if !closed[class] || !speaks && !reached[attack.AimPublic] && !said {
+		return "", "" // it takes no addresses, or wherever they lead
+	}
+	return severityOf(a.Aim, said), why
+}
+
+// severityOf is how bad it is that a guard lets a form through.
+func severityOf(aim attack.Aim, said bool) report.Severity {
+	switch {
+	case said, aim == attack.AimLoopback, aim == attack.AimFile:
+		return report.SeverityHigh
+	}
+	return report.SeverityMedium
+}
+
+// saying quotes what a tool says of where it keeps to; otherwise says something else.
+func (in Input) saying(of report.Capability, bound *regexp.Regexp, otherwise string) string {
+	for said := range strings.SplitSeq(in.saidOf(of), ".") {
+		if bound.MatchString(said) {
+			return "it says " + quoted(clean(strings.TrimSpace(said), 160))
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,104 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// tried is an attempt of family Egress at "url".
+func tried(number int, aim attack.Aim, control, accepted bool, answer string) attack.Attempt {
+	return attack.Attempt{Of: call.Capability, Family: attack.Egress, Form: "as a decimal number", Aim: aim, Control: control, Field: "url", Value: "http://x",
+		Call: number, Port: 21000 + number, Allowed: "docs.example.com", Answered: true, Accepted: accepted, Answer: answer}
+}
+
+// cameTo is a connection of the attempt with a number.
+func cameTo(number int, address, host string) profile.Effect {
+	e := connect(call, "tcp", address, 21000+number)
+	e.Host = host
+	return e
+}
+
+// guarded is a server that was led to some hosts.
+func guarded(s server, attempts []attack.Attempt, effects ...profile.Effect) Input {
+	in := input(s)
+	in.Manifest = s.manifest()
+	in.Attack.Attempts, in.Attack.Profile.Effects = attempts, effects
+	return in
+}
+
+var (
+	anyName  = tried(1, attack.AimName, true, true, "")
+	anyIP    = tried(2, attack.AimPublic, true, true, "")
+	loopback = tried(3, attack.AimLoopback, true, false, "not this one")
+	decimal  = tried(4, attack.AimLoopback, false, true, "")
+	byName   = cameTo(1, "28.0.0.9", "c1.mcpaudit-probe.example")
+	numeric  = cameTo(2, "28.77.7.7", "")
+)
+
+var _ = prove(map[string]proof{
+	"MCPA-EGRESS-008": {
+		finds:  []Input{guarded(silent, []attack.Attempt{anyName, anyIP, loopback, decimal}, byName, numeric, cameTo(4, "127.0.0.1", ""))},
+		spares: []Input{guarded(silent, []attack.Attempt{anyName, anyIP, loopback, decimal}, byName, numeric)},
+	},
+})
+
+// TestBrokenGuards: a connection to what was refused where it hid nothing is a finding, and
+// none where there is no guard.
+func TestBrokenGuards(t *testing.T) {
+	says := server{name: "web", tools: []string{"format_note: Fetches a web page. Private addresses are blocked."}}
+	inside := cameTo(4, "127.0.0.1", "")
+	open, speaking := tried(3, attack.AimLoopback, true, true, ""), tried(3, attack.AimLoopback, true, false, "private addresses are not allowed")
+	resolved := tried(4, attack.AimResolved, false, true, "")
+	metadata := tried(4, attack.AimLinkLocal, true, true, "")
+	refusedName := tried(1, attack.AimName, true, false, "the host is not allowed")
+	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
+	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.mcpaudit-probe.example")
+	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
+	asked := evil
+	asked.Address, asked.Port, asked.Protocol = "127.0.0.1", 53, "udp"
+	for name, tc := range map[string]struct {
+		server   server
+		attempts []attack.Attempt
+		effects  []profile.Effect
+		want     string
+	}{
+		"past a refusal":              {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, inside}, `EGRESS-008 High: Tool format_note tried to connect to 127.0.0.1:21004, where its argument "url" led as a decimal number`},
+		"wherever it is told":         {webby, []attack.Attempt{anyName, anyIP, open, decimal}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", ""), inside}, ""},
+		"takes no addresses":          {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), loopback, resolved}, []profile.Effect{byName, inside}, ""},
+		"takes none that are private": {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), speaking, resolved}, []profile.Effect{byName, inside}, "EGRESS-008 Medium"},
+		"fetches nothing":             {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{inside}, ""},
+		"a public host on that port":  {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, cameTo(4, "28.0.0.8", "")}, ""},
+		"by a name":                   {webby, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 Medium"},
+		"by a name, although it says": {says, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 High"},
+		"but metadata":                {webby, []attack.Attempt{anyName, anyIP, loopback, metadata}, []profile.Effect{byName, numeric, cameTo(4, "169.254.169.254", "")}, "EGRESS-008 Medium"},
+		"no guard, although it says":  {says, []attack.Attempt{anyName, anyIP, open}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", "")}, "EGRESS-008 High"},
+		"past an allowed host":        {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
+		"only looked up":              {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
+		"no host is allowed":          {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{evil}, ""},
+		"every host is allowed":       {webby, []attack.Attempt{anyName, allowed, foreign}, []profile.Effect{byName, theirs, evil}, ""},
+	} {
+		in := guarded(tc.server, tc.attempts, tc.effects...)
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+}
+
+// TestPublicOnly: what a tool says of the addresses that it keeps to.
+func TestPublicOnly(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Only fetches from public addresses":                     true,
+		"Requests to private IP ranges are blocked":              true,
+		"localhost and internal addresses are rejected":          true,
+		"Protected against SSRF":                                 true,
+		"Blocks access to localhost":                             true,
+		"Fetches a public web page":                              false,
+		"Reads private notes; the internal format is not stable": false,
+		"Lists private repositories":                             false,
+		"Never store secrets in a URL":                           false,
+	} {
+		if got := publicOnly.MatchString(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
