@@ -65,7 +65,7 @@ type ProbeRun struct {
 
 // Launch is one start of the server, or why it was not made.
 type Launch struct {
-	// for is Exercise, Restart, Identity, Clock, Week, Disguise, StandIns, Refused or Attack.
+	// for is Exercise, Restart, Identity, Clock, Week, Disguise, StandIns, Refused, Decoys or Attack.
 	For Moment `json:"for"`
 	// skipped is why the launch was not made; absent if it was.
 	// +optional
@@ -120,6 +120,8 @@ const (
 	LaunchStandIns Moment = "StandIns"
 	// LaunchRefused: every connection is refused, and every name unknown.
 	LaunchRefused Moment = "Refused"
+	// LaunchDecoys: several launches with the same decoys and with others.
+	LaunchDecoys Moment = "Decoys"
 	// LaunchAttack: calls try what the server keeps to. What it does then counts only
 	// for findings about that.
 	LaunchAttack Moment = "Attack"

@@ -104,7 +104,7 @@ func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Trac
 	if err != nil {
 		return report.Report{}, err
 	}
-	launcher := &shim.Launcher{Socket: flags.socket, TraceDir: flags.traceDir, Tracer: tracer, Env: append(decoys.Env(), env...), Decoys: decoys, Sinkhole: sunk}
+	launcher := &shim.Launcher{Socket: flags.socket, TraceDir: flags.traceDir, Tracer: tracer, Env: env, Decoys: decoys, Sinkhole: sunk}
 	r, err := audit.Run(ctx, p, launcher)
 	_ = launcher.Close() // the shim sees it either way
 	return r, err

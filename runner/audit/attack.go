@@ -121,14 +121,20 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	return all
 }
 
-// apart takes the launch in which guards were tried out of all: what a server does there
-// is our doing, and says nothing of it but what its rules read.
-func apart(all []observation) (runs []observation, attacked observation) {
-	i := slices.IndexFunc(all, func(o observation) bool { return o.how.moment == report.LaunchAttack })
-	if i < 0 {
-		return all, observation{}
+// apart takes the launches in which guards were tried and decoys varied out of all: they
+// say nothing of a server but what their rules read.
+func apart(all []observation) (runs []observation, attacked, varied observation) {
+	for _, o := range all {
+		switch o.how.moment {
+		case report.LaunchAttack:
+			attacked = o
+		case report.LaunchDecoys:
+			varied = o
+		default:
+			runs = append(runs, o)
+		}
 	}
-	return slices.Delete(slices.Clone(all), i, i+1), all[i]
+	return runs, attacked, varied
 }
 
 // witness sees in the trace, as it comes, which attempts have succeeded.

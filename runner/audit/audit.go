@@ -104,6 +104,8 @@ type Start struct {
 	// Refuse has every connection refused, and every name unknown, in place of the
 	// sinkhole's answers.
 	Refuse bool
+	// Decoys are planted in place of those that the launcher has; nil: these.
+	Decoys *decoy.Set
 	// StandIns are the names of programs that have a stand-in, at the end of PATH.
 	StandIns []string
 }
@@ -192,6 +194,9 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	r := conclude(plan, runs, ended)
 	// The decoys are worth nothing, but whoever searches reports for secrets cannot know that.
 	r.Redact(decoy.NewMatcher(plan.Decoys.With(given(runs))).Redact)
+	if _, _, o := apart(runs); len(o.dependences) > 0 {
+		r.Redact(decoy.NewMatcher(o.varied).Redact)
+	}
 	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Tracer = component(context.WithoutCancel(ctx), runs)
 	r.Normalise()

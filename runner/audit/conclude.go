@@ -24,9 +24,9 @@ import (
 
 // conclude makes the report of all runs: the conversation is that of the run in
 // which the server was exercised, and what it did is what it did in any but the one in
-// which its guards were tried.
+// which its guards were tried or its decoys varied.
 func conclude(plan Plan, all []observation, now time.Time) report.Report {
-	runs, attacked := apart(all)
+	runs, attacked, varied := apart(all)
 	first := exercised(runs)
 	plan = plan.of(first.how)
 	seen, leaks := merge(runs)
@@ -36,6 +36,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	in := seenBy(plan, runs, declared, seen, leaks, now)
 	in.Carried = carried(plan, runs, in)
 	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts}
+	in.Dependences = varied.dependences
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
@@ -67,7 +68,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	}
 	enter(&r.Probe, plan.Probe)
 	r.Probe.Launches, r.Probe.Runs = launches(all), launched(all)
-	r.Unobserved = gaps(runs, attacked, r.Network)
+	r.Unobserved = gaps(runs, attacked, varied, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {
 		for i := range r.Noise {

@@ -39,6 +39,9 @@ type detected struct {
 
 // of returns the plan of one launch.
 func (p Plan) of(how launch) Plan {
+	if how.decoys != nil {
+		p.Decoys = *how.decoys
+	}
 	p.Decoys = p.Decoys.With(how.asked)
 	if p.Transport != transportAuto {
 		return p

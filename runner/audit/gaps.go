@@ -12,9 +12,10 @@ import (
 
 // gaps say what the runs could not see into. Those that a rule could depend on
 // make the audit Inconclusive besides: see overflow.
-func gaps(runs []observation, attacked observation, network report.Network) []report.Gap {
+func gaps(runs []observation, attacked, varied observation, network report.Network) []report.Gap {
 	var all collection
 	all.untried(attacked)
+	all.untold(varied)
 	all.unanswered(exercised(runs).result.Exercise)
 	all.credentials(runs)
 	for _, o := range runs {
@@ -68,6 +69,16 @@ func (c *collection) untried(o observation) {
 	}
 	for _, of := range o.result.Attacks.Untried {
 		c.add(report.GapUntriedGuards, 1, "what ended or was too slow before its guards were tried, such as the "+of.String())
+	}
+}
+
+// untold is what left the server and may depend on a secret.
+func (c *collection) untold(o observation) {
+	if o.how.vary && o.how.impossible == nil && o.launched != nil {
+		c.add("UntestedSecrets", 1, "the launches with other decoys, which tell whether what leaves depends on a secret: "+o.launched.Error())
+	}
+	for _, what := range o.undecided {
+		c.add("OpaqueData", 1, what)
 	}
 }
 

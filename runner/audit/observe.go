@@ -15,6 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/depend"
 	"github.com/mcpaudit/mcpaudit/runner/exposure"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
@@ -88,6 +89,12 @@ type observation struct {
 	shown []report.Capture
 	// sent has what was caught during calls.
 	sent []exposure.Sent
+	// left has what left the server, and dependences what of that depends on a decoy, where
+	// decoys are varied. varied is the other set, undecided what could not be told.
+	left        *depend.Record
+	dependences []rules.Dependence
+	varied      decoy.Set
+	undecided   []string
 }
 
 // launch is one start of the server and what it is to show. The zero value is that
@@ -120,6 +127,10 @@ type launch struct {
 	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
+	// vary has what leaves compared with what leaves with other decoys, in several launches;
+	// decoys are those of one of them, nil: the plan's.
+	vary   bool
+	decoys *decoy.Set
 	// attack has guards tried; nil for none.
 	attack *attack.Plan
 	// lures are those of Start.
@@ -136,7 +147,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -165,11 +176,12 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 
 	catching := make(chan caught, 1)
 	go func() { catching <- catch(process.Captures(), secrets.Capture) }()
+	left := leaving{on: how.vary}
 	stdin, stdout, stderr := process.Streams()
 	logs := newLogs(secrets)
 	logs.drain(stderr, leak.Stderr)
 	conn := probe.Conn{
-		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: secrets.Response,
+		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: left.tee(secrets.Response),
 		Active: builder.Active, Pending: process.Trace().Pending,
 		Calling: func(c probe.Calling) {
 			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
@@ -214,6 +226,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	if o.lacksCredential() {
 		o.variables = reads.variables(launcher)
 	}
+	o.left = left.record(o, secrets)
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {
 		o.starved = limited.OutOfMemory()
 	}
@@ -301,6 +314,9 @@ func (p Plan) options(how launch) probe.Options {
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
 		options.Wait = how.wait
+	}
+	if how.vary {
+		options.CallTimeout = variedTimeout
 	}
 	if how.attack != nil { // marks say which call an effect is of
 		options.Settle, options.SettleMost = attackSettle, 5*attackSettle

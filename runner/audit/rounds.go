@@ -82,6 +82,7 @@ var afterwards = []extra{
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
+	{moment: report.LaunchDecoys, how: "with other decoys", most: mostVaried, change: vary, prevent: unvaried},
 	{moment: report.LaunchAttack, how: "to try its guards", most: mostAttack, change: attackAll, prevent: unattackable},
 }
 
@@ -123,6 +124,11 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		case how.attack != nil:
 			plan.Progress(begin(how))
 			o = tryGuards(within, how, start)
+		case how.vary:
+			plan.Progress(begin(how))
+			began := time.Now()
+			o = plan.varied(within, how, runs, start)
+			o.took = time.Since(began)
 		default:
 			plan.Progress(begin(how))
 			began := time.Now()

@@ -114,32 +114,21 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 // sinkhole has handed out the address for its name. What the server says of the
 // other end, or was told by a name server of its own, counts for nothing.
 func (c *Collector) sentToOwner(s *sighting, f *flow) bool {
-	return fake(f.destination) && slices.ContainsFunc(c.hosts(s), func(service string) bool {
-		return f.named == service || strings.HasSuffix(f.named, "."+service)
-	})
+	return fake(f.destination) && ForService(c.set.Hosts(s.decoy), f.named)
+}
+
+// ForService reports whether a name is one of some services, or below one.
+func ForService(services []string, name string) bool {
+	return slices.ContainsFunc(services, func(service string) bool { return name == service || strings.HasSuffix(name, "."+service) })
 }
 
 func fake(at netip.AddrPort) bool { return sinkhole.Fake.Contains(at.Addr()) }
-
-// hosts are the services that a secret is for.
-func (c *Collector) hosts(s *sighting) []string {
-	if !s.decoy.Variable {
-		f, _ := c.set.Find(s.decoy.Name)
-		return f.Hosts
-	}
-	for _, v := range c.set.Vars {
-		if v.Name == s.decoy.Name {
-			return v.Hosts
-		}
-	}
-	return nil
-}
 
 // where places a sighting in the session.
 func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	switch {
 	case s.channel == Answer:
-		return answeredBy(l, s.at.end)
+		return Answered(l, s.at.end)
 	case s.syscall != "":
 		m := s.at.trace
 		m.Time = s.time
@@ -150,10 +139,10 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	return c.during(c.askedBefore(s.time))
 }
 
-// answeredBy is the part of the session whose answer a byte is in, or that waited for
+// Answered is the part of the session whose answer a byte is in, or that waited for
 // one when it came. One that was given up after its time has no answer: the next that
 // has one ends later, so what comes is that of the next, and not of a call long gone.
-func answeredBy(l ledger.Ledger, end int64) ledger.Where {
+func Answered(l ledger.Ledger, end int64) ledger.Where {
 	in := func(e ledger.Exchange) ledger.Where {
 		return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
 	}

@@ -33,6 +33,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-SECRET-003":     leaksAs(answered),
 	"MCPA-SECRET-004":     leaksAs(dumped),
 	"MCPA-SECRET-005":     findCarried,
+	"MCPA-SECRET-006":     findDependences,
 	"MCPA-PERSIST-001":    findPersistence,
 	"MCPA-HINT-001":       findChanges,
 	"MCPA-HINT-002":       findDestruction,

@@ -133,6 +133,9 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 		return nil, fmt.Errorf("find our own program: %w", err)
 	}
 	how.Env = slices.Concat(l.Env, how.Env)
+	if how.Decoys == nil {
+		how.Decoys = &l.decoys
+	}
 	b, err := l.begin(cfg, how)
 	if err != nil {
 		return nil, err
@@ -196,7 +199,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(os.Environ(), l.home, append(l.decoys.Env(), l.networkEnv()...))
+	b.cmd.Env = environment(os.Environ(), l.home, append(how.Decoys.Env(), l.networkEnv()...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
@@ -224,7 +227,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	}
 	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
 	plan := spec{
-		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: l.decoys, Command: l.command,
+		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: *how.Decoys, Command: l.command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0,
 	}
@@ -267,7 +270,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		session.Ended()
 	}()
 	// The server's files lie where only the box has them mounted.
-	watch, err := l.decoys.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
+	watch, err := how.Decoys.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
 	if err != nil {
 		run.Close()
 		return nil, err

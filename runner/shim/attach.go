@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,7 +39,7 @@ type Launcher struct {
 	Socket, TraceDir string
 	// Tracer is the backend to use; Auto and "" are chosen from.
 	Tracer plan.Tracer
-	// Env is added to the server's environment, where a name is not set.
+	// Env is added to the server's environment besides the decoys, where a name is not set.
 	Env []string
 
 	// Decoys were planted where the server finds them.
@@ -60,8 +61,11 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 		}
 		l.link = link
 	}
+	if how.Decoys == nil {
+		how.Decoys = &l.Decoys
+	}
 	if l.runs > 0 {
-		if err := l.Decoys.Replant(l.Decoys.Home, decoy.Shared); err != nil {
+		if err := how.Decoys.Replant(l.Decoys.Home, decoy.Shared); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +83,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 }
 
 func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
-	setup := Setup{Env: l.Env, Set: how.Env, Files: inputs.Files, Dirs: how.Dirs, Lures: how.Lures}
+	setup := Setup{Env: slices.Concat(how.Decoys.Env(), l.Env), Set: how.Env, Files: inputs.Files, Dirs: how.Dirs, Lures: how.Lures}
 	if len(how.StandIns) > 0 {
 		program, err := l.shim()
 		if err != nil {
@@ -100,7 +104,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		l.link.abandon(run)
 		return nil, err
 	}
-	watch, err := l.Decoys.Watch("/")
+	watch, err := how.Decoys.Watch("/")
 	if err != nil {
 		l.link.abandon(run)
 		session.Stop()

@@ -45,7 +45,7 @@ func behaviour(ctx context.Context, cache string, out io.Writer) ([]string, erro
 	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tRISK\tFOUND\tMISSING\tEXTRA")
 	var missed []string
 	risks := map[string]int{}
-	for _, s := range specimens {
+	for _, s := range slices.Concat(specimens, ciphers()) {
 		r, err := s.audit(ctx, dir)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)

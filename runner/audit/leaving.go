@@ -1,0 +1,166 @@
+package audit
+
+import (
+	"encoding/json"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/depend"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// leaving keeps what the server says in one launch, where that is compared with others.
+type leaving struct {
+	on   bool
+	said []said
+	size int
+}
+
+// said is a message, and how many bytes had come with it.
+type said struct {
+	line []byte
+	end  int64
+}
+
+// maxLeaving bounds what is kept of what the server says, in bytes.
+const maxLeaving = 512 << 10
+
+// tee keeps what comes.
+func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
+	if !l.on {
+		return next
+	}
+	return func(line []byte, end int64) {
+		if l.size += len(line); l.size <= maxLeaving {
+			l.said = append(l.said, said{content(line), end})
+		}
+		next(line, end)
+	}
+}
+
+// content is a message without its id, which is drawn for each launch.
+func content(line []byte) []byte {
+	var m struct{ Result, Error, Method, Params json.RawMessage }
+	if json.Unmarshal(line, &m) != nil {
+		return slices.Clone(line)
+	}
+	return slices.Concat(m.Method, m.Params, m.Result, m.Error)
+}
+
+// record is what left the server in a launch: its answers and logs, what came to the
+// sinkhole, and where it connected to. What stays on the machine does not count.
+func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record {
+	if !l.on {
+		return nil
+	}
+	r, sessions := &depend.Record{}, o.result.Ledger
+	for _, s := range l.said {
+		p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
+		r.Add(p)
+		r.Number(p, "length", len(s.line))
+	}
+	r.Add(depend.Piece{Way: depend.Way{Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityServer}}, Channel: leak.Stderr},
+		Data: []byte(o.stderr), Time: time.Now()})
+	for _, c := range o.caught.captures {
+		p := sentPiece(c, sessions, secrets)
+		r.Add(p)
+		if c.Protocol != "dns" {
+			r.Number(p, "size", int(c.Size))
+		}
+	}
+	for _, e := range o.profile.Effects {
+		if e.Kind != profile.KindConnect || !leavesHere(e) || e.Port == places.PortDNS {
+			continue
+		}
+		p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: "connection", Destination: e.Host}, Named: e.Host, Time: e.Time}
+		r.Number(p, "port", e.Port)
+		if at, err := netip.ParseAddr(e.Address); err == nil && !sinkhole.Fake.Contains(at) {
+			p.Data = []byte(e.Address)
+			r.Add(p)
+		}
+	}
+	return r
+}
+
+// sentPiece is what the sinkhole received.
+func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) depend.Piece {
+	p := depend.Piece{Way: depend.Way{Where: secrets.Place(c, l), Channel: leak.Channel(strings.ToUpper(c.Protocol))}, Time: c.Time}
+	if sinkhole.Fake.Contains(c.Destination.Addr()) {
+		p.Named = strings.ToLower(c.Named)
+	}
+	if c.Protocol == "dns" {
+		labels := strings.Split(c.Host, ".")
+		p.Destination, p.Data = strings.Join(labels[max(0, len(labels)-2):], "."), []byte(c.Host)
+		return p
+	}
+	p.Destination = c.Destination.String()
+	if c.Host != "" {
+		p.Destination = c.Host + ":" + strconv.Itoa(int(c.Destination.Port()))
+	}
+	if !c.Opaque {
+		p.Data = c.Data
+	}
+	return p
+}
+
+// outlet reports whether secrets of the environment could have left in some launches, which
+// no trace shows to be read: something was to reach another machine, or what the server says
+// has text in it that nobody can read.
+func outlet(runs []observation) bool {
+	return slices.ContainsFunc(runs, func(o observation) bool {
+		if slices.ContainsFunc(o.profile.Effects, leavesHere) || opaque(o.stderr, "") {
+			return true
+		}
+		return slices.ContainsFunc(o.result.Outputs, func(said report.Output) bool { return opaque(said.Text, said.Arguments) })
+	})
+}
+
+var (
+	// opaqueWord may be a hash, a token, or a text in base64, hex or an alphabet of one's own.
+	opaqueWord = regexp.MustCompile(`[A-Za-z0-9+/=_-]{12,}|[^\x00-\x7f]{16,}`)
+	// opaqueNumbers are a list of them.
+	opaqueNumbers = regexp.MustCompile(`(?:\b(?:0x)?[0-9a-fA-F]{1,3}\b[^0-9a-zA-Z]{1,3}){11}`)
+)
+
+// opaque reports whether a text has a part that says nothing to a reader and is not among
+// some arguments. A path, a date and a word of a natural language are none.
+func opaque(text, arguments string) bool {
+	for _, word := range opaqueWord.FindAllString(text, 1024) {
+		if strings.Contains(arguments, word) || path.IsAbs(word) || strings.Contains(word, "mcpaudit") {
+			continue
+		}
+		changes, before := 0, 0
+		for _, c := range word {
+			class := 0
+			switch {
+			case c >= utf8.RuneSelf:
+				changes++
+			case c >= '0' && c <= '9':
+				class = 1
+			case c >= 'A' && c <= 'Z':
+				class = 2
+			case c >= 'a' && c <= 'z':
+				class = 3
+			}
+			if class != before && class > 0 && before > 0 {
+				changes++
+			}
+			before = class
+		}
+		if changes >= 3 || len(word) >= 24 && !strings.ContainsAny(word, "-_/") {
+			return true
+		}
+	}
+	return opaqueNumbers.MatchString(text)
+}

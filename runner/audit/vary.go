@@ -1,0 +1,258 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/depend"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// mostVaried bounds the launches in which decoys are varied.
+const mostVaried = 3 * time.Minute
+
+// variedTimeout is how long a call may take there: one that is given up, and made again, may have
+// sent part of what it sends.
+const variedTimeout = 10 * time.Second
+
+var (
+	errNothingRead = errors.New("the server opened no decoy, and nothing left it that could hold a variable")
+	errFoundOut    = errors.New("a decoy was found in what the server sent: whether more depends on one changes nothing")
+	errCutShort    = errors.New("there was no time for all of them")
+)
+
+// vary makes the launches in which everything is called once, with the same decoys and with
+// others. Where only another launch had decoys read, they are as that.
+func vary(plan Plan, how *launch, runs []observation) {
+	callAgain(plan, how, runs)
+	how.vary = true
+	for _, o := range runs {
+		if len(o.opened) > 0 {
+			how.clock, how.wait, how.identity, how.standIns, how.asked = o.how.clock, o.how.wait, o.how.identity, o.how.standIns, o.how.asked
+			return
+		}
+	}
+}
+
+// unvaried enters why nothing would be seen with other decoys.
+func unvaried(how launch, plan Plan, runs []observation) launch {
+	switch {
+	case slices.ContainsFunc(runs, func(o observation) bool {
+		return slices.ContainsFunc(o.leaks, func(l leak.Leak) bool { return l.Channel.Network() && !l.Home })
+	}):
+		how.impossible = errFoundOut
+	case len(plan.read(runs)) == 0 && !outlet(runs):
+		how.impossible = errNothingRead
+	}
+	return how
+}
+
+// read are the decoy files that a server had read. Those that ordinary tools open unasked
+// count like the environment, where there is an outlet.
+func (p Plan) read(runs []observation) (all []decoy.ID) {
+	open := outlet(runs)
+	for _, o := range runs {
+		for _, name := range o.opened {
+			f, _ := p.Decoys.Find(name)
+			if id := (decoy.ID{Name: name}); (open || !f.Routine) && !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// series are launches with some decoys changed.
+type series struct {
+	plan     Plan
+	how      launch
+	start    func(context.Context, launch) observation
+	other    decoy.Set
+	launches []varied
+	failed   error
+}
+
+// varied is one of them.
+type varied struct {
+	changed []decoy.ID
+	*depend.Record
+}
+
+// varied starts the server with the same decoys and with others, in an order in which
+// nothing that only goes on, or alternates, looks like a difference between them. Where
+// something differs, it finds one decoy that this depends on, by halves, and tries that one
+// alone twice more.
+func (p Plan) varied(ctx context.Context, how launch, runs []observation, start func(context.Context, launch) observation) observation {
+	other, err := p.Decoys.Other()
+	if err != nil {
+		return observation{launched: err}
+	}
+	s := series{plan: p, how: how, start: start, other: other}
+	o := observation{varied: other}
+	files := p.read(runs)
+	candidates := s.candidates(files, outlet(runs))
+	s.launch(ctx, nil)
+	s.launch(ctx, candidates)
+	if s.failed == nil && !s.launches[0].Same(s.launches[1].Record) {
+		s.launch(ctx, candidates)
+		s.launch(ctx, nil)
+		o.dependences = s.find(ctx, candidates, len(files))
+		o.undecided = s.undecided(files)
+	}
+	o.launched = s.failed
+	return o
+}
+
+// candidates are the decoys that a server has read, and all that it may have read without
+// a trace.
+func (s *series) candidates(files []decoy.ID, variables bool) (all []decoy.ID) {
+	differing := s.plan.Decoys.Differing(s.other)
+	for _, id := range files {
+		if slices.Contains(differing, id) {
+			all = append(all, id)
+		}
+	}
+	for _, id := range differing {
+		if id.Variable && variables {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// launch starts the server once, with some decoys changed.
+func (s *series) launch(ctx context.Context, changed []decoy.ID) {
+	if s.failed != nil {
+		return
+	}
+	how, set := s.how, s.plan.Decoys.Mixed(s.other, changed)
+	how.decoys = &set
+	o := s.start(ctx, how)
+	switch {
+	case ctx.Err() != nil:
+		s.failed = errCutShort
+	case o.unwatched().Reason != "":
+		s.failed = errors.New(o.unwatched().Message)
+	default:
+		s.launches = append(s.launches, varied{changed, o.left})
+	}
+}
+
+// records are those of the launches in which a decoy was changed, or not one was.
+func (s *series) records(of *decoy.ID) (all []*depend.Record) {
+	for _, l := range s.launches {
+		if of == nil && len(l.changed) == 0 || of != nil && slices.Contains(l.changed, *of) {
+			all = append(all, l.Record)
+		}
+	}
+	return all
+}
+
+// find returns what depends on which decoy.
+func (s *series) find(ctx context.Context, candidates []decoy.ID, files int) (all []rules.Dependence) {
+	if s.failed != nil {
+		return nil
+	}
+	suspects := depend.Suspects(s.records(nil), []*depend.Record{s.launches[1].Record, s.launches[2].Record})
+	var on []decoy.ID
+	for _, suspect := range suspects {
+		on = append(on, s.halve(ctx, suspect, candidates, files))
+	}
+	if len(suspects) == 0 || s.failed != nil {
+		return nil
+	}
+	alone := slices.Clone(on)
+	slices.SortFunc(alone, func(a, b decoy.ID) int { return strings.Compare(a.Name, b.Name) })
+	alone = slices.Compact(alone)
+	for _, changed := range [][]decoy.ID{alone, nil, nil, alone} {
+		s.launch(ctx, changed)
+	}
+	if s.failed != nil {
+		return nil
+	}
+	for i, suspect := range suspects {
+		for _, confirmed := range depend.Suspects(s.records(nil), s.confirming(on[i])) {
+			if confirmed.Along(suspect.Way) && !s.plan.masked(on[i], confirmed) {
+				all = append(all, s.dependence(on[i], confirmed))
+			}
+		}
+	}
+	return all
+}
+
+// confirming are the last launches in which a decoy was changed.
+func (s *series) confirming(of decoy.ID) []*depend.Record {
+	all := s.records(&of)
+	return all[len(all)-2:]
+}
+
+// halve returns a decoy that a suspect depends on: where the change of some changes it, one
+// is among these, and otherwise among the rest. It begins with files and variables.
+func (s *series) halve(ctx context.Context, suspect depend.Suspect, candidates []decoy.ID, files int) decoy.ID {
+	for middle := min(files, len(candidates)); len(candidates) > 1 && s.failed == nil; middle = len(candidates) / 2 {
+		if middle == 0 || middle == len(candidates) {
+			middle = len(candidates) / 2
+		}
+		if s.launch(ctx, candidates[:middle]); s.failed != nil {
+			break
+		}
+		if suspect.In(s.launches[len(s.launches)-1].Record) {
+			candidates = candidates[middle:]
+		} else {
+			candidates = candidates[:middle]
+		}
+	}
+	return candidates[0]
+}
+
+// masked reports whether what differs is a few characters of the secret itself, as programs
+// show them of a key that they use ("sk-…k3Vq").
+func (p Plan) masked(of decoy.ID, s depend.Suspect) bool {
+	const most, words = 15, 4
+	text := strings.Join(s.Cores, " ")
+	shown := strings.FieldsFunc(text, func(r rune) bool { return !decoy.Letter(r) })
+	return len(s.Cores) > 0 && len(text) <= most && len(shown) <= words && !slices.ContainsFunc(shown, func(word string) bool { return !p.Decoys.Holds(of, word) })
+}
+
+// dependence is what was found, for the rules.
+func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
+	return rules.Dependence{
+		Leak: leak.Leak{
+			Where: what.Where, Decoy: on, Channel: what.Channel, Destination: what.Destination, Count: 1, Time: what.Time,
+			Home: leak.ForService(s.plan.Decoys.Hosts(on), what.Named), Encoding: "unknown", Excerpt: what.With,
+		},
+		Other: what.Without,
+	}
+}
+
+// undecided says what left the server after it had read a file, and is different each time.
+func (s *series) undecided(files []decoy.ID) (all []string) {
+	same := s.records(nil)
+	if len(files) == 0 || len(same) < 2 {
+		return nil
+	}
+	for _, noise := range depend.NoiseOf(same[0], same[1]) {
+		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold one that it had read (%s), such as %s: %d bytes, %.1f bits of entropy each",
+			files[0].Name, way(noise.Way), noise.Size, noise.Bits))
+	}
+	return all
+}
+
+// way says by which way something left, for people.
+func way(w depend.Way) string {
+	text := string(w.Channel)
+	if w.Destination != "" {
+		text += " to " + w.Destination
+	}
+	if w.Capability.Kind != report.CapabilityServer {
+		text += " in a call of " + w.Capability.String()
+	}
+	return text
+}

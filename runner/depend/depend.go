@@ -1,0 +1,136 @@
+package depend
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// least is how many bytes, or numbers, of one way have to depend on a secret: fewer
+	// hold next to nothing of it, and a few digits may be the same twice by chance.
+	least = 4
+	// maxShown bounds what is shown of each side, in bytes.
+	maxShown = 96
+	// maxSuspects bounds the ways that are looked into.
+	maxSuspects = 8
+)
+
+// Suspect is a way by which something left that differs with the secrets.
+type Suspect struct {
+	Way
+	Named string
+	Time  time.Time
+	// With and Without are what left with the secrets as they were, and with others.
+	With, Without string
+	// Cores are the bytes that differ, with the secrets as they were.
+	Cores []string
+
+	// features are in all records with the same secrets, and in none with others.
+	features []uint64
+	// size is how many bytes, or numbers, differ.
+	size int
+}
+
+// Suspects are the ways by which something left that is in each record of launches with the
+// same secrets and in none with others, and the other way round.
+func Suspects(same, others []*Record) (all []Suspect) {
+	with, without := differing(same, others), differing(others, same)
+	for _, s := range with {
+		i := slices.IndexFunc(without, func(o Suspect) bool { return o.Channel == s.Channel && o.Destination == s.Destination })
+		if i >= 0 && len(all) < maxSuspects {
+			s.Without = without[i].With
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Along reports whether a way is that of the suspect, whichever the reason to say so of each
+// of its pieces.
+func (s Suspect) Along(w Way) bool {
+	return s.Channel == w.Channel && s.Destination == w.Destination && s.Capability == w.Capability
+}
+
+// In reports whether most of what differs is in a record.
+func (s Suspect) In(r *Record) bool {
+	r.index()
+	n := 0
+	for _, f := range s.features {
+		if r.has(f) {
+			n++
+		}
+	}
+	return 2*n > len(s.features)
+}
+
+// differing are the ways by which enough left in each of some launches that left in none of
+// others, as it was in the first.
+func differing(in, notIn []*Record) []Suspect {
+	for _, r := range slices.Concat(in, notIn) {
+		r.index()
+	}
+	differs := func(f uint64) bool {
+		return !slices.ContainsFunc(in, func(r *Record) bool { return !r.has(f) }) &&
+			!slices.ContainsFunc(notIn, func(r *Record) bool { return r.has(f) })
+	}
+	var all []Suspect
+	get := func(w Way, named string, at time.Time) *Suspect {
+		i := slices.IndexFunc(all, func(s Suspect) bool { return s.Along(w) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Suspect{Way: w, Named: named, Time: at})
+		}
+		return &all[i]
+	}
+	for _, p := range in[0].pieces {
+		for _, c := range p.cores(differs) {
+			s := get(p.Way, p.Named, p.Time)
+			s.features = append(s.features, c.features...)
+			s.size += c.to - c.from
+			s.Cores = append(s.Cores, string(p.Data[c.from:c.to]))
+			if s.With == "" {
+				from := max(0, c.from-maxShown/4)
+				s.With = shown(p.Data[from:min(len(p.Data), from+maxShown)])
+			}
+		}
+	}
+	for _, n := range in[0].numbers {
+		if !differs(n.feature) {
+			continue
+		}
+		s := get(n.way, n.named, n.time)
+		s.features = append(s.features, n.feature)
+		s.size++
+		if text := fmt.Sprintf("%s %d, ", n.what, n.value); len(s.With)+len(text) < maxShown {
+			s.With += text
+		}
+	}
+	for i := range all {
+		all[i].With = strings.TrimSuffix(all[i].With, ", ")
+	}
+	return slices.DeleteFunc(all, func(s Suspect) bool { return s.size < least })
+}
+
+// core is a run of bytes that differ, and the features that tell so.
+type core struct {
+	from, to int
+	features []uint64
+}
+
+// cores are the runs of a piece in which every window differs, without what the windows at
+// their ends have in common with others.
+func (p Piece) cores(differs func(feature uint64) bool) (all []core) {
+	windows := p.windows()
+	for at := 0; at < len(windows); at++ {
+		from := at
+		for at < len(windows) && differs(windows[at]) {
+			at++
+		}
+		if to := at - (window - 1); to > from {
+			all = append(all, core{from, to, windows[from:at]})
+		}
+	}
+	return all
+}

@@ -1,0 +1,124 @@
+package depend_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/depend"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+)
+
+// way is that of all pieces here.
+var way = depend.Way{
+	Where:   ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}},
+	Channel: "HTTP", Destination: "x.example:80",
+}
+
+// record is a launch in which some texts left.
+func record(texts ...string) *depend.Record {
+	r := &depend.Record{}
+	for _, text := range texts {
+		r.Add(depend.Piece{Way: way, Data: []byte(text)})
+	}
+	return r
+}
+
+// numbers is a launch with some sizes.
+func numbers(all ...int) *depend.Record {
+	r := &depend.Record{}
+	for _, n := range all {
+		r.Number(depend.Piece{Way: way}, "size", n)
+	}
+	return r
+}
+
+func noise() string { return fmt.Sprintf("%x", random(16)) }
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
+}
+
+// four are the records of launches, the first and the last with the same secrets.
+func suspects(first, second, third, fourth *depend.Record) []depend.Suspect {
+	return depend.Suspects([]*depend.Record{first, fourth}, []*depend.Record{second, third})
+}
+
+func TestDependence(t *testing.T) {
+	around := func(text string) *depend.Record {
+		return record("GET / HTTP/1.1\r\nid: " + noise() + "; " + text + "; time")
+	}
+	for name, got := range map[string][]depend.Suspect{
+		"a text":            suspects(around("8AU1HYgBk"), around("vY9vgDqru"), around("vY9vgDqru"), around("8AU1HYgBk")),
+		"a whole piece":     suspects(record("q7Rk"), record("8xVd"), record("8xVd"), record("q7Rk")),
+		"several pieces":    suspects(record("a", "one=17", "two=94"), record("a", "one=38", "two=52"), record("two=52", "one=38"), record("two=94", "one=17")),
+		"sizes":             suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
+		"how often a size":  suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),
+		"at another length": suspects(around("id=8AU1HYgBkQQzW"), around("id=vY9vgDqr"), around("id=vY9vgDqr"), around("id=8AU1HYgBkQQzW")),
+	} {
+		if len(got) != 1 || got[0].Way != way || got[0].With == "" || got[0].Without == "" || got[0].With == got[0].Without {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestNoDependence(t *testing.T) {
+	for name, got := range map[string][]depend.Suspect{
+		"the same":       suspects(record("12345678"), record("12345678"), record("12345678"), record("12345678")),
+		"random":         suspects(record(noise()), record(noise()), record(noise()), record(noise())),
+		"a clock":        suspects(record("10:59:58.123"), record("10:59:59.321"), record("11:00:00.456"), record("11:00:01.654")),
+		"a minute":       suspects(record("at 10:59 h"), record("at 11:00 h"), record("at 11:00 h"), record("at 11:01 h")),
+		"a toggle":       suspects(record("it is switched on"), record("it is switched off"), record("it is switched on"), record("it is switched off")),
+		"a counter":      suspects(record("call number 1041"), record("call number 1042"), record("call number 1043"), record("call number 1044")),
+		"a duration":     suspects(record("took 31 ms"), record("took 29 ms"), record("took 29 ms"), record("took 31 ms")),
+		"another order":  suspects(record("first piece", "second piece"), record("second piece", "first piece"), record("second piece", "first piece"), record("first piece", "second piece")),
+		"three sizes":    suspects(numbers(1, 2, 3), numbers(4, 5, 6), numbers(4, 5, 6), numbers(1, 2, 3)),
+		"only in others": suspects(record("a"), record("a", "an error of the network"), record("a", "an error of the network"), record("a")),
+	} {
+		if len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A suspect is recognised where it is among much else.
+func TestSuspectIn(t *testing.T) {
+	one, other := record("sum: 8AU1HYgBkQQz"), record("sum: vY9vgDqruJJx")
+	s := suspects(one, other, other, one)[0]
+	if !s.In(record(noise(), "and sum: 8AU1HYgBkQQz", noise())) || s.In(record(noise(), "sum: zzzzzzzzzzzz")) {
+		t.Error("it is not told apart")
+	}
+}
+
+func TestNoise(t *testing.T) {
+	got := depend.NoiseOf(record("body: "+string(random(64))), record("body: "+string(random(64))))
+	if len(got) != 1 || got[0].Size < 60 || got[0].Size > 64 || got[0].Bits < 4.5 {
+		t.Errorf("random bytes: %+v", got)
+	}
+	for name, pair := range map[string][2]string{
+		"a time":     {"at 2026-11-25T04:10:11.123Z", "at 2026-11-25T04:10:16.654Z"},
+		"an id":      {"id 1f0e3dad", "id 9fa76f12"},
+		"a long row": {strings.Repeat("a", 64), strings.Repeat("b", 64)},
+		"the same":   {string(make([]byte, 64)), string(make([]byte, 64))},
+	} {
+		if got := depend.NoiseOf(record(pair[0]), record(pair[1])); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Whatever a server sends, a record is bounded.
+func TestRecordIsBounded(t *testing.T) {
+	r, long := &depend.Record{}, record("x")
+	for range 100 {
+		r.Add(depend.Piece{Way: depend.Way{Channel: leak.Stderr}, Data: random(64 << 10)})
+	}
+	if got := depend.NoiseOf(r, long); len(got) != 1 || got[0].Size > 512<<10 {
+		t.Errorf("%d", len(got))
+	}
+}

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// Dependence is something that left the server and changes with a decoy secret.
+type Dependence struct {
+	// Leak has the way, and as its excerpt what left.
+	leak.Leak
+	// Other is what left in its place with another secret.
+	Other string
+}
+
+// findDependences makes a finding of each way that nothing allows, and by which the secret
+// was not found as such.
+func findDependences(in Input) (all []draft) {
+	for _, d := range in.Dependences {
+		found := slices.ContainsFunc(in.Leaks, func(l leak.Leak) bool {
+			return l.Decoy == d.Decoy && l.Channel.Network() == d.Channel.Network() && (l.Destination == d.Destination || !d.Channel.Network())
+		})
+		if found || in.allowed(d.Leak) {
+			continue
+		}
+		to := "its " + string(d.Channel)
+		switch {
+		case d.Channel == leak.Stderr || d.Channel == leak.Stdout:
+			to = string(d.Channel)
+		case d.Channel.Network() && d.Destination != "":
+			to = clean(d.Destination, 256) + " (" + string(d.Channel) + ")"
+		}
+		evidence := d.Evidence()
+		evidence.Detail = "with one secret: " + d.Excerpt + "\nwith another: " + d.Other
+		all = append(all, draft{
+			severity: report.SeverityHigh, phase: d.Phase, capability: d.Capability,
+			object: strings.TrimSpace(string(d.Channel) + " " + d.Destination),
+			message: sentence("%s sent to %s what depends on the decoy secret %s: it was the same in each launch with the same secret, and changed with it",
+				subject(profile.Effect{Where: d.Where}), to, secret(d.Decoy)),
+			evidence: evidence, order: len(in.Profile.Effects),
+		})
+	}
+	return all
+}
