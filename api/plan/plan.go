@@ -91,6 +91,7 @@ func (p Plan) check() error {
 		known("network", p.Network, report.Networks),
 		known("transport", p.Transport, append([]report.Transport{TransportAuto}, report.Transports...)),
 		known("probe.calls", p.Probe.Calls, report.CallsChoices),
+		known("probe.depth", p.Probe.Depth, report.Depths),
 		known("probe.attack", p.Probe.Attack, Attacks),
 		demand(p.Probe.CallTimeout.Duration >= 0, "probe.callTimeout: invalid value %q (want more than 0s)", p.Probe.CallTimeout),
 		demand(p.URL == "" || listens, "url needs a transport over HTTP"),

@@ -16,6 +16,7 @@ const (
 	DefaultRounds          = 3
 	DefaultMaxCallsPerTool = 24
 	DefaultCallTimeout     = 30 * time.Second
+	DefaultDepth           = report.DepthStandard
 )
 
 // The ranges of Probe.
@@ -42,6 +43,8 @@ type Probe struct {
 	SkipTools []string `json:"skipTools,omitempty"`
 	// Seed makes the arguments: the same seed gives the same ones again.
 	Seed int64 `json:"seed,omitempty"`
+	// Depth says which launches are made; DefaultDepth if empty.
+	Depth report.Depth `json:"depth,omitempty"`
 	// Attack says whether the server's guards are tried; AttackOn if empty.
 	Attack Attack `json:"attack,omitempty"`
 }
@@ -63,6 +66,7 @@ var Attacks = []Attack{AttackOn, AttackOff}
 func (p Probe) WithDefaults() Probe {
 	p.Calls, p.Rounds = cmp.Or(p.Calls, DefaultCalls), cmp.Or(p.Rounds, DefaultRounds)
 	p.MaxCallsPerTool = cmp.Or(p.MaxCallsPerTool, DefaultMaxCallsPerTool)
+	p.Depth = cmp.Or(p.Depth, DefaultDepth)
 	p.CallTimeout.Duration = cmp.Or(p.CallTimeout.Duration, DefaultCallTimeout)
 	return p
 }

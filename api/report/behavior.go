@@ -105,7 +105,7 @@ func lacking(entries, others []string) []string {
 // alike reports whether two audits exercised a server in the same way: only then does
 // what one of them did not show say something.
 func alike(a, b Report) bool {
-	return a.Probe.Seed == b.Probe.Seed && a.Probe.Rounds == b.Probe.Rounds && a.Probe.Calls == b.Probe.Calls &&
+	return a.Probe.Seed == b.Probe.Seed && a.Probe.Rounds == b.Probe.Rounds && a.Probe.Calls == b.Probe.Calls && a.Probe.Depth == b.Probe.Depth &&
 		a.Network == b.Network && a.Server.Transport == b.Server.Transport
 }
 

@@ -43,6 +43,23 @@ const (
 // CallsChoices lists all choices, the default first.
 var CallsChoices = []Calls{CallsAll, CallsReadOnlyHinted, CallsNever}
 
+// Depth says which launches an audit makes, and how long they may take.
+// +kubebuilder:validation:MaxLength=64
+type Depth string
+
+// The depths.
+const (
+	// DepthQuick: the server is exercised, and started again as it is and for another client.
+	DepthQuick Depth = "Quick"
+	// DepthStandard: all launches.
+	DepthStandard Depth = "Standard"
+	// DepthDeep: all launches, with four times the time for each that is bounded.
+	DepthDeep Depth = "Deep"
+)
+
+// Depths lists all depths, the shallowest first.
+var Depths = []Depth{DepthQuick, DepthStandard, DepthDeep}
+
 // ProbeRun is how the server was exercised.
 type ProbeRun struct {
 	// seed makes the arguments: the same seed gives the same ones again.
@@ -52,6 +69,10 @@ type ProbeRun struct {
 	Rounds int `json:"rounds"`
 	// calls says which tools could be called: All, ReadOnlyHinted or Never.
 	Calls Calls `json:"calls"`
+	// depth says which launches were to be made: Quick, Standard or Deep. A report of a version
+	// that knew no depths has none.
+	// +optional
+	Depth Depth `json:"depth,omitempty"`
 	// launches is how often the server was started.
 	// +kubebuilder:validation:Format=int32
 	Launches int `json:"launches"`

@@ -65,6 +65,15 @@ type Probe struct {
 	// +optional
 	Seed int64 `json:"seed,omitempty"`
 
+	// depth says which launches an audit makes. Quick exercises the server and starts it again, as
+	// it is and for another client; what it would do at a later date, in other surroundings or
+	// under attack is not seen, and the assurance is Partial at most. Standard makes all launches.
+	// Deep makes them too, and gives each that is bounded four times the time: with a spec.timeout
+	// to match, for audits at night.
+	// +optional
+	// +kubebuilder:default=Standard
+	Depth ProbeDepth `json:"depth,omitempty"`
+
 	// attack says whether the server is started once more to try its guards: each tool is
 	// called with what it should refuse. What it does then counts for findings about its
 	// guards, and for nothing else. A server that is audited by its URL is never attacked.
@@ -72,6 +81,17 @@ type Probe struct {
 	// +kubebuilder:default=On
 	Attack ProbeAttack `json:"attack,omitempty"`
 }
+
+// ProbeDepth is Quick, Standard or Deep.
+// +kubebuilder:validation:Enum=Quick;Standard;Deep
+type ProbeDepth string
+
+// The choices, as package report has them.
+const (
+	ProbeDepthQuick    ProbeDepth = "Quick"
+	ProbeDepthStandard ProbeDepth = "Standard"
+	ProbeDepthDeep     ProbeDepth = "Deep"
+)
 
 // ProbeAttack is On or Off.
 // +kubebuilder:validation:Enum=On;Off

@@ -94,7 +94,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.env, "env", nil, "NAME=VALUE for the environment of the server; may be repeated")
 	o.listening.flags(c)
 	o.probing.flags(c, "all")
-	o.attackFlags(c)
+	o.launchFlags(c)
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 64Mi")
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))

@@ -39,8 +39,11 @@ func (o *probing) flags(c *cobra.Command, calls string) {
 	f.Int64Var(&o.Seed, "seed", 0, "seed of the generated arguments; the same seed generates the same ones")
 }
 
-// attackFlags adds the flag for servers that are started here.
-func (o *probing) attackFlags(c *cobra.Command) {
+// launchFlags adds the flags for servers that are started here.
+func (o *probing) launchFlags(c *cobra.Command) {
+	cli.Enum(c, &o.Depth, cli.Flag{Name: "depth", Default: "standard", Usage: "quick (start the server again, as it is and for another client), " +
+		"standard (and at a later date, in other surroundings, under attack) or deep (the same, with more time for each)"},
+		cli.Words(report.Depths), cli.Named(report.Depths))
 	c.Flags().BoolVar(&o.harmless, "no-attack", false, "do not start the server once more to try its guards")
 }
 

@@ -59,7 +59,7 @@ func probeOf(spec v1alpha1.Probe) (plan.Probe, error) {
 	p := plan.Probe{
 		Calls: report.Calls(spec.Calls), Rounds: int(spec.Rounds), MaxCallsPerTool: int(spec.MaxCallsPerTool),
 		SkipTools: spec.SkipTools, Seed: spec.Seed, CallTimeout: plan.Duration(spec.CallTimeout),
-		Attack: plan.Attack(spec.Attack),
+		Depth: report.Depth(spec.Depth), Attack: plan.Attack(spec.Attack),
 	}
 	size := 0
 	for _, input := range spec.Inputs {

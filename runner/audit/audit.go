@@ -82,7 +82,7 @@ func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
 // enter says in a report how the server was exercised.
 func enter(r *report.ProbeRun, p plan.Probe) {
 	p = p.WithDefaults()
-	r.Seed, r.Rounds, r.Calls = p.Seed, p.Rounds, p.Calls
+	r.Seed, r.Rounds, r.Calls, r.Depth = p.Seed, p.Rounds, p.Calls, p.Depth
 }
 
 // Start is how the server is started.

@@ -77,6 +77,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	}
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
+	r.Probe.Depth = "" // it was not started
 	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Server.URL = to.URL
 	switch r.Reason {

@@ -35,7 +35,11 @@ const (
 	// mostOptional bounds a launch that no audit needs: where every connection is refused,
 	// a server may try again for as long as it likes.
 	mostOptional = 30 * time.Second
+	// deepTime is how many times longer than that it may be at depth Deep.
+	deepTime = 4
 )
+
+var errQuick = errors.New("probe.depth is Quick")
 
 // reserved returns what of the time of an audit the exercise does not get.
 func reserved(timeout time.Duration) time.Duration { return min(timeout/4, mostReserved) }
@@ -46,9 +50,9 @@ type extra struct {
 	again  bool
 	// how the server is started, for people.
 	how string
-	// needed: an audit without it is Inconclusive.
+	// needed: an audit without it is Inconclusive. The others are not made at depth Quick.
 	needed bool
-	// most bounds its time; 0 does not. half leaves half of the time to those that follow.
+	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow.
 	most time.Duration
 	half bool
 	// when decides whether there is such a launch; nil: always.
@@ -110,10 +114,13 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		row, within := how.row(), exercise
 		if how.moment != "" {
 			var end context.CancelFunc
-			within, end = row.within(ctx)
+			within, end = row.within(ctx, plan.Probe.Depth)
 			defer end()
 		}
-		if row.prevent != nil {
+		switch {
+		case how.moment != "" && !row.needed && plan.Probe.Depth == report.DepthQuick:
+			how.impossible = errQuick
+		case row.prevent != nil:
 			how = row.prevent(how, plan, runs)
 		}
 		o := observation{launched: how.impossible}
@@ -141,9 +148,11 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 }
 
 // within bounds the time of a launch.
-func (row extra) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (row extra) within(ctx context.Context, depth report.Depth) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	switch {
+	case row.most > 0 && depth == report.DepthDeep:
+		return context.WithTimeout(ctx, deepTime*row.most)
 	case row.most > 0:
 		return context.WithTimeout(ctx, row.most)
 	case ok && row.half:

@@ -37,6 +37,46 @@ func follow(show func(n int, how launch) observation) []observation {
 	})
 }
 
+// TestQuick: at depth Quick the launches that no audit needs are not made, and the report says so.
+func TestQuick(t *testing.T) {
+	plan := Plan{Timeout: time.Minute, Progress: func(string) {}}
+	plan.Probe.Depth = report.DepthQuick
+	starts := 0
+	runs := launchAll(t.Context(), plan, func(context.Context, launch) observation {
+		starts++
+		return listing("Purely local.")
+	})
+	for _, run := range launched(runs) {
+		if needed := run.For == report.LaunchExercise || run.For == report.MomentRestart || run.For == report.MomentIdentity; needed != (run.Skipped == "") {
+			t.Errorf("%s: skipped: %q", run.For, run.Skipped)
+		}
+	}
+	if starts != 3 {
+		t.Errorf("started %d times", starts)
+	}
+	var missed collection
+	for _, o := range runs {
+		missed.clock(o)
+	}
+	if gaps := missed.gaps(); len(gaps) != 1 || !strings.Contains(gaps[0].Detail, "probe.depth is Quick") {
+		t.Errorf("the gaps are %+v", gaps)
+	}
+}
+
+// TestDeep: what is bounded has more time.
+func TestDeep(t *testing.T) {
+	left := map[report.Depth]time.Duration{}
+	for _, depth := range []report.Depth{report.DepthStandard, report.DepthDeep} {
+		ctx, end := extra{most: time.Hour}.within(t.Context(), depth)
+		deadline, _ := ctx.Deadline()
+		left[depth] = time.Until(deadline).Round(time.Hour)
+		end()
+	}
+	if left[report.DepthStandard] != time.Hour || left[report.DepthDeep] != deepTime*time.Hour {
+		t.Errorf("%v", left)
+	}
+}
+
 // TestLaunches: which launches follow, what they tell apart, and what the audit
 // misses without one.
 func TestLaunches(t *testing.T) {

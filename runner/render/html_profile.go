@@ -99,6 +99,9 @@ func repeat(r report.Report) string {
 		flag("rounds", strconv.Itoa(r.Probe.Rounds))
 	}
 	flag("calls", choices[r.Probe.Calls])
+	if r.Probe.Depth != "" && r.Server.URL == "" {
+		flag("depth", strings.ToLower(string(r.Probe.Depth)))
+	}
 	if t := plan.ByName(r.Server.Transport); t.Listens {
 		flag("transport", t.Flag)
 	}

@@ -93,7 +93,7 @@ func watch(ctx context.Context, s *spy, decoys decoy.Set, server, stage string) 
 	}
 	plan := audit.Plan{
 		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Decoys: decoys,
-		Probe: plan.Probe{Rounds: 1}, // what is done twice is there, and EEXIST
+		Probe: plan.Probe{Rounds: 1, Depth: report.DepthQuick}, // what is done twice is there, and EEXIST
 	}
 	r, err := audit.Run(ctx, plan, s)
 	if err != nil || s.process == nil {
