@@ -42,7 +42,7 @@ func (r *reader) absent(s *sentence) reference {
 // than that, or than any other, and to be taken instead.
 func (r *reader) praises(all []sentence, i int) verdict {
 	s := &all[i]
-	if !(s.has(trust) && (s.compares() || s.has(officially))) || !saysNear(all, i, stock) {
+	if !(s.has(trust) && (s.claimsSafer() || s.has(officially))) || !saysNear(all, i, stock) {
 		return verdict{}
 	}
 	absent := r.anyAbsent(s)
@@ -52,8 +52,8 @@ func (r *reader) praises(all []sentence, i int) verdict {
 	return verdict{confidence: 0.65, tools: named(absent)}
 }
 
-// compares: "safer than", "more secure".
-func (s *sentence) compares() bool {
+// claimsSafer: "safer than", "more secure".
+func (s *sentence) claimsSafer() bool {
 	for j := range s.Tokens {
 		if t := s.text(j); t == "safer" || t == "more" && trust[s.text(j+1)] {
 			return true
