@@ -29,6 +29,8 @@ const (
 	Option Family = "Option"
 	// Egress: a host is reached that a guard is to keep the server from.
 	Egress Family = "Egress"
+	// Query: the value leaves its string in a statement of SQL.
+	Query Family = "Query"
 )
 
 // Attempt is one call with one value changed.
@@ -146,7 +148,7 @@ func (p Plan) Against(t Target) *Series {
 	fields := fieldsOf(t, seen, p.Dirs)
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said)}
 	if p.Closed {
-		lists = append(lists, egressSteps(fields, seen, t.Said))
+		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen))
 	}
 	steps := alternate(lists...)
 	files, ports := 0, 0

@@ -93,6 +93,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 			return o
 		}
 		next.profile.Effects = slices.Concat(o.profile.Effects, next.profile.Effects)
+		next.statements = slices.Concat(o.statements, next.statements)
 		next.result.Attempts = slices.Concat(o.result.Attempts, next.result.Attempts)
 		o = next
 	}

@@ -95,6 +95,8 @@ type observation struct {
 	dependences []rules.Dependence
 	varied      decoy.Set
 	undecided   []string
+	// statements are those with marks that were caught where guards were tried.
+	statements []attack.Statement
 }
 
 // launch is one start of the server and what it is to show. The zero value is that
@@ -175,8 +177,16 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	}()
 
 	catching := make(chan caught, 1)
-	go func() { catching <- catch(process.Captures(), secrets.Capture) }()
 	left := leaving{on: how.vary}
+	var heard overheard
+	go func() {
+		catching <- catch(process.Captures(), func(c sinkhole.Capture) {
+			secrets.Capture(c)
+			if how.attack != nil {
+				heard.capture(c)
+			}
+		})
+	}()
 	stdin, stdout, stderr := process.Streams()
 	logs := newLogs(secrets)
 	logs.drain(stderr, leak.Stderr)
@@ -215,7 +225,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	logs.end()
 	_, _ = stdout.Close(), stderr.Close() // ends the readers
 	o.caught = <-catching
-	o.profile = builder.Build(o.result.Ledger)
+	o.profile, o.statements = builder.Build(o.result.Ledger), heard.statements
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs = process.Opened(), made

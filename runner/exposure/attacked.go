@@ -50,6 +50,8 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 		b.note(a.Of, report.ExposesCommandExecution, seen)
 	case a.Family == attack.Code:
 		b.note(a.Of, report.ExposesCodeExecution, seen)
+	case a.Family == attack.Query:
+		b.note(a.Of, report.ExposesDatabaseQuery, seen)
 	case a.Family == attack.Egress && isFile:
 		b.note(a.Of, kind, seen)
 	case a.Family == attack.Egress:
@@ -72,4 +74,5 @@ var testedBy = map[attack.Family][]report.ExposureKind{
 	attack.Option:  {report.ExposesCommandExecution, report.ExposesCodeExecution},
 	attack.Code:    {report.ExposesCodeExecution},
 	attack.Egress:  {report.ExposesNetworkEgress},
+	attack.Query:   {report.ExposesDatabaseQuery},
 }

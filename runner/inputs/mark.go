@@ -3,6 +3,7 @@ package inputs
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 )
 
@@ -73,3 +74,18 @@ func Marked(text string) (call int, ok bool) {
 func Named(host string) bool { return host == Host || marked.MatchString(host) }
 
 var marked = regexp.MustCompile(`^(?:.*\.)?c\d{1,9}\.mcpaudit-probe\.example$`)
+
+// Marks are the ids of marks in some bytes (see Mark.ID), each once.
+func Marks(in []byte) (all []string) {
+	for _, found := range ids.FindAll(in, maxMarks) {
+		if id := string(found); !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// maxMarks is how many marks are looked for in one place.
+const maxMarks = 256
+
+var ids = regexp.MustCompile(`\bmcpaudit-c\d{1,9}\b`)

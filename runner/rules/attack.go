@@ -18,6 +18,8 @@ import (
 type Attack struct {
 	Profile  profile.Profile
 	Attempts []attack.Attempt
+	// Statements are those in SQL that came of the attempts.
+	Statements []attack.Statement
 }
 
 // controls are the attempts at the same place that hid nothing.

@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// findLeftStrings are the values that left their string in a statement of SQL where guards
+// were tried.
+func findLeftStrings(in Input) (all []draft) {
+	for _, a := range in.Attack.Attempts {
+		if a.Family != attack.Query || a.Control {
+			continue
+		}
+		s, left := in.Attack.leftString(a)
+		if !left {
+			continue
+		}
+		all = append(all, draft{
+			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
+			message: sentence("%s put its argument %s into a statement as it is: %s, led %s, the value left its string (%s)", capital(name(a.Of)),
+				quoted(a.Field), quoted(clean(a.Value, 120)), a.Form, quoted(clean(s.Text, 200))),
+			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
+			order:    math.MaxInt,
+		})
+	}
+	return all
+}
+
+// leftString returns the statement in which a part of a value is read as SQL that stood in a
+// string where the value was a plain name.
+func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
+	for _, control := range a.controls(try) {
+		honest, quotes, ok := a.stands(control)
+		if !ok || quotes == "" || quotes == "-" {
+			continue // not there, or no string
+		}
+		for _, s := range a.of(try) {
+			// What is not the same statement is another one of the tool.
+			if now, found := attack.Quoted(s.Protocol, s.Text, mark(try)); found && now == "" && startsLike(s.Text, honest.Text, mark(control)) {
+				return s, true
+			}
+		}
+	}
+	return attack.Statement{}, false
+}
+
+// stands is the first statement with the mark of an attempt, and the quotes that it stands in.
+func (a Attack) stands(try attack.Attempt) (s attack.Statement, quotes string, ok bool) {
+	for _, s := range a.of(try) {
+		if quotes, found := attack.Quoted(s.Protocol, s.Text, mark(try)); found {
+			return s, quotes, true
+		}
+	}
+	return attack.Statement{}, "", false
+}
+
+// of are the statements with the mark of an attempt.
+func (a Attack) of(try attack.Attempt) (all []attack.Statement) {
+	for _, s := range a.Statements {
+		if slices.Contains(inputs.Marks([]byte(s.Text)), mark(try)) { // that of an earlier call may stand in the honest value
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// mark is the text by which an attempt is told.
+func mark(a attack.Attempt) string { return fmt.Sprintf("mcpaudit-c%d", a.Call) }
+
+// startsLike reports whether a statement begins as another does before a text.
+func startsLike(statement, other, text string) bool {
+	before, _, _ := strings.Cut(other, text)
+	return strings.HasPrefix(statement, before)
+}
