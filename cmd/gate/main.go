@@ -7,19 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/admission"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
 	"github.com/mcpaudit/mcpaudit/controllers/envkey"
@@ -30,9 +25,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/build"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
-
-// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployment.
-const shutdownTimeout = 20 * time.Second
 
 // settings hold the flags.
 type settings struct {
@@ -62,7 +54,9 @@ func run(args []string) error {
 		return err
 	}
 	s.StartLog("version", build.Version(), "commit", build.Commit())
-	manager, err := newManager(s)
+	manager, err := s.NewManager(ctrl.Options{
+		Cache: cache.Options{ByObject: admission.CacheOptions(process.Namespace()), DefaultTransform: cache.TransformStripManagedFields()},
+	})
 	if err != nil {
 		return err
 	}
@@ -70,25 +64,6 @@ func run(args []string) error {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())
-}
-
-func newManager(s settings) (ctrl.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("register kinds: %w", err)
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
-	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Cache: cache.Options{ByObject: admission.CacheOptions(process.Namespace()), DefaultTransform: cache.TransformStripManagedFields()},
-		Metrics: s.MetricsOptions(), HealthProbeBindAddress: s.Probes, GracefulShutdownTimeout: ptr.To(shutdownTimeout),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create manager: %w", err)
-	}
-	return manager, nil
 }
 
 // state holds what the metrics report.

@@ -7,9 +7,7 @@ import (
 	"maps"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,7 +16,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/audit"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
 	"github.com/mcpaudit/mcpaudit/controllers/envkey"
@@ -37,41 +34,21 @@ import (
 // minLease leaves the retries of a lease, of which there are fifteen, a moment each.
 const minLease = 5 * time.Second
 
-// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployment: what
-// is in progress ends, and the lease is given back, before the kubelet kills.
-const shutdownTimeout = 20 * time.Second
-
 // cacheSyncTimeout is long enough to list as many large audits as a tenant may have on an
 // API server that is busy: a manager that gave up would start from the beginning for ever.
 const cacheSyncTimeout = 15 * time.Minute
 
 func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("register kinds: %w", err)
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
-	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                 scheme,
-		Cache:                  cache.Options{ByObject: cached(opts), DefaultTransform: audit.Strip},
-		Client:                 client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
-		Metrics:                settings.MetricsOptions(),
-		HealthProbeBindAddress: settings.Probes,
-		LeaderElection:         settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
+	return settings.NewManager(ctrl.Options{
+		Cache:          cache.Options{ByObject: cached(opts), DefaultTransform: audit.Strip},
+		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
+		LeaderElection: settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
 		LeaderElectionNamespace:       settings.electIn,
 		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
 		// A leader rides out an API server that is away for two thirds of the time.
 		LeaseDuration: ptr.To(settings.lease), RenewDeadline: ptr.To(settings.lease * 2 / 3), RetryPeriod: ptr.To(settings.lease * 2 / 15),
-		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
-		Controller:              ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
+		Controller: ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("create manager: %w", err)
-	}
-	return manager, nil
 }
 
 // cached returns what the parts of the manager want their caches to hold.

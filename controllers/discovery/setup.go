@@ -7,10 +7,8 @@ import (
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
 // What the controller does with the API, for the roles in config/rbac.
@@ -45,9 +44,6 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,roleName=mcpaudit-discovery
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=mcpservers.toolhive.stacklok.dev;mcpservers.kagent.dev;mcpservers.mcp.x-k8s.io,roleName=mcpaudit-discovery
 
-// cluster is the one thing that is reconciled.
-var cluster = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
-
 // settle is how long a change waits for others: a storm of them is one pass.
 const settle = 200 * time.Millisecond
 
@@ -62,7 +58,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return fmt.Errorf("create client: %w", err)
 	}
 	r.watches = &watches{objects: objects, metadata: only}
-	pass := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{cluster} })
+	pass := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{sweep.Everything} })
 	err = ctrl.NewControllerManagedBy(manager).
 		Named("clustermcpauditpolicy").
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, pass, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -77,10 +73,10 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 
 // start lets the watches wake the controller, and makes a first pass: audits may be
 // left of a policy that is gone.
-func (r *Reconciler) start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+func (r *Reconciler) start(ctx context.Context, queue sweep.Queue) error {
 	r.context = ctx
-	r.watches.start(func() { queue.AddAfter(cluster, settle) })
-	queue.Add(cluster)
+	r.watches.start(func() { queue.AddAfter(sweep.Everything, settle) })
+	queue.Add(sweep.Everything)
 	return nil
 }
 

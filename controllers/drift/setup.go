@@ -7,17 +7,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
 // What the controller does with the API, for the roles in config/rbac.
@@ -33,29 +30,22 @@ import (
 // The labels of namespaces say which are in the gate. Only their metadata is read.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 
-// everything is the one thing that is reconciled.
-var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
-
 // coalesce is how long a change waits for others: a rollout is a few passes, and a policy
 // has its status written once in that time at most.
 const coalesce = 2 * time.Second
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	wake := handler.Funcs{
-		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, coalesce) },
-		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, coalesce) },
-		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, coalesce) },
-	}
+	wake := sweep.After(coalesce)
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(manager).
 		Named("drift").
 		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
 		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(labelsChanged())).
-		WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
-			r.start(ctx, func() { q.AddAfter(everything, coalesce) })
-			q.Add(everything)
+		WatchesRawSource(source.Func(func(ctx context.Context, q sweep.Queue) error {
+			r.start(ctx, func() { q.AddAfter(sweep.Everything, coalesce) })
+			q.Add(sweep.Everything)
 			return nil
 		})).
 		Complete(r)
@@ -64,8 +54,6 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	}
 	return nil
 }
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 func labelsChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

@@ -9,20 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
 // What the controller does with the API, for the roles in config/rbac.
@@ -38,13 +34,8 @@ import (
 // of the static policies of config/policy: the operator may not write policies.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicybindings,verbs=get;list;watch;create;update;delete
 
-// everything is the one thing that is reconciled.
-var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
-
 // settle is how long a change waits for others: a storm of verdicts is a few passes.
 const settle = time.Second
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // SetupWithManager registers the controller, which runs where the leader is. What it
 // keeps is in a cache of its own: the manager's has nothing of other ConfigMaps either.
@@ -68,11 +59,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return fmt.Errorf("register cache: %w", err)
 	}
 	r.kept = kept
-	wake := handler.Funcs{
-		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, settle) },
-		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, settle) },
-		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, settle) },
-	}
+	wake := sweep.After(settle)
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	err = ctrl.NewControllerManagedBy(manager).
 		Named("offline").
@@ -81,9 +68,9 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.MCPAuditException{}, wake, spec).
 		WatchesRawSource(source.Kind[client.Object](kept, &corev1.ConfigMap{}, wake)).
 		WatchesRawSource(source.Kind[client.Object](kept, &admissionv1.ValidatingAdmissionPolicyBinding{}, wake)).
-		WatchesRawSource(source.Func(func(_ context.Context, q queue) error {
-			r.Index.Subscribe(func() { q.AddAfter(everything, settle) })
-			q.Add(everything)
+		WatchesRawSource(source.Func(func(_ context.Context, q sweep.Queue) error {
+			r.Index.Subscribe(func() { q.AddAfter(sweep.Everything, settle) })
+			q.Add(sweep.Everything)
 			return nil
 		})).
 		Complete(r)

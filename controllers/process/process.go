@@ -1,20 +1,27 @@
 // Package process has what every program of the operator needs as a process: its log,
-// its metrics and its probes.
+// its metrics, its probes and its manager.
 package process
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
+	goruntime "runtime"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
@@ -43,7 +50,31 @@ func (s *Settings) StartLog(values ...any) {
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: s.Level}))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // what client-go says
-	logger.Info("Started", append([]any{"go", runtime.Version()}, values...)...)
+	logger.Info("Started", append([]any{"go", goruntime.Version()}, values...)...)
+}
+
+// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployments: what
+// is in progress ends, and a lease is given back, before the kubelet kills.
+const shutdownTimeout = 20 * time.Second
+
+// NewManager creates a manager for the cluster of the kubeconfig or of the Pod, with our kinds
+// and those of Kubernetes, and with the metrics and probes of the settings.
+func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("register kinds: %w", err)
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	opts.Scheme, opts.Metrics, opts.HealthProbeBindAddress = scheme, s.MetricsOptions(), s.Probes
+	opts.GracefulShutdownTimeout = ptr.To(shutdownTimeout)
+	manager, err := ctrl.NewManager(config, opts)
+	if err != nil {
+		return nil, fmt.Errorf("create manager: %w", err)
+	}
+	return manager, nil
 }
 
 // MetricsOptions configures the server of the metrics.
