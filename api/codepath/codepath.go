@@ -29,7 +29,7 @@ const Root = "/"
 // It stands for every home: which one it is says the image, and the audit has its own.
 const Home = "/~"
 
-// homes are what such interpreters look for in a home (site.py, RubyGems, Bun, Julia, R),
+// homes lists what such interpreters look for in a home (site.py, RubyGems, Bun, Julia, R),
 // besides the trees.
 var homes = []string{".local", ".config", ".gem", ".bun", ".bunfig.toml", ".julia", ".Rprofile"}
 

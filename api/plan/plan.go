@@ -29,7 +29,7 @@ type Plan struct {
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 	// Command of the server; the launcher runs it.
 	Command []string `json:"command,omitempty"`
-	// Network is what the sandbox does with connections; Sinkhole if empty.
+	// Network says what the sandbox does with connections; Sinkhole if empty.
 	Network report.Network `json:"network,omitempty"`
 	Tracer  Tracer         `json:"tracer,omitempty"`
 	// Transport is Auto if empty, which may have a Port (1 to 65535) and a Path ("/mcp");
@@ -40,7 +40,7 @@ type Plan struct {
 	URL       string           `json:"url,omitempty"`
 	// APIServers are addresses of the cluster's API server, which URL must not lead to.
 	APIServers []netip.Addr `json:"apiServers,omitempty"`
-	// Scope is what the operator allows; nil: what the manifest declares.
+	// Scope says what the operator allows; nil: what the manifest declares.
 	Scope *report.DeclaredScope `json:"declaredScope,omitempty"`
 	// Suppressions are findings that are known and accepted.
 	Suppressions []report.Suppression `json:"suppressions,omitempty"`

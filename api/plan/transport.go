@@ -13,7 +13,7 @@ const TransportAuto report.Transport = "Auto"
 // Transport is a row of the table of transports.
 type Transport struct {
 	Name report.Transport
-	// Flag is what people type for it: --transport http.
+	// Flag names it on the command line: --transport http.
 	Flag string
 	// Listens: the server is talked to over HTTP.
 	Listens bool

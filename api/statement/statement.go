@@ -76,7 +76,7 @@ type Predicate struct {
 	// Assurance is how much of the server the verdict rests on; nil in statements of earlier
 	// versions, which is less than any that somebody asks for.
 	Assurance *report.Assurance `json:"assurance,omitempty"`
-	// Exposure is what the server enables; nil in statements of earlier versions, which says
+	// Exposure says what the server enables; nil in statements of earlier versions, which says
 	// nothing about it.
 	Exposure *Exposure `json:"exposure,omitempty"`
 

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/webhook"
 )
 
-// orders are what terminals obey, or show in another order than it is written in.
+// orders has what terminals obey, or show in another order than it is written in.
 const orders = "notes\u009b2J\u202e\u200b"
 
 func harmless(t *testing.T, of, text string) {

@@ -79,7 +79,7 @@ func runAll(m *testing.M) int {
 	return m.Run()
 }
 
-// pod is what a test wants of the kubelet.
+// pod holds what a test wants of the kubelet.
 type pod struct {
 	Command   []string
 	ServerUID int
@@ -93,12 +93,12 @@ type pod struct {
 	// KillRunner, and the signal for the tracer: when the server has read its
 	// first request.
 	KillRunner bool
-	// UserNamespace is what hostUsers: false asks for.
+	// UserNamespace gives the Pod one, as hostUsers: false does.
 	UserNamespace bool
 	SignalTracer  syscall.Signal
 }
 
-// ended is what is left of the Pod.
+// ended holds what is left of the Pod.
 type ended struct {
 	Runner, Shim int
 	// Log is the runner's stdout, Said its stderr.

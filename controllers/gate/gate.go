@@ -80,11 +80,11 @@ type Verdict struct {
 	CodePaths  []string
 	// Exercise is how the server was exercised; nil if that is not known.
 	Exercise *v1alpha1.AuditedExercise
-	// Assurance is what the verdict rests on, and PassedAssurance the level that it passed by;
+	// Assurance says what the verdict rests on, and PassedAssurance the level that it passed by;
 	// empty if the audit records none.
 	Assurance       report.Assurance
 	PassedAssurance report.AssuranceLevel
-	// Exposure is what the server enables whoever calls it to do; nil if the audit records none.
+	// Exposure says what the server enables whoever calls it to do; nil if the audit records none.
 	Exposure *v1alpha1.ExposureSummary
 	// Command and Args are those of CommandDigest; nil as well if the spec has others by now.
 	Command, Args []string

@@ -141,7 +141,7 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 	return finish(line)
 }
 
-// exposure is what the server enables, in one line: "28 Medium: FileRead (Partial)".
+// exposure returns what the server enables, in one line: "28 Medium: FileRead (Partial)".
 func exposure(e *v1alpha1.ExposureSummary) string {
 	var kinds []string
 	for _, k := range e.Kinds {

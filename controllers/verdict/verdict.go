@@ -108,7 +108,7 @@ func (in Input) demand() report.Demand {
 	return report.Demand{FailOn: Threshold(in.FailOn), MinAssurance: in.MinAssurance}
 }
 
-// assurance is that of the report; a runner of an earlier version has left it out. Without
+// assurance returns the one of the report; a runner of an earlier version has left it out. Without
 // a report an audit is incomplete, whatever is demanded.
 func (in Input) assurance() report.Assurance {
 	switch r := in.Report; {

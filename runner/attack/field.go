@@ -17,7 +17,7 @@ type field struct {
 	// name is the path as people write it, steps the same as keys and indexes.
 	name  string
 	steps []any
-	// value is what stands there in the honest call; "" where nothing does.
+	// value holds what stands there in the honest call; "" where nothing does.
 	value string
 	// text: it is declared as a text, and takes any.
 	text bool

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// schema is what is read of a JSON Schema.
+// schema holds what is read of a JSON Schema.
 type schema struct {
 	root  *schema
 	depth int

@@ -11,11 +11,11 @@ import "slices"
 type persona struct {
 	// name and version are those of the client (clientInfo).
 	name, version string
-	// env is what the client sets in the environment of its servers ("NAME=value").
+	// env holds what the client sets in the environment of its servers ("NAME=value").
 	env []string
 }
 
-// editor is what a terminal of Visual Studio Code sets, and the editors made of it.
+// editor holds what a terminal of Visual Studio Code sets, and the editors made of it.
 var editor = []string{
 	"TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1.106.2", "VSCODE_PID=4127", "VSCODE_CRASH_REPORTER_PROCESS_TYPE=extensionHost",
 	"VSCODE_L10N_BUNDLE_LOCATION=", "DISPLAY=:0", "XDG_SESSION_TYPE=x11", "XDG_CURRENT_DESKTOP=ubuntu:GNOME",

@@ -134,7 +134,7 @@ func missing(runs []observation) []string {
 	return sought[:min(len(sought), maxStandIns)]
 }
 
-// programName is what a program may be called that gets a stand-in.
+// programName matches the names of programs that get a stand-in.
 var programName = regexp.MustCompile(`^[A-Za-z][\w.+-]{1,31}$`)
 
 // builtins are the words of a shell's own (POSIX, Shell Command Language, 2.4 and 2.14, and

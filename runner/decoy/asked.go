@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// content is what a variable of some name holds.
+// content describes the value of a variable of some name.
 type content struct {
 	// name matches the end of the variable's name.
 	name *regexp.Regexp

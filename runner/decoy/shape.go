@@ -30,7 +30,7 @@ var power = func() uint64 {
 	return p
 }()
 
-// shape is that of a part of a secret, in one of its forms.
+// shape describes a part of a secret, in one of its forms.
 type shape struct {
 	id       ID
 	encoding string

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// attacked is what is seen of a server after a number of attempts on an argument, and of
+// attacked returns what is seen of a server after a number of attempts on an argument, and of
 // what these did.
 func attacked(s exposure.Seen, family attack.Family, field string, attempts int, effects ...profile.Effect) exposure.Seen {
 	s.Attacked = true

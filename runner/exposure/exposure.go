@@ -19,7 +19,7 @@ import (
 // Seen is all that an exposure is made of.
 type Seen struct {
 	rules.Input
-	// Sent is what the sinkhole received.
+	// Sent holds what the sinkhole received.
 	Sent []Sent
 	// Dirs are the directories that the server's environment names.
 	Dirs []string
@@ -31,7 +31,7 @@ type Seen struct {
 	Attacked bool
 }
 
-// Sent is what came over a connection during a call.
+// Sent holds what came over a connection during a call.
 type Sent struct {
 	Capability report.Capability
 	// Protocol, Host and Request are those of sinkhole.Capture.
@@ -73,7 +73,7 @@ func Of(s Seen) report.Exposure {
 	return report.ExposureOf(b.all())
 }
 
-// key is what there is one item for.
+// key identifies an item.
 type key struct {
 	of   report.Capability
 	kind report.ExposureKind

@@ -26,7 +26,7 @@ var (
 	idle = ledger.Where{Phase: report.PhaseIdle, Capability: report.Capability{Kind: report.CapabilityServer}}
 )
 
-// seen is what is seen of a server with one tool, which was called with some arguments:
+// seen returns what is seen of a server with one tool, which was called with some arguments:
 // "path=/tmp/x", "given url=https://x.test/".
 func seen(arguments ...string) exposure.Seen {
 	m := manifest.Manifest{

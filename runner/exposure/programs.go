@@ -67,7 +67,7 @@ type start struct {
 	argv    []string
 	// kind is CodeExecution for an interpreter, and CommandExecution for all others.
 	kind report.ExposureKind
-	// text is what a shell or an interpreter was given to run; script the file.
+	// text holds what a shell or an interpreter was given to run; script the file.
 	text, script string
 }
 

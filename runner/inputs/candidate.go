@@ -72,7 +72,7 @@ func (d *draft) known(n *node, known *leaf) (candidate, bool) {
 	return candidate{}, false
 }
 
-// offer is what the last error offered for a place.
+// offer returns what the last error offered for a place.
 func (d *draft) offer(n *node) (candidate, bool) {
 	known := d.form.lessons[n.at]
 	if known == nil || d.form.isPath(n) || d.form.ends(n) {

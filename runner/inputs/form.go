@@ -79,7 +79,7 @@ type Form struct {
 	ones    []string
 	invalid []damage
 	probed  bool // by an injection
-	// lessons are what refusals have taught, by place. repair: something was learned since
+	// lessons hold what refusals have taught, by place. repair: something was learned since
 	// the last call; repairs counts the calls for that.
 	lessons map[string]*lesson
 	// refused is the call that the next one repairs; nil for another.

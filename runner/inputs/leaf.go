@@ -13,7 +13,7 @@ type leaf struct {
 	// own are the candidates of the schema itself.
 	own        []candidate
 	candidates []candidate
-	// size is that of the pool when the candidates were collected; -1 before.
+	// size of the pool when the candidates were collected; -1 before.
 	size int
 	// want is asked of the pool; nil for what is never harvested.
 	want  *want

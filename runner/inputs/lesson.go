@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// lesson is what refusals have taught about one place in the arguments.
+// lesson holds what refusals have taught about one place in the arguments.
 type lesson struct {
 	// endings are those that the name of a file has to have there.
 	endings []string
@@ -236,7 +236,7 @@ func isWord(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// lesson is what is known of a place; nil when there are too many.
+// lesson returns what is known of a place; nil when there are too many.
 func (f *Form) lesson(at string) *lesson {
 	if f.lessons[at] == nil && len(f.lessons) < maxLessons {
 		f.lessons[at] = &lesson{refused: map[string]bool{}}

@@ -1,6 +1,6 @@
 package inputs
 
-// refusal is what was no fault of a refused call, and stays as it was in the next one:
+// refusal holds what was no fault of a refused call, and stays as it was in the next one:
 // the branches, and the values by place; that of one that was made up is nil.
 type refusal struct {
 	taken  set

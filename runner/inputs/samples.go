@@ -57,7 +57,7 @@ func (f *Form) sample(n *node) (string, bool) {
 	return sampleOf(f.about)
 }
 
-// content is that of a planted file of the format that a place asks for.
+// content returns that of a planted file of the format that a place asks for.
 func (f *Form) content(n *node) ([]byte, bool) {
 	for _, ending := range f.endingsOf(n) {
 		for _, file := range Files {
@@ -81,7 +81,7 @@ func sampleOf(words []string) (string, bool) {
 // gitWords are names of what git takes a branch, a tag or a commit for.
 var gitWords = []string{"object", "onto", "upstream", "commit", "commits", "target", "source", "base", "ref", "refs", "revision", "start", "treeish", "from", "to"}
 
-// revision is what git knows in its repository, for a place of a tool of git's.
+// revision returns what git knows in its repository, for a place of a tool of git's.
 func (f *Form) revision(n *node) (string, bool) {
 	if !slices.Contains(f.about, "git") || f.isPath(n) || !has(split(n.name), gitWords) {
 		return "", false

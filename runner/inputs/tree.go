@@ -9,7 +9,7 @@ import (
 // node is a place in the arguments: the schema of what goes there, with
 // references followed, and the ways to fill it.
 type node struct {
-	// name is that of the property that the value is for; an item has that of its
+	// name of the property that the value is for; an item has that of its
 	// array.
 	name string
 	// at says where the value goes: "/edits/*/oldText".

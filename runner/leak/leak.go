@@ -54,7 +54,7 @@ type Leak struct {
 	ledger.Where
 	Decoy   decoy.ID
 	Channel Channel
-	// Encoding is that of decoy.Match.
+	// Encoding as in decoy.Match.
 	Encoding string
 	// Destination is "host:port", the path of a socket, file or program, or the
 	// domain that a name was looked up below; "" for Answer, Stderr and Stdout.
@@ -66,7 +66,7 @@ type Leak struct {
 	named string
 	// Request to the sinkhole, in one line: "POST / HTTP/1.1".
 	Request string
-	// Excerpt is that of decoy.Match.
+	// Excerpt as in decoy.Match.
 	Excerpt string
 	// Count is how often it was seen; at least 1. Time, PID and Syscall are those
 	// of the first time; PID is 0 for what the runner received itself.

@@ -55,7 +55,7 @@ func (s *session) affords(t *target) bool {
 	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
-// leastPatience is what a first call has at least, once another has kept us waiting.
+// leastPatience is the least time that a first call has, once another has kept us waiting.
 const leastPatience = 2 * time.Second
 
 // patience returns how long the answer to a call may take: no call has more than half

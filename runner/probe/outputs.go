@@ -100,7 +100,7 @@ func beginning(text string, limit int) string {
 	return strings.ToValidUTF8(report.Head(text, limit), "?")
 }
 
-// all is what was kept, what matters first: of each capability the first text
+// all returns what was kept, what matters first: of each capability the first text
 // before the second of any, and of one capability those that the server's own
 // values led to before the others.
 func (o *outputs) all() []report.Output {

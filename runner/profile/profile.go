@@ -49,7 +49,7 @@ const (
 	KindEvade Kind = "Evade"
 )
 
-// Fact is what makes two effects the same, wherever in the session they happen. It can
+// Fact identifies an effect: two with the same Fact are the same, wherever in the session they happen. It can
 // be compared. Which fields are set depends on the kind.
 type Fact struct {
 	Kind Kind

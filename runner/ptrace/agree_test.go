@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// seen is what one tracer saw of a program.
+// seen holds what one tracer saw of a program.
 type seen struct {
 	events []string
 	stats  trace.Stats
@@ -93,10 +93,10 @@ func watch(t *testing.T, b plan.Tracer, role string) seen {
 	return s
 }
 
-// port is that of an address which the kernel has chosen.
+// port matches the one of an address which the kernel has chosen.
 var port = regexp.MustCompile(`(127\.0\.0\.1|\[::1\]):\d{4,5}`)
 
-// nameless is that of a file which has none.
+// nameless matches the name of a file which has none.
 var nameless = regexp.MustCompile(`#\d+`)
 
 // describe is an event without what differs from run to run; "" for what the

@@ -25,7 +25,7 @@ const (
 	AtTime
 )
 
-// StopsFor is what a clock takes.
+// StopsFor returns what a clock takes.
 func StopsFor(c trace.Clock) Stops {
 	if c.True() {
 		return AtCalls

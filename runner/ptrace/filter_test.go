@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/seccomp"
 )
 
-// run is what the filter of some calls answers to one, made with the low halves of its
+// run returns what the filter of some calls answers to one, made with the low halves of its
 // arguments.
 func run(t *testing.T, traced []uint32, arch, number uint32, arguments ...uint32) int {
 	t.Helper()

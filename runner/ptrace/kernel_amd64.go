@@ -19,7 +19,7 @@ func setArgument(tid, argument int, value uint64) {
 	})
 }
 
-// stackPointer is that of a stopped task.
+// stackPointer returns the stack pointer of a stopped task.
 func stackPointer(tid int) (at uint64, ok bool) {
 	var regs unix.PtraceRegsAmd64
 	err := unix.PtraceGetRegsAmd64(tid, &regs)

@@ -33,7 +33,7 @@ func setArgument(tid, argument int, value uint64) {
 	_ = change(tid, func(regs *unix.PtraceRegsArm64) { regs.Regs[argument] = value }) // a task that is gone tells by its end
 }
 
-// stackPointer is that of a stopped task.
+// stackPointer returns the stack pointer of a stopped task.
 func stackPointer(tid int) (at uint64, ok bool) {
 	var regs unix.PtraceRegsArm64
 	err := unix.PtraceGetRegsArm64(tid, &regs)

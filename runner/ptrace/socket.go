@@ -74,7 +74,7 @@ func local(fd, kind int, inode string) string {
 	return string(append(b, ']'))
 }
 
-// sockaddrSize is that of struct sockaddr_storage (socket(7)).
+// sockaddrSize is the size of struct sockaddr_storage (socket(7)).
 const sockaddrSize = 128
 
 // nameOf is getsockname(2) or getpeername(2), as raw bytes.

@@ -87,13 +87,13 @@ var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "alarm", AMD64: 37, ARM64: -1}, unit: seconds},
 }
 
-// untilFlagged is that of clock_nanosleep(2).
+// untilFlagged reads the arguments of clock_nanosleep(2).
 func untilFlagged(a [6]uint64) (int32, bool) { return int32(a[0]), a[1]&timerAbsolute != 0 } //nolint:gosec // an int of the kernel's
 
-// untilTimer is that of timerfd_settime(2) and timer_settime(2).
+// untilTimer reads the arguments of timerfd_settime(2) and timer_settime(2).
 func untilTimer(a [6]uint64) (int32, bool) { return noClock, a[1]&timerAbsolute != 0 }
 
-// untilFutex is that of futex(2): all operations but one wait until a date.
+// untilFutex reads the arguments of futex(2): all operations but one wait until a date.
 func untilFutex(a [6]uint64) (int32, bool) {
 	op := a[1] &^ (futexPrivate | futexRealtime)
 	if op == futexLockPI || a[1]&futexRealtime != 0 {

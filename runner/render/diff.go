@@ -16,7 +16,7 @@ type Difference struct {
 	After    Side                 `json:"after"`
 	Manifest report.Drift         `json:"manifest"`
 	Behavior report.BehaviorDrift `json:"behavior"`
-	// Exposure is what the server enables and did not.
+	// Exposure lists what the server enables and did not.
 	Exposure []string `json:"exposure,omitempty"`
 }
 

@@ -83,7 +83,7 @@ type Scope struct {
 	// whole is server and all of items.
 	whole Declaration
 	items map[report.Capability]Declaration
-	// order is that of the manifest.
+	// order of the manifest.
 	order []report.Capability
 }
 

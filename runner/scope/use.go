@@ -32,7 +32,7 @@ type Use struct {
 	// with a Host is a question for that name.
 	Host, FQDN, Address string
 	Port                int
-	// Path is that of UseRead, UseWrite and UseExec: absolute and clean.
+	// Path of UseRead, UseWrite and UseExec: absolute and clean.
 	Path string
 }
 

@@ -85,7 +85,7 @@ func StandIn(args []string) (code int, ok bool) {
 
 const standInVersion = "27.4.1"
 
-// standInAnswers are what programs print when they have nothing to show, by the program
+// standInAnswers has what programs print when they have nothing to show, by the program
 // and its first word.
 var standInAnswers = map[string]string{
 	"docker ps":     "CONTAINER ID   IMAGE     COMMAND   CREATED   STATUS    PORTS     NAMES\n",
@@ -101,7 +101,7 @@ var sameAs = map[string]string{"podman": "docker", "nerdctl": "docker", "oc": "k
 // listing are the words by which programs are asked for all that there is of something.
 var listing = []string{"list", "ls", "ps", "images", "search", "devices", "inspect"}
 
-// standInAnswer is what a program prints that has nothing to show.
+// standInAnswer returns what a program prints that has nothing to show.
 func standInAnswer(program string, args []string) string {
 	if same, ok := sameAs[program]; ok {
 		program = same

@@ -71,7 +71,7 @@ func (a asked) reply(form int, known []field) any {
 	return document
 }
 
-// object is what APIs say of a thing, the names that they have for lists, and the list
+// object returns what APIs say of a thing, the names that they have for lists, and the list
 // that the path names.
 func object(url string, sent []byte) map[string]any {
 	o := map[string]any{

@@ -128,7 +128,7 @@ func mongoReply(code, to uint32, answer bson.D) []byte {
 	return append(append(message, head...), document...)
 }
 
-// answerMongo is what a command is answered with.
+// answerMongo returns what a command is answered with.
 func answerMongo(name string, command bson.Raw) bson.D {
 	lower := strings.ToLower(name)
 	if strings.HasPrefix(lower, "sasl") || lower == "authenticate" {
@@ -161,7 +161,7 @@ var mongoBatches = map[string]bson.A{
 	"listindexes": {bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}}},
 }
 
-// mongoServer is what the handshake says of the server.
+// mongoServer holds what the handshake says of the server.
 var mongoServer = bson.D{
 	{Key: "helloOk", Value: true}, {Key: "isWritablePrimary", Value: true}, {Key: "ismaster", Value: true}, {Key: "readOnly", Value: false},
 	{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48000000}, {Key: "maxWriteBatchSize", Value: 100000},

@@ -93,7 +93,7 @@ func (t *conversation) pgFlush(s *pgSession) error {
 	return s.Flush()
 }
 
-// pgSettings are what clients are told of the server at the start, and rely on
+// pgSettings has what clients are told of the server at the start, and rely on
 // (PostgreSQL, 55.2.7).
 var pgSettings = map[string]string{
 	"server_version": "16.3", "server_encoding": "UTF8", "client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC",

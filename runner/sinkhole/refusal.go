@@ -43,7 +43,7 @@ func missingFields(refusal string) []field {
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n")
 
-// issue is what Zod says of one value (its versions 3 and 4), and Pydantic's errors()
+// issue holds what Zod says of one value (its versions 3 and 4), and Pydantic's errors()
 // with other names.
 type issue struct {
 	Path       []any           `json:"path"`
@@ -162,7 +162,7 @@ func (i issue) expected() (kind, literal string) {
 	}
 }
 
-// tree is what z.treeifyError of Zod 4 makes of issues.
+// tree holds what z.treeifyError of Zod 4 makes of issues.
 type tree struct {
 	Errors     []string        `json:"errors"`
 	Properties map[string]tree `json:"properties"`
@@ -208,7 +208,7 @@ func (t tree) each(place []any, do func(place []any, message string)) {
 	}
 }
 
-// ofValue is what Zod says of one value.
+// ofValue matches what Zod says of one value.
 var ofValue = regexp.MustCompile(`\b[Ee]xpected ` + valueWord + `,? received`)
 
 // at is the field at the end of steps of strings and numbers.
@@ -233,7 +233,7 @@ func at(steps []any) (field, bool) {
 	return field{path: strings.Join(names, ".")}, true
 }
 
-// name is that of a field as far as it can be a step of a path.
+// name matches a field as far as it can be a step of a path.
 var name = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z_$@][\w$@-]{0,%d}$`, maxName-1))
 
 func quoted(text string) string {

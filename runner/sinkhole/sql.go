@@ -15,7 +15,7 @@ const (
 	maxParameters = 256
 )
 
-// statement is what is read of one in SQL.
+// statement holds what is read of one in SQL.
 type statement struct {
 	// verb is its first word, in capitals.
 	verb string

@@ -23,7 +23,7 @@ const (
 	maxLiteral = 64
 )
 
-// Field is what is known of the fields of one name.
+// Field holds what is known of the fields of one name.
 type Field struct {
 	// Kind is a type of JSON: "array", "object", "string", "number" or "boolean"; "" if
 	// nothing tells.
@@ -57,7 +57,7 @@ var (
 // Reader reads one text after the other. The zero value has read none.
 type Reader struct {
 	fields map[string]*Field
-	// holder is what a variable of a name is an element of.
+	// holder has by name what a variable is an element of.
 	holder map[string]string
 }
 

@@ -16,7 +16,7 @@ const LastKnown = 450
 
 // Call is a system call.
 type Call struct {
-	// Name is that of man 2.
+	// Name as in section 2 of the manual.
 	Name string
 	// AMD64 and ARM64 are its numbers; negative where the architecture has no such call.
 	AMD64, ARM64 int

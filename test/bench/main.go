@@ -50,7 +50,7 @@ func main() {
 	os.Exit(status(err))
 }
 
-// stages are what this program does when it starts itself again: hidden
+// stages has what this program does when it starts itself again: hidden
 // subcommands.
 var stages = map[string]func(args []string) error{stageBox: box, stageServer: become, stageDecode: decode, stageOpens: opens}
 

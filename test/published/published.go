@@ -21,7 +21,7 @@ const installTimeout = 5 * time.Minute
 
 // Server is a published server.
 type Server struct {
-	// Source is what its registry's client installs: "name@1.2.3", of PyPI
+	// Source holds what its registry's client installs: "name@1.2.3", of PyPI
 	// "name==1.2.3".
 	Source string
 	// Args of its program, and variables that it wants. Keys are no good.

@@ -61,7 +61,7 @@ func New(version string, now func() time.Time) *cobra.Command {
 
 // session is one run of the program.
 type session struct {
-	// name is what a user types before a command.
+	// name is typed before each command.
 	name       string
 	root       *cobra.Command
 	connection connection

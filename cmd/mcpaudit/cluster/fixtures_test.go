@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// hostile is what a server may put wherever it has a say: orders to a terminal, a
+// hostile holds what a server may put wherever it has a say: orders to a terminal, a
 // change of direction, and a line of its own.
 const hostile = "\x1b[2J\u202e\u009b31m\nkubectl delete"
 

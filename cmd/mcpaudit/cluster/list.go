@@ -131,7 +131,7 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 	return row
 }
 
-// assurance is that of the last audit; zero if there is none.
+// assurance returns the one of the last audit; zero if there is none.
 func assurance(a *v1alpha1.MCPServerAudit) report.Assurance {
 	if a.Status.Assurance == nil {
 		return report.Assurance{}

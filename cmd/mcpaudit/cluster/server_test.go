@@ -190,7 +190,7 @@ func refusal(w http.ResponseWriter, code int32, reason metav1.StatusReason, mess
 	})
 }
 
-// outcome is what a call of the program came to.
+// outcome holds what a call of the program came to.
 type outcome struct {
 	code           int
 	stdout, stderr string

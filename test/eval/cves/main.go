@@ -111,7 +111,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// kind is what an outcome is counted as.
+// kind returns what an outcome is counted as.
 func kind(outcome string) string {
 	word, _, _ := strings.Cut(outcome, ":")
 	return word
