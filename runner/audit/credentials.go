@@ -93,13 +93,13 @@ func (o observation) lacksCredential() bool {
 	}
 	return slices.ContainsFunc(o.refusals(), func(text string) bool {
 		text = text[:min(len(text), maxRefusal)]
-		return strange.MatchString(text) || credential.MatchString(text) && lacks.MatchString(text)
+		return strange.MatchString(text) || wanted.MatchString(text) && lacks.MatchString(text)
 	})
 }
 
 var (
-	// credential is what a refusal speaks of that may be about the lack of one.
-	credential = regexp.MustCompile(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
+	// wanted is what a refusal speaks of that may be about the lack of one.
+	wanted = regexp.MustCompile(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
 	// strange is how a refusal says that nobody is known to ask.
 	strange = regexp.MustCompile(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
 )

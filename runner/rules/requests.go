@@ -30,8 +30,8 @@ func findImitated(in Input) []draft {
 }
 
 var (
-	address = regexp.MustCompile(`https?://[^\s"'<>()\[\]{}|\\^` + "`" + `]+`)
-	shown   = regexp.MustCompile(`\[\s*(?:https?://)?([\w.-]+\.[a-z]{2,})[^\]\n]*\]\(\s*https?://([\w.@:-]+)`)
+	address   = regexp.MustCompile(`https?://[^\s"'<>()\[\]{}|\\^` + "`" + `]+`)
+	displayed = regexp.MustCompile(`\[\s*(?:https?://)?([\w.-]+\.[a-z]{2,})[^\]\n]*\]\(\s*https?://([\w.@:-]+)`)
 )
 
 // maxAddresses bounds how many addresses of a text are read.
@@ -52,7 +52,7 @@ func imitated(text string) string {
 			return "an address at " + quoted(u.Hostname()) + ", which looks like " + l.Known + ": " + l.How
 		}
 	}
-	for _, m := range shown.FindAllStringSubmatch(text, maxAddresses) {
+	for _, m := range displayed.FindAllStringSubmatch(text, maxAddresses) {
 		site, ok := squat.Site(m[1])
 		to, _ := squat.Site(m[2])
 		if ok && to != site {
