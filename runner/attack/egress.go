@@ -92,7 +92,7 @@ func literal(aim Aim, text string) egressForm {
 	return host("as "+text, aim, func(destination) string { return text })
 }
 
-func (f egressForm) plainly() egressForm { f.control = true; return f }
+func (e egressForm) plainly() egressForm { e.control = true; return e }
 
 func whole(name string, aim Aim, write func(d destination) string) egressForm {
 	return egressForm{name: name, aim: aim, whole: write}
@@ -103,7 +103,7 @@ func trick(name string, write func(d destination) string) egressForm {
 	return egressForm{name: name, aim: AimForeign, foreign: true, authority: write}
 }
 
-func (f egressForm) toward(aim Aim) egressForm { f.aim = aim; return f }
+func (e egressForm) toward(aim Aim) egressForm { e.aim = aim; return e }
 
 var fullWidth = strings.NewReplacer("0", "０", "1", "１", "2", "２", "7", "７", ".", "。")
 
@@ -151,8 +151,8 @@ var egressForms = []egressForm{
 	literal(AimLinkLocal, "[::ffff:169.254.169.254]"),
 	literal(AimLinkLocal, "[fe80::1]"),
 	host("behind user information", AimLoopback, func(d destination) string { return d.mark.Host() + "@" + d.ip.String() }),
-	egressForm{name: "before a fragment", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + "#@" + d.mark.Host() + "/" }},
-	egressForm{name: "before a backslash", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + `\@` + d.mark.Host() + "/" }},
+	{name: "before a fragment", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + "#@" + d.mark.Host() + "/" }},
+	{name: "before a backslash", aim: AimLoopback, authority: func(d destination) string { return d.at(d.ip.String()) + `\@` + d.mark.Host() + "/" }},
 	whole("behind a blank", AimLoopback, func(d destination) string { return " http://" + d.at(d.ip.String()) + "/" }),
 	whole("behind one slash", AimLoopback, func(d destination) string { return "http:/" + d.at(d.ip.String()) + "/" }),
 	whole("behind a scheme in capitals", AimLoopback, func(d destination) string { return "HTTP://" + d.at(d.ip.String()) + "/" }),

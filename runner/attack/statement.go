@@ -88,23 +88,26 @@ func token(protocol, s string, i int) (end int, kind string) {
 		}
 		return len(s), kind
 	}
+	mysql := protocol == "mysql"
 	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "--"), c == '#' && protocol == "mysql":
+	case strings.HasPrefix(rest, "--"), c == '#' && mysql:
 		return until("\n", "-")
 	case strings.HasPrefix(rest, "/*"):
 		return until("*/", "-")
-	case c == '\'', c == '"', c == '`' && protocol == "mysql":
-		escapes := protocol == "mysql" && c != '`' || c == '\'' && i > 0 && (s[i-1] == 'E' || s[i-1] == 'e')
-		return quotedEnd(s, i, escapes), string(c)
-	case c == '$' && protocol == "postgres":
-		if tag := dollarTag(rest); tag != "" {
-			if n := strings.Index(rest[len(tag):], tag); n >= 0 {
-				return i + n + 2*len(tag), "$"
-			}
-			return len(s), "$"
-		}
+	case c == '\'', c == '"', c == '`' && mysql:
+		return quotedEnd(s, i, mysql && c != '`' || c == '\'' && i > 0 && s[i-1]|0x20 == 'e'), string(c)
+	case c == '$' && !mysql && dollarTag(rest) != "":
+		return i + dollarEnd(rest, dollarTag(rest)), "$"
 	}
 	return i + 1, ""
+}
+
+// dollarEnd is where a text of PostgreSQL ends that begins with a tag.
+func dollarEnd(rest, tag string) int {
+	if n := strings.Index(rest[len(tag):], tag); n >= 0 {
+		return n + 2*len(tag)
+	}
+	return len(rest)
 }
 
 // quotedEnd is where a text in quotes ends. A doubled quote does not end it, nor, where there

@@ -98,9 +98,9 @@ func TestIncomplete(t *testing.T) {
 		{"opened by another name", []observation{watched(func(o *observation) { o.opened = []string{"/home/u/.env"} })},
 			report.ReasonTraceOverflow, "/home/u/.env was opened"},
 		{"opened by its name", []observation{watched(func(o *observation) {
-			o.opened = []string{"/home/u/.npmrc", "/home/u/.aws/credentials"}
+			o.opened = []string{"/home/u/.netrc", "/home/u/.aws/credentials"}
 			o.profile.Effects = []profile.Effect{
-				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "openat", Path: "/home/u/.npmrc"}, Where: startup},
+				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "openat", Path: "/home/u/.netrc"}, Where: startup},
 				{Fact: profile.Fact{Kind: profile.KindRead, Operation: "renameat2", Path: "/home/u/.aws"}, Where: startup},
 			}
 		})}, "", ""},

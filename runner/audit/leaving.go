@@ -3,7 +3,6 @@ package audit
 import (
 	"encoding/json"
 	"net/netip"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,30 +136,37 @@ var (
 // some arguments. A path, a date and a word of a natural language are none.
 func opaque(text, arguments string) bool {
 	for _, word := range opaqueWord.FindAllString(text, 1024) {
-		if strings.Contains(arguments, word) || path.IsAbs(word) || strings.Contains(word, "mcpaudit") {
+		isPath := word[0] == '/' && strings.Count(word, "/") > 1
+		if isPath || strings.Contains(arguments, word) || strings.Contains(word, "mcpaudit") {
 			continue
 		}
-		changes, before := 0, 0
-		for _, c := range word {
-			class := 0
-			switch {
-			case c >= utf8.RuneSelf:
-				changes++
-			case c >= '0' && c <= '9':
-				class = 1
-			case c >= 'A' && c <= 'Z':
-				class = 2
-			case c >= 'a' && c <= 'z':
-				class = 3
-			}
-			if class != before && class > 0 && before > 0 {
-				changes++
-			}
-			before = class
-		}
-		if changes >= 3 || len(word) >= 24 && !strings.ContainsAny(word, "-_/") {
+		if mixing(word) >= 3 || len(word) >= 24 && !strings.ContainsAny(word, "-_/") {
 			return true
 		}
 	}
 	return opaqueNumbers.MatchString(text)
+}
+
+// mixing counts where a word goes from small letters to capitals or digits, or back, and the
+// characters that are not ASCII.
+func mixing(word string) (n int) {
+	before := 0
+	for _, c := range word {
+		class := 0
+		switch {
+		case c >= utf8.RuneSelf:
+			n++
+		case c >= '0' && c <= '9':
+			class = 1
+		case c >= 'A' && c <= 'Z':
+			class = 2
+		case c >= 'a' && c <= 'z':
+			class = 3
+		}
+		if class != before && class > 0 && before > 0 {
+			n++
+		}
+		before = class
+	}
+	return n
 }

@@ -10,8 +10,10 @@ import (
 // The names and the path of a URL by which the sinkhole leads to this machine, for attempts
 // on guards that keep requests away from it.
 
-// Inside is a name whose address is a loopback one; Inside6 has it in IPv6 alone.
-func (m Mark) Inside() string  { return "inside." + m.Host() }
+// Inside is a name whose address is a loopback one.
+func (m Mark) Inside() string { return "inside." + m.Host() }
+
+// Inside6 is one that has it in IPv6 alone.
 func (m Mark) Inside6() string { return "inside6." + m.Host() }
 
 // Rebound is a name whose address is a public one for some look-ups, and then a loopback one.

@@ -92,45 +92,59 @@ func public(address netip.Addr) bool {
 	return address.IsGlobalUnicast() && !address.IsPrivate()
 }
 
+// addressGuard is how the controls of an attempt went: which aims were reached where the value hid
+// nothing, and which were refused.
+type addressGuard struct {
+	reached, refused map[attack.Aim]bool
+	// speaks: a refusal mentions private addresses.
+	speaks bool
+}
+
+func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) addressGuard {
+	g := addressGuard{reached: map[attack.Aim]bool{}, refused: map[attack.Aim]bool{}}
+	for _, control := range in.Attack.controls(a) {
+		_, reached := in.Attack.contacted(control, left)
+		g.reached[control.Aim] = reached
+		g.refused[control.Aim] = !reached && refused(control)
+		g.speaks = g.speaks || g.refused[control.Aim] && private.MatchString(control.Answer)
+	}
+	return g
+}
+
 // passes says what an attempt that reached its host has passed: what the tool says, or a
 // guard that refused the same where it hid nothing. The severity is "" where there is none.
 func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.Severity, string) {
-	reached, closed := map[attack.Aim]bool{}, map[attack.Aim]bool{}
-	speaks := false
-	for _, control := range in.Attack.controls(a) {
-		_, ok := in.Attack.contacted(control, left)
-		reached[control.Aim] = ok
-		closed[control.Aim] = !ok && refused(control)
-		speaks = speaks || closed[control.Aim] && private.MatchString(control.Answer)
-	}
-	if a.Aim == attack.AimForeign {
-		if !closed[attack.AimName] || !reached[attack.AimAllowed] {
-			return "", ""
+	g := in.addressGuardOf(a, left)
+	switch a.Aim {
+	case attack.AimForeign:
+		if g.refused[attack.AimName] && g.reached[attack.AimAllowed] {
+			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
-		return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
-	}
-	if a.Aim == attack.AimName || a.Aim == attack.AimAllowed || a.Aim == attack.AimPublic || !reached[attack.AimName] {
+		return "", ""
+	case attack.AimName, attack.AimAllowed, attack.AimPublic:
 		return "", ""
 	}
 	said := publicOnly.MatchString(in.saidOf(a.Of))
 	why := in.saying(a.Of, publicOnly, "the same was refused where it hid nothing")
-	if a.Control {
-		switch {
-		case said:
-			return report.SeverityHigh, why
-		case a.Aim != attack.AimLoopback && closed[attack.AimLoopback] && (speaks || reached[attack.AimPublic]):
-			return report.SeverityMedium, "127.0.0.1 was refused"
-		}
-		return "", ""
+	switch {
+	case !g.reached[attack.AimName]:
+	case !a.Control && g.lets(a.Aim, said):
+		return severityOf(a.Aim, said), why
+	case a.Control && said:
+		return report.SeverityHigh, why
+	case a.Control && a.Aim != attack.AimLoopback && g.refused[attack.AimLoopback] && (g.speaks || g.reached[attack.AimPublic]):
+		return report.SeverityMedium, "127.0.0.1 was refused"
 	}
-	class := a.Aim
-	if class != attack.AimPrivate && class != attack.AimLinkLocal {
-		class = attack.AimLoopback
+	return "", ""
+}
+
+// lets reports whether the guard refuses an aim, and takes addresses elsewhere: one that takes
+// none, or wherever they lead, guards nothing.
+func (g addressGuard) lets(aim attack.Aim, said bool) bool {
+	if aim != attack.AimPrivate && aim != attack.AimLinkLocal {
+		aim = attack.AimLoopback
 	}
-	if !closed[class] || !speaks && !reached[attack.AimPublic] && !said {
-		return "", "" // it takes no addresses, or wherever they lead
-	}
-	return severityOf(a.Aim, said), why
+	return g.refused[aim] && (g.speaks || g.reached[attack.AimPublic] || said)
 }
 
 // severityOf is how bad it is that a guard lets a form through.

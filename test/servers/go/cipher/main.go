@@ -93,7 +93,7 @@ var channels = map[string]func(context.Context, []byte) string{
 		return ""
 	},
 	"numbers": func(ctx context.Context, data []byte) string {
-		post(ctx, "/", strings.Trim(fmt.Sprint(data), "[]"))
+		post(ctx, "/", strings.Trim(string(fmt.Append(nil, data)), "[]"))
 		return ""
 	},
 	"labels": func(ctx context.Context, data []byte) string {

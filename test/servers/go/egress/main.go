@@ -125,11 +125,10 @@ func public(address netip.Addr) error {
 }
 
 func literalGuard(_ context.Context, to *url.URL) error {
-	address, err := netip.ParseAddr(to.Hostname())
-	if err != nil {
-		return nil // no address
+	if address, err := netip.ParseAddr(to.Hostname()); err == nil {
+		return public(address.Unmap())
 	}
-	return public(address.Unmap())
+	return nil
 }
 
 func resolvingGuard(ctx context.Context, to *url.URL) error {
