@@ -2,6 +2,7 @@ package sinkhole
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -13,11 +14,15 @@ func clickHouseQuery(r *http.Request, sent []byte) string {
 		return ""
 	}
 	query := strings.TrimSpace(r.URL.Query().Get("query") + "\n" + string(sent))
-	if verb := readStatement(query, true).verb; verb == "" || strings.HasPrefix(query, "{") {
+	if !slices.Contains(clickHouseVerbs, strings.ToLower(readStatement(query, true).verb)) {
 		return ""
 	}
 	return query
 }
+
+// clickHouseVerbs begin its statements: other services listen on the same ports.
+var clickHouseVerbs = []string{"select", "with", "insert", "create", "alter", "drop", "show", "describe", "desc", "exists", "explain", "use", "set",
+	"optimize", "system", "truncate", "kill", "rename", "grant", "revoke", "attach", "detach", "check", "delete", "update"}
 
 // clickHouse has tables without rows, in its format JSON.
 func clickHouse(r *http.Request, sent []byte) any {

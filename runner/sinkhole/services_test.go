@@ -95,8 +95,8 @@ func TestClickHouse(t *testing.T) {
 			t.Errorf("%s: %+v", tc.body, got)
 		}
 	}
-	for _, url := range []string{"https://console.example:8443/api", "https://db.example/"} {
-		if got := newAsker().content(httptest.NewRequest(http.MethodPost, url, nil), []byte(`{"select":1}`)); got.kind != asJSON.kind {
+	for url, body := range map[string]string{"https://console.example:8443/api": `{"select":1}`, "https://db.example/": `{"select":1}`, "https://console.example:8443/x": "a secret"} {
+		if got := newAsker().content(httptest.NewRequest(http.MethodPost, url, nil), []byte(body)); got.kind != asJSON.kind {
 			t.Errorf("%s is taken for ClickHouse: %+v", url, got)
 		}
 	}
