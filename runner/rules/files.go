@@ -15,7 +15,7 @@ func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := places.Locate(e.Path)
 		planted, routine := in.decoy(e.Path)
-		if !ok || planted && !routine || in.madeItself(e) {
+		if !ok || planted && !routine || in.madeItself(e) || listsProcesses(e) {
 			return false
 		}
 		why, found := in.undeclared(at, e, d)
@@ -43,6 +43,16 @@ func findSensitiveFiles(in Input) []draft {
 		}
 		return true
 	}, profile.KindRead)
+}
+
+// processTools are the programs that list processes, and the directories of the system's own.
+var processTools, systemDirs = map[string]bool{"ps": true, "top": true, "pgrep": true, "pkill": true, "pidof": true, "pstree": true, "htop": true, "lsof": true, "fuser": true, "killall": true},
+	map[string]bool{"/bin": true, "/usr/bin": true, "/sbin": true, "/usr/sbin": true}
+
+// listsProcesses reports whether a program of the system opened the environment of a process
+// to list it: Debian's ps opens all of them, and what it prints is searched for decoys.
+func listsProcesses(e profile.Effect) bool {
+	return strings.HasPrefix(e.Path, "/proc/") && path.Base(e.Path) == "environ" && processTools[path.Base(e.Within)] && systemDirs[path.Dir(e.Within)]
 }
 
 // undeclared says how the declaration does not cover a read of a secret place; false

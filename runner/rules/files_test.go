@@ -324,6 +324,11 @@ func TestProbing(t *testing.T) {
 	expect(t, input(silent, all[:3]...), "")
 	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/1/environ")
 	expect(t, input(silent, missing("/proc/1/environ", "ENOENT")), "")
+	by := func(program string, e profile.Effect) profile.Effect {
+		return with(e, func(e *profile.Effect) { e.Within = program })
+	}
+	expect(t, input(silent, by("/usr/bin/ps", missing("/proc/1/environ", "EACCES")), by("/usr/bin/ps", read(call, "/proc/7/environ"))), "")
+	expect(t, input(silent, by("/tmp/ps", missing("/proc/1/environ", "EACCES"))), "FILE-006 High")
 	expect(t, input(silent, missing("/dev/input/event0", "EACCES")), "FILE-006 High: Tool format_note tried to open /dev/input/event0")
 	expect(t, input(server{name: "keys", tools: []string{"format_note: Presses keys of the keyboard."}}, missing("/dev/input/event0", "EACCES")), "")
 }

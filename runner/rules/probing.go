@@ -20,7 +20,7 @@ func findProbing(in Input) []draft {
 	kinds := map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		what, alone := lookedFor(e)
-		if what == "" || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
+		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
 			return false
 		}
 		d.severity, d.object = report.SeverityHigh, "secrets"

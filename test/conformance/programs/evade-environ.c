@@ -1,5 +1,6 @@
 // Reads the environment of its parent, or would: the supervisor hides its own.
 //
+// finding: MCPA-FILE-006 High
 // expect: read(EACCES) /proc/N/environ
 #include "conformance.h"
 
