@@ -96,6 +96,9 @@ type AuditedExercise struct {
 	// skippedTools is how many tools were not to be called.
 	// +optional
 	SkippedTools int32 `json:"skippedTools,omitempty"`
+	// depth is Quick where only the launches were made that every audit needs.
+	// +optional
+	Depth ProbeDepth `json:"depth,omitempty"`
 	// attack is Off where the server's guards were not to be tried.
 	// +optional
 	Attack ProbeAttack `json:"attack,omitempty"`

@@ -66,7 +66,7 @@ var _ = Describe("MCPServerAudit", func() {
 		audit.Spec.Probe.Seed = 1
 		Expect(api.Create(ctx, audit)).To(Succeed())
 		Expect(audit.Spec.Probe).To(Equal(v1alpha1.Probe{
-			Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1, Attack: v1alpha1.ProbeAttackOn,
+			Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1, Depth: v1alpha1.ProbeDepthStandard, Attack: v1alpha1.ProbeAttackOn,
 		}))
 	})
 

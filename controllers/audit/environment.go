@@ -99,7 +99,7 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	return &v1alpha1.AuditedExercise{
 		Digest: v1alpha1.Digest("sha256:" + hex.EncodeToString(sum[:])), Network: cmp.Or(spec.Sandbox.Network, v1alpha1.NetworkSinkhole), Calls: probe.Calls,
 		Rounds: cmp.Or(probe.Rounds, plan.DefaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, plan.DefaultMaxCallsPerTool),
-		Inputs: int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Attack: probe.Attack, //nolint:gosec // bounded by the CRD
+		Inputs: int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Depth: probe.Depth, Attack: probe.Attack, //nolint:gosec // bounded by the CRD
 	}
 }
 

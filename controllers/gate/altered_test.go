@@ -145,6 +145,7 @@ func TestS16LittleExercised(t *testing.T) {
 		"a tool left out":   {func(e *v1alpha1.AuditedExercise) { e.SkippedTools = 1 }, "its probe.skipTools left out"},
 		"fewer rounds":      {func(e *v1alpha1.AuditedExercise) { e.Rounds = 1 }, "its probe.rounds was 1, not 3"},
 		"fewer calls":       {func(e *v1alpha1.AuditedExercise) { e.MaxCallsPerTool = 2 }, "its probe.maxCallsPerTool was 2, not 24"},
+		"few launches":      {func(e *v1alpha1.AuditedExercise) { e.Depth = v1alpha1.ProbeDepthQuick }, "its probe.depth was Quick"},
 		"no attack":         {func(e *v1alpha1.AuditedExercise) { e.Attack = v1alpha1.ProbeAttackOff }, "its probe.attack was Off"},
 		"no network at all": {func(e *v1alpha1.AuditedExercise) { e.Network = v1alpha1.NetworkDeny }, "its sandbox.network was Deny"},
 	} {
