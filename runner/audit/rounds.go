@@ -124,22 +124,20 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 			how = row.prevent(how, plan, runs)
 		}
 		o := observation{launched: how.impossible}
-		switch {
-		case how.impossible != nil:
-		case len(runs) > 0 && within.Err() != nil:
+		if o.launched == nil && len(runs) > 0 {
 			o.launched = within.Err()
-		case how.attack != nil:
-			plan.Progress(begin(how))
-			o = tryGuards(within, how, start)
-		case how.vary:
+		}
+		if o.launched == nil {
 			plan.Progress(begin(how))
 			began := time.Now()
-			o = plan.varied(within, how, runs, start)
-			o.took = time.Since(began)
-		default:
-			plan.Progress(begin(how))
-			began := time.Now()
-			o = start(within, how)
+			switch {
+			case how.attack != nil:
+				o = tryGuards(within, how, start)
+			case how.vary:
+				o = plan.varied(within, how, runs, start)
+			default:
+				o = start(within, how)
+			}
 			o.took = time.Since(began)
 		}
 		o.how = how

@@ -3,7 +3,6 @@ package inputs
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,17 +49,33 @@ func FileLink(number int) string { return LinkName + "-" + strconv.Itoa(number) 
 // its name begins with that of the other.
 func Sibling(dir string) string { return dir + "-" + LinkName }
 
-var numbered = regexp.MustCompile(`(?:^|[/-])mcpaudit-outside/(\d{1,4})(?:/|$)`)
+// OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by the
+// link to it in a lure, or in the Sibling of one. A server that takes a payload for the name
+// of a file makes such a directory elsewhere, which leads nowhere.
+func OutsideNumber(name string, lures []string) (number int, ok bool) {
+	if number, ok = numberBelow(name, OutsideDir); ok {
+		return number, true
+	}
+	for _, lure := range lures {
+		if number, ok = numberBelow(name, path.Join(lure, LinkName)); ok {
+			return number, true
+		}
+		if number, ok = numberBelow(name, Sibling(lure)); ok {
+			return number, true
+		}
+	}
+	return 0, false
+}
 
-// OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by a link
-// to it, or in a Sibling.
-func OutsideNumber(name string) (number int, ok bool) {
-	found := numbered.FindStringSubmatch(name)
-	if found == nil {
+// numberBelow is the number that a path goes on with below a directory.
+func numberBelow(name, dir string) (number int, ok bool) {
+	rest, below := strings.CutPrefix(name, dir+"/")
+	if !below {
 		return 0, false
 	}
-	number, err := strconv.Atoi(found[1])
-	return number, err == nil
+	first, _, _ := strings.Cut(rest, "/")
+	number, err := strconv.Atoi(first)
+	return number, err == nil && number > 0
 }
 
 // IsPath reports whether a field of arguments is called what paths are called.

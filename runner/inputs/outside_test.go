@@ -28,8 +28,10 @@ func TestOutsideNumber(t *testing.T) {
 	for name, want := range map[string]int{
 		OutsideFile(7, ".md"): 7, "/srv/notes/" + LinkName + "/8/note": 8, Sibling("/srv/notes") + "/9": 9,
 		OutsideDir: 0, "/srv/mcpaudit-outsider/1/x": 0, OutsideDir + "/note.txt": 0,
+		"/srv/notes/....//....//" + OutsideDir[1:] + "/7/note.txt": 0, `/srv/notes/open("` + OutsideDir + "/7/note.txt": 0,
+		"/srv/notes/old/" + LinkName + "/8/note": 0,
 	} {
-		if got, ok := OutsideNumber(name); got != want || ok != (want > 0) {
+		if got, ok := OutsideNumber(name, []string{"/srv/notes"}); got != want || ok != (want > 0) {
 			t.Errorf("%s: %d, %v", name, got, ok)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 type Attack struct {
 	Profile  profile.Profile
 	Attempts []attack.Attempt
+	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
+	Lures []string
 	// Statements are those in SQL that came of the attempts.
 	Statements []attack.Statement
 }
@@ -42,7 +44,7 @@ func (a Attack) left() map[place]profile.Effect {
 		default:
 			continue
 		}
-		number, ok := inputs.OutsideNumber(e.Path)
+		number, ok := inputs.OutsideNumber(e.Path, a.Lures)
 		at := place{e.Capability, number}
 		if _, known := all[at]; ok && !known {
 			all[at] = e

@@ -90,6 +90,8 @@ func TestAttackedPaths(t *testing.T) {
 		"by a link":               {says, []attack.Attempt{linked}, []profile.Effect{read(call, "/srv/notes/mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
 		"by a link of somebody's": {silent, []attack.Attempt{plain, linked}, []profile.Effect{outside(2)}, ""},
 		"to a sibling":            {silent, []attack.Attempt{plain, hidden}, []profile.Effect{read(call, "/srv/notes-mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
+		"into a directory of that name": {says, []attack.Attempt{plain, hidden},
+			[]profile.Effect{read(call, "/srv/notes/..../..../var/tmp/mcpaudit-outside/2/note.txt")}, ""},
 		"goes through everything": {says, []attack.Attempt{linked}, []profile.Effect{outside(1), outside(2)}, ""},
 		"to find out where it is": {says, []attack.Attempt{plain, late}, []profile.Effect{outside(2)}, ""},
 		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2)}, "FILE-003 High"},
@@ -103,7 +105,7 @@ func TestAttackedPaths(t *testing.T) {
 		in := input(tc.server)
 		in.Manifest = tc.server.manifest()
 		in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: "repo", Value: "/repo"}}}
-		in.Attack.Attempts, in.Attack.Profile.Effects = tc.attempts, tc.effects
+		in.Attack.Attempts, in.Attack.Profile.Effects, in.Attack.Lures = tc.attempts, tc.effects, []string{"/srv/notes"}
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
 }
@@ -185,10 +187,11 @@ func TestAttackedCode(t *testing.T) {
 		effects []profile.Effect
 		want    string
 	}{
-		"evaluated":     {calculator, []profile.Effect{opened}, `EXEC-004 High: Tool format_note evaluated its argument "expression"`},
-		"said not to":   {never, []profile.Effect{opened}, `EXEC-004 Critical`},
-		"not evaluated": {calculator, nil, ""},
-		"told to":       {python, []profile.Effect{opened}, ""},
+		"evaluated":        {calculator, []profile.Effect{opened}, `EXEC-004 High: Tool format_note evaluated its argument "expression"`},
+		"said not to":      {never, []profile.Effect{opened}, `EXEC-004 Critical`},
+		"not evaluated":    {calculator, nil, ""},
+		"taken for a name": {calculator, []profile.Effect{read(call, `/srv/notes/open("`+inputs.OutsideFile(3, ".txt")+`")`)}, ""},
+		"told to":          {python, []profile.Effect{opened}, ""},
 	} {
 		in := input(tc.server)
 		in.Manifest = tc.server.manifest()

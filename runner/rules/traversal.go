@@ -133,7 +133,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		return ""
 	}
 	for _, e := range in.Attack.Profile.Effects {
-		if e.Capability != a.Of || isAttempt(e.Path) || !isAccess(e) {
+		if e.Capability != a.Of || in.Attack.isAttempt(e.Path) || !isAccess(e) {
 			continue
 		}
 		dir, base := path.Split(e.Path)
@@ -146,8 +146,8 @@ func (in Input) joinedTo(a attack.Attempt) string {
 }
 
 // isAttempt reports whether a path is where an attempt was to lead.
-func isAttempt(name string) bool {
-	_, numbered := inputs.OutsideNumber(name)
+func (a Attack) isAttempt(name string) bool {
+	_, numbered := inputs.OutsideNumber(name, a.Lures)
 	return numbered || inputs.Outside(name)
 }
 
