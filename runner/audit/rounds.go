@@ -141,6 +141,10 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 			o.took = time.Since(began)
 		}
 		o.how = how
+		if len(runs) > 0 {
+			first := runs[0].result.Manifest
+			o.result.Manifest, o.result.After = o.result.Manifest.Or(first), o.result.After.Or(first)
+		}
 		runs = append(runs, o)
 	}
 }

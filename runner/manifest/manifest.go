@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,15 @@ func (m Manifest) Size() int {
 		n += len(raw)
 	}
 	return n
+}
+
+// Or returns known where it is the same as m, so that of what is listed again only one is
+// held in memory.
+func (m Manifest) Or(known Manifest) Manifest {
+	if reflect.DeepEqual(m, known) {
+		return known
+	}
+	return m
 }
 
 // Item is one advertised thing with what its JSON says. Texts that are missing

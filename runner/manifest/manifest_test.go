@@ -146,3 +146,15 @@ func TestEmptyManifest(t *testing.T) {
 }
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
+
+// A list that came again is not held twice, and one that changed is not taken for the same.
+func TestOr(t *testing.T) {
+	tool := func(text string) Manifest { return Manifest{Tools: []json.RawMessage{json.RawMessage(text)}} }
+	known, again, other := tool(`{"name":"a"}`), tool(`{"name":"a"}`), tool(`{"name":"b"}`)
+	if got := again.Or(known); &got.Tools[0][0] != &known.Tools[0][0] {
+		t.Error("the same is held twice")
+	}
+	if got := other.Or(known); string(got.Tools[0]) != `{"name":"b"}` {
+		t.Errorf("another manifest became %s", got.Tools[0])
+	}
+}

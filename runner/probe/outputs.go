@@ -95,9 +95,10 @@ func (o *outputs) add(kind report.OutputKind, method, text string) {
 	o.list = append(o.list, out)
 }
 
-// beginning is at most limit bytes of a text, in whole runes.
+// beginning is at most limit bytes of a text, in whole runes, and does not keep the rest of
+// it in memory.
 func beginning(text string, limit int) string {
-	return strings.ToValidUTF8(report.Head(text, limit), "?")
+	return strings.Clone(strings.ToValidUTF8(report.Head(text, limit), "?"))
 }
 
 // all returns what was kept, what matters first: of each capability the first text

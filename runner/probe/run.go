@@ -120,7 +120,7 @@ func (s *session) listAgain(ctx context.Context) (is Later, ok bool, err error) 
 	s.takeAnnounced()
 	after.ServerName, after.Instructions, after.Capabilities = // those of the session
 		s.result.Manifest.ServerName, s.result.Manifest.Instructions, s.result.Manifest.Capabilities
-	is = Later{After: after, Relisted: true}
+	is = Later{After: after.Or(s.result.Manifest), Relisted: true}
 	s.compare(&is)
 	return is, true, nil
 }
