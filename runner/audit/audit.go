@@ -96,7 +96,7 @@ type Start struct {
 	// that arguments name.
 	Dirs []string
 	// Lures are directories that get a link that leads out of them, and a sibling with the
-	// same beginning of its name.
+	// same beginning of its name; with any, there are files where these lead.
 	Lures []string
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.

@@ -78,7 +78,7 @@ func (t talking) detect(ctx context.Context) (probe.Result, *detected) {
 			end()
 		}
 	})
-	result := runProbe(session, t.plan, t.conn, t.secrets.Asked, t.how)
+	result := runProbe(session, t.plan, t.conn, t.secrets, t.how)
 	silent := answered.Err() == nil
 	answer() // ends the search
 	search.Wait()

@@ -284,7 +284,7 @@ func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *d
 	case detecting:
 		return t.detect(ctx)
 	case !t.plan.listens():
-		return runProbe(ctx, t.plan, t.conn, t.secrets.Asked, t.how), nil
+		return runProbe(ctx, t.plan, t.conn, t.secrets, t.how), nil
 	}
 	port, missing := t.plan.awaitPort(ctx, t.listens, t.process.Exited())
 	if missing.Reason != "" {
@@ -292,14 +292,15 @@ func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *d
 	}
 	t.conn.HTTP = t.plan.endpoint(t.process, t.listens, port)
 	t.conn.HTTP.Tap = t.secrets.Wire
-	return t.plan.explainGuessedPort(runProbe(ctx, t.plan, t.conn, t.secrets.Asked, t.how), port), nil
+	return t.plan.explainGuessedPort(runProbe(ctx, t.plan, t.conn, t.secrets, t.how), port), nil
 }
 
 // runProbe holds the session with a server.
-func runProbe(ctx context.Context, plan Plan, conn probe.Conn, asked func(report.Phase, report.Capability), how launch) probe.Result {
+func runProbe(ctx context.Context, plan Plan, conn probe.Conn, secrets *leak.Collector, how launch) probe.Result {
 	options := plan.options(how)
+	options.Refuse = secrets.Holds
 	options.Progress = func(method string, phase report.Phase, of report.Capability) {
-		asked(phase, of)
+		secrets.Asked(phase, of)
 		plan.Progress(describe(method, of))
 	}
 	result, err := probe.Run(ctx, conn, options)
@@ -315,7 +316,7 @@ func (p Plan) options(how launch) probe.Options {
 		Discover: how.discover, Identity: how.identity.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
-		Refuse: p.secret(), MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
+		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}
 	if len(how.given) > 0 {
 		options.Given = maps.Clone(how.given)
@@ -336,15 +337,6 @@ func (p Plan) options(how launch) probe.Options {
 		options.Idle, options.Grace = 100*time.Millisecond, 500*time.Millisecond
 	}
 	return options
-}
-
-// secret tells of a value whether there is a decoy secret in it, in any form.
-func (p Plan) secret() func(value string) bool {
-	secrets := decoy.NewMatcher(p.Decoys)
-	return func(value string) bool {
-		found, _ := secrets.Find([]byte(value))
-		return len(found) > 0
-	}
 }
 
 func describe(method string, of report.Capability) string {

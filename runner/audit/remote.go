@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 )
 
@@ -98,7 +99,7 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 func probeRemote(ctx context.Context, plan Plan, to Remote, how launch) observation {
 	return observation{untraced: true, result: runProbe(ctx, plan, probe.Conn{
 		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
-	}, func(report.Phase, report.Capability) {}, how)}
+	}, leak.New(plan.Decoys), how)}
 }
 
 // untraced says what an audit that was not traced has found.

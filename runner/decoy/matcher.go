@@ -3,6 +3,7 @@ package decoy
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ID names one decoy.
@@ -32,8 +33,9 @@ type Match struct {
 
 // Matcher finds the secrets of one set. It is safe for concurrent use.
 type Matcher struct {
-	exact, folded *index
-	disguises     *disguises
+	exact     *index
+	folded    func() *index // made when it is first asked for: few launches see a resolver
+	disguises *disguises
 }
 
 // NewMatcher makes a matcher; it takes some milliseconds.
@@ -52,7 +54,7 @@ func NewMatcher(s Set) *Matcher {
 	for _, v := range s.Vars {
 		add(ID{Variable: true, Name: v.Name}, v.Secrets)
 	}
-	return &Matcher{exact: newIndex(texts, 0), folded: fold(texts), disguises: newDisguises(all)}
+	return &Matcher{exact: newIndex(texts, 0), folded: sync.OnceValue(func() *index { return fold(texts) }), disguises: newDisguises(all)}
 }
 
 // Find searches data that are whole: as they are, and behind every encoding
@@ -68,7 +70,7 @@ func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
 // FindFolded is Find in data whose case may have been changed on their way, as
 // that of the names that a resolver is asked for.
 func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
-	h := &searcher{index: m.folded, inflatable: 0, decodable: 0}
+	h := &searcher{index: m.folded(), inflatable: 0, decodable: 0}
 	h.raw([]byte(strings.ToLower(string(data))), decoding{})
 	exact, unsearched := m.Find(data)
 	return settle(append(h.matches, exact...)), unsearched

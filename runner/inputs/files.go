@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
@@ -24,7 +25,8 @@ const (
 
 // Files are there before the server starts; whoever makes Options.Dir puts them
 // there. Arguments that ask for a path to read speak of them.
-var Files = slices.Concat(ordinary, documents(), repository())
+// They are made when they are first asked for: the stages of the sandbox do not.
+var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository()) })
 
 // ordinary are texts, for tools that do not say what they read.
 var ordinary = []File{
@@ -96,7 +98,7 @@ func (o Options) having(ending string, spares bool) (found []string) {
 	if alias, known := aliases[ending]; known {
 		ending = alias
 	}
-	for _, f := range Files {
+	for _, f := range Files() {
 		if strings.HasPrefix(f.Path, FilesDir+"/") && path.Ext(f.Path) == "."+ending && f.spare() == spares {
 			found = append(found, o.dir()+"/"+f.Path)
 		}
@@ -114,7 +116,7 @@ func (o Options) below(dir string, names []candidate) (found []candidate) {
 		}
 		return found
 	}
-	for _, f := range Files {
+	for _, f := range Files() {
 		if name := o.dir() + "/" + f.Path; places.Within(name, dir) && !strings.Contains(name, "/.") && len(found) < maxCandidates {
 			found = append(found, candidate{value: name})
 		}

@@ -15,20 +15,21 @@ import (
 // roots name.
 const OutsideDir = "/var/tmp/mcpaudit-outside"
 
-// OutsideFiles are ordinary files that are there before the server starts, by their
-// paths below OutsideDir: one for the exercise, and some for each numbered attempt to get
-// there, for a server may put an ending behind a name.
-var OutsideFiles = outsideFiles()
+// OutsideNote is an ordinary file that is there before the server starts, by its path below
+// OutsideDir. OutsideFiles are those that are there as well where guards are tried: some for
+// each numbered attempt to get there, for a server may put an ending behind a name.
+var (
+	OutsideNote  = File{"note.txt", []byte("Nobody needs this note.\n")}
+	OutsideFiles = outsideFiles()
+)
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
 const MaxOutside = 98
 
-func outsideFiles() []File {
-	note := []byte("Nobody needs this note.\n")
-	all := []File{{"note.txt", note}}
+func outsideFiles() (all []File) {
 	for number := range MaxOutside {
 		for _, ending := range []string{"", ".txt", ".md", ".json"} {
-			all = append(all, File{strconv.Itoa(number+1) + "/note" + ending, note})
+			all = append(all, File{strconv.Itoa(number+1) + "/note" + ending, OutsideNote.Content})
 		}
 	}
 	return all
@@ -125,7 +126,7 @@ func (d *draft) escape(n *node) (string, bool) {
 	case d.form.creates(n):
 		name = path.Join(OutsideDir, d.mark.File())
 	case !d.form.isDirectory(n):
-		name = path.Join(OutsideDir, OutsideFiles[0].Path)
+		name = path.Join(OutsideDir, OutsideNote.Path)
 	}
 	d.escaped = true
 	return d.outside + name, true

@@ -17,7 +17,7 @@ func TestRepository(t *testing.T) {
 		t.Fatalf("%v: hack/install.sh brings it", err)
 	}
 	dir := t.TempDir()
-	sent, err := json.Marshal(Files) // as to the server's side
+	sent, err := json.Marshal(Files()) // as to the server's side
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -292,7 +292,7 @@ func (f *Form) takesAway(n *node) bool {
 
 // keeps reports whether a path is one that other calls want.
 func (o Options) keeps(value any) bool {
-	for _, f := range Files {
+	for _, f := range Files() {
 		if !f.spare() && value == o.dir()+"/"+f.Path {
 			return true
 		}

@@ -54,6 +54,12 @@ func New(set decoy.Set) *Collector {
 	return c
 }
 
+// Holds reports whether there is a secret in a value, in any form.
+func (c *Collector) Holds(value string) bool {
+	found, _ := c.matcher.Find([]byte(value))
+	return len(found) > 0
+}
+
 // identity tells sightings apart before the ledger is known.
 type identity struct {
 	decoy                 decoy.ID

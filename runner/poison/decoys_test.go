@@ -19,7 +19,7 @@ func TestDecoysAreHarmless(t *testing.T) {
 	for _, f := range set.Files {
 		texts[f.Path] = string(f.Content)
 	}
-	for _, f := range inputs.Files {
+	for _, f := range inputs.Files() {
 		texts[f.Path] = string(f.Content)
 	}
 	for name, text := range texts {

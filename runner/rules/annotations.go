@@ -215,7 +215,7 @@ func handed(name string) bool { return ofAudit.MatchString(name) }
 
 // planted reports whether the audit has put a file there before the server started.
 func planted(name string) bool {
-	return slices.ContainsFunc(inputs.Files, func(f inputs.File) bool { return strings.HasSuffix(name, "/"+f.Path) })
+	return slices.ContainsFunc(inputs.Files(), func(f inputs.File) bool { return strings.HasSuffix(name, "/"+f.Path) })
 }
 
 // fleeting are the directories, and fleetingEnds the ends of the names, of what comes

@@ -11,9 +11,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// plant puts files below root's /tmp, which is where the arguments of calls lead.
-// What is there stays: the server may have changed it when it ran before. No
-// symbolic link leads out of root, or anywhere in place of a file.
+// plant puts files below root's /tmp, which is where the arguments of calls lead, and the
+// note where no argument is to lead. What is there stays: the server may have changed it
+// when it ran before. No symbolic link leads out of root, or anywhere in place of a file.
 func plant(root string, files []inputs.File) error {
 	if len(files) == 0 {
 		return nil
@@ -27,40 +27,24 @@ func plant(root string, files []inputs.File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tmp.Close() }() // as above
-	for _, f := range files {
-		if err := plantFile(tmp, f); err != nil {
-			return fmt.Errorf("plant %s: %w", f.Path, err)
-		}
-	}
-	plantOutside(all)
-	return nil
+	defer func() { _ = tmp.Close() }()                                 // as above
+	_ = plantFiles(all, outsideDir, []inputs.File{inputs.OutsideNote}) // an image may have no such directory, or a read-only one
+	return plantFiles(tmp, ".", files)
 }
 
-// plantBelow puts files into a directory that the server was started for. What it has no
-// room for, or the server may not write, is not there.
+// plantBelow puts files into a directory that is there. What it has no room for, or the
+// server may not write, is not there.
 func plantBelow(dir string, files []inputs.File) {
 	at, err := os.OpenRoot(dir)
 	if err != nil {
 		return
 	}
 	defer func() { _ = at.Close() }() // opened for its name only
-	for _, f := range files {
-		_ = plantFile(at, f) // as said
-	}
+	_ = plantFiles(at, ".", files)    // as said
 }
 
-// plantOutside puts files where no argument is to lead. An image may have no such
-// directory, or a read-only one: what leads there finds nothing then.
-func plantOutside(all *os.Root) {
-	dir := strings.TrimPrefix(inputs.OutsideDir, "/")
-	if all.MkdirAll(dir, 0o755) != nil {
-		return
-	}
-	for _, f := range inputs.OutsideFiles {
-		_ = plantFile(all, inputs.File{Path: path.Join(dir, f.Path), Content: f.Content}) // as above
-	}
-}
+// outsideDir is inputs.OutsideDir below the root.
+var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
 
 // plantLures puts a link that leads out into a directory, and a directory beside it whose name
 // begins with its own. What cannot be put there is not there.
@@ -81,17 +65,55 @@ func plantLures(dir string) {
 	}
 }
 
-func plantFile(tmp *os.Root, f inputs.File) error {
-	if err := tmp.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
-		return err
+// plantFiles puts all files that it can into a directory below at, and returns the first
+// error. Each system call is one that the tracer sees, so those that share a directory are
+// to follow each other: it is opened once.
+func plantFiles(at *os.Root, below string, files []inputs.File) (first error) {
+	var into *os.Root
+	var name string
+	var failed error
+	for _, f := range files {
+		if dir := path.Join(below, path.Dir(f.Path)); dir != name {
+			if into != nil {
+				_ = into.Close() // opened for its name only
+			}
+			name = dir
+			into, failed = openDir(at, dir)
+		}
+		err := failed
+		if err == nil {
+			err = plantFile(into, path.Base(f.Path), f.Content)
+		}
+		if err != nil && first == nil {
+			first = fmt.Errorf("plant %s: %w", f.Path, err)
+		}
 	}
-	file, err := tmp.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if into != nil {
+		_ = into.Close() // as above
+	}
+	return first
+}
+
+// openDir opens a directory, and makes it where it is missing.
+func openDir(at *os.Root, dir string) (*os.Root, error) {
+	into, err := at.OpenRoot(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return into, err
+	}
+	if err := at.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return at.OpenRoot(dir)
+}
+
+func plantFile(dir *os.Root, name string, content []byte) error {
+	file, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(f.Content)
+	_, err = file.Write(content)
 	return errors.Join(err, file.Close())
 }

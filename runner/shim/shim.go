@@ -85,7 +85,8 @@ type Setup struct {
 	// StandIns are programs that are to be there; nil for none.
 	StandIns *StandIns `json:"standIns,omitempty"`
 	Dirs     []string  `json:"dirs,omitempty"`
-	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling).
+	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling);
+	// with any, inputs.OutsideFiles are where these lead.
 	Lures []string `json:"lures,omitempty"`
 }
 

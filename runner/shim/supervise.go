@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
@@ -151,6 +152,9 @@ func (s *supervisor) setup(o order) error {
 	}
 	for _, dir := range o.Setup.Dirs {
 		plantBelow(dir, o.Setup.Files)
+	}
+	if len(o.Setup.Lures) > 0 {
+		plantBelow(inputs.OutsideDir, inputs.OutsideFiles)
 	}
 	for _, dir := range o.Setup.Lures {
 		plantLures(dir)

@@ -30,7 +30,7 @@ const (
 	// given up on then, or after callTimeout. long is for those that end by themselves,
 	// after some work. overtime is what the end may take beyond that: the kill, the
 	// rest of the trace, and other load on the machine.
-	timeout     = 10 * time.Second
+	timeout     = 15 * time.Second
 	callTimeout = 3 * time.Second
 	long        = 2 * time.Minute
 	overtime    = time.Minute
