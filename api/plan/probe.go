@@ -16,6 +16,7 @@ const (
 	DefaultRounds          = 3
 	DefaultMaxCallsPerTool = 24
 	DefaultCallTimeout     = 30 * time.Second
+	DefaultTimeout         = 5 * time.Minute
 	DefaultDepth           = report.DepthStandard
 )
 

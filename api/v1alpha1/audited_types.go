@@ -3,6 +3,8 @@ package v1alpha1
 import (
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -96,6 +98,12 @@ type AuditedExercise struct {
 	// skippedTools is how many tools were not to be called.
 	// +optional
 	SkippedTools int32 `json:"skippedTools,omitempty"`
+	// timeout is how long the server could be exercised: launches that there was no time for
+	// were not made. Missing in what was audited before it was recorded.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	Timeout metav1.Duration `json:"timeout,omitzero"`
 	// depth is Quick where only the launches were made that every audit needs.
 	// +optional
 	Depth ProbeDepth `json:"depth,omitempty"`

@@ -38,7 +38,7 @@ func (o *judging) flags(c *cobra.Command) {
 	cli.Output(c, &o.output, render.Outputs()...)
 	cli.FailOn(c, &o.failOn)
 	f := c.Flags()
-	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "longest duration of the whole audit, 10s to 1h")
+	f.DurationVar(&o.timeout, "timeout", plan.DefaultTimeout, "longest duration of the whole audit, 10s to 1h")
 	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json; the manifest and the behavior must not have changed since")
 	f.StringVar(&o.suppressions, "suppressions", "", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in; run also keeps trace.txt")

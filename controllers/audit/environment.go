@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/plan"
@@ -99,7 +101,8 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	return &v1alpha1.AuditedExercise{
 		Digest: v1alpha1.Digest("sha256:" + hex.EncodeToString(sum[:])), Network: cmp.Or(spec.Sandbox.Network, v1alpha1.NetworkSinkhole), Calls: probe.Calls,
 		Rounds: cmp.Or(probe.Rounds, plan.DefaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, plan.DefaultMaxCallsPerTool),
-		Inputs: int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Depth: probe.Depth, Attack: probe.Attack, //nolint:gosec // bounded by the CRD
+		Timeout: metav1.Duration{Duration: cmp.Or(spec.Timeout.Duration, plan.DefaultTimeout)},
+		Inputs:  int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Depth: probe.Depth, Attack: probe.Attack, //nolint:gosec // bounded by the CRD
 	}
 }
 

@@ -44,6 +44,8 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 		return fmt.Sprintf("its probe.rounds was %d, not %d", e.Rounds, plan.DefaultRounds)
 	case e.MaxCallsPerTool < plan.DefaultMaxCallsPerTool:
 		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, plan.DefaultMaxCallsPerTool)
+	case e.Timeout.Duration > 0 && e.Timeout.Duration < plan.DefaultTimeout:
+		return fmt.Sprintf("its timeout was %s, not %s", e.Timeout.Duration, plan.DefaultTimeout)
 	case e.Depth == v1alpha1.ProbeDepthQuick:
 		return "its probe.depth was Quick"
 	case e.Attack == v1alpha1.ProbeAttackOff:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
@@ -145,6 +146,8 @@ func TestS16LittleExercised(t *testing.T) {
 		"a tool left out":   {func(e *v1alpha1.AuditedExercise) { e.SkippedTools = 1 }, "its probe.skipTools left out"},
 		"fewer rounds":      {func(e *v1alpha1.AuditedExercise) { e.Rounds = 1 }, "its probe.rounds was 1, not 3"},
 		"fewer calls":       {func(e *v1alpha1.AuditedExercise) { e.MaxCallsPerTool = 2 }, "its probe.maxCallsPerTool was 2, not 24"},
+		"less time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = time.Minute }, "its timeout was 1m0s, not 5m0s"},
+		"more time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = 10 * time.Minute }, ""},
 		"few launches":      {func(e *v1alpha1.AuditedExercise) { e.Depth = v1alpha1.ProbeDepthQuick }, "its probe.depth was Quick"},
 		"no attack":         {func(e *v1alpha1.AuditedExercise) { e.Attack = v1alpha1.ProbeAttackOff }, "its probe.attack was Off"},
 		"no network at all": {func(e *v1alpha1.AuditedExercise) { e.Network = v1alpha1.NetworkDeny }, "its sandbox.network was Deny"},
