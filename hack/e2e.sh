@@ -15,4 +15,4 @@ go run ./hack/images build
 hack/deploy.sh test/e2e/operator.yaml
 # The specs mostly wait for audits, so that more of them than there are CPUs run
 # beside each other; those marked Serial run alone.
-go run github.com/onsi/ginkgo/v2/ginkgo --tags=e2e --procs=3 --timeout=40m --label-filter="$labels" "$@" ./test/e2e
+go run github.com/onsi/ginkgo/v2/ginkgo --tags=e2e --procs=5 --timeout=40m --label-filter="$labels" "$@" ./test/e2e

@@ -32,11 +32,12 @@ func node(signal, program string) {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 }
 
-// takes is a server that needs some seconds, so that something can happen meanwhile.
+// takes is a server that needs some seconds, so that something can happen meanwhile; in
+// each of its launches, so that there are few.
 func takes(seconds string) *v1alpha1.MCPServerAudit {
 	return newAudit("misbehave:slow", func(a *v1alpha1.MCPServerAudit) {
 		a.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "NOTES_SECONDS", Value: seconds}}
-		a.Spec.Probe.MaxCallsPerTool, a.Spec.Probe.Rounds = 2, 1
+		a.Spec.Probe.MaxCallsPerTool, a.Spec.Probe.Rounds, a.Spec.Probe.Depth = 2, 1, v1alpha1.ProbeDepthQuick
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // The limits of the operator while these tests run (operator.yaml).
-const totalSlots, namespaceSlots = 4, 3
+const totalSlots, namespaceSlots = 6, 4
 
 // watchSlots looks at the audit Pods until stop is called, which returns the most
 // that there were at a time: in all, and of one namespace.
@@ -71,6 +71,7 @@ var _ = Describe("Many audits at once", Serial, func() {
 		for i := range 20 {
 			audit := newAudit("honest-go:dev", func(a *v1alpha1.MCPServerAudit) {
 				a.GenerateName, a.Name, a.Namespace = "", fmt.Sprintf("audit-%d", i), namespaces[i%len(namespaces)]
+				a.Spec.Probe.Depth = v1alpha1.ProbeDepthQuick
 			})
 			Expect(k8s.Create(ctx, audit)).To(Succeed())
 			audits = append(audits, audit)

@@ -41,6 +41,7 @@ func TestL7FetchedCode(t *testing.T) {
 		"node: an update": {report.ReasonPassed, []string{"node", "--input-type=module", "-e", "import {spawn} from 'node:child_process'; await (await fetch('" + url + "/latest')).json(); spawn('" + honest + "', {stdio: 'inherit'})"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if _, err := exec.LookPath(tc.command[0]); err != nil {
 				t.Fatalf("%v: hack/install.sh brings it", err)
 			}

@@ -5,6 +5,7 @@ package scripts
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,12 +22,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
+// atOnce is how many stories run at a time: they mostly wait.
+const atOnce = "5"
+
 // built is where the programs are.
 var built string
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "scripts-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
