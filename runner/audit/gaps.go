@@ -15,6 +15,7 @@ import (
 func gaps(runs []observation, attacked, varied observation, network report.Network) []report.Gap {
 	var all collection
 	all.untried(attacked)
+	all.unendured(runs)
 	all.untold(varied)
 	all.unanswered(exercised(runs).result.Exercise)
 	all.credentials(runs)
@@ -69,6 +70,16 @@ func (c *collection) untried(o observation) {
 	}
 	for _, of := range o.result.Attacks.Untried {
 		c.add(report.GapUntriedGuards, 1, "what ended or was too slow before its guards were tried, such as the "+of.String())
+	}
+}
+
+// unendured are the capabilities that were not called as often as it may take for a server to
+// change.
+func (c *collection) unendured(runs []observation) {
+	for _, o := range runs {
+		for _, of := range o.result.Unendured {
+			c.add("FewRepeats", 1, "what was too slow to be called again and again, such as the "+of.String()+": what it does after many calls is not known")
+		}
 	}
 }
 

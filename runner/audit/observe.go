@@ -31,6 +31,9 @@ const (
 	// a server that made more calls than can be read is cut off there.
 	stopDeadline  = 20 * time.Second
 	drainDeadline = 60 * time.Second
+	// endurance bounds for how long everything is asked again and again. It takes a second or
+	// two, by the number of requests; more only beside a busy machine.
+	endurance = 8 * time.Second
 	// maxStderr is how much of the end of stderr is kept, in bytes.
 	maxStderr = report.MaxStderrBytes
 	// scratch is the directory that arguments and roots name: every server has
@@ -328,6 +331,12 @@ func (p Plan) options(how launch) probe.Options {
 	}
 	if how.vary {
 		options.CallTimeout = variedTimeout
+	}
+	if how.moment == "" && !how.listOnly && p.Probe.Depth != report.DepthQuick {
+		options.Endure = endurance
+		if p.Probe.Depth == report.DepthDeep {
+			options.Endure *= deepTime
+		}
 	}
 	if how.attack != nil { // marks say which call an effect is of
 		options.Settle, options.SettleMost = attackSettle, 5*attackSettle

@@ -113,6 +113,9 @@ type Options struct {
 	// nothing is, and Rounds does not count.
 	Rounds   int
 	ListOnly bool
+	// Endure is how long what was accepted, and the lists, are asked again and again, last of
+	// all (default: not at all).
+	Endure time.Duration
 	// Attack, when set, has everything that was exercised called again to try its guards.
 	Attack *attack.Plan
 	// GreetOnly ends the session after the handshake.
@@ -201,6 +204,8 @@ type Result struct {
 	// Attempts are the calls that tried guards (Options.Attack).
 	Attempts []attack.Attempt
 	Attacks  Attacks
+	// Unendured are the capabilities that were not called as often as Options.Endure is for.
+	Unendured []report.Capability
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
 

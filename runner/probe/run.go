@@ -68,6 +68,9 @@ func (s *session) callAll(ctx context.Context) error {
 	}
 	err := s.relist(ctx)
 	s.recall()
+	if err == nil {
+		s.endure(ctx)
+	}
 	return err
 }
 

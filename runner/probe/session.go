@@ -39,6 +39,7 @@ type session struct {
 	waiting    int                        // of them, those that are to have their first call
 	timeouts   int                        // calls that were not answered in time
 	silent     report.Incomplete          // why the first call without an answer has none
+	enduring   bool                       // the same is asked again and again: nothing waits for silence
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
 	tools      map[string]bool            // the names of those that are or were listed
@@ -101,8 +102,8 @@ func (s *session) request(
 // Errors: *rpcError, errTimeout, errTooLong, errGone, *transport.Error,
 // transport.ErrBacklog and those of ctx, all but the first two also entered as Incomplete.
 func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
-	if s.options.Progress != nil {
-		s.options.Progress(q.method, q.phase, q.of)
+	if !s.enduring {
+		s.begin(q.method, q.phase, q.of)
 	}
 	s.lastID++
 	s.id = nextID(s.id)

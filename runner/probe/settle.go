@@ -32,6 +32,9 @@ func (s *session) awaitQuiet(ctx context.Context) error {
 
 // window returns how long the server has to be quiet, and how long that is waited for.
 func (s *session) window() (quiet, most time.Duration) {
+	if s.enduring {
+		return 0, 0
+	}
 	left := s.options.SettleBudget - s.settled
 	quiet, most = s.options.Settle, s.options.SettleMost
 	if left < s.options.SettleBudget/2 {

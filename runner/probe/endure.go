@@ -1,0 +1,128 @@
+package probe
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// The bounds of endurance: how often one target, or the lists, are asked, and all of them
+// together; how many texts of one are kept that are unlike those before, and from when on a call
+// is too slow to be made again.
+const (
+	maxRepeats    = 250
+	maxAllRepeats = 1250
+	maxUnlike     = 16
+	slowRepeat    = time.Second
+)
+
+// endure repeats what was accepted, and the lists, without waiting until the server is
+// quiet: a server may be another one after so many calls. All calls of a target come one after the
+// other, so that what one leaves behind is of the same target. What fails here takes
+// nothing away from what the session has shown.
+func (s *session) endure(ctx context.Context) {
+	if s.options.Endure <= 0 || !s.result.Listed {
+		return
+	}
+	most := s.options.Endure
+	if left, bounded := s.budget.left(); bounded {
+		most = min(most, left/4)
+	}
+	incomplete, silent := s.result.Incomplete, s.silent
+	defer func() { s.result.Incomplete, s.silent, s.enduring = incomplete, silent, false }()
+	var all []*target
+	for _, t := range ordered(s.targets) {
+		switch {
+		case t.accepted == 0 || t.out:
+		case t.slowest >= slowRepeat:
+			s.result.Unendured = append(s.result.Unendured, t.of)
+		default:
+			all = append(all, t)
+		}
+	}
+	end := time.Now().Add(most)
+	within, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
+	defer cancel()
+	often := min(maxRepeats, maxAllRepeats/(len(all)+1))
+	for i, t := range all {
+		share := time.Until(end) / time.Duration(len(all)-i+1)
+		n, err := s.repeat(within, t, often, time.Now().Add(share))
+		if n < often {
+			s.result.Unendured = append(s.result.Unendured, t.of)
+		}
+		if err != nil {
+			return
+		}
+	}
+	is, differs := s.listRepeatedly(within, often, end)
+	s.enduring = false
+	if !differs {
+		_ = s.awaitQuiet(ctx)
+		return
+	}
+	if s.result.Drift.Empty() {
+		s.result.Later = is
+	}
+	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
+}
+
+// repeat makes the same call again and again, until the time is up, and returns how often. With
+// an error nothing more is to be asked.
+func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
+	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
+	known := map[string]bool{}
+	c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
+	s.enduring = true
+	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
+		got, err := s.call(ctx, t, c)
+		if err != nil {
+			return n, err // also where there was no answer: the next may take as long
+		}
+		kind, text := report.OutputError, got.text
+		if got.accepted {
+			kind, text = report.OutputResult, said(got.result)
+		}
+		if like := lettersOf(text); !known[like] && len(known) < maxUnlike {
+			known[like] = true
+			s.outputs.answered(kind, text)
+		}
+	}
+	s.enduring = false
+	return n, s.awaitQuiet(ctx)
+}
+
+// listRepeatedly asks for the lists again and again, until one differs from the first.
+func (s *session) listRepeatedly(ctx context.Context, often int, end time.Time) (is Later, differs bool) {
+	s.begin("tools/list", report.PhaseList, server)
+	s.enduring = true
+	for n := 0; n < often && (n == 0 || time.Now().Before(end)); n++ {
+		is, ok, err := s.listAgain(ctx)
+		if err != nil || !ok {
+			return Later{}, false
+		}
+		if !is.Drift.Empty() {
+			return is, true
+		}
+	}
+	return Later{}, false
+}
+
+// begin tells what is asked from now on.
+func (s *session) begin(method string, phase report.Phase, of report.Capability) {
+	if s.options.Progress != nil {
+		s.options.Progress(method, phase, of)
+	}
+}
+
+// lettersOf is a text without what counts or measures: what differs in that alone is alike.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, beginning(text, maxText))
+}
