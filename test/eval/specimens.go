@@ -47,6 +47,11 @@ var specimens = []specimen{
 	fails("go/rugpull identity", "MCPA-MANIFEST-004 High"),
 	fails("go/rugpull conduct", "MCPA-SECRET-001 High"),
 
+	// What they do once they have been asked often enough.
+	fails("node/later.js often call 10", "MCPA-SECRET-001 High"),
+	fails("node/later.js often call 240", "MCPA-SECRET-001 High"),
+	fails("node/later.js often list 100", "MCPA-MANIFEST-002 High"),
+
 	// What they do only where they find a victim's surroundings.
 	passes("node/keyed.js honest"),
 	passes("python/keyed.py honest"),
