@@ -67,6 +67,7 @@ var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "clock_gettime", AMD64: 228, ARM64: 113}, tells: tellClock},
 	{Call: syscalls.Call{Name: "gettimeofday", AMD64: 96, ARM64: 169}, tells: tellTimeOfDay},
 	{Call: syscalls.Call{Name: "time", AMD64: 201, ARM64: -1}, tells: tellTime},
+	{Call: syscalls.Call{Name: "sysinfo", AMD64: 99, ARM64: 179}, tells: tellUptime},
 	{Call: syscalls.Call{Name: "nanosleep", AMD64: 35, ARM64: 101}, unit: timespec},
 	{Call: syscalls.Call{Name: "clock_nanosleep", AMD64: 230, ARM64: 115}, argument: 2, unit: timespec, until: untilFlagged},
 	{Call: syscalls.Call{Name: "futex", AMD64: 202, ARM64: 98}, argument: 3, unit: timespec, until: untilFutex},
@@ -129,6 +130,29 @@ func tellTime(c *clock, k *task) (int64, bool) {
 	var raw [8]byte
 	binary.NativeEndian.PutUint64(raw[:], uint64(now)) //nolint:gosec // not negative
 	return now, k.arguments[0] == 0 || poke(k.pid, k.arguments[0], raw[:])
+}
+
+// tellUptime answers sysinfo(2), whose first member is for how many seconds the machine is up.
+func tellUptime(c *clock, k *task) (int64, bool) {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0, false
+	}
+	raw, err := binary.Append(nil, binary.NativeEndian, struct { // sysinfo(2), with the holes that C leaves
+		Uptime    int64
+		Loads     [3]uint64
+		Memory    [6]uint64
+		Processes uint16
+		_         [6]byte
+		High      [2]uint64
+		Unit      uint32
+		_         [4]byte
+	}{
+		Uptime: c.now(unix.CLOCK_BOOTTIME) / int64(time.Second), Loads: info.Loads,
+		Memory:    [6]uint64{info.Totalram, info.Freeram, info.Sharedram, info.Bufferram, info.Totalswap, info.Freeswap},
+		Processes: info.Procs, High: [2]uint64{info.Totalhigh, info.Freehigh}, Unit: info.Unit,
+	})
+	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
 }
 
 // wait is a call that waits for less than it was asked to: what it was asked.
