@@ -151,7 +151,7 @@ func (f *Form) want(n *node) want {
 		about = append(about, split(step)...)
 	}
 	words := split(n.name)
-	pointing := pointing(n)
+	pointing := f.pointing(n)
 	return want{
 		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),

@@ -75,7 +75,7 @@ func (d *draft) load(n *node) (string, bool) {
 	value, _ := d.madeUp(n).(string)
 	if known := d.form.leaf(n, d.pool); known.best != nil {
 		if text, is := known.best.value.(string); is {
-			value = d.place().relocate(text, pointing(n))
+			value = d.place().relocate(text, d.form.pointing(n))
 		}
 	}
 	if !plainly.MatchString(value) {
@@ -83,7 +83,7 @@ func (d *draft) load(n *node) (string, bool) {
 	}
 	value = d.mark.Injection(value)
 	c := checker{resolver: resolver{root: d.form.root, budget: budget}, short: no}
-	if strings.Contains(pointing(n), "mail") || c.check(n.s, value, 0) == no {
+	if strings.Contains(d.form.pointing(n), "mail") || c.check(n.s, value, 0) == no {
 		return "", false
 	}
 	d.loaded = true

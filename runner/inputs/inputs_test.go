@@ -67,6 +67,25 @@ func TestArgumentsOfAllProperties(t *testing.T) {
 	}
 }
 
+// TestMailboxes: addresses are made up for what is said to be one, in whatever words.
+func TestMailboxes(t *testing.T) {
+	for about, properties := range map[string]map[string]bool{
+		"send_email": {`{"to":{"type":"string"}}`: true, `{"cc":{"type":"string","description":"Copies"}}`: true, `{"subject":{"type":"string"}}`: false, `{"body":{"type":"string","description":"Email body"}}`: false},
+		"notify": {`{"to":{"type":"string","description":"Email address of the recipient"}}`: true, `{"who":{"type":"string","description":"The recipient's e-mail address"}}`: true,
+			`{"who":{"type":"string","description":"Comma-separated list of recipient emails."}}`: true, `{"to":{"type":"string","description":"Target currency"}}`: false,
+			`{"template":{"type":"string","description":"Email template to use"}}`: false},
+	} {
+		for schema, want := range properties {
+			o := home
+			o.About, o.All = about, true
+			got := string(Arguments(json.RawMessage(`{"properties":`+schema+`}`), o, Mark{}))
+			if strings.Contains(got, "@") != want {
+				t.Errorf("%s of %s: %s, want an address: %t", schema, about, got, want)
+			}
+		}
+	}
+}
+
 func TestPathsByTheNameOfTheTool(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"path":{"type":"string"},"source":{"type":"string"},"destination":{"type":"string"}},
 		"required":["path","source","destination"]}`)

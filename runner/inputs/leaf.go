@@ -44,7 +44,7 @@ func (d *draft) text(n *node) any {
 	}
 	value := c.value
 	if text, is := value.(string); is {
-		value = d.place().relocate(text, pointing(n))
+		value = d.place().relocate(text, d.form.pointing(n))
 		if text == "/" && d.form.isPath(n) {
 			value = d.form.options.files()
 		}
@@ -123,7 +123,7 @@ func (f *Form) own(n *node) (found []candidate) {
 		found = append(found, candidate{value: v, source: "its schema"})
 	}
 	found = append(found, f.paths(n)...)
-	if description, _ := n.s["description"].(string); pointing(n) == "" && !f.isPath(n) {
+	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
 		for _, word := range offered(description) {
 			if f.mentions(word, n.name) {
 				continue

@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/base64"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ var pointers = []hint{
 }
 
 // pointing is the format of a place that holds what points outside; "" for others.
-func pointing(n *node) string {
+func (f *Form) pointing(n *node) string {
 	format, _ := n.s["format"].(string)
 	if _, ok := formatted(format, Mark{}); ok && formats[format] == "" && format != "uuid" {
 		return format
@@ -63,8 +64,24 @@ func pointing(n *node) string {
 			return h.value
 		}
 	}
+	if about, _ := n.s["description"].(string); mailboxOf.MatchString(about) || has(words, addressees) && (has(f.about, mailWords) || mailTalk.MatchString(about)) {
+		return "email"
+	}
 	return ""
 }
+
+// addressees are names of recipients in tools that mail, which mailWords tell of.
+var (
+	addressees = []string{"to", "cc", "bcc"}
+	mailWords  = []string{"email", "emails", "mail", "mails"}
+)
+
+var (
+	mailTalk = regexp.MustCompile(`(?i)\be-?mails?\b`)
+	// mailboxOf are descriptions of a mailbox: "Email address of the recipient", not "Email body".
+	mailboxOf = regexp.MustCompile(`(?i)^\W*(?:(?:the|an?|valid|optional|comma-separated|list|of|to|cc|bcc|recipients?'?s?|senders?'?s?|users?'?s?|person'?s?|contact'?s?|customer'?s?)\W+)*` +
+		`e-?mails?(?: of\b| to (?:send|cc|bcc)|\W*(?:address(?:es)?\b|$|[.,(;]))`)
+)
 
 // urlWords are names of what is on the network, where a URI can be anything.
 var urlWords = []string{"url", "urls", "link", "links", "href", "endpoint", "website", "webpage"}
@@ -127,7 +144,7 @@ func (d *draft) plausible(n *node) string {
 	if value, ok := d.service(n); ok {
 		return value
 	}
-	if value, ok := formatted(pointing(n), d.mark); ok {
+	if value, ok := formatted(d.form.pointing(n), d.mark); ok {
 		return value
 	}
 	if path, ok := d.newPath(n); ok {
