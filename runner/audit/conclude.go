@@ -35,6 +35,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	covered, exercise := coverage(runs)
 	in := seenBy(plan, runs, declared, seen, leaks, now)
 	in.Carried = carried(plan, runs, in)
+	in.Recipients = recipients(plan, runs, in)
 	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts, Lures: attacked.how.lures, Statements: attacked.statements}
 	in.Dependences = varied.dependences
 	r := report.Report{

@@ -92,6 +92,8 @@ type observation struct {
 	shown []report.Capture
 	// sent has what was caught during calls.
 	sent []exposure.Sent
+	// recipients are those of the messages that were caught during calls.
+	recipients []rules.Recipient
 	// left has what left the server, and dependences what of that depends on a decoy, where
 	// decoys are varied. varied is the other set, undecided what could not be told.
 	left        *depend.Record
@@ -231,6 +233,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.profile, o.statements = builder.Build(o.result.Ledger), heard.statements
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
+	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs = process.Opened(), made
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()

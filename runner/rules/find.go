@@ -17,6 +17,7 @@ var finders = map[string]func(Input) []draft{
 	idUndeclaredTelemetry: findContacts(idUndeclaredTelemetry),
 	idOwnResolver:         findContacts(idOwnResolver),
 	"MCPA-EGRESS-008":     findBrokenGuards,
+	"MCPA-EGRESS-009":     findRecipients,
 	"MCPA-FILE-001":       findSensitiveFiles,
 	"MCPA-FILE-002":       findWrites,
 	"MCPA-FILE-003":       findTraversals,

@@ -31,6 +31,8 @@ type Input struct {
 	Leaks []leak.Leak
 	// Carried are credentials in answers that the server has brought along.
 	Carried []Carried
+	// Recipients are those to whom messages were sent.
+	Recipients []Recipient
 	// Dependences are what left the server and changes with a secret.
 	Dependences []Dependence
 	// Drifts are how the manifest differed within the audit.

@@ -92,6 +92,15 @@ var specimens = []specimen{
 	passes("go/egress fixed"),
 	fails("go/egress", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
 
+	// To whom they send what they were told to send.
+	passes("python/mailer.py fixed"),
+	fails("python/mailer.py", "MCPA-EGRESS-009 High"),
+	passes("node/mailer.js fixed"),
+	fails("node/mailer.js", "MCPA-EGRESS-009 High"),
+	fails("node/mailer.js twice", "MCPA-EGRESS-009 High"),
+	passes("go/mailer fixed"),
+	fails("go/mailer", "MCPA-EGRESS-009 High"),
+
 	// What ends its string in a statement.
 	passes("python/query.py fixed"),
 	fails("python/query.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High"),

@@ -1,0 +1,52 @@
+package rules
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Recipient is one to whom a message was sent during a call.
+type Recipient struct {
+	Of report.Capability
+	// Field is the one that names it, as "Bcc"; Address is a mailbox or a telephone number, in
+	// lower case; Host is where the message went.
+	Field, Address, Host string
+	// Known: an argument, a variable, the command or the manifest names it.
+	Known    bool
+	Evidence report.Evidence
+}
+
+// madeUp are the domains that nobody gets mail at (RFC 2606): the sinkhole's answers and the
+// audit's values have addresses there.
+var madeUp = []string{"example.com", "example.net", "example.org", "example", "test", "invalid", "localhost"}
+
+// findRecipients are the recipients that the server has brought along.
+func findRecipients(in Input) (all []draft) {
+	for _, r := range in.Recipients {
+		if r.Known || nobody(r.Address) {
+			continue
+		}
+		severity, beside := report.SeverityMedium, ""
+		if slices.ContainsFunc(in.Recipients, func(other Recipient) bool { return other.Of == r.Of && (other.Known || nobody(other.Address)) }) {
+			severity, beside = report.SeverityHigh, ", beside the one that it was given"
+		}
+		all = append(all, draft{
+			severity: severity, phase: report.PhaseCall, capability: r.Of, object: clean(r.Address, 100),
+			message: sentence("%s sent a message to %s (%s) by %s%s; no argument, variable or text of its names that address", capital(name(r.Of)),
+				clean(r.Address, 100), r.Field, clean(r.Host, 100), beside),
+			evidence: r.Evidence, order: math.MaxInt,
+		})
+	}
+	return all
+}
+
+// nobody reports whether an address is one that the audit or its sinkhole made up.
+func nobody(address string) bool {
+	_, domain, isMailbox := strings.Cut(address, "@")
+	return isMailbox && slices.ContainsFunc(madeUp, func(reserved string) bool {
+		return domain == reserved || strings.HasSuffix(domain, "."+reserved)
+	})
+}
