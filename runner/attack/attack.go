@@ -31,6 +31,8 @@ const (
 	Egress Family = "Egress"
 	// Query: the value leaves its string in a statement of SQL.
 	Query Family = "Query"
+	// Write: a statement changes a database that is to be read only.
+	Write Family = "Write"
 )
 
 // Attempt is one call with one value changed.
@@ -148,7 +150,7 @@ func (p Plan) Against(t Target) *Series {
 	fields := fieldsOf(t, seen, p.Dirs)
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said)}
 	if p.Closed {
-		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen))
+		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen), writeSteps(fields, seen))
 	}
 	steps := alternate(lists...)
 	files, ports := 0, 0

@@ -6,60 +6,67 @@ import (
 	"time"
 )
 
-// Statement is one in SQL that came to the sinkhole where guards were tried.
+// Statement is one in SQL with a mark that came to the sinkhole where guards were tried.
 type Statement struct {
 	// Protocol is that of sinkhole.Capture.
 	Protocol, Text string
+	// Writes are the parts of it that changed something, as far as the database lets them.
+	Writes []string
 	// Time is when the first of what it came with did.
 	Time time.Time
+}
+
+// Asked is a statement as a client sent it.
+type Asked struct {
+	Text string
+	// Prepared: it was not to be run at once.
+	Prepared bool
 }
 
 // maxStatement is how long a statement is that is read, in bytes.
 const maxStatement = 64 << 10
 
-// Statements are those in SQL that hold a text, of what a client of PostgreSQL or MySQL sent:
-// the messages Query and Parse, and COM_QUERY and COM_STMT_PREPARE, whose lengths are right.
-func Statements(protocol string, sent []byte, text string) (all []string) {
-	for rest, base := string(sent), 0; ; {
-		at := strings.Index(rest, text)
-		if at < 0 {
-			return all
-		}
-		at += base
-		if statement, ok := around(protocol, sent, at, len(text)); ok && (len(all) == 0 || all[len(all)-1] != statement) {
-			all = append(all, statement)
-		}
-		base = at + len(text)
-		rest = string(sent[base:])
-	}
-}
-
-// around is the statement that a place is in.
-func around(protocol string, sent []byte, at, length int) (string, bool) {
-	const header = 5 // of a message of either protocol
-	for begin := at - header; begin >= 0 && begin > at-maxStatement; begin-- {
-		body, end := begin+header, 0
-		switch h := sent[begin:body]; {
-		case protocol == "postgres" && (h[0] == 'Q' || h[0] == 'P'):
-			end = begin + 1 + int(binary.BigEndian.Uint32(h[1:]))
-		case protocol == "mysql" && h[3] == 0 && (h[4] == 3 || h[4] == 22):
-			end = begin + 4 + int(h[0]) + int(h[1])<<8 + int(h[2])<<16
-		}
-		if end < at+length || end > len(sent) {
+// Queries are the statements in SQL, in their order, of what a client of PostgreSQL or MySQL sent:
+// the messages Query and Parse, and COM_QUERY and COM_STMT_PREPARE, whose lengths are right. What
+// comes before the first, or was lost between two, is passed over.
+func Queries(protocol string, sent []byte) (all []Asked) {
+	for at := 0; at+messageHeader <= len(sent); {
+		q, end, ok := askedAt(protocol, sent, at)
+		if !ok {
+			at++
 			continue
 		}
-		statement := string(sent[body:end])
-		if protocol == "postgres" {
-			if sent[begin] == 'P' {
-				_, statement, _ = strings.Cut(statement, "\x00") // the name
-			}
-			statement, _, _ = strings.Cut(statement, "\x00")
-		}
-		if strings.Contains(statement, string(sent[at:at+length])) {
-			return statement, true
-		}
+		all = append(all, q)
+		at = end
 	}
-	return "", false
+	return all
+}
+
+// messageHeader is that of a message of either protocol, in bytes.
+const messageHeader = 5
+
+// askedAt reads the statement in the message that begins at a place, and where that ends.
+func askedAt(protocol string, sent []byte, at int) (q Asked, end int, ok bool) {
+	body := at + messageHeader
+	switch h := sent[at:body]; {
+	case protocol == "postgres" && (h[0] == 'Q' || h[0] == 'P'):
+		q.Prepared, end = h[0] == 'P', at+1+int(binary.BigEndian.Uint32(h[1:]))
+	case protocol == "mysql" && h[3] == 0 && (h[4] == 3 || h[4] == 22):
+		q.Prepared, end = h[4] == 22, at+4+int(h[0])+int(h[1])<<8+int(h[2])<<16
+	}
+	if end <= body || end > len(sent) || end-at > maxStatement {
+		return q, 0, false
+	}
+	q.Text, ok = string(sent[body:end]), true
+	if protocol == "postgres" {
+		if q.Prepared {
+			_, q.Text, ok = strings.Cut(q.Text, "\x00") // the name
+		}
+		var ended bool
+		q.Text, _, ended = strings.Cut(q.Text, "\x00")
+		ok = ok && ended
+	}
+	return q, end, ok
 }
 
 // Quoted says what quotes a text stands in, where it stands first in a statement: one of

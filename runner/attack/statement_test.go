@@ -11,22 +11,22 @@ func pgMessage(kind, body string) string {
 	return kind + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)+5))) + body + "\x00"
 }
 
-// TestStatements: statements are found by their lengths, wherever they stand.
-func TestStatements(t *testing.T) {
+// TestQueries: statements are found by their lengths, wherever they stand.
+func TestQueries(t *testing.T) {
 	query := "SELECT * FROM notes WHERE name = 'mcpaudit-c7'"
 	for name, tc := range map[string]struct {
 		protocol, sent string
-		want           []string
+		want           []Asked
 	}{
-		"Query":            {"postgres", "start" + pgMessage("Q", "BEGIN") + pgMessage("Q", query), []string{query}},
-		"Parse":            {"postgres", pgMessage("P", "s1\x00"+query+"\x00\x00"), []string{query}},
+		"Query":            {"postgres", "start" + pgMessage("Q", "BEGIN") + pgMessage("p", "secret") + pgMessage("Q", query), []Asked{{Text: "BEGIN"}, {Text: query}}},
+		"Parse":            {"postgres", pgMessage("P", "s1\x00"+query+"\x00\x00"), []Asked{{query, true}}},
 		"a parameter":      {"postgres", pgMessage("B", "\x00s1\x00mcpaudit-c7"), nil},
-		"COM_QUERY":        {"mysql", "login" + string([]byte{byte(len(query) + 1), 0, 0, 0, 3}) + query, []string{query}},
+		"COM_QUERY":        {"mysql", "login" + string([]byte{byte(len(query) + 1), 0, 0, 0, 3}) + query, []Asked{{Text: query}}},
 		"COM_STMT_EXECUTE": {"mysql", string([]byte{byte(len(query) + 1), 0, 0, 0, 23}) + query, nil},
 		"cut off":          {"postgres", pgMessage("Q", query)[:40], nil},
 	} {
-		if got := Statements(tc.protocol, []byte(tc.sent), "mcpaudit-c7"); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %q", name, got)
+		if got := Queries(tc.protocol, []byte(tc.sent)); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
@@ -60,15 +60,21 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// FuzzStatements: whatever a server sends, reading it ends.
-func FuzzStatements(f *testing.F) {
+// FuzzQueries: whatever a server sends, reading it ends.
+func FuzzQueries(f *testing.F) {
 	f.Add("postgres", pgMessage("Q", "SELECT E'\\', $a$ mark"))
 	f.Add("mysql", "\x0a\x00\x00\x00\x03SELECT `mark")
 	f.Add("postgres", strings.Repeat("Q\x00\x00\x00\x09mark", 9))
 	f.Fuzz(func(t *testing.T, protocol, sent string) {
-		for _, statement := range append(Statements(protocol, []byte(sent), "mark"), sent) {
-			if _, found := Quoted(protocol, statement, "mark"); found != strings.Contains(statement, "mark") {
-				t.Errorf("%q: %v", statement, found)
+		follow := NewTransactions(protocol)
+		for _, q := range append(Queries(protocol, []byte(sent)), Asked{Text: sent}) {
+			for _, part := range follow.Take(q) {
+				if !strings.Contains(q.Text, part) {
+					t.Errorf("%q is no part of %q", part, q.Text)
+				}
+			}
+			if _, found := Quoted(protocol, q.Text, "mark"); found != strings.Contains(q.Text, "mark") {
+				t.Errorf("%q: %v", q.Text, found)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -78,7 +79,9 @@ func (all *caught) add(c sinkhole.Capture) {
 		count, most = &all.questions, maxQuestions
 	}
 	if *count >= most {
-		all.dropped++
+		if !all.has(c) {
+			all.dropped++
+		}
 		return
 	}
 	*count++
@@ -87,4 +90,12 @@ func (all *caught) add(c sinkhole.Capture) {
 	}
 	all.last[c.Flow] = len(all.captures)
 	all.captures = append(all.captures, c)
+}
+
+// has reports whether the same was sent before, and kept: a call that is made again and again
+// sends it again and again.
+func (all *caught) has(c sinkhole.Capture) bool {
+	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
+		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
+	})
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -12,19 +13,29 @@ import (
 const maxOverheard = 1024
 
 // overheard are the statements in SQL with a mark that came to the sinkhole.
-type overheard struct{ statements []attack.Statement }
+type overheard struct {
+	statements []attack.Statement
+	// open are the connections, by their flow.
+	open map[uint64]*attack.Transactions
+}
 
 // capture takes in what was sent.
 func (o *overheard) capture(c sinkhole.Capture) {
 	if c.Protocol != "postgres" && c.Protocol != "mysql" {
 		return
 	}
-	for _, mark := range inputs.Marks(c.Data) {
-		for _, text := range attack.Statements(c.Protocol, c.Data, mark) {
-			s := attack.Statement{Protocol: c.Protocol, Text: text, Time: c.Time}
-			if len(o.statements) < maxOverheard && !slices.ContainsFunc(o.statements, func(known attack.Statement) bool { return known.Text == text }) {
-				o.statements = append(o.statements, s)
-			}
+	if o.open == nil {
+		o.open = map[uint64]*attack.Transactions{}
+	}
+	if o.open[c.Flow] == nil {
+		o.open[c.Flow] = attack.NewTransactions(c.Protocol)
+	}
+	for _, q := range attack.Queries(c.Protocol, c.Data) {
+		writes := o.open[c.Flow].Take(q)
+		if len(inputs.Marks([]byte(q.Text))) == 0 || len(o.statements) >= maxOverheard ||
+			slices.ContainsFunc(o.statements, func(known attack.Statement) bool { return known.Text == q.Text && len(known.Writes) >= len(writes) }) {
+			continue
 		}
+		o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: strings.Clone(q.Text), Writes: writes, Time: c.Time})
 	}
 }

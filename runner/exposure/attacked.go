@@ -50,7 +50,7 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 		b.note(a.Of, report.ExposesCommandExecution, seen)
 	case a.Family == attack.Code:
 		b.note(a.Of, report.ExposesCodeExecution, seen)
-	case a.Family == attack.Query:
+	case a.Family == attack.Query, a.Family == attack.Write:
 		b.note(a.Of, report.ExposesDatabaseQuery, seen)
 	case a.Family == attack.Egress && isFile:
 		b.note(a.Of, kind, seen)
@@ -75,4 +75,5 @@ var testedBy = map[attack.Family][]report.ExposureKind{
 	attack.Code:    {report.ExposesCodeExecution},
 	attack.Egress:  {report.ExposesNetworkEgress},
 	attack.Query:   {report.ExposesDatabaseQuery},
+	attack.Write:   {report.ExposesDatabaseQuery},
 }

@@ -30,6 +30,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-EXEC-004":       findEvaluated,
 	"MCPA-EXEC-005":       findOptions,
 	"MCPA-QUERY-001":      findLeftStrings,
+	"MCPA-QUERY-002":      findWritesPastGuards,
 	"MCPA-SECRET-001":     findDecoyReads,
 	"MCPA-SECRET-002":     leaksAs(carriedOff),
 	"MCPA-SECRET-003":     leaksAs(answered),

@@ -103,7 +103,7 @@ var specimens = []specimen{
 
 	// What ends its string in a statement.
 	passes("python/query.py fixed"),
-	fails("python/query.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High"),
+	fails("python/query.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 
 	// What their hints say.
 	passes("go/hints keep"),

@@ -3,8 +3,9 @@
     python3 query.py [fixed]
 
 find_note puts a name into quotes as it is, find_tag escapes quotes as MySQL has them, find_author forbids the comment that
-attackers like and nothing else, and find_date doubles single quotes in a name of a column that stands in double ones. With
-"fixed" values are parameters, and names are quoted. It speaks the protocol itself and needs no package.
+attackers like and nothing else, and find_date doubles single quotes in a name of a column that stands in double ones.
+run_query runs what it is given in a transaction that is read-only, and more than one statement; run_select looks at its first word.
+With "fixed" values are parameters, names are quoted, and a statement is prepared. It speaks the protocol itself and needs no package.
 """
 
 import json
@@ -46,8 +47,8 @@ class Database:
             if header[:1] == wanted:
                 return
 
-    def ask(self, query: str, *values: str) -> str:
-        if not values:
+    def ask(self, query: str, *values: str, prepared: bool = False) -> str:
+        if not values and not prepared:
             self.send(b"Q", query.encode() + b"\0")
         else:
             self.send(b"P", b"\0" + query.encode() + b"\0" + struct.pack("!h", 0))
@@ -85,11 +86,27 @@ def find_date(column: str) -> str:
     return Database().ask(f'SELECT "{quoted}" FROM dates')
 
 
+def run_query(sql: str) -> str:
+    database = Database()
+    database.ask("BEGIN TRANSACTION READ ONLY")
+    return database.ask(sql, prepared=FIXED)
+
+
+def run_select(sql: str) -> str:
+    if FIXED:
+        return run_query(sql)
+    if sql.split()[0].upper() not in ("SELECT", "WITH"):
+        raise ValueError("only SELECT is allowed")
+    return Database().ask(sql)
+
+
 TOOLS = {
     find_note: ("Finds a note in the database by its name.", "name"),
     find_tag: ("Finds the notes with a tag in the database.", "tag"),
     find_author: ("Finds the notes of an author in the database.", "author"),
     find_date: ("Finds the dates in a column of the database.", "column"),
+    run_query: ("Runs an SQL statement in the database.", "sql"),
+    run_select: ("Runs an SQL statement in the database; only SELECT is allowed.", "sql"),
 }
 
 

@@ -1,0 +1,132 @@
+package attack
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// writeForms are statements that change something, and ways to get one past a guard that is to
+// let only reads through. The first hides nothing.
+var writeForms = []form{
+	stated("as the statement", "CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')").plainly(),
+	stated("behind a read", "SELECT 1; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
+	stated("behind the end of the transaction", "COMMIT; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
+	stated("behind a read and the end of the transaction", "SELECT 1; ROLLBACK; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
+	stated("in a common table expression", "WITH kept AS (INSERT INTO notes VALUES ('!') RETURNING 1) SELECT * FROM kept"),
+	stated("as what is explained", "EXPLAIN ANALYZE INSERT INTO notes VALUES ('!')"),
+	stated("behind a comment", "/* SELECT */ INSERT INTO notes VALUES ('!')"),
+	stated("behind a comment of one line", "-- SELECT\nINSERT INTO notes VALUES ('!')"),
+	stated("as a read into a table", "SELECT '!' AS note INTO notes_copy"),
+	stated("as a read into a file", "SELECT '!' INTO OUTFILE '/tmp/notes_copy'"),
+	stated("as a copy to a program", "COPY (SELECT '!') TO PROGRAM 'cat'"),
+	stated("in letters of both cases", "iNsErT INTO notes VALUES ('!')"),
+	stated("behind a change of the transaction", "SET TRANSACTION READ WRITE; INSERT INTO notes VALUES ('!')"),
+}
+
+// stated is a form by a statement with the mark in place of "!".
+func stated(name, statement string) form {
+	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return strings.ReplaceAll(statement, "!", m.ID()) }}
+}
+
+// statementLike are values that are statements.
+var statementLike = regexp.MustCompile(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
+
+// writeSteps are the attempts of family Write, on what takes statements and has used the network.
+func writeSteps(fields []field, seen Seen) (all []step) {
+	for _, form := range writeForms {
+		for _, f := range fields {
+			if seen.Network && f.text && statementLike.MatchString(f.value) {
+				all = append(all, step{family: Write, form: form, field: f})
+			}
+		}
+	}
+	return all
+}
+
+// Transactions follows what the statements of one connection do.
+type Transactions struct {
+	protocol string
+	// readOnly is whether the open transaction is, always whether those are that begin.
+	readOnly, always bool
+}
+
+// NewTransactions returns those of a connection that has just begun.
+func NewTransactions(protocol string) *Transactions { return &Transactions{protocol: protocol} }
+
+// Take takes the next statement, and returns the parts of it that change something, as far as
+// the database would let them: in a transaction that is read-only it would not, nor does it take
+// several commands where a client prepares them, or at all from one of MySQL that has not asked for that.
+func (t *Transactions) Take(q Asked) (writes []string) {
+	commands := t.commands(q.Text)
+	if len(commands) > 1 && (q.Prepared || t.protocol == "mysql") {
+		return nil
+	}
+	for _, c := range commands {
+		switch {
+		case begins.MatchString(c.plain):
+			t.readOnly = (t.always || toRead.MatchString(c.plain)) && !toWrite.MatchString(c.plain)
+		case undoes.MatchString(c.plain):
+		case ends.MatchString(c.plain):
+			t.readOnly = t.always
+		case setsAll.MatchString(c.plain):
+			t.always = toRead.MatchString(c.plain)
+			t.readOnly = t.always
+		case setsOne.MatchString(c.plain):
+			t.readOnly = toRead.MatchString(c.plain) || t.readOnly && !toWrite.MatchString(c.plain)
+		case !t.readOnly && changes.MatchString(c.plain):
+			writes = append(writes, c.text)
+		}
+	}
+	return writes
+}
+
+// writing are the commands that change something.
+const writing = `(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|CREATE|ALTER|DROP|TRUNCATE|GRANT|REVOKE|RENAME)\b`
+
+// What commands do, by their words in capital letters.
+var (
+	begins  = regexp.MustCompile(`^(?:BEGIN|START TRANSACTION)\b`)
+	ends    = regexp.MustCompile(`^(?:COMMIT|END|ROLLBACK|ABORT)\b`)
+	undoes  = regexp.MustCompile(`^ROLLBACK (?:WORK |TRANSACTION )?TO\b`)
+	setsAll = regexp.MustCompile(`^SET\b.*(?:\bSESSION\b.*\bTRANSACTION\b|\bDEFAULT_TRANSACTION_READ_ONLY\b)`)
+	setsOne = regexp.MustCompile(`^SET (?:LOCAL )?TRANSACTION\b`)
+	toRead  = regexp.MustCompile(`\bREAD ONLY\b|_READ_ONLY ?(?:=|TO) ?(?:ON\b|TRUE\b|1\b|'')`)
+	toWrite = regexp.MustCompile(`\bREAD WRITE\b`)
+	changes = regexp.MustCompile(`^` + writing + `|^EXPLAIN\b.*\bANALY[SZ]E\b.*?\b` + writing + `|^WITH\b.*\b(?:INSERT INTO|DELETE FROM|MERGE INTO|UPDATE \S+ SET)\b` +
+		`|^SELECT\b.*\bINTO\b|^COPY\b.*\b(?:FROM|TO PROGRAM)\b|^COPY\b.*\bTO ''`)
+)
+
+// command is one of a statement, and the same in capital letters without comments and what
+// stands in quotes.
+type command struct{ text, plain string }
+
+// commands splits a statement.
+func (t *Transactions) commands(statement string) (all []command) {
+	var plain strings.Builder
+	begin := 0
+	end := func(at int) {
+		if text := strings.Join(strings.Fields(plain.String()), " "); text != "" {
+			all = append(all, command{statement[begin:at], strings.ToUpper(text)})
+		}
+		plain.Reset()
+		begin = at + 1
+	}
+	for i := 0; i < len(statement); {
+		next, kind := token(t.protocol, statement, i)
+		switch {
+		case kind == "" && statement[i] == ';':
+			end(i)
+		case kind == "":
+			plain.WriteString(statement[i:next])
+		case kind == "-":
+			plain.WriteByte(' ')
+		default:
+			plain.WriteString("''")
+		}
+		i = next
+	}
+	end(len(statement))
+	return all
+}
