@@ -64,22 +64,30 @@ func (t *Transactions) Take(q Asked) (writes []string) {
 		return nil
 	}
 	for _, c := range commands {
-		switch {
-		case begins.MatchString(c.plain):
-			t.readOnly = (t.always || toRead.MatchString(c.plain)) && !toWrite.MatchString(c.plain)
-		case undoes.MatchString(c.plain):
-		case ends.MatchString(c.plain):
-			t.readOnly = t.always
-		case setsAll.MatchString(c.plain):
-			t.always = toRead.MatchString(c.plain)
-			t.readOnly = t.always
-		case setsOne.MatchString(c.plain):
-			t.readOnly = toRead.MatchString(c.plain) || t.readOnly && !toWrite.MatchString(c.plain)
-		case !t.readOnly && changes.MatchString(c.plain):
+		if !t.controls(c.plain) && !t.readOnly && changes.MatchString(c.plain) {
 			writes = append(writes, c.text)
 		}
 	}
 	return writes
+}
+
+// controls takes a command that begins a transaction, ends it or says what it may; false for others.
+func (t *Transactions) controls(plain string) bool {
+	reads, writes := toRead.MatchString(plain), toWrite.MatchString(plain)
+	switch {
+	case begins.MatchString(plain):
+		t.readOnly = (t.always || reads) && !writes
+	case undoes.MatchString(plain):
+	case ends.MatchString(plain):
+		t.readOnly = t.always
+	case setsAll.MatchString(plain):
+		t.always, t.readOnly = reads, reads
+	case setsOne.MatchString(plain):
+		t.readOnly = reads || t.readOnly && !writes
+	default:
+		return false
+	}
+	return true
 }
 
 // writing are the commands that change something.
