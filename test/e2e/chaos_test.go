@@ -119,7 +119,9 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 			Expect(k8s.Create(ctx, audit)).To(Succeed())
 			audits = append(audits, audit)
 		}
-		awaitRunning(ctx, audits[0])
+		for _, audit := range audits { // a Pod that is still to start would be too late afterwards
+			awaitRunning(ctx, audit)
+		}
 		node("STOP", "kube-apiserver")
 		away := time.After(outage)
 		DeferCleanup(node, "CONT", "kube-apiserver") // also when the spec is interrupted
