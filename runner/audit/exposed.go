@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -31,6 +32,9 @@ func exposed(plan Plan, runs []observation, attacked observation, in rules.Input
 	return &found
 }
 
+// hostOf names where something was sent: the host, or its address.
+func hostOf(c sinkhole.Capture) string { return cmp.Or(c.Host, c.Destination.Addr().String()) }
+
 // sentIn returns what the sinkhole received during calls, the beginning of each part.
 func sentIn(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) (all []exposure.Sent) {
 	for _, c := range captures {
@@ -38,10 +42,7 @@ func sentIn(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Collecto
 		if where.Phase != report.PhaseCall || c.Opaque {
 			continue
 		}
-		host := c.Host
-		if host == "" {
-			host = c.Destination.Addr().String()
-		}
+		host := hostOf(c)
 		all = append(all, exposure.Sent{
 			Capability: where.Capability, Protocol: c.Protocol, Host: host, Request: c.Request,
 			Data: string(c.Data[:min(len(c.Data), exposure.MaxSent)]),

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -36,6 +35,6 @@ func (o *overheard) capture(c sinkhole.Capture) {
 			slices.ContainsFunc(o.statements, func(known attack.Statement) bool { return known.Text == q.Text && len(known.Writes) >= len(writes) }) {
 			continue
 		}
-		o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: strings.Clone(q.Text), Writes: writes, Time: c.Time})
+		o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: q.Text, Writes: writes, Time: c.Time})
 	}
 }

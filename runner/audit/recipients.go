@@ -66,10 +66,7 @@ func addressed(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Colle
 			continue
 		}
 		for _, r := range found {
-			r.Of, r.Host = where.Capability, c.Host
-			if r.Host == "" {
-				r.Host = c.Destination.Addr().String()
-			}
+			r.Of, r.Host = where.Capability, hostOf(c)
 			r.Evidence = report.Evidence{Time: report.At(c.Time), Attribution: where.Attribution,
 				Detail: strings.ToUpper(c.Protocol) + " to " + r.Host + ": " + c.Request + " [" + r.Field + ": " + r.Address + "]"}
 			all = append(all, r)
