@@ -145,7 +145,7 @@ func TestBackendsAgree(t *testing.T) {
 				t.Errorf("only ptrace saw  %s", e)
 			}
 			if t.Failed() {
-				t.Logf("ptrace:\n%s", ours.text)
+				t.Logf("strace:\n%s\nptrace:\n%s", theirs.text, ours.text)
 			}
 		})
 	}

@@ -130,8 +130,11 @@ func (d *decoder) seccomp(c *call) {
 func (d *decoder) signal(c *call) {
 	process := c.arg(0)
 	if c.Args[0] == syscalls.Descriptor {
-		_, process = descriptor(process)
-		process, _ = bytes.CutPrefix(process, []byte("pid:"))
+		_, name := descriptor(process)
+		if name == nil && (c.result.errno == "?" || c.result.errno == "EBADF") {
+			return // killed before strace looked, with the arguments of another task for its own: the kernel makes no such call
+		}
+		process, _ = bytes.CutPrefix(name, []byte("pid:"))
 	}
 	pid, signal := translated(process), c.kind(syscalls.Signal)
 	if string(signal) == "0" || c.result.errno == "ESRCH" || c.result.errno == "EINVAL" || pid == 0 {
