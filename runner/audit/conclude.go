@@ -185,6 +185,11 @@ func incomplete(runs []observation) report.Incomplete {
 			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
 		}
 	}
+	for _, o := range runs {
+		if reason := o.stalled(); reason.Reason != "" {
+			return o.during(reason)
+		}
+	}
 	return report.Incomplete{}
 }
 

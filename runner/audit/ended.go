@@ -12,7 +12,7 @@ import (
 
 // identify makes the launch for a client of another name.
 func identify(_ Plan, how *launch, runs []observation) {
-	how.identity, how.listOnly, how.once = claudeDesktop, false, true
+	how.identity, how.listOnly, how.once, how.prompt = claudeDesktop, false, true, exercised(runs).result.Prompt
 	if how.skip = ending(runs); how.skip != nil {
 		how.calls = standInCalls
 	}
@@ -21,7 +21,8 @@ func identify(_ Plan, how *launch, runs []observation) {
 // callAgain makes a launch in which everything is called once, with arguments that it has
 // accepted.
 func callAgain(_ Plan, how *launch, runs []observation) {
-	how.listOnly, how.once, how.given, how.skip = false, true, exercised(runs).result.Accepted, ending(runs)
+	first := exercised(runs).result
+	how.listOnly, how.once, how.given, how.skip, how.prompt = false, true, first.Accepted, ending(runs), first.Prompt
 }
 
 // ending is the tool in whose call the server has ended; nil where it has not.

@@ -26,6 +26,7 @@ func gaps(runs []observation, attacked, varied observation, network report.Netwo
 		all.cut(o.profile.Cut, network)
 		all.caught(o.caught)
 		all.clock(o)
+		all.uncalled(o, exercised(runs))
 		all.standIns(o)
 		all.add("UnsearchedData", o.unsearched, "places that were not searched for decoy secrets to the end, such as compressed data that grow too large")
 	}

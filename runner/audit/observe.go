@@ -146,6 +146,8 @@ type launch struct {
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
+	// prompt are the capabilities that answered at once when the server was exercised.
+	prompt map[report.Capability]bool
 	// asked are variables that the server has asked for.
 	asked []decoy.Var
 }
@@ -321,7 +323,7 @@ func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Identity: how.identity.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
-		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds,
+		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}
 	if len(how.given) > 0 {

@@ -33,8 +33,9 @@ const (
 	// week is how long a week takes where it goes by fast.
 	week = 3 * time.Second
 	// mostOptional bounds a launch that no audit needs: where every connection is refused,
-	// a server may try again for as long as it likes.
-	mostOptional = 30 * time.Second
+	// a server may try again for as long as it likes. On a slow machine it has so many times
+	// longer than Restart took.
+	mostOptional, slowness = 30 * time.Second, 4
 	// deepTime is how many times longer than that it may be at depth Deep.
 	deepTime = 4
 )
@@ -114,7 +115,7 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		row, within := how.row(), exercise
 		if how.moment != "" {
 			var end context.CancelFunc
-			within, end = row.within(ctx, plan.Probe.Depth)
+			within, end = row.within(ctx, plan.Probe.Depth, runs)
 			defer end()
 		}
 		switch {
@@ -150,13 +151,15 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 }
 
 // within bounds the time of a launch.
-func (row extra) within(ctx context.Context, depth report.Depth) (context.Context, context.CancelFunc) {
+func (row extra) within(ctx context.Context, depth report.Depth, runs []observation) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
+	restart, _ := at(runs, report.MomentRestart)
+	most := row.most + slowness*restart.took
 	switch {
 	case row.most > 0 && depth == report.DepthDeep:
-		return context.WithTimeout(ctx, deepTime*row.most)
+		return context.WithTimeout(ctx, deepTime*most)
 	case row.most > 0:
-		return context.WithTimeout(ctx, row.most)
+		return context.WithTimeout(ctx, most)
 	case ok && row.half:
 		return context.WithTimeout(ctx, time.Until(deadline)/2)
 	}

@@ -67,7 +67,7 @@ func TestQuick(t *testing.T) {
 func TestDeep(t *testing.T) {
 	left := map[report.Depth]time.Duration{}
 	for _, depth := range []report.Depth{report.DepthStandard, report.DepthDeep} {
-		ctx, end := extra{most: time.Hour}.within(t.Context(), depth)
+		ctx, end := extra{most: time.Hour}.within(t.Context(), depth, nil)
 		deadline, _ := ctx.Deadline()
 		left[depth] = time.Until(deadline).Round(time.Hour)
 		end()

@@ -58,17 +58,29 @@ func (s *session) affords(t *target) bool {
 // leastPatience is the least time that a first call has, once another has kept us waiting.
 const leastPatience = 2 * time.Second
 
-// patience returns how long the answer to a call may take: no call has more than half
-// of what time there is, and once one was not answered in time, none has more than its
-// share while others wait for their first.
-func (s *session) patience() time.Duration {
+// promptPatience is the least time that what answered at once in another session has: one that
+// does not now has been found waiting.
+const promptPatience = 10 * time.Second
+
+// longest is how long a call of a target may take at most.
+func (s *session) longest(t *target) time.Duration {
+	if s.options.Prompt[t.of] {
+		return max(s.options.CallTimeout, promptPatience)
+	}
+	return s.options.CallTimeout
+}
+
+// patience returns how long the answer to a call that may take so long is waited for: no call
+// has more than half of what time there is, and once one was not answered in time, none has more
+// than its share while others wait for their first.
+func (s *session) patience(longest time.Duration) time.Duration {
 	left, bounded := s.budget.left()
 	if !bounded {
-		return s.options.CallTimeout
+		return longest
 	}
 	most := max(left/2, time.Millisecond)
 	if s.timeouts > 0 && s.waiting > 0 {
 		most = min(most, max(left/time.Duration(s.waiting+1), leastPatience))
 	}
-	return min(s.options.CallTimeout, most)
+	return min(longest, most)
 }

@@ -39,9 +39,10 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 		told(Calling{Arguments: c.Arguments})
 		defer func() { told(Calling{Ended: true, Refusal: got.text}) }()
 	}
+	t.limit = s.patience(s.longest(t))
 	q := query{
 		phase: report.PhaseCall, of: t.of, method: methods[t.of.Kind], params: params(t, c),
-		arguments: c, limit: s.patience(), again: t.twice,
+		arguments: c, limit: t.limit, again: t.twice,
 	}
 	for range maxInputRounds {
 		raw, err := s.ask(ctx, q)

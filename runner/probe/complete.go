@@ -127,7 +127,7 @@ func (s *session) completion(
 // extra makes a request besides the calls. Without a result it was refused or not
 // answered; the error is one that ends the session.
 func (s *session) extra(ctx context.Context, q query) (result json.RawMessage, answered bool, err error) {
-	q.phase, q.limit = report.PhaseCall, s.patience()
+	q.phase, q.limit = report.PhaseCall, s.patience(s.options.CallTimeout)
 	q.lenient = q.limit < s.options.CallTimeout
 	s.tally.Total++
 	raw, err := s.ask(ctx, q)

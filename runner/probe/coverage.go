@@ -15,8 +15,9 @@ const maxAccepted = 64 << 10
 // account fills in how far everything was exercised, and what was left out.
 func (s *session) account() {
 	c := &s.result.Coverage
-	c.Calls, s.result.Accepted = s.tally, map[string]json.RawMessage{}
+	c.Calls, s.result.Accepted, s.result.Prompt = s.tally, map[string]json.RawMessage{}, map[report.Capability]bool{}
 	for _, t := range s.targets {
+		s.result.Prompt[t.of] = t.accepted > 0 && t.answered == t.sent && !t.slow()
 		row := report.CapabilityCoverage{
 			Kind: t.of.Kind, Name: t.of.Name, Skipped: t.skipped,
 			Calls: report.Share{Total: t.sent, Done: t.accepted},

@@ -68,3 +68,18 @@ func TestEndureEnds(t *testing.T) {
 		t.Errorf("incomplete %+v, listed again %t, ended in %+v", r.Incomplete, r.Relisted, r.EndedIn)
 	}
 }
+
+// What answered at once in another session, and keeps us waiting in this one, is told.
+func TestStalled(t *testing.T) {
+	trim := report.Capability{Kind: report.CapabilityTool, Name: "trim"}
+	if r := counting(1000, 1000).probe(t, quick); !r.Prompt[trim] || len(r.Stalled) > 0 {
+		t.Errorf("prompt %v, stalled %v", r.Prompt, r.Stalled)
+	}
+	silent := counting(1000, 1000)
+	silent.on["tools/call"] = func(*fake, map[string]any) any { return nil }
+	o := quick
+	o.CallTimeout, o.MaxCalls, o.Prompt = time.Millisecond, 1, map[report.Capability]bool{trim: true}
+	if r := silent.probe(t, o); !slices.Contains(r.Stalled, trim) || r.Prompt[trim] {
+		t.Errorf("prompt %v, stalled %v", r.Prompt, r.Stalled)
+	}
+}

@@ -109,6 +109,9 @@ type Options struct {
 	// Given are arguments for tools by name, each a JSON object: they are sent in
 	// place of what would be made up for the properties that they have.
 	Given map[string]json.RawMessage
+	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
+	// they have 10 s at least.
+	Prompt map[report.Capability]bool
 	// Rounds is how often everything is exercised (default 3); ListOnly says that
 	// nothing is, and Rounds does not count.
 	Rounds   int
@@ -206,6 +209,10 @@ type Result struct {
 	Attacks  Attacks
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.
 	Unendured []report.Capability
+	// Prompt are the capabilities that answered each call at once, and Stalled those of
+	// Options.Prompt that left one without an answer.
+	Prompt  map[report.Capability]bool
+	Stalled []report.Capability
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
 

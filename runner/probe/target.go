@@ -41,8 +41,8 @@ type target struct {
 	sized int
 	// sent, accepted and answered count calls, turns those of this round.
 	sent, accepted, answered, timeouts, turns int
-	// spent is the time of all calls, slowest that of the slowest.
-	spent, slowest time.Duration
+	// spent is the time of all calls, slowest that of the slowest, limit how long the last one had.
+	spent, slowest, limit time.Duration
 }
 
 // slowCall is from when on a call is slow: whatever is, is called once a round.

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Where a launch shows the server nothing but another client, another place or another date, what
+// answered at once before answers again. One that waits then may do so until nobody looks.
+
+// unlike are the launches in which the surroundings are others, and nothing is missing.
+var unlike = []report.Moment{report.MomentIdentity, report.MomentClock, report.LaunchDisguise}
+
+// stalled returns why it is not known what the server does in other surroundings: it kept us waiting
+// there, and nowhere else.
+func (o observation) stalled() report.Incomplete {
+	if o.launched != nil || !slices.Contains(unlike, o.how.moment) {
+		return report.Incomplete{}
+	}
+	if reason := o.unanswered(); !o.result.Listed && reason.Reason == report.ReasonTimeout && o.took >= mostOptional {
+		return reason
+	}
+	if stalled := o.result.Stalled; len(stalled) > 0 {
+		return report.Incomplete{Reason: report.ReasonTimeout,
+			Message: fmt.Sprintf("no answer to a call of the %s, which had answered at once before", stalled[0])}
+	}
+	return report.Incomplete{}
+}
+
+// uncalled are the capabilities that accepted a call when the server was exercised, and did not
+// answer one in other surroundings, for want of time or because it had ended.
+func (c *collection) uncalled(o, first observation) {
+	if o.launched != nil || !o.result.Listed || o.how.moment != report.LaunchWeek && !slices.Contains(unlike, o.how.moment) {
+		return
+	}
+	accepted := map[report.Capability]bool{}
+	for _, row := range first.result.Exercise {
+		accepted[report.Capability{Kind: row.Kind, Name: row.Name}] = row.Calls.Done > 0
+	}
+	for _, row := range o.result.Exercise {
+		of := report.Capability{Kind: row.Kind, Name: row.Name}
+		switch row.Skipped {
+		case report.SkippedTimeout, report.SkippedUnanswered, report.SkippedBudget:
+			if accepted[of] {
+				c.add("UncalledAgain", 1, "what had no answer when the server was started again, such as the "+of.String()+", "+o.how.row().how)
+			}
+		}
+	}
+}
