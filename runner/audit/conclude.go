@@ -180,17 +180,7 @@ func incomplete(runs []observation) report.Incomplete {
 	if tools := covered.Tools; tools.Called > 0 && tools.Accepted == 0 {
 		return report.Incomplete{Reason: report.ReasonNotExercised, Message: first.refused(tools)}
 	}
-	for _, o := range runs {
-		if o.how.row().needed && !o.compared() {
-			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
-		}
-	}
-	for _, o := range runs {
-		if reason := o.stalled(); reason.Reason != "" {
-			return o.during(reason)
-		}
-	}
-	return report.Incomplete{}
+	return unlisted(runs)
 }
 
 // maxJudged is how many bytes of a manifest the scope and the rules about texts read

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,21 @@ import (
 
 // Where a launch shows the server nothing but another client, another place or another date, what
 // answered at once before answers again. One that waits then may do so until nobody looks.
+
+// unlisted returns why it is not known what the server advertises, or does, when it is started again.
+func unlisted(runs []observation) report.Incomplete {
+	for _, o := range runs {
+		if o.how.row().needed && !o.compared() {
+			return o.during(cmp.Or(o.unanswered(), report.Incomplete{Reason: report.ReasonProtocolError, Message: "the lists did not come whole"}))
+		}
+	}
+	for _, o := range runs {
+		if reason := o.stalled(); reason.Reason != "" {
+			return o.during(reason)
+		}
+	}
+	return report.Incomplete{}
+}
 
 // unlike are the launches in which the surroundings are others, and nothing is missing.
 var unlike = []report.Moment{report.MomentIdentity, report.MomentClock, report.LaunchDisguise}

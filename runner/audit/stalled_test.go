@@ -14,8 +14,12 @@ func TestStalled(t *testing.T) {
 	row := func(skipped string) []report.CapabilityCoverage {
 		return []report.CapabilityCoverage{{Kind: note.Kind, Name: note.Name, Skipped: skipped, Calls: report.Share{Total: 1, Done: 1}}}
 	}
-	first := watched(func(o *observation) { o.result.Exercise, o.result.Prompt = row(""), map[report.Capability]bool{note: true} })
-	silent := func(o *observation) { o.result.Exercise, o.result.Stalled = row(report.SkippedTimeout), []report.Capability{note} }
+	first := watched(func(o *observation) {
+		o.result.Exercise, o.result.Prompt = row(""), map[report.Capability]bool{note: true}
+	})
+	silent := func(o *observation) {
+		o.result.Exercise, o.result.Stalled = row(report.SkippedTimeout), []report.Capability{note}
+	}
 	hung := func(o *observation) {
 		incompleteProbe(report.ReasonTimeout, "no answer to initialize within 30s")(o)
 		o.result.Listed, o.took = false, mostOptional
