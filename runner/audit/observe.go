@@ -126,6 +126,8 @@ type launch struct {
 	once bool
 	// identity is the client that it is started by, and what that sets.
 	identity persona
+	// revision is the one of MCP that is asked for first; "" for the newest.
+	revision string
 	// calls is how often each tool is called at most where once is set; 0: once.
 	calls int
 	// skip are the tools that are not called.
@@ -321,7 +323,7 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, secrets *leak.Col
 // options returns the options of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
-		Discover: how.discover, Identity: how.identity.name, ListOnly: how.listOnly, Attack: how.attack,
+		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound()},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,

@@ -1,6 +1,10 @@
 package audit
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/transport"
+)
 
 // persona is the client that a launch says to be, with the environment that a server finds
 // there: a server that looks for its victims finds in one launch what it looks for, and
@@ -52,8 +56,8 @@ func (p persona) unless(taken map[string]string) []string {
 }
 
 // disguise makes the launch in which everything is called once by a client in an editor
-// of somebody abroad.
+// of somebody abroad. It speaks the oldest revision of MCP.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.identity = cursorEditor
+	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
 }

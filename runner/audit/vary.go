@@ -35,7 +35,7 @@ func vary(plan Plan, how *launch, runs []observation) {
 	how.vary = true
 	for _, o := range runs {
 		if len(o.opened) > 0 {
-			how.clock, how.wait, how.identity, how.standIns, how.asked = o.how.clock, o.how.wait, o.how.identity, o.how.standIns, o.how.asked
+			how.clock, how.wait, how.identity, how.revision, how.standIns, how.asked = o.how.clock, o.how.wait, o.how.identity, o.how.revision, o.how.standIns, o.how.asked
 			return
 		}
 	}

@@ -183,7 +183,7 @@ func TestOfTraffic(t *testing.T) {
 func TestOfContentAndSecrets(t *testing.T) {
 	s := seen("url=https://c2.mcpaudit-probe.example/x", "name=~/.ssh/id_rsa")
 	s.Profile.Effects = []profile.Effect{connect("c2.mcpaudit-probe.example", "28.0.0.1")}
-	s.Outputs = []report.Output{{Kind: report.OutputResult, Capability: tool, Method: "tools/call", Text: "<p>This page is a placeholder.</p>"}}
+	s.Outputs = rules.Said("", report.Output{Kind: report.OutputResult, Capability: tool, Method: "tools/call", Text: "<p>This page is a placeholder.</p>"})
 	s.Leaks = []leak.Leak{
 		{Where: call, Channel: leak.Answer, Decoy: decoy.ID{Name: "/home/audit/.ssh/id_rsa"}},
 		{Where: call, Channel: "HTTPS", Home: true, Decoy: decoy.ID{Name: "API_KEY", Variable: true}},

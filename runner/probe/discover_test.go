@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,8 +95,19 @@ func TestOlderRevisionIsOffered(t *testing.T) {
 			return map[string]any{"protocolVersion": "2025-03-26", "capabilities": map[string]any{}}
 		},
 	}}
-	r := f.probe(t, quick)
-	if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-03-26" || len(r.Ledger) != 3 {
-		t.Errorf("result: %+v", r)
+	older := quick
+	older.Revision = "2024-11-05"
+	for _, o := range []Options{quick, older} {
+		r := f.probe(t, o)
+		if r.NeedDiscover || r.Incomplete.Reason != "" || r.ProtocolVersion != "2025-03-26" || len(r.Ledger) != 3 {
+			t.Errorf("result: %+v", r)
+		}
+	}
+	var asked []any
+	for _, m := range f.saw("initialize") {
+		asked = append(asked, m["params"].(map[string]any)["protocolVersion"])
+	}
+	if want := []any{newest, "2025-03-26", "2024-11-05", "2025-03-26"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %v, want %v", asked, want)
 	}
 }

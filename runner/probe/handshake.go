@@ -24,7 +24,7 @@ const (
 // one that did away with it.
 var revisions, stateless = handshakes()
 
-// newest names the revision that is asked for first.
+// newest names the revision that is asked for first, unless Options say otherwise.
 var newest = revisions[len(revisions)-1]
 
 func handshakes() (dates []string, stateless string) {
@@ -80,10 +80,10 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		s.wire.agree(stateless)
 		return s.discover(ctx)
 	}
-	raw, err := s.initialize(ctx, newest)
+	raw, err := s.initialize(ctx, s.revision())
 	var refused *rpcError
 	if errors.As(err, &refused) {
-		if other, ok := refused.offers(); ok {
+		if other, ok := refused.offers(s.revision()); ok {
 			raw, err = s.initialize(ctx, other)
 		}
 	}
@@ -146,12 +146,15 @@ func (s *session) initialize(ctx context.Context, version string) (json.RawMessa
 	})
 }
 
+// revision is the one that is asked for first.
+func (s *session) revision() string { return cmp.Or(s.options.Revision, newest) }
+
 // offers is the newest revision with a handshake that the server names when it
-// refuses another (specification 2025-11-25, lifecycle, "error handling").
-func (e *rpcError) offers() (string, bool) {
+// refuses one (specification 2025-11-25, lifecycle, "error handling").
+func (e *rpcError) offers(asked string) (string, bool) {
 	supported, _ := array(manifest.Object(e.data)["supported"])
 	for _, known := range slices.Backward(revisions) {
-		if known != newest && slices.ContainsFunc(supported, func(v json.RawMessage) bool { return manifest.Text(v) == known }) {
+		if known != asked && slices.ContainsFunc(supported, func(v json.RawMessage) bool { return manifest.Text(v) == known }) {
 			return known, true
 		}
 	}

@@ -94,6 +94,8 @@ type Options struct {
 	// Discover speaks the stateless revision 2026-07-28 (server/discover)
 	// in place of the initialize handshake.
 	Discover bool
+	// Revision is the one that is asked for first, of those with a handshake; "" is the newest.
+	Revision string
 	// Version is the version of mcpaudit, for clientInfo.
 	Version string
 	// Inputs say where the paths in arguments lie. Inputs.Dir (default /tmp) is

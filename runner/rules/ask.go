@@ -35,7 +35,7 @@ func (in Input) Roots() []string { return in.roots() }
 
 // AsksForRoots reports whether the server has asked the client for its roots.
 func (in Input) AsksForRoots() bool {
-	return slices.ContainsFunc(in.Outputs, func(o report.Output) bool { return o.Kind == report.OutputRequest && o.Method == "roots/list" })
+	return slices.ContainsFunc(in.Outputs, func(o Output) bool { return o.Kind == report.OutputRequest && o.Method == "roots/list" })
 }
 
 // StatedBound returns the sentence in which a capability, or the server, says that it keeps

@@ -94,7 +94,7 @@ func decisions(t *testing.T) map[string]string {
 	}
 	for _, text := range outputs(t) {
 		in := input(silent)
-		in.Outputs = []report.Output{{Kind: report.OutputResult, Capability: call.Capability, Text: text}}
+		in.Outputs = Said("", report.Output{Kind: report.OutputResult, Capability: call.Capability, Text: text})
 		all[fmt.Sprintf("output %.60q", text)] = decided(Judge(in))
 	}
 	for name, effects := range traced(t) {

@@ -80,7 +80,7 @@ func (in Input) eachEvaluated(found func(evaluated)) {
 			e = &evaluated{}
 			seen[o.Capability] = e
 		}
-		if !e.both() && e.addOutput(o) {
+		if !e.both() && e.addOutput(&o.Output) {
 			found(*e)
 		}
 	}

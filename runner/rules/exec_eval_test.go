@@ -14,7 +14,7 @@ func toolSaid(kind report.OutputKind, arguments, text string) report.Output {
 
 func answering(s server, outputs ...report.Output) Input {
 	in := input(s)
-	in.Outputs = outputs
+	in.Outputs = Said("", outputs...)
 	return in
 }
 

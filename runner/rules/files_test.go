@@ -110,7 +110,7 @@ func TestTraversal(t *testing.T) {
 	out := read(call, file)
 	using := read(startup, "/srv/notes/index.md")
 	asked := func(in Input) Input {
-		in.Outputs = []report.Output{{Kind: report.OutputRequest, Method: "roots/list"}}
+		in.Outputs = Said("", report.Output{Kind: report.OutputRequest, Method: "roots/list"})
 		return in
 	}
 	for name, tc := range map[string]struct {

@@ -18,19 +18,21 @@ import (
 func findHidden(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
-		eachText(in.Manifest, func(of report.Capability, field, text string) {
-			for _, h := range poison.Hide(text, poison.Declared, way) {
-				all = append(all, hiddenDraft(in, of, field, h))
-			}
-		})
+		for _, is := range append([]Advertised{{Manifest: in.Manifest}}, in.Others...) {
+			eachText(is.Manifest, func(of report.Capability, field, text string) {
+				for _, h := range poison.Hide(text, poison.Declared, way) {
+					all = append(all, hiddenDraft(in, of, field, is.When, h))
+				}
+			})
+		}
 		return all
 	}
 }
 
-func hiddenDraft(in Input, of report.Capability, field string, h poison.Hidden) draft {
+func hiddenDraft(in Input, of report.Capability, field, when string, h poison.Hidden) draft {
 	d := draft{
 		severity: report.SeverityMedium, phase: report.PhaseList, capability: of, object: name(of), order: math.MaxInt,
-		message: sentence("The %s of %s has %s%s", clean(field, 100), name(of), h.How, saying(h)),
+		message: inLaunch(when, sentence("The %s of %s has %s%s", clean(field, 100), name(of), h.How, saying(h))),
 		evidence: report.Evidence{
 			Time: report.At(in.End), Detail: clean(fmt.Sprintf("%s: %s%s", field, h.How, saying(h)), 400), Attribution: report.AttributionPhase,
 		},

@@ -36,7 +36,7 @@ func findInjected(in Input) []draft {
 }
 
 // carriers are pictures that an output has the model put data into the address of.
-func carriers(in Input, out report.Output, text string) []draft {
+func carriers(in Input, out Output, text string) []draft {
 	var all []draft
 	for _, h := range poison.Hide(text, poison.Answered, poison.WayMarkup) {
 		all = append(all, outputDraft(in, out, report.SeverityHigh, "with "+h.How+saying(h), h.How+saying(h)))
@@ -62,7 +62,7 @@ func findUnseen(way poison.Way) func(Input) []draft {
 	}
 }
 
-func outputDraft(in Input, out report.Output, severity report.Severity, what, detail string) draft {
+func outputDraft(in Input, out Output, severity report.Severity, what, detail string) draft {
 	how := ""
 	switch {
 	case len(out.Origins) > 0:
@@ -70,7 +70,7 @@ func outputDraft(in Input, out report.Output, severity report.Severity, what, de
 	case out.Arguments != "" && out.Arguments != "{}":
 		how = " (called with " + clean(out.Arguments, 120) + ")"
 	}
-	message := sentence("%s sent %s%s %s", capital(name(out.Capability)), kindOf(out), how, what)
+	message := inLaunch(out.When, sentence("%s sent %s%s %s", capital(name(out.Capability)), kindOf(out.Output), how, what))
 	return draft{
 		severity: severity, phase: report.PhaseCall, capability: out.Capability, object: name(out.Capability), order: math.MaxInt, message: message,
 		evidence: report.Evidence{
@@ -96,7 +96,7 @@ func kindOf(out report.Output) string {
 }
 
 // prompting tells of an output whether it is there to instruct the model.
-func prompting(out report.Output) bool {
+func prompting(out Output) bool {
 	return out.Capability.Kind == report.CapabilityPrompt || out.Kind == report.OutputRequest
 }
 
@@ -105,7 +105,7 @@ func prompting(out report.Output) bool {
 const minEcho = 8
 
 // ownWords is an output without what it gives back of the arguments.
-func ownWords(out report.Output) string {
+func ownWords(out Output) string {
 	var arguments any
 	if json.Unmarshal([]byte(out.Arguments), &arguments) != nil {
 		return out.Text

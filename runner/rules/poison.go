@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"hash/maphash"
 	"math"
 	"strings"
 
@@ -14,13 +15,36 @@ type directive struct {
 	of    report.Capability
 	field string
 	poison.Finding
+	when string // see Output
 }
 
 // maxDirecting bounds the texts of a manifest that are read, in bytes.
 const maxDirecting = 4 << 20
 
-// directives reads all texts of a manifest.
-func directives(m manifest.Manifest) []directive {
+// directives reads all texts of the manifests, each text once.
+func directives(in Input) []directive {
+	all := directing(in.Manifest, func(string) bool { return true })
+	if len(in.Others) == 0 {
+		return all
+	}
+	seed, known := maphash.MakeSeed(), map[uint64]bool{}
+	fresh := func(text string) bool {
+		sum := maphash.String(seed, text)
+		defer func() { known[sum] = true }()
+		return !known[sum]
+	}
+	eachText(in.Manifest, func(_ report.Capability, _, text string) { fresh(text) })
+	for _, other := range in.Others {
+		for _, d := range directing(other.Manifest, fresh) {
+			d.when = other.When
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// directing reads those texts of a manifest that are fresh.
+func directing(m manifest.Manifest, fresh func(text string) bool) []directive {
 	tools, arguments := poison.NamesOf(), map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
 		switch {
@@ -36,13 +60,16 @@ func directives(m manifest.Manifest) []directive {
 	var all []directive
 	left := maxDirecting
 	eachText(m, func(of report.Capability, field, text string) {
-		if left -= len(text); left < 0 || text == "" {
+		if text == "" || !fresh(text) {
+			return
+		}
+		if left -= len(text); left < 0 {
 			return
 		}
 		found := poison.Read(text, poison.Context{Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Tools: tools})
 		for _, f := range found {
 			if !alsoHidden(text, poison.Declared, f.Quote) {
-				all = append(all, directive{of, field, f})
+				all = append(all, directive{of: of, field: field, Finding: f})
 			}
 		}
 	})
@@ -83,7 +110,7 @@ func directed(technique poison.Technique, severity report.Severity) func(Input) 
 		var all []draft
 		for _, d := range in.directives {
 			if d.Technique == technique {
-				f := directing(in, d)
+				f := directingDraft(in, d)
 				f.severity = severity
 				all = append(all, f)
 			}
@@ -105,7 +132,7 @@ var doings = map[poison.Technique]string{
 	poison.ContextRequest:    "asks for the model's prompt or conversation",
 }
 
-func directing(in Input, d directive) draft {
+func directingDraft(in Input, d directive) draft {
 	quote := strings.Join(strings.Fields(d.Quote), " ")
 	tools := ""
 	if len(d.Tools) > 0 {
@@ -113,9 +140,17 @@ func directing(in Input, d directive) draft {
 	}
 	return draft{
 		phase: report.PhaseList, capability: d.of, object: name(d.of), order: math.MaxInt,
-		message: sentence("The %s of %s %s%s: %s", clean(d.field, 100), name(d.of), doings[d.Technique], tools, quoted(quote)),
+		message: inLaunch(d.when, sentence("The %s of %s %s%s: %s", clean(d.field, 100), name(d.of), doings[d.Technique], tools, quoted(quote))),
 		evidence: report.Evidence{
 			Time: report.At(in.End), Detail: clean(d.of.String()+", "+d.field, 200) + ": " + clean(quote, 400), Attribution: report.AttributionPhase,
 		},
 	}
+}
+
+// inLaunch says of a sentence in which launch it holds, unless that is the exercise.
+func inLaunch(when, sentence string) string {
+	if when == "" {
+		return sentence
+	}
+	return "Started again, " + when + ": " + sentence
 }

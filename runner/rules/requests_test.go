@@ -11,7 +11,7 @@ import (
 // requests is an input in which the one tool has sent that request.
 func requests(method, text string) []Input {
 	return altered(func(in *Input) {
-		in.Outputs = []report.Output{{Kind: report.OutputRequest, Capability: call.Capability, Method: method, Text: text, Count: 1}}
+		in.Outputs = Said("", report.Output{Kind: report.OutputRequest, Capability: call.Capability, Method: method, Text: text, Count: 1})
 	})
 }
 

@@ -43,7 +43,9 @@ type Input struct {
 	// Manifest is read by the rules about texts, and Outputs is what the server
 	// said in answer.
 	Manifest manifest.Manifest
-	Outputs  []report.Output
+	Outputs  []Output
+	// Others are what the server advertised in surroundings in which it may differ.
+	Others []Advertised
 	// Command is how the server was started; nil where it runs elsewhere.
 	Command []string
 	// Arguments are the values that a capability was called with.
@@ -79,6 +81,28 @@ type Input struct {
 	explained map[report.Capability]*explained
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
 	named map[report.Capability]map[string]bool
+}
+
+// Output is what the server said. When says in which surroundings it only said so, for the end of
+// a sentence: "for a client of another name"; "" where it was exercised.
+type Output struct {
+	report.Output
+	When string
+}
+
+// Said are outputs of one time.
+func Said(when string, outputs ...report.Output) []Output {
+	all := make([]Output, len(outputs))
+	for i, out := range outputs {
+		all[i] = Output{out, when}
+	}
+	return all
+}
+
+// Advertised is a manifest, and in which surroundings it is that: see Output.
+type Advertised struct {
+	manifest.Manifest
+	When string
 }
 
 // Argument is one value that a capability was called with.
@@ -147,7 +171,7 @@ type draft struct {
 // when they were first seen.
 func Judge(in Input) []report.Finding {
 	in.Profile = in.Profile.Canonical(in.Search)
-	in.directives = directives(in.Manifest)
+	in.directives = directives(in)
 	type key struct {
 		rule       string
 		capability report.Capability

@@ -1,0 +1,86 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
+)
+
+// A server may say something else to another client, at another place or date. What it says there is read
+// as what it says where it is exercised; what it advertises, where it is not compared as a whole.
+
+// maxElsewhere bounds the outputs of other launches that are read, in bytes.
+const maxElsewhere = 1 << 20
+
+// outputsOf are the outputs of all runs: those of the exercise, and of the others what is unlike them.
+func outputsOf(runs []observation) []rules.Output {
+	type key struct {
+		kind report.OutputKind
+		of   report.Capability
+		text string
+	}
+	first := exercised(runs)
+	all, known, left := rules.Said("", first.result.Outputs...), map[key]bool{}, maxElsewhere
+	for _, out := range first.result.Outputs {
+		known[key{out.Kind, out.Capability, lettersOf(out.Text)}] = true
+	}
+	for _, o := range runs {
+		if o.how.moment == "" {
+			continue
+		}
+		for _, out := range o.result.Outputs {
+			is := key{out.Kind, out.Capability, lettersOf(out.Text)}
+			if known[is] || left < len(out.Text) {
+				continue
+			}
+			known[is] = true
+			left -= len(out.Text)
+			all = append(all, rules.Said(o.how.row().how, out)...)
+		}
+	}
+	return all
+}
+
+// lettersOf is a text without what counts, measures or marks.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// asAWhole are the launches whose manifests are compared: see drifts.
+var asAWhole = []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock, report.LaunchWeek}
+
+// others are the manifests of runs that are compared with none as a whole: of those in other
+// surroundings, and those after the calls of a run that is not the exercise.
+func others(runs []observation) (all []rules.Advertised) {
+	first := exercised(runs).result
+	known := []*shown{show(first.Manifest), show(first.After)}
+	add := func(o observation, m *shown, read bool) {
+		for _, k := range known {
+			if k.same(m) {
+				return
+			}
+		}
+		known = append(known, m)
+		if read {
+			all = append(all, rules.Advertised{Manifest: m.Manifest, When: o.how.row().how})
+		}
+	}
+	for _, o := range runs {
+		if o.how.moment == "" || !o.result.Listed {
+			continue
+		}
+		add(o, show(o.result.Manifest), !slices.Contains(asAWhole, o.how.moment))
+		if o.result.Relisted {
+			add(o, show(o.result.After), true)
+		}
+	}
+	return all
+}
