@@ -15,11 +15,11 @@ import (
 // The paths and names that cmd/runner agrees on.
 const (
 	runnerBinary = "/mcpaudit-runner"
-	binDir       = "/mcpaudit/bin"
-	shimBinary   = binDir + "/mcpaudit-shim"
-	runDir       = "/mcpaudit/run"
+	binDir       = "/opt/marlow/bin"
+	shimBinary   = binDir + "/launch"
+	runDir       = "/run/marlow"
 	socket       = runDir + "/runner.sock"
-	homeDir      = "/mcpaudit/home"
+	homeDir      = "/home/marlow"
 	accountDir   = "/mcpaudit/serviceaccount"
 	traceDir     = "/mcpaudit/trace"
 )

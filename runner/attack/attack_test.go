@@ -40,7 +40,7 @@ func TestAttempts(t *testing.T) {
 			continue
 		}
 		fields[a.Field]++
-		if n := strings.Count(string(a.Arguments), "mcpaudit-injected-c"); n != strings.Count(a.Value, "mcpaudit-injected-c") || n == 0 {
+		if n := strings.Count(string(a.Arguments), "marlow-run-c"); n != strings.Count(a.Value, "marlow-run-c") || n == 0 {
 			t.Errorf("%s has %d commands, and its value %q others", a.Arguments, n, a.Value)
 		}
 		if a.Field == "branch" && !a.Control && !strings.Contains(a.Value, "main") {
@@ -56,7 +56,7 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(made, func(a Attempt) bool {
-		return strings.HasPrefix(string(a.Arguments), `{"branch":"main;./mcpaudit-injected-c`)
+		return strings.HasPrefix(string(a.Arguments), `{"branch":"main;./marlow-run-c`)
 	}) {
 		t.Error("nothing stands behind a semicolon")
 	}
@@ -77,13 +77,13 @@ func TestPaths(t *testing.T) {
 		fewer         int
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/mcpaudit-outside/N/note.md", up + "var/tmp/mcpaudit-outside/N/note.md", 3},
+			"/var/tmp/marlow-elsewhere/N/note.md", up + "var/tmp/marlow-elsewhere/N/note.md", 3},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
-			"/var/tmp/mcpaudit-outside/N/note", up + "var/tmp/mcpaudit-outside/N/note", 0},
+			"/var/tmp/marlow-elsewhere/N/note", up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/mcpaudit-outside/N/note.txt/text", "notes://" + up + "var/tmp/mcpaudit-outside/N/note.txt/text", 3},
+			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + up + "var/tmp/marlow-elsewhere/N/note.txt/text", 3},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/mcpaudit-outside/N/note.txt", "file://" + up + "var/tmp/mcpaudit-outside/N/note.txt", 3},
+			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
@@ -179,7 +179,7 @@ func TestPlaces(t *testing.T) {
 // TestRunners: programs that run others are tried where a command is taken and they are spoken of.
 func TestRunners(t *testing.T) {
 	for said, want := range map[string][]string{
-		"only ls, find and git": {"find . -maxdepth 0 -exec ./mcpaudit-injected-c7 {} +", "git -c 'alias.mcpaudit=!./mcpaudit-injected-c7' mcpaudit"},
+		"only ls, find and git": {"find . -maxdepth 0 -exec ./marlow-run-c7 {} +", "git -c 'alias.marlow=!./marlow-run-c7' marlow"},
 		"only ls":               nil,
 	} {
 		var got []string
@@ -199,8 +199,8 @@ func TestNear(t *testing.T) {
 	for name, tc := range map[string]struct {
 		honest, seen, sibling, link string
 	}{
-		"relative": {"a.md", "/srv/notes/a.md", "../notes-mcpaudit-outside/9/note.md", "mcpaudit-outside/9/note.md"},
-		"absolute": {"/data/a.md", "/data/a.md", "/data-mcpaudit-outside/9/note.md", "/data/mcpaudit-outside/9/note.md"},
+		"relative": {"a.md", "/srv/notes/a.md", "../notes-marlow-elsewhere/9/note.md", "marlow-elsewhere/9/note.md"},
+		"absolute": {"/data/a.md", "/data/a.md", "/data-marlow-elsewhere/9/note.md", "/data/marlow-elsewhere/9/note.md"},
 	} {
 		plan := Plan{Dirs: []string{"/data"}, Seen: map[report.Capability]Seen{tool: {Files: []string{tc.seen}}}}
 		honest, err := json.Marshal(map[string]string{"path": tc.honest})
@@ -216,7 +216,7 @@ func TestNear(t *testing.T) {
 		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.txt", 1)}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-mcpaudit-outside/9/note.md" && bases[0] != "/data" {
+		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-marlow-elsewhere/9/note.md" && bases[0] != "/data" {
 			t.Errorf("%s: the directories are %q", name, bases)
 		}
 	}

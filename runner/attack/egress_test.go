@@ -27,7 +27,7 @@ func egress(p Plan, target Target) (made []Attempt) {
 
 // TestEgress: each attempt leads to a port of its own, or is one that its name tells.
 func TestEgress(t *testing.T) {
-	page := Target{Of: tool, Honest: json.RawMessage(`{"url":"https://c3.mcpaudit-probe.example/notes?a=b"}`)}
+	page := Target{Of: tool, Honest: json.RawMessage(`{"url":"https://c3.pages.example.net/notes?a=b"}`)}
 	made := egress(Plan{Closed: true}, page)
 	ports, controls := map[int]bool{}, map[Aim]bool{}
 	for _, a := range made {

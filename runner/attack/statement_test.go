@@ -13,14 +13,14 @@ func pgMessage(kind, body string) string {
 
 // TestQueries: statements are found by their lengths, wherever they stand.
 func TestQueries(t *testing.T) {
-	query := "SELECT * FROM notes WHERE name = 'mcpaudit-c7'"
+	query := "SELECT * FROM notes WHERE name = 'marlow-c7'"
 	for name, tc := range map[string]struct {
 		protocol, sent string
 		want           []Asked
 	}{
 		"Query":            {"postgres", "start" + pgMessage("Q", "BEGIN") + pgMessage("p", "secret") + pgMessage("Q", query), []Asked{{Text: "BEGIN"}, {Text: query}}},
 		"Parse":            {"postgres", pgMessage("P", "s1\x00"+query+"\x00\x00"), []Asked{{query, true}}},
-		"a parameter":      {"postgres", pgMessage("B", "\x00s1\x00mcpaudit-c7"), nil},
+		"a parameter":      {"postgres", pgMessage("B", "\x00s1\x00marlow-c7"), nil},
 		"COM_QUERY":        {"mysql", "login" + string([]byte{byte(len(query) + 1), 0, 0, 0, 3}) + query, []Asked{{Text: query}}},
 		"COM_STMT_EXECUTE": {"mysql", string([]byte{byte(len(query) + 1), 0, 0, 0, 23}) + query, nil},
 		"cut off":          {"postgres", pgMessage("Q", query)[:40], nil},

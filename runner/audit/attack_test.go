@@ -27,7 +27,7 @@ func attacked(change ...func(*observation)) observation {
 // reason.
 func TestAttackCountsForItsRulesAlone(t *testing.T) {
 	of := report.Capability{Kind: report.CapabilityTool, Name: "t"}
-	hit := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/srv/mcpaudit-injected-c7", Error: "ENOENT", Within: "/bin/sh"}}
+	hit := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/srv/marlow-run-c7", Error: "ENOENT", Within: "/bin/sh"}}
 	hit.Phase, hit.Capability = report.PhaseCall, of
 	alone := conclude(Plan{}, []observation{listing("Shows.")}, time.Time{})
 	for name, o := range map[string]observation{
@@ -90,8 +90,8 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 func TestWitness(t *testing.T) {
 	how := launch{attack: &attack.Plan{}}
 	w := how.witness()
-	w.event(trace.Event{Op: trace.OpExec, Path: "/srv/mcpaudit-injected-c12", Errno: "ENOENT"})
-	w.event(trace.Event{Op: trace.OpRead, Path: "/srv/mcpaudit-injected-c13"})
+	w.event(trace.Event{Op: trace.OpExec, Path: "/srv/marlow-run-c12", Errno: "ENOENT"})
+	w.event(trace.Event{Op: trace.OpRead, Path: "/srv/marlow-run-c13"})
 	if !how.attack.Proven(12) || how.attack.Proven(13) || how.attack.Proven(1) {
 		t.Error("an attempt succeeded that did not, or the other way round")
 	}

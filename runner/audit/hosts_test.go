@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/behavior"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -36,7 +37,7 @@ func TestH6OneHost(t *testing.T) {
 		"corp.example":                                {"corp.example", "corp.example"},
 		"xcorp.example":                               {"xcorp.example", "xcorp.example"},
 		"secret.evil.test.corp.example.evil.test":     {"secret.evil.test.corp.example.evil.test", "secret.evil.test.corp.example.evil.test"},
-		"c12.mcpaudit-probe.example.cluster.local":    {"c12.mcpaudit-probe.example", "c12.mcpaudit-probe.example"},
+		"c12.pages.example.net.cluster.local":         {"c12.pages.example.net", "c12.pages.example.net"},
 	} {
 		seen := profile.Profile{Effects: []profile.Effect{{
 			Fact:  profile.Fact{Kind: profile.KindConnect, Address: "28.18.0.9", Port: 443, Protocol: "tcp", Operation: "connect", Host: asked},
@@ -44,12 +45,12 @@ func TestH6OneHost(t *testing.T) {
 			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
 		}}}
 		t.Run(asked, func(t *testing.T) {
-			if found := rules.Judge(rules.Input{Profile: seen, Search: search, End: time.Unix(0, 0)}); !strings.Contains(want.host, "mcpaudit") &&
+			if found := rules.Judge(rules.Input{Profile: seen, Search: search, End: time.Unix(0, 0)}); !strings.HasSuffix(want.host, inputs.Host) &&
 				(len(found) != 1 || !strings.Contains(found[0].Message, " "+want.host+":443 ")) {
 				t.Errorf("rules: want a finding about %s, got %+v", want.host, found)
 			}
 			entries := behavior.Of(seen, behavior.Server{Search: search}, false).Entries
-			if wanted := "connect " + want.host + ":443"; !strings.Contains(want.host, "mcpaudit") && (len(entries) != 1 || entries[0] != wanted) {
+			if wanted := "connect " + want.host + ":443"; !strings.HasSuffix(want.host, inputs.Host) && (len(entries) != 1 || entries[0] != wanted) {
 				t.Errorf("behavior: want %q, got %q", wanted, entries)
 			}
 			plan := Plan{}

@@ -35,7 +35,7 @@ func TestMissing(t *testing.T) {
 		"code":               {executes(watched(), "ENOENT", "/usr/bin/python3", "python3", "-c", "0"), ""},
 		"fetches":            {executes(watched(), "ENOENT", "/usr/bin/npx", "npx", "-y", "x"), ""},
 		"runtimes' own":      {executes(watched(), "ENOENT", "/usr/bin/lsb_release", "lsb_release", "-a"), ""},
-		"ours":               {executes(watched(), "ENOENT", "/bin/mcpaudit-injected-c7", "mcpaudit-injected-c7"), ""},
+		"ours":               {executes(watched(), "ENOENT", "/bin/marlow-run-c7", "marlow-run-c7"), ""},
 		"Go":                 {says(report.OutputError, `exec: "kubectl": executable file not found in $PATH`), "kubectl"},
 		"Node":               {says(report.OutputError, "Error: spawn adb ENOENT"), "adb"},
 		"dash":               {says(report.OutputResult, "/bin/sh: 1: tshark: not found"), "tshark"},
@@ -63,7 +63,7 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	if !slices.Equal(how.standIns, []string{"gh"}) || unmissed(how, Plan{}, []observation{first}).impossible != nil {
 		t.Fatalf("%+v", how)
 	}
-	second := executes(watched(), "", "/tmp/mcpaudit-stand-ins/gh", "gh")
+	second := executes(watched(), "", "/tmp/marlow-tools/gh", "gh")
 	second.how = how
 	second.how.moment = report.LaunchStandIns
 	if runs := []observation{first, second}; second.unaided() || !first.unaided() || len(repeatable(runs)) != 1 {

@@ -124,7 +124,7 @@ func TestLookUps(t *testing.T) {
 		connect("udp", "10.0.0.2", 53, inputs.Mark{Seed: 7, Call: 12}.Host()+".evil.test"),
 	}}
 	want := []string{"connect api.example.com:443", "resolve api.example.com.evil.test",
-		"resolve c12.mcpaudit-probe.example.evil.test", "resolve other.example"}
+		"resolve c12.pages.example.net.evil.test", "resolve other.example"}
 	if diff := cmp.Diff(want, behavior.Of(p, server, false).Entries); diff != "" {
 		t.Error(diff)
 	}

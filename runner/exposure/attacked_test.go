@@ -17,7 +17,7 @@ import (
 func attacked(s exposure.Seen, family attack.Family, field string, attempts int, effects ...profile.Effect) exposure.Seen {
 	s.Attacked = true
 	for i := range attempts {
-		s.Attack.Attempts = append(s.Attack.Attempts, attack.Attempt{Of: tool, Family: family, Field: field, Call: i + 1, File: i + 1, Value: fmt.Sprintf("--mcpaudit-c%d", i+1), Answered: true})
+		s.Attack.Attempts = append(s.Attack.Attempts, attack.Attempt{Of: tool, Family: family, Field: field, Call: i + 1, File: i + 1, Value: fmt.Sprintf("--marlow-c%d", i+1), Answered: true})
 	}
 	s.Attack.Profile.Effects = effects
 	return s
@@ -25,10 +25,10 @@ func attacked(s exposure.Seen, family attack.Family, field string, attempts int,
 
 // TestOfAttacked: what the attempts on guards say of how far an argument reaches.
 func TestOfAttacked(t *testing.T) {
-	named := []profile.Effect{file(profile.KindWrite, "/data/notes/mcpaudit-c3.md")}
-	titled := func() exposure.Seen { return seen("title=mcpaudit-c3") }
-	git := []profile.Effect{run("/usr/bin/git", "log", "mcpaudit-c3")}
-	ran := failed(run("/srv/mcpaudit-injected-c4"))
+	named := []profile.Effect{file(profile.KindWrite, "/data/notes/marlow-c3.md")}
+	titled := func() exposure.Seen { return seen("title=marlow-c3") }
+	git := []profile.Effect{run("/usr/bin/git", "log", "marlow-c3")}
+	ran := failed(run("/srv/marlow-run-c4"))
 	left := file(profile.KindWrite, inputs.OutsideFile(4, ".txt"))
 	for name, tc := range map[string]struct {
 		seen    exposure.Seen
@@ -49,10 +49,10 @@ func TestOfAttacked(t *testing.T) {
 			with(attacked(titled(), attack.Path, "title", 12, left), func(s *exposure.Seen) {
 				s.Command = append(s.Command, "/var/tmp")
 				s.Profile.Effects = []profile.Effect{file(profile.KindRead, "/var/tmp/x")}
-			}), []profile.Effect{file(profile.KindWrite, "/var/tmp/mcpaudit-c3.md")}, []string{"FileWrite Partial title | below /var/tmp (command line)"}},
+			}), []profile.Effect{file(profile.KindWrite, "/var/tmp/marlow-c3.md")}, []string{"FileWrite Partial title | below /var/tmp (command line)"}},
 		"a program held": {attacked(titled(), attack.Command, "title", 12), git, []string{"CommandExecution Bounded title | git"}},
 		"a command ran":  {attacked(titled(), attack.Command, "title", 12, ran), git, []string{"CommandExecution Arbitrary title"}},
-		"an option was taken": {attacked(titled(), attack.Option, "title", 12, run("git", "log", "--mcpaudit-c4")), git,
+		"an option was taken": {attacked(titled(), attack.Option, "title", 12, run("git", "log", "--marlow-c4")), git,
 			[]string{"CommandExecution Partial title | git"}},
 		"code ran": {attacked(titled(), attack.Code, "title", 12, file(profile.KindRead, inputs.OutsideFile(4, ".txt"))), nil,
 			[]string{"CodeExecution Arbitrary title"}},

@@ -73,8 +73,8 @@ func lines(e report.Exposure) (all []string) {
 }
 
 const (
-	note    = "/tmp/mcpaudit-c3-note.txt"
-	outside = "/var/tmp/mcpaudit-outside/note.txt"
+	note    = "/tmp/marlow-c3-note.txt"
+	outside = "/var/tmp/marlow-elsewhere/note.txt"
 )
 
 func TestOf(t *testing.T) {
@@ -86,14 +86,14 @@ func TestOf(t *testing.T) {
 		"nothing": {seen: seen("text=A short note.")},
 		"a file by its whole name": {seen("path=" + note), []profile.Effect{file(profile.KindRead, note)},
 			[]string{"FileRead Arbitrary path"}},
-		"what lies below a directory": {seen("dir=/tmp/mcpaudit-files"), []profile.Effect{file(profile.KindRead, "/tmp/mcpaudit-files/a/b")},
+		"what lies below a directory": {seen("dir=/tmp/marlow-files"), []profile.Effect{file(profile.KindRead, "/tmp/marlow-files/a/b")},
 			[]string{"FileRead Arbitrary dir"}},
 		"a file beside it": {seen("path=" + note), []profile.Effect{file(profile.KindWrite, note+".tmp"), file(profile.KindDelete, note+"2")},
 			[]string{"FileWrite Arbitrary path"}},
 		"a file of the server's where the audit makes up paths": {seen("folder=/tmp"), []profile.Effect{file(profile.KindRead, "/tmp/server/tokens.json")}, nil},
-		"a stand-in for a program":                              {seen(), []profile.Effect{file(profile.KindRead, "/run/mcpaudit/stand-in")}, nil},
+		"a stand-in for a program":                              {seen(), []profile.Effect{file(profile.KindRead, "/run/marlow/run")}, nil},
 		"the directory above it":                                {seen("path=" + note), []profile.Effect{file(profile.KindList, "/tmp")}, nil},
-		"a name below the server's directory": {seen("title=mcpaudit-c3"), []profile.Effect{file(profile.KindWrite, "/data/notes/mcpaudit-c3.md")},
+		"a name below the server's directory": {seen("title=marlow-c3"), []profile.Effect{file(profile.KindWrite, "/data/notes/marlow-c3.md")},
 			[]string{"FileWrite Partial title | below /data/notes"}},
 		"a short word is a coincidence": {seen("sort=db"), []profile.Effect{file(profile.KindRead, "/opt/app/data/db")},
 			[]string{"FileRead Fixed | /opt/app/data/db"}},
@@ -105,26 +105,26 @@ func TestOf(t *testing.T) {
 			[]profile.Effect{file(profile.KindRead, note)}, []string{"FileRead Partial path | below /tmp (command line)"}},
 		"within the directory of a variable": {with(seen("path="+note), func(s *exposure.Seen) { s.Dirs = []string{"/tmp"} }),
 			[]profile.Effect{file(profile.KindRead, note)}, []string{"FileRead Partial path | below /tmp (environment)"}},
-		"out of it": {with(seen("path="+note, "path=../../var/tmp/mcpaudit-outside/note.txt"), func(s *exposure.Seen) { s.Dirs = []string{"/tmp"} }),
+		"out of it": {with(seen("path="+note, "path=../../var/tmp/marlow-elsewhere/note.txt"), func(s *exposure.Seen) { s.Dirs = []string{"/tmp"} }),
 			[]profile.Effect{file(profile.KindRead, note), file(profile.KindRead, outside)}, []string{"FileRead Arbitrary path"}},
 		"outside, and no argument led there": {seen("path=" + note), []profile.Effect{file(profile.KindRead, outside)}, nil},
 		"an attempt":                         {seen("path=" + note), []profile.Effect{failed(file(profile.KindRead, note))}, nil},
 		"its own files":                      {seen(), []profile.Effect{file(profile.KindRead, "/usr/share/dict/words"), file(profile.KindWrite, "/tmp/x")}, nil},
 		"in no call":                         {seen("path=" + note), []profile.Effect{at(idle, file(profile.KindRead, note))}, nil},
 		"what an earlier call may have done": {seen("path=" + note), []profile.Effect{unsure(file(profile.KindRead, "/srv/data/x"))}, nil},
-		"a command line": {seen("command=echo mcpaudit-c1"), []profile.Effect{run("/bin/sh", "-c", "echo mcpaudit-c1")},
+		"a command line": {seen("command=echo marlow-c1"), []profile.Effect{run("/bin/sh", "-c", "echo marlow-c1")},
 			[]string{"CommandExecution Arbitrary command"}},
-		"a command without a shell": {seen("command=echo mcpaudit-c1"), []profile.Effect{run("/bin/echo", "mcpaudit-c1")},
+		"a command without a shell": {seen("command=echo marlow-c1"), []profile.Effect{run("/bin/echo", "marlow-c1")},
 			[]string{"CommandExecution Arbitrary command"}},
 		"a command of a list": {seen("command=date"), []profile.Effect{run("/bin/sh", "-c", "date")},
 			[]string{"CommandExecution Partial command | sh"}},
-		"a value within a text for a shell": {seen("host=mcpaudit-c1.example"), []profile.Effect{run("/bin/sh", "-c", "ping -c 1 mcpaudit-c1.example")},
+		"a value within a text for a shell": {seen("host=marlow-c1.example"), []profile.Effect{run("/bin/sh", "-c", "ping -c 1 marlow-c1.example")},
 			[]string{"CommandExecution Partial host | sh"}},
 		"an argument of a program": {seen("path=" + note), []profile.Effect{run("/usr/bin/git", "log", "--", note)},
 			[]string{"CommandExecution Partial path | git"}},
 		"a program":             {seen("limit=10"), []profile.Effect{run("/usr/bin/git", "log", "-n", "10")}, []string{"CommandExecution Fixed | git"}},
 		"what a program starts": {seen("path=" + note), []profile.Effect{within(run("/usr/bin/less", note))}, nil},
-		"an injected command": {seen("path=x$(./mcpaudit-injected-c4)"), []profile.Effect{failed(run("/tmp/mcpaudit-injected-c4"))},
+		"an injected command": {seen("path=x$(./marlow-run-c4)"), []profile.Effect{failed(run("/tmp/marlow-run-c4"))},
 			[]string{"CommandExecution Arbitrary path"}},
 		"code for an interpreter": {seen("code=1 + 1"), []profile.Effect{run("/usr/bin/python3", "-c", "1 + 1")},
 			[]string{"CodeExecution Arbitrary code"}},
@@ -132,9 +132,9 @@ func TestOf(t *testing.T) {
 			[]string{"CodeExecution Arbitrary code", "FileWrite Fixed | /srv/x/s.py"}},
 		"a script of the server's": {seen("text=1 + 1"), []profile.Effect{run("/usr/bin/python3", "/srv/x/s.py")},
 			[]string{"CommandExecution Fixed | python3"}},
-		"the host of a URL": {seen("url=https://c2.mcpaudit-probe.example/x"), []profile.Effect{connect("c2.mcpaudit-probe.example", "28.0.0.1")},
+		"the host of a URL": {seen("url=https://c2.pages.example.net/x"), []profile.Effect{connect("c2.pages.example.net", "28.0.0.1")},
 			[]string{"NetworkEgress Arbitrary url"}},
-		"a host of its own": {seen("url=https://c2.mcpaudit-probe.example/x"), []profile.Effect{connect("api.example.com", "28.0.0.1")},
+		"a host of its own": {seen("url=https://c2.pages.example.net/x"), []profile.Effect{connect("api.example.com", "28.0.0.1")},
 			[]string{"NetworkEgress Fixed | api.example.com"}},
 		"this machine": {seen(), []profile.Effect{connect("", "127.0.0.1")}, nil},
 		"a database in a file": {seen("sql=SELECT * FROM notes"), []profile.Effect{file(profile.KindRead, "/srv/x/a.db")},
@@ -159,16 +159,16 @@ func TestOfTraffic(t *testing.T) {
 		want []string
 	}{
 		"a whole statement": {seen("sql=SELECT * FROM notes"), sent("postgres", "db", "", "Q\x00SELECT * FROM notes\x00"), []string{"DatabaseQuery Arbitrary sql"}},
-		"a value in one": {seen("title=mcpaudit-c1"), sent("mysql", "db", "", "SELECT * FROM notes WHERE title = 'mcpaudit-c1'"),
+		"a value in one": {seen("title=marlow-c1"), sent("mysql", "db", "", "SELECT * FROM notes WHERE title = 'marlow-c1'"),
 			[]string{"DatabaseQuery Partial title | db"}},
 		"a statement of its own": {seen("title=x"), sent("mysql", "db", "", "SELECT * FROM notes"), []string{"DatabaseQuery Fixed | db"}},
 		"a session that begins":  {seen(), sent("postgres", "db", "", "SET client_encoding TO 'UTF8'"), nil},
-		"a mail to whom an argument names": {seen("to=probe@c1.mcpaudit-probe.example"), sent("smtp", "mail.example", "MAIL FROM:<a@b> RCPT TO:<probe@c1.mcpaudit-probe.example>", ""),
+		"a mail to whom an argument names": {seen("to=probe@c1.pages.example.net"), sent("smtp", "mail.example", "MAIL FROM:<a@b> RCPT TO:<probe@c1.pages.example.net>", ""),
 			[]string{"Messaging Arbitrary to"}},
-		"a mail to somebody": {seen("text=mcpaudit-c1"), sent("smtp", "mail.example", "RCPT TO:<me@b.example>", "mcpaudit-c1"), []string{"Messaging Fixed | mail.example"}},
-		"a chat": {seen("text=A note (mcpaudit-c1)."), sent("https", "hooks.slack.com", "POST /services/x HTTP/1.1", `{"text":"A note (mcpaudit-c1)."}`),
+		"a mail to somebody": {seen("text=marlow-c1"), sent("smtp", "mail.example", "RCPT TO:<me@b.example>", "marlow-c1"), []string{"Messaging Fixed | mail.example"}},
+		"a chat": {seen("text=A note (marlow-c1)."), sent("https", "hooks.slack.com", "POST /services/x HTTP/1.1", `{"text":"A note (marlow-c1)."}`),
 			[]string{"Messaging Partial text | hooks.slack.com"}},
-		"a path on a host": {seen("id=mcpaudit-c1"), sent("https", "api.example.com", "GET /notes/mcpaudit-c1 HTTP/1.1", ""),
+		"a path on a host": {seen("id=marlow-c1"), sent("https", "api.example.com", "GET /notes/marlow-c1 HTTP/1.1", ""),
 			[]string{"NetworkEgress Partial id | api.example.com"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +181,8 @@ func TestOfTraffic(t *testing.T) {
 }
 
 func TestOfContentAndSecrets(t *testing.T) {
-	s := seen("url=https://c2.mcpaudit-probe.example/x", "name=~/.ssh/id_rsa")
-	s.Profile.Effects = []profile.Effect{connect("c2.mcpaudit-probe.example", "28.0.0.1")}
+	s := seen("url=https://c2.pages.example.net/x", "name=~/.ssh/id_rsa")
+	s.Profile.Effects = []profile.Effect{connect("c2.pages.example.net", "28.0.0.1")}
 	s.Outputs = rules.Said("", report.Output{Kind: report.OutputResult, Capability: tool, Method: "tools/call", Text: "<p>This page is a placeholder.</p>"})
 	s.Leaks = []leak.Leak{
 		{Where: call, Channel: leak.Answer, Decoy: decoy.ID{Name: "/home/audit/.ssh/id_rsa"}},

@@ -15,7 +15,7 @@ import (
 const scratch = "/tmp"
 
 // auditDir is where the sandbox keeps what the audit brings along, such as stand-ins for programs.
-const auditDir = "/run/mcpaudit"
+const auditDir = "/run/marlow"
 
 var fileKinds = map[profile.Kind]report.ExposureKind{
 	profile.KindRead: report.ExposesFileRead, profile.KindList: report.ExposesFileRead,

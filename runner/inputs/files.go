@@ -19,8 +19,8 @@ type File struct {
 // FilesDir is the directory of the files that arguments speak of, relative to
 // Options.Dir, and RepositoryDir that of the git repository.
 const (
-	FilesDir      = "mcpaudit-files"
-	RepositoryDir = "mcpaudit-repository"
+	FilesDir      = Word + "-files"
+	RepositoryDir = Word + "-repository"
 )
 
 // Files are there before the server starts; whoever makes Options.Dir puts them

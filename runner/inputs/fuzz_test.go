@@ -65,10 +65,10 @@ func FuzzPool(f *testing.F) {
 	for _, seed := range []string{
 		`{"content":[{"type":"text","text":"{\"tickets\":[{\"id\":\"TICK-1\",\"url\":\"https://evil.test/a\"}]}"}]}`,
 		"Unknown service 'x'. Available: billing, auth", "- one\n- two\nID: 7\nfile:///etc/passwd", `{"a":{"b":{}},"path":"/etc/shadow"}`,
-		"[[[[[[[[[[[[[[[[[[", "/home/audit/mcpaudit-files/note.txt does not exist", "ticket_id: already exists (.xlsx)",
+		"[[[[[[[[[[[[[[[[[[", "/home/audit/marlow-files/note.txt does not exist", "ticket_id: already exists (.xlsx)",
 		`MCP error: [{"code":"invalid_type","expected":"string","path":["edits",0,"a"]},{"code":"invalid_type","expected":"array","path":["b"]}]`,
 		"Sheet 'a' not found in number 7. Available: 'TICK-1', 'TICK-2'; must be at least 10",
-		"path is outside /home/audit/../etc, /home/audit/mcpaudit-repository and /etc", "data: ssh://root@evil.test:22/x ../../etc evil.test 8.8.8.8 ::1",
+		"path is outside /home/audit/../etc, /home/audit/marlow-repository and /etc", "data: ssh://root@evil.test:22/x ../../etc evil.test 8.8.8.8 ::1",
 		"file://\u0130\u0130\u0130/x", "file://\xcc\xe4\xff\xe20",
 	} {
 		f.Add(seed)

@@ -8,7 +8,7 @@ import (
 )
 
 // Injected is the program that Injection has a shell run.
-func (m Mark) Injected() string { return "mcpaudit-injected-" + m.label() }
+func (m Mark) Injected() string { return Word + "-run-" + m.label() }
 
 // Command is a command that runs a program that does not exist.
 func (m Mark) Command() string { return "./" + m.Injected() }
@@ -26,7 +26,7 @@ func (m Mark) Injection(value string) string {
 }
 
 // injections finds the program in a path, whatever was made of its letters on the way there.
-var injections = regexp.MustCompile(`(?i)(?:^|/)mcpaudit-injected-c(\d{1,9})$`)
+var injections = regexp.MustCompile(`(?i)(?:^|/)` + Word + `-run-c(\d{1,9})$`)
 
 // Injected reports whether a program is that of a Command.
 func Injected(program string) bool { return injections.MatchString(program) }
@@ -43,7 +43,7 @@ func InjectedBy(program string) (call int, ok bool) {
 
 // HoldsInjection reports whether a text, such as the arguments of a call, has an
 // Injection in it.
-func HoldsInjection(text string) bool { return strings.Contains(text, "mcpaudit-injected-c") }
+func HoldsInjection(text string) bool { return strings.Contains(text, Word+"-run-c") }
 
 // plainly are the values that a shell takes for one word.
 var plainly = regexp.MustCompile(`^[\w./:@%+=,-]+$`)

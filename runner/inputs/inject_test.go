@@ -40,7 +40,7 @@ func TestInjection(t *testing.T) {
 		})
 	}
 	for program, want := range map[string]bool{
-		"/app/mcpaudit-injected-c7": true, "mcpaudit-injected-c7": true, "/app/mcpaudit-injected-c7.sh": false, "/app/mcpaudit-c7": false,
+		"/app/marlow-run-c7": true, "marlow-run-c7": true, "/app/marlow-run-c7.sh": false, "/app/marlow-c7": false,
 	} {
 		if Injected(program) != want {
 			t.Errorf("%s: injected %t, want %t", program, !want, want)
@@ -50,14 +50,14 @@ func TestInjection(t *testing.T) {
 
 // One call of a form holds an injection, in each text that can; a command is none.
 func TestInjecting(t *testing.T) {
-	const injection = "$(./mcpaudit-injected-c9)';./mcpaudit-injected-c9;:'"
+	const injection = "$(./marlow-run-c9)';./marlow-run-c9;:'"
 	for name, tc := range map[string]struct{ schema, want string }{
-		"a text":           {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"mcpaudit-c9` + injection + `"}`},
-		"a path":           {`{"properties":{"path":{"type":"string"}},"required":["path"]}`, `{"path":"/tmp/mcpaudit-files/table.csv` + injection + `"}`},
-		"an optional text": {`{"properties":{"note":{"type":"string"}}}`, `{"note":"mcpaudit-c9` + injection + `"}`},
+		"a text":           {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"marlow-c9` + injection + `"}`},
+		"a path":           {`{"properties":{"path":{"type":"string"}},"required":["path"]}`, `{"path":"/tmp/marlow-files/table.csv` + injection + `"}`},
+		"an optional text": {`{"properties":{"note":{"type":"string"}}}`, `{"note":"marlow-c9` + injection + `"}`},
 		"not all that there are": {`{"properties":{"branch":{"type":"string"},"zone":{"type":"string"}},"required":["branch"]}`,
 			`{"branch":"main` + injection + `"}`},
-		"in a list":      {`{"properties":{"notes":{"type":"array","items":{"type":"string"}}},"required":["notes"]}`, `{"notes":["mcpaudit-c9` + injection + `"]}`},
+		"in a list":      {`{"properties":{"notes":{"type":"array","items":{"type":"string"}}},"required":["notes"]}`, `{"notes":["marlow-c9` + injection + `"]}`},
 		"a command":      {`{"properties":{"command":{"type":"string"}},"required":["command"]}`, ``},
 		"a number":       {`{"properties":{"n":{"type":"number"}},"required":["n"]}`, ``},
 		"one of a few":   {`{"properties":{"unit":{"enum":["a","b"]}},"required":["unit"]}`, ``},

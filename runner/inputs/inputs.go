@@ -49,7 +49,7 @@ import (
 )
 
 // Host is the domain that all hosts in arguments are below (see Named).
-const Host = "mcpaudit-probe.example"
+const Host = "pages.example.net"
 
 // Options say what arguments may be like.
 type Options struct {

@@ -17,7 +17,7 @@ func TestArguments(t *testing.T) {
 		"nothing":           {``, `{}`},
 		"no object":         {`true`, `{}`},
 		"no properties":     {`{"type":"object"}`, `{}`},
-		"note":              {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"A short note about milk and bread (mcpaudit-c0)."}`},
+		"note":              {`{"properties":{"note":{"type":"string"}},"required":["note"]}`, `{"note":"A short note about milk and bread (marlow-c0)."}`},
 		"enum":              {`{"properties":{"unit":{"enum":[null,"metric","us"]}},"required":["unit"]}`, `{"unit":"metric"}`},
 		"const":             {`{"properties":{"kind":{"const":7}},"required":["kind"]}`, `{"kind":7}`},
 		"default":           {`{"properties":{"a":{"type":"integer","default":42}},"required":["a"]}`, `{"a":42}`},
@@ -26,7 +26,7 @@ func TestArguments(t *testing.T) {
 		"null default":      {`{"properties":{"a":{"default":null,"type":"string"}}}`, `{}`},
 		"unknown required":  {`{"required":["query"]}`, `{"query":"milk"}`},
 		"quoted":            {`{"properties":{"order":{"type":"string","description":"Sort order ('asc' or 'desc')"}},"required":["order"]}`, `{"order":"asc"}`},
-		"apostrophes":       {`{"properties":{"x":{"type":"string","description":"the user's or the team's words"}},"required":["x"]}`, `{"x":"A short note about milk and bread (mcpaudit-c0)."}`},
+		"apostrophes":       {`{"properties":{"x":{"type":"string","description":"the user's or the team's words"}},"required":["x"]}`, `{"x":"A short note about milk and bread (marlow-c0)."}`},
 		"for example":       {`{"properties":{"x":{"type":"string","description":"A stock (e.g. ACME)"}},"required":["x"]}`, `{"x":"ACME"}`},
 		"bounds":            {`{"properties":{"a":{"type":"integer","exclusiveMinimum":9,"maximum":20,"multipleOf":4}},"required":["a"]}`, `{"a":12}`},
 		"between":           {`{"properties":{"a":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}},"required":["a"]}`, `{"a":0.5}`},
@@ -34,19 +34,19 @@ func TestArguments(t *testing.T) {
 		"anyOf":             {`{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"array","items":{"type":"integer"}}]}},"required":["a"]}`, `{"a":[1]}`},
 		"allOf and $ref":    {`{"allOf":[{"$ref":"#/$defs/x"}],"required":["b"],"$defs":{"x":{"properties":{"b":{"type":"boolean"},"c":{"const":1}},"required":["c"]}}}`, `{"b":true,"c":1}`},
 		"recursion":         {`{"properties":{"a":{"$ref":"#"}},"required":["a"]}`, `{"a":{"a":{"a":{}}}}`},
-		"reference to self": {`{"properties":{"a":{"$ref":"#/properties/a"}},"required":["a"]}`, `{"a":"A short note about milk and bread (mcpaudit-c0)."}`},
+		"reference to self": {`{"properties":{"a":{"$ref":"#/properties/a"}},"required":["a"]}`, `{"a":"A short note about milk and bread (marlow-c0)."}`},
 		"tuple":             {`{"properties":{"a":{"type":"array","prefixItems":[{"const":1},{"const":2}]}},"required":["a"]}`, `{"a":[1,2]}`},
-		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":9}}},"required":["tags"]}`, `{"tags":["c0","c02"]}`},
+		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":8}}},"required":["tags"]}`, `{"tags":["c0","c02"]}`},
 		"pattern":           {`{"properties":{"a":{"type":"string","pattern":"^[A-Z]{3}-\\d+$"}},"required":["a"]}`, `{"a":"AAA-1"}`},
 		"format":            {`{"properties":{"a":{"type":"string","format":"date"}},"required":["a"]}`, `{"a":"2026-01-15"}`},
-		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/mcpaudit-files/note.txt"}`},
-		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit/mcpaudit-files"}`},
-		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/mcpaudit-files/note.txt"]}`},
-		"email":             {`{"properties":{"email":{"type":"string"}},"required":["email"]}`, `{"email":"probe@c0.mcpaudit-probe.example"}`},
-		"url":               {`{"properties":{"url":{"type":"string"}},"required":["url"]}`, `{"url":"https://c0.mcpaudit-probe.example/notes"}`},
-		"a server's URL":    {`{"required":["u"],"properties":{"u":{"default":"http://evil.test/x?y"}}}`, `{"u":"http://c0.mcpaudit-probe.example/notes"}`},
-		"a server's path":   {`{"required":["u","v","w"],"properties":{"u":{"default":"/etc/passwd"},"v":{"default":"~/.ssh/id_rsa"},"w":{"default":"../../x.txt"}}}`, `{"u":"/home/audit/mcpaudit-files","v":"/home/audit/mcpaudit-files","w":"/home/audit/mcpaudit-files/note.txt"}`},
-		"a file URL":        {`{"required":["u"],"properties":{"u":{"default":"file:///etc/passwd.txt"}}}`, `{"u":"file:///home/audit/mcpaudit-files/note.txt"}`},
+		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/marlow-files/note.txt"}`},
+		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit/marlow-files"}`},
+		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/marlow-files/note.txt"]}`},
+		"email":             {`{"properties":{"email":{"type":"string"}},"required":["email"]}`, `{"email":"office@c0.pages.example.net"}`},
+		"url":               {`{"properties":{"url":{"type":"string"}},"required":["url"]}`, `{"url":"https://c0.pages.example.net/notes"}`},
+		"a server's URL":    {`{"required":["u"],"properties":{"u":{"default":"http://evil.test/x?y"}}}`, `{"u":"http://c0.pages.example.net/notes"}`},
+		"a server's path":   {`{"required":["u","v","w"],"properties":{"u":{"default":"/etc/passwd"},"v":{"default":"~/.ssh/id_rsa"},"w":{"default":"../../x.txt"}}}`, `{"u":"/home/audit/marlow-files","v":"/home/audit/marlow-files","w":"/home/audit/marlow-files/note.txt"}`},
+		"a file URL":        {`{"required":["u"],"properties":{"u":{"default":"file:///etc/passwd.txt"}}}`, `{"u":"file:///home/audit/marlow-files/note.txt"}`},
 		"its own scheme":    {`{"required":["u","v","w"],"properties":{"u":{"default":"memo://1"},"v":{"default":"/home/audit/x"},"w":{"default":"/"}}}`, `{"u":"memo://1","v":"/home/audit/x","w":"/"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestArgumentsOfAllProperties(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"note":{"type":"string"},"limit":{"type":"integer"}},"required":["note"]}`)
 	all := home
 	all.All = true
-	want := `{"limit":3,"note":"A short note about milk and bread (mcpaudit-c0)."}`
+	want := `{"limit":3,"note":"A short note about milk and bread (marlow-c0)."}`
 	if got := Arguments(schema, all, Mark{}); string(got) != want {
 		t.Errorf("Arguments = %s, want %s", got, want)
 	}
@@ -90,9 +90,9 @@ func TestPathsByTheNameOfTheTool(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"path":{"type":"string"},"source":{"type":"string"},"destination":{"type":"string"}},
 		"required":["path","source","destination"]}`)
 	for about, want := range map[string]string{
-		"list_directory": `{"destination":"A short note about milk and bread (mcpaudit-c0).","path":"/home/audit/mcpaudit-files","source":"A short note about milk and bread (mcpaudit-c0)."}`,
-		"searchFiles":    `{"destination":"/home/audit/mcpaudit-c0-copy.txt","path":"/home/audit/mcpaudit-files","source":"/home/audit/mcpaudit-files/note.txt"}`,
-		"move_file":      `{"destination":"/home/audit/mcpaudit-c0-copy.txt","path":"/home/audit/mcpaudit-files/table.csv","source":"/home/audit/mcpaudit-files/table.csv"}`,
+		"list_directory": `{"destination":"A short note about milk and bread (marlow-c0).","path":"/home/audit/marlow-files","source":"A short note about milk and bread (marlow-c0)."}`,
+		"searchFiles":    `{"destination":"/home/audit/marlow-c0-copy.txt","path":"/home/audit/marlow-files","source":"/home/audit/marlow-files/note.txt"}`,
+		"move_file":      `{"destination":"/home/audit/marlow-c0-copy.txt","path":"/home/audit/marlow-files/table.csv","source":"/home/audit/marlow-files/table.csv"}`,
 	} {
 		o := home
 		o.About = about
@@ -140,11 +140,11 @@ func TestPrompt(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	for template, want := range map[string][]string{
-		"note://{id}":           {"note://mcpaudit-c1", "note://1"},
-		"file:///{path}":        {"file:///%2Fhome%2Faudit%2Fmcpaudit-files%2Fnote.txt", "file:///%2Fhome%2Faudit%2Fmcpaudit-files%2Fdata.json"},
+		"note://{id}":           {"note://marlow-c1", "note://1"},
+		"file:///{path}":        {"file:///%2Fhome%2Faudit%2Fmarlow-files%2Fnote.txt", "file:///%2Fhome%2Faudit%2Fmarlow-files%2Fdata.json"},
 		"search://all{?query}":  {"search://all", "search://all?query=milk"},
 		"static://without":      {"static://without"},
-		"users://{user}/{+tag}": {"users://mcpaudit-c1/mcpaudit-c1"},
+		"users://{user}/{+tag}": {"users://marlow-c1/marlow-c1"},
 	} {
 		f, err := NewTemplateForm(template, home)
 		if err != nil {

@@ -21,7 +21,7 @@ func (m Mark) Rebound(lookups int) string {
 	return "rebound" + strconv.Itoa(lookups) + "." + m.Host()
 }
 
-var inside = regexp.MustCompile(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.mcpaudit-probe\.example$`)
+var inside = regexp.MustCompile(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.pages\.example\.net$`)
 
 // IsInside reports whether a host, in lower case, is such a name, whether it has no address of
 // IPv4, and how many look-ups have another answer first.
@@ -35,7 +35,7 @@ func IsInside(host string) (only6 bool, lookups int, ok bool) {
 }
 
 // leadPath begins the path of a URL that is redirected.
-const leadPath = "/mcpaudit-leads/"
+const leadPath = "/" + Word + "-go/"
 
 // LeadPath is the path of a URL that redirects to an address.
 func LeadPath(to netip.AddrPort) string { return leadPath + to.String() }

@@ -9,15 +9,15 @@ import (
 // What an error says of a value, the next call does.
 func TestRefusalsAreLessons(t *testing.T) {
 	for name, tc := range map[string]struct{ tool, property, refusal, want string }{
-		"an ending":  {"read_range", "path", "Path '%s' must point to an Excel file (.xlsm, .xlsx).", "/home/audit/mcpaudit-files/notes.xlsx"},
-		"not there":  {"add_row", "path", "File %s does not exist.", "/home/audit/mcpaudit-files/note.txt"},
-		"ENOENT":     {"write_cell", "path", "ENOENT: no such file or directory, open '%s'", "/home/audit/mcpaudit-files/note.txt"},
-		"there":      {"get_output", "path", "%s already exists", "/home/audit/mcpaudit-c1-note.txt"},
-		"elsewhere":  {"stage", "path", "'%s' is outside repository at '/home/audit/mcpaudit-repository'", "/home/audit/mcpaudit-repository/README.md"},
-		"a new name": {"make_branch", "branch", "refs/heads/%s already exists", "mcpaudit-c1"},
-		"bound to":   {"read", "path", "Access denied - path outside allowed directories: %s not in /srv/notes, /etc", "/srv/notes/mcpaudit-files/note.txt"},
-		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/mcpaudit-files"},
-		"new there":  {"write_file", "path", "%s: forbidden", "/srv/notes/mcpaudit-c1-note.txt"},
+		"an ending":  {"read_range", "path", "Path '%s' must point to an Excel file (.xlsm, .xlsx).", "/home/audit/marlow-files/notes.xlsx"},
+		"not there":  {"add_row", "path", "File %s does not exist.", "/home/audit/marlow-files/note.txt"},
+		"ENOENT":     {"write_cell", "path", "ENOENT: no such file or directory, open '%s'", "/home/audit/marlow-files/note.txt"},
+		"there":      {"get_output", "path", "%s already exists", "/home/audit/marlow-c1-note.txt"},
+		"elsewhere":  {"stage", "path", "'%s' is outside repository at '/home/audit/marlow-repository'", "/home/audit/marlow-repository/README.md"},
+		"a new name": {"make_branch", "branch", "refs/heads/%s already exists", "marlow-c1"},
+		"bound to":   {"read", "path", "Access denied - path outside allowed directories: %s not in /srv/notes, /etc", "/srv/notes/marlow-files/note.txt"},
+		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/marlow-files"},
+		"new there":  {"write_file", "path", "%s: forbidden", "/srv/notes/marlow-c1-note.txt"},
 	} {
 		f := NewForm(json.RawMessage(`{"properties":{"`+tc.property+`":{"type":"string"}},"required":["`+tc.property+`"]}`),
 			Options{About: tc.tool, Dir: "/home/audit", Bound: []string{"/srv/notes"}})
@@ -35,9 +35,9 @@ func TestRefusalKeepsTheRest(t *testing.T) {
 	const schema = `{"properties":{"path":{"type":"string"},"mode":{"type":"string","description":"'fast' or 'slow'"}},"required":["path","mode"]}`
 	f := NewForm(json.RawMessage(schema), Options{About: "get_sheet", Dir: "/home/audit"})
 	c, _ := f.Next(nil, Mark{})
-	f.Refused(c, "/home/audit/mcpaudit-files/note.txt is no workbook (.xlsx)")
+	f.Refused(c, "/home/audit/marlow-files/note.txt is no workbook (.xlsx)")
 	c, _ = f.Next(nil, Mark{Call: 1})
-	if want := `{"mode":"fast","path":"/home/audit/mcpaudit-files/notes.xlsx"}`; string(c.Arguments) != want {
+	if want := `{"mode":"fast","path":"/home/audit/marlow-files/notes.xlsx"}`; string(c.Arguments) != want {
 		t.Errorf("%s, want %s", c.Arguments, want)
 	}
 }
@@ -46,8 +46,8 @@ func TestRefusalKeepsTheRest(t *testing.T) {
 func TestMissingPropertiesAreGiven(t *testing.T) {
 	const schema = `{"properties":{"name":{"type":"string"},"data":{"type":"string"},"file":{"type":"string"},"kind":{"enum":["a","b"]}},"required":["name"]}`
 	for refusal, want := range map[string]string{
-		"Either data or file must be provided": `{"data":"A short note about milk and bread (mcpaudit-c1).","name":"mcpaudit-c1"}`,
-		"kind: is required":                    `{"kind":"a","name":"mcpaudit-c1"}`,
+		"Either data or file must be provided": `{"data":"A short note about milk and bread (marlow-c1).","name":"marlow-c1"}`,
+		"kind: is required":                    `{"kind":"a","name":"marlow-c1"}`,
 		"the data is corrupt":                  "",
 	} {
 		f := NewForm(json.RawMessage(schema), Options{})
@@ -66,18 +66,18 @@ func TestOneArgumentChanges(t *testing.T) {
 	const workbook = `{"properties":{"path":{"type":"string"},"sheet":{"type":"string"},"cell":{"type":"string"}},"required":["path","sheet","cell"]}`
 	const source = `{"properties":{"source":{"type":"string","description":"such as 'Data!B2'"},"sheet":{"type":"string"}},"required":["source","sheet"]}`
 	for name, tc := range map[string]struct{ tool, schema, refusal, want string }{
-		"an offer": {"get_cell", workbook, "Workbook /home/audit/mcpaudit-files/note.txt: Sheet 'Sheet1' not found. Available sheets: 'Notes', 'More'",
-			`{"cell":"A1","path":"/home/audit/mcpaudit-files/note.txt","sheet":"Notes"}`},
-		"what is behind the complaint": {"get_cell", workbook, "Cannot read sheet Sheet1 of /home/audit/mcpaudit-files/note.txt: invalid cell 'A1', use one such as 'B2'",
-			`{"cell":"B2","path":"/home/audit/mcpaudit-files/note.txt","sheet":"Sheet1"}`},
+		"an offer": {"get_cell", workbook, "Workbook /home/audit/marlow-files/note.txt: Sheet 'Sheet1' not found. Available sheets: 'Notes', 'More'",
+			`{"cell":"A1","path":"/home/audit/marlow-files/note.txt","sheet":"Notes"}`},
+		"what is behind the complaint": {"get_cell", workbook, "Cannot read sheet Sheet1 of /home/audit/marlow-files/note.txt: invalid cell 'A1', use one such as 'B2'",
+			`{"cell":"B2","path":"/home/audit/marlow-files/note.txt","sheet":"Sheet1"}`},
 		"a part":  {"read_data", source, "Sheet 'Data' not found. Available sheets: 'Notes', 'Sheet1'", `{"sheet":"Sheet1","source":"Notes!B2"}`},
 		"a bound": {"get_page", `{"properties":{"page":{"type":"integer"}},"required":["page"]}`, "page must be at least 10", `{"page":10}`},
 		"two names": {"rename_sheet", `{"properties":{"sheet":{"type":"string"},"new_name":{"type":"string"}},"required":["sheet","new_name"]}`,
-			"A sheet named 'mcpaudit-c1' already exists", `{"new_name":"mcpaudit-c2","sheet":"Sheet1"}`},
+			"A sheet named 'marlow-c1' already exists", `{"new_name":"marlow-c2","sheet":"Sheet1"}`},
 		"two paths": {"insert_image", `{"properties":{"image_path":{"type":"string"},"to_file":{"type":"string"}},"required":["image_path","to_file"]}`,
-			"/home/audit/mcpaudit-c1-copy.png must end in .xlsx", `{"image_path":"/home/audit/mcpaudit-c2-note.png","to_file":"/home/audit/mcpaudit-c2-copy.xlsx"}`},
-		"no directory": {"find_cells", `{"properties":{"path":{"type":"string"}},"required":["path"]}`, "/home/audit/mcpaudit-files is a directory",
-			`{"path":"/home/audit/mcpaudit-files/note.txt"}`},
+			"/home/audit/marlow-c1-copy.png must end in .xlsx", `{"image_path":"/home/audit/marlow-c2-note.png","to_file":"/home/audit/marlow-c2-copy.xlsx"}`},
+		"no directory": {"find_cells", `{"properties":{"path":{"type":"string"}},"required":["path"]}`, "/home/audit/marlow-files is a directory",
+			`{"path":"/home/audit/marlow-files/note.txt"}`},
 	} {
 		f := NewForm(json.RawMessage(tc.schema), Options{About: tc.tool, Dir: "/home/audit"})
 		first, _ := f.Next(nil, Mark{Call: 1})
@@ -149,10 +149,10 @@ func TestToolsAreNoValues(t *testing.T) {
 // What asks for a connection gets the URL of the service that the names speak of.
 func TestServicesHaveURLs(t *testing.T) {
 	for schema, want := range map[string]string{
-		`"connectionString":{"type":"string","description":"MongoDB connection string"}`:                "mongodb://c1.mcpaudit-probe.example/notes",
-		`"dsn":{"type":"string","description":"such as postgres:// or mysql://"}`:                       "postgres://c1.mcpaudit-probe.example/notes",
-		`"repository_url":{"type":"string","description":"The https:// or ssh:// URL of a repository"}`: "https://c1.mcpaudit-probe.example/notes",
-		`"url":{"type":"string","description":"The page"}`:                                              "https://c1.mcpaudit-probe.example/notes",
+		`"connectionString":{"type":"string","description":"MongoDB connection string"}`:                "mongodb://c1.pages.example.net/notes",
+		`"dsn":{"type":"string","description":"such as postgres:// or mysql://"}`:                       "postgres://c1.pages.example.net/notes",
+		`"repository_url":{"type":"string","description":"The https:// or ssh:// URL of a repository"}`: "https://c1.pages.example.net/notes",
+		`"url":{"type":"string","description":"The page"}`:                                              "https://c1.pages.example.net/notes",
 	} {
 		f := NewForm(json.RawMessage(`{"type":"object","properties":{`+schema+`}}`), Options{About: "connect", All: true})
 		d, _ := f.aimed(ShapeAll, -1, nil, Mark{Call: 1})

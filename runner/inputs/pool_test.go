@@ -65,9 +65,9 @@ func TestOffers(t *testing.T) {
 		"two in an error":        {"check", "kind", []string{"error tool check: Must be Text or Blob."}, "Text Blob"},
 		"a number in an error":   {"check", "resource", []string{"error tool check: resource must be a positive integer"}, "1"},
 		"an error elsewhere":     {"check", "kind", []string{"error tool other: Must be Text or Blob."}, ""},
-		"what was created":       {"read_note", "title", []string{`taken tool create_note: {"title":"mcpaudit-c3","text":"A note (mcpaudit-c3)."}`}, "mcpaudit-c3"},
-		"what was only asked":    {"read_note", "title", []string{`taken tool get_note: {"title":"mcpaudit-c3"}`}, ""},
-		"an echo":                {"read_note", "title", []string{`text tool get_note: {"title":"mcpaudit-c3"}`}, ""},
+		"what was created":       {"read_note", "title", []string{`taken tool create_note: {"title":"marlow-c3","text":"A note (marlow-c3)."}`}, "marlow-c3"},
+		"what was only asked":    {"read_note", "title", []string{`taken tool get_note: {"title":"marlow-c3"}`}, ""},
+		"an echo":                {"read_note", "title", []string{`text tool get_note: {"title":"marlow-c3"}`}, ""},
 		"completion":             {"greet", "style", []string{"offer the completion of prompt greet: style=formal,casual", "offer the completion of prompt greet: name=Ada"}, "formal casual"},
 		"no name for the new":    {"create_note", "title", []string{`text tool list_notes: {"title":"Door"}`}, ""},
 		"no words for prose":     {"write_note", "content", []string{`text tool list_notes: {"content":"Door"}`}, ""},
@@ -82,9 +82,9 @@ func TestOffers(t *testing.T) {
 		"an error of zod":        {"check", "mode", []string{`error tool check: MCP error -32602: [{"code":"invalid_enum_value","options":["fast","slow"],"path":["mode"]}]`}, "fast slow"},
 		"a command shown":        {"run_command", "command", []string{`text tool get_config: {"command":"tree"}`}, ""},
 		"what went wrong":        {"run_command", "command", []string{"error tool run_command: Error executing command: Connection lost"}, ""},
-		"a path to take away":    {"delete_file", "path", []string{"text tool list: /home/audit/mcpaudit-files/todo.md /home/audit/mcpaudit-files /home/audit/b.txt"}, "/home/audit/b.txt"},
+		"a path to take away":    {"delete_file", "path", []string{"text tool list: /home/audit/marlow-files/todo.md /home/audit/marlow-files /home/audit/b.txt"}, "/home/audit/b.txt"},
 		"a directory to delete":  {"delete_directory", "path", []string{"text tool list: /home/audit /home/audit/sub"}, "/home/audit/sub"},
-		"what was refused":       {"read_file", "path", []string{"error tool read_dir: no such directory: '/home/audit/mcpaudit-c3'"}, ""},
+		"what was refused":       {"read_file", "path", []string{"error tool read_dir: no such directory: '/home/audit/marlow-c3'"}, ""},
 		"commands described":     {"run_command", "command", []string{"description tool run_command: Runs one.\nAllowed commands: env, ls, pwd"}, "ls pwd"},
 		"a process to read":      {"read_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`}, "8"},
 		"code that tells":        {"run_code", `code: {"description":"such as 'process.env.HOME' or '1 + 2'"}`, nil, "1 + 2"},
@@ -136,9 +136,9 @@ func TestNamed(t *testing.T) {
 // How a new file is called is what the tool asks for.
 func TestNamesOfFiles(t *testing.T) {
 	for _, tc := range []struct{ tool, property, schema, want string }{
-		{"save_workbook", "path", `{}`, "/home/audit/mcpaudit-c2-note.xlsx"},
-		{"save_image", "path", `{"description":"Where to save it, such as chart.png"}`, "/home/audit/mcpaudit-c2-note.png"},
-		{"save_note", "path", `{}`, "/home/audit/mcpaudit-c2-note.txt"},
+		{"save_workbook", "path", `{}`, "/home/audit/marlow-c2-note.xlsx"},
+		{"save_image", "path", `{"description":"Where to save it, such as chart.png"}`, "/home/audit/marlow-c2-note.png"},
+		{"save_note", "path", `{}`, "/home/audit/marlow-c2-note.txt"},
 	} {
 		f := NewForm(json.RawMessage(fmt.Sprintf(`{"properties":{%q:%s},"required":[%[1]q]}`, tc.property, tc.schema)),
 			Options{About: tc.tool, Dir: "/home/audit"})
@@ -148,7 +148,7 @@ func TestNamesOfFiles(t *testing.T) {
 		}
 	}
 	f := NewForm(json.RawMessage(`{"properties":{"file_name":{"type":"string"}},"required":["file_name"]}`), Options{About: "save_note"})
-	if c, _ := f.Next(nil, Mark{Call: 3}); string(c.Arguments) != `{"file_name":"mcpaudit-c3-note.txt"}` {
+	if c, _ := f.Next(nil, Mark{Call: 3}); string(c.Arguments) != `{"file_name":"marlow-c3-note.txt"}` {
 		t.Errorf("a bare name: %s", c.Arguments)
 	}
 }

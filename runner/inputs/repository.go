@@ -24,7 +24,7 @@ func repository() []File {
 	first := r.commit("Add notes", "", tracked{"README.md", readme})
 	second := r.commit("Add a list", first, tracked{"README.md", readme}, tracked{"list.txt", list})
 	third := r.commit("Add tea", first, tracked{"README.md", readme}, tracked{"tea.txt", other})
-	const signed = "\tname = Probe\n\temail = probe@" + Host + "\n"
+	const signed = "\tname = Alex\n\temail = alex@" + Host + "\n"
 	head := func(name, commit string) File {
 		return File{RepositoryDir + "/.git/refs/" + name, []byte(commit + "\n")}
 	}
@@ -62,7 +62,7 @@ func (r *history) commit(message, parent string, files ...tracked) string {
 	if parent != "" {
 		parent = "parent " + parent + "\n"
 	}
-	const by = "Probe <probe@" + Host + "> 1767225600 +0000" // 2026-01-01
+	const by = "Alex <alex@" + Host + "> 1767225600 +0000" // 2026-01-01
 	id := r.object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %[3]s\n\n%s\n", r.object("tree", tree.String()), parent, by, message))
 	return hex.EncodeToString(id[:])
 }

@@ -11,11 +11,11 @@ func TestWhatNoSchemaDeclares(t *testing.T) {
 	for i, step := range []struct{ want, refusal string }{
 		{`{}`, `Error: Invalid arguments: [{"expected":"string","code":"invalid_type","path":["path"],"message":"Required"},` +
 			`{"expected":"array","code":"invalid_type","path":["edits"],"message":"Required"}]`},
-		{`{"edits":["A short note about milk and bread (mcpaudit-c1)."],"path":"/home/audit/mcpaudit-files/note.txt"}`,
+		{`{"edits":["A short note about milk and bread (marlow-c1)."],"path":"/home/audit/marlow-files/note.txt"}`,
 			`Error: Invalid arguments: [{"expected":"object","code":"invalid_type","path":["edits",0]}]`},
-		{`{"edits":[{}],"path":"/home/audit/mcpaudit-files/note.txt"}`,
+		{`{"edits":[{}],"path":"/home/audit/marlow-files/note.txt"}`,
 			`Error: Invalid arguments: [{"expected":"string","code":"invalid_type","path":["edits",0,"newText"]}]`},
-		{`{"edits":[{"newText":"A short note about milk and bread (mcpaudit-c3)."}],"path":"/home/audit/mcpaudit-files/note.txt"}`, ""},
+		{`{"edits":[{"newText":"A short note about milk and bread (marlow-c3)."}],"path":"/home/audit/marlow-files/note.txt"}`, ""},
 	} {
 		c, ok := f.Next(nil, Mark{Call: i})
 		if !ok || string(c.Arguments) != step.want {

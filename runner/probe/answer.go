@@ -50,7 +50,7 @@ func answer(method string, params json.RawMessage, o inputs.Options, mark inputs
 		return map[string]any{"roots": []any{map[string]any{"uri": root.String(), "name": "notes"}}}
 	case "sampling/createMessage":
 		return map[string]any{
-			"role": "assistant", "model": "mcpaudit", "stopReason": "endTurn",
+			"role": "assistant", "model": "claude-sonnet-4-5", "stopReason": "endTurn",
 			"content": map[string]any{"type": "text", "text": mark.Text()},
 		}
 	case "elicitation/create":

@@ -39,8 +39,8 @@ func TestServerRequests(t *testing.T) {
 		answers[fmt.Sprint(m["id"])] = string(text)
 	}
 	for id, part := range map[string]string{
-		"p": `{}`, "r": `"uri":"file:///home/audit"`, "7": `"model":"mcpaudit"`,
-		"e": `"content":{"name":"mcpaudit-c3"}`, "u": `{"action":"accept"}`, "x": "error",
+		"p": `{}`, "r": `"uri":"file:///home/audit"`, "7": `"model":"claude-sonnet-4-5"`,
+		"e": `"content":{"name":"marlow-c3"}`, "u": `{"action":"accept"}`, "x": "error",
 	} {
 		if !strings.Contains(answers[id], part) {
 			t.Errorf("the answer to %s is %q, want %s in it", id, answers[id], part)

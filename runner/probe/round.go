@@ -112,7 +112,7 @@ func (s *session) repeated(t *target) inputs.Case {
 	was, is := inputs.Mark{Seed: s.options.Seed, Call: t.marked}, s.mark()
 	text := string(t.again.Arguments)
 	for old, fresh := range map[string]string{was.Host(): is.Host(), was.ID(): is.ID(), was.UUID(): is.UUID()} {
-		whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(old) + `\b`) // "mcpaudit-c1" is no part of "mcpaudit-c12"
+		whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(old) + `\b`) // "marlow-c1" is no part of "marlow-c12"
 		text = whole.ReplaceAllLiteralString(text, fresh)
 	}
 	c := t.again

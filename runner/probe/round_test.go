@@ -161,7 +161,7 @@ func TestRepeatsAreMarked(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range f.saw("tools/call") {
 		text, _ := json.Marshal(m["params"].(map[string]any)["arguments"])
-		if strings.Contains(string(text), "mcpaudit-probe.example") && seen[string(text)] {
+		if strings.Contains(string(text), "pages.example.net") && seen[string(text)] {
 			t.Errorf("%s came twice", text)
 		}
 		seen[string(text)] = true

@@ -40,7 +40,7 @@ func emptied(path string) profile.Effect {
 func again(e profile.Effect) profile.Effect { e.Repeat = true; return e }
 
 const (
-	note       = "/tmp/mcpaudit-files/note.txt"
+	note       = "/tmp/marlow-files/note.txt"
 	readOnly   = `"readOnlyHint":true`
 	additive   = `"destructiveHint":false`
 	idempotent = `"idempotentHint":true`
@@ -60,7 +60,7 @@ func TestHints(t *testing.T) {
 	}{
 		"wrote":                      {readOnly, []profile.Effect{stored("/srv/notes.db")}, `HINT-001 Medium: Tool format_note wrote to /srv/notes.db; its annotations say "readOnlyHint: true".`},
 		"wrote what it was given":    {readOnly, []profile.Effect{emptied(note), stored(note)}, "HINT-001 High: Tool format_note created or emptied " + note},
-		"wrote where it was told":    {readOnly, []profile.Effect{stored("/tmp/mcpaudit-c12-note.txt")}, "HINT-001 High"},
+		"wrote where it was told":    {readOnly, []profile.Effect{stored("/tmp/marlow-c12-note.txt")}, "HINT-001 High"},
 		"made a directory":           {readOnly, []profile.Effect{changed("mkdirat", "/srv/notes")}, "HINT-001 Medium: Tool format_note created /srv/notes"},
 		"deleted":                    {readOnly, []profile.Effect{deleted("/srv/notes.db")}, "HINT-001 High: Tool format_note deleted"},
 		"renamed":                    {readOnly, []profile.Effect{changed("renameat2", "/srv/notes.db")}, "HINT-001 Medium: Tool format_note renamed"},
@@ -74,8 +74,8 @@ func TestHints(t *testing.T) {
 		"logs of an app":             {readOnly, []profile.Effect{stored(home + "/.app/.app-logs/6b02_log")}, ""},
 		"no logs":                    {readOnly, []profile.Effect{stored("/srv/.app-logs.d/x")}, "HINT-001 Medium"},
 		"a journal":                  {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
-		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/index.lock"), changed("rename", "/tmp/mcpaudit-repository/.git/index")}, ""},
-		"a commit":                   {readOnly, []profile.Effect{stored("/tmp/mcpaudit-repository/.git/objects/ab/cd")}, "HINT-001 High"},
+		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/index.lock"), changed("rename", "/tmp/marlow-repository/.git/index")}, ""},
+		"a commit":                   {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/objects/ab/cd")}, "HINT-001 High"},
 		"or another's doing":         {readOnly, []profile.Effect{with(stored(note), overlap)}, ""},
 		"before any call":            {readOnly, []profile.Effect{with(stored("/srv/notes.db"), func(e *profile.Effect) { e.Where = startup })}, ""},
 		"what is the default":        {`"readOnlyHint":false`, []profile.Effect{stored(note)}, ""},
@@ -101,7 +101,7 @@ func TestHints(t *testing.T) {
 		"in two other calls":         {idempotent, []profile.Effect{stored("/srv/n/1"), stored("/srv/n/2")}, ""},
 		"reached out":                {closed, []profile.Effect{outside}, `HINT-004 High: Tool format_note tried to connect to 93.184.216.34:80 (tcp); its annotations say "openWorldHint: false".`},
 		"reached what others reach":  {closed, []profile.Effect{outside, with(outside, func(e *profile.Effect) { e.Where = startup })}, "HINT-004 Medium"},
-		"reached what it was told":   {closed, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, "HINT-004 Medium"},
+		"reached what it was told":   {closed, []profile.Effect{lookupOf(call, "c12.pages.example.net")}, "HINT-004 Medium"},
 		"stayed on the machine":      {closed, []profile.Effect{connect(call, "tcp", "127.0.0.1", 80)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // hit is the attempt to run the command of an attack.
 func hit(number int) profile.Effect {
-	e := within("/bin/sh", run(call, fmt.Sprintf("/srv/mcpaudit-injected-c%d", number)))
+	e := within("/bin/sh", run(call, fmt.Sprintf("/srv/marlow-run-c%d", number)))
 	e.Error = "ENOENT"
 	return e
 }
@@ -79,7 +79,7 @@ func TestAttackedPaths(t *testing.T) {
 	}{
 		"refused":             {says, []attack.Attempt{plain, hidden}, nil, ""},
 		"wherever it is told": {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
-		"past a refusal":      {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/2/note.txt"},
+		"past a refusal":      {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/2/note.txt"},
 		"by what is not denied": {silent, []attack.Attempt{withAnswer(plain, "access denied"), try(2, "path", "../x", "docs/a.txt", true, true)},
 			[]profile.Effect{outside(2)}, "FILE-003 High"},
 		"where absolute paths are wanted": {silent, []attack.Attempt{try(1, "path", "/x", "/srv/a.txt", true, true), withAnswer(try(2, "path", "../x", "/srv/a.txt", true, false), "relative paths are not allowed")},
@@ -87,11 +87,11 @@ func TestAttackedPaths(t *testing.T) {
 		"past a text":             {silent, []attack.Attempt{texted, hidden}, []profile.Effect{outside(2)}, "FILE-003 High"},
 		"past what it says":       {says, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true)}, []profile.Effect{outside(1)}, "FILE-003 High"},
 		"of no attempt":           {says, []attack.Attempt{hidden}, []profile.Effect{outside(3)}, ""},
-		"by a link":               {says, []attack.Attempt{linked}, []profile.Effect{read(call, "/srv/notes/mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
+		"by a link":               {says, []attack.Attempt{linked}, []profile.Effect{read(call, "/srv/notes/marlow-elsewhere/2/note.txt")}, "FILE-003 High"},
 		"by a link of somebody's": {silent, []attack.Attempt{plain, linked}, []profile.Effect{outside(2)}, ""},
-		"to a sibling":            {silent, []attack.Attempt{plain, hidden}, []profile.Effect{read(call, "/srv/notes-mcpaudit-outside/2/note.txt")}, "FILE-003 High"},
+		"to a sibling":            {silent, []attack.Attempt{plain, hidden}, []profile.Effect{read(call, "/srv/notes-marlow-elsewhere/2/note.txt")}, "FILE-003 High"},
 		"into a directory of that name": {says, []attack.Attempt{plain, hidden},
-			[]profile.Effect{read(call, "/srv/notes/..../..../var/tmp/mcpaudit-outside/2/note.txt")}, ""},
+			[]profile.Effect{read(call, "/srv/notes/..../..../var/tmp/marlow-elsewhere/2/note.txt")}, ""},
 		"goes through everything": {says, []attack.Attempt{linked}, []profile.Effect{outside(1), outside(2)}, ""},
 		"to find out where it is": {says, []attack.Attempt{plain, late}, []profile.Effect{outside(2)}, ""},
 		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2)}, "FILE-003 High"},
@@ -203,27 +203,27 @@ func TestAttackedCode(t *testing.T) {
 // optionally is a server that was given an option in place of an argument, and what it started.
 func optionally(field string, argv ...string) []Input {
 	in := input(silent)
-	in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Option, Form: "as an option", Field: field, Value: "--mcpaudit-c7", Call: 7}}
+	in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Option, Form: "as an option", Field: field, Value: "--marlow-c7", Call: 7}}
 	in.Attack.Profile.Effects = []profile.Effect{run(call, argv...)}
 	return []Input{in}
 }
 
 var _ = prove(map[string]proof{
-	"MCPA-EXEC-005": {finds: optionally("target", "git", "diff", "--mcpaudit-c7"), spares: optionally("target", "git", "diff", "--", "--mcpaudit-c7")},
+	"MCPA-EXEC-005": {finds: optionally("target", "git", "diff", "--marlow-c7"), spares: optionally("target", "git", "diff", "--", "--marlow-c7")},
 })
 
 // TestAttackedOptions: what no program takes for an option is none.
 func TestAttackedOptions(t *testing.T) {
 	for name, in := range map[string][]Input{
-		"of another option":   optionally("message", "git", "commit", "-m", "--mcpaudit-c7"),
-		"of what has no harm": optionally("text", "echo", "--mcpaudit-c7"),
-		"a field for options": optionally("extra_args[0]", "git", "diff", "--mcpaudit-c7"),
-		"part of a word":      optionally("target", "git", "diff", "--output=--mcpaudit-c7"),
+		"of another option":   optionally("message", "git", "commit", "-m", "--marlow-c7"),
+		"of what has no harm": optionally("text", "echo", "--marlow-c7"),
+		"a field for options": optionally("extra_args[0]", "git", "diff", "--marlow-c7"),
+		"part of a word":      optionally("target", "git", "diff", "--output=--marlow-c7"),
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, in[0], "") })
 	}
-	behind := optionally("target", "git", "diff", "HEAD", "--mcpaudit-c7")
-	behind[0].Attack.Attempts[0].Value = "HEAD --mcpaudit-c7"
+	behind := optionally("target", "git", "diff", "HEAD", "--marlow-c7")
+	behind[0].Attack.Attempts[0].Value = "HEAD --marlow-c7"
 	expect(t, behind[0], `EXEC-005 Medium`)
-	expect(t, optionally("target", "git", "diff", "--mcpaudit-c7")[0], `EXEC-005 Medium: Tool format_note gave its argument "target" to git`)
+	expect(t, optionally("target", "git", "diff", "--marlow-c7")[0], `EXEC-005 Medium: Tool format_note gave its argument "target" to git`)
 }

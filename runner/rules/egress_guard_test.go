@@ -33,7 +33,7 @@ var (
 	anyIP    = tried(2, attack.AimPublic, true, true, "")
 	loopback = tried(3, attack.AimLoopback, true, false, "not this one")
 	decimal  = tried(4, attack.AimLoopback, false, true, "")
-	byName   = cameTo(1, "28.0.0.9", "c1.mcpaudit-probe.example")
+	byName   = cameTo(1, "28.0.0.9", "c1.pages.example.net")
 	numeric  = cameTo(2, "28.77.7.7", "")
 )
 
@@ -54,7 +54,7 @@ func TestBrokenGuards(t *testing.T) {
 	metadata := tried(4, attack.AimLinkLocal, true, true, "")
 	refusedName := tried(1, attack.AimName, true, false, "the host is not allowed")
 	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
-	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.mcpaudit-probe.example")
+	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.pages.example.net")
 	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
 	asked := evil
 	asked.Address, asked.Port, asked.Protocol = "127.0.0.1", 53, "udp"

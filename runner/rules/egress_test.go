@@ -18,7 +18,7 @@ func toHost(e profile.Effect, host string) profile.Effect {
 	return e
 }
 
-const marked = "c12.mcpaudit-probe.example"
+const marked = "c12.pages.example.net"
 
 var (
 	toMark   = toHost(connect(call, "tcp", "", 443), marked)
@@ -249,14 +249,14 @@ func TestEgress(t *testing.T) {
 		"no question, port 53":   {local, []profile.Effect{with(connect(call, "udp", "9.9.9.9", 53), func(e *profile.Effect) { e.Operation = "sendto" })}, "EGRESS-001 High: Tool format_note tried to send to 9.9.9.9:53"},
 		"a stream to port 53":    {local, []profile.Effect{connect(call, "tcp", "9.9.9.9", 53)}, "EGRESS-001 High"},
 		"name server, no name":   {local, []profile.Effect{connect(call, "udp", "10.96.0.10", 53)}, "EGRESS-001 Medium"},
-		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, ""},
-		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "mcpaudit-probe.example")}, "EGRESS-001 High"},
-		"a call's marker":        {silent, []profile.Effect{lookupOf(call, "c12.mcpaudit-probe.example")}, ""},
-		"below a call's marker":  {silent, []profile.Effect{lookupOf(call, "www.c12.mcpaudit-probe.example")}, ""},
-		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.mcpaudit-probe.example")}, "EGRESS-001 Medium"},
-		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("mcpaudit-probe.example"))}, ""},
-		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("mcpaudit-probe.example"))}, "EGRESS-001 High"},
-		"a name made for itself": {silent, []profile.Effect{with(outside, host("mcpaudit-probe.example"))}, "EGRESS-001 Medium"},
+		"the marker, asked for":  {silent, []profile.Effect{lookupOf(call, "pages.example.net")}, ""},
+		"the marker, promised":   {local, []profile.Effect{lookupOf(call, "pages.example.net")}, "EGRESS-001 High"},
+		"a call's marker":        {silent, []profile.Effect{lookupOf(call, "c12.pages.example.net")}, ""},
+		"below a call's marker":  {silent, []profile.Effect{lookupOf(call, "www.c12.pages.example.net")}, ""},
+		"below the marker":       {silent, []profile.Effect{lookupOf(call, "x7.pages.example.net")}, "EGRESS-001 Medium"},
+		"the marker, reached":    {silent, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("pages.example.net"))}, ""},
+		"reached, but promised":  {local, []profile.Effect{with(connect(call, "tcp", "28.18.7.7", 443), host("pages.example.net"))}, "EGRESS-001 High"},
+		"a name made for itself": {silent, []profile.Effect{with(outside, host("pages.example.net"))}, "EGRESS-001 Medium"},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effects...), tc.want) })
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-const shellText = `{"format":"image$(./mcpaudit-injected-c9)';./mcpaudit-injected-c9;:'"}`
+const shellText = `{"format":"image$(./marlow-run-c9)';./marlow-run-c9;:'"}`
 
 func toolSaid(kind report.OutputKind, arguments, text string) report.Output {
 	return report.Output{Kind: kind, Capability: call.Capability, Method: "tools/call", Arguments: arguments, Text: text}
@@ -35,7 +35,7 @@ func TestEvaluated(t *testing.T) {
 		"a tool that says so":          {answering(expressive, name, token), ""},
 		"a server that is called so":   {answering(server{name: "code-exec", tools: silent.tools}, name, token), "EXEC-004 High"},
 		"a name that was not given":    {answering(silent, toolSaid(report.OutputError, image, "Error: config is not defined"), token), ""},
-		"a look-up that fails":         {answering(silent, name, toolSaid(report.OutputError, shellText, "Error: image$(./mcpaudit-injected-c9) is not defined")), ""},
+		"a look-up that fails":         {answering(silent, name, toolSaid(report.OutputError, shellText, "Error: image$(./marlow-run-c9) is not defined")), ""},
 		"a word about something":       {answering(silent, toolSaid(report.OutputError, image, "The template image is not defined"), token), ""},
 		"no JSON":                      {answering(silent, name, toolSaid(report.OutputError, shellText, `Error: Unexpected token 'i', "image$(./m"... is not valid JSON`)), ""},
 		"no JSON, as it was said":      {answering(silent, name, toolSaid(report.OutputError, shellText, "Error: Unexpected token i in JSON at position 0")), ""},

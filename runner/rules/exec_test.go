@@ -81,8 +81,8 @@ func TestConfinement(t *testing.T) {
 // A marker that a shell ran out of an argument is proof.
 func TestInjections(t *testing.T) {
 	marker := within("/bin/sh", run(call, "./x"))
-	marker.Path, marker.Error = "/app/mcpaudit-injected-c9", "ENOENT"
-	const value = "mcpaudit-c9$(./mcpaudit-injected-c9)';./mcpaudit-injected-c9;:'"
+	marker.Path, marker.Error = "/app/marlow-run-c9", "ENOENT"
+	const value = "marlow-c9$(./marlow-run-c9)';./marlow-run-c9;:'"
 	runner := server{name: "x", tools: []string{"format_note: Runs a program."}}
 	terminal := server{name: "x", tools: []string{"format_note: Types into the terminal."}}
 	given := func(of server, command string) Input {
@@ -90,7 +90,7 @@ func TestInjections(t *testing.T) {
 		in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: "input", Value: value}}}
 		return in
 	}
-	const want = "EXEC-002 High: Tool format_note ran a command that stood in the text of an argument in /bin/sh: it tried to start mcpaudit-injected-c9."
+	const want = "EXEC-002 High: Tool format_note ran a command that stood in the text of an argument in /bin/sh: it tried to start marlow-run-c9."
 	expect(t, given(runner, "git log "+value), want)
 	expect(t, given(gitty, "git log "+value), want)
 	expect(t, given(runner, value), "")
@@ -120,7 +120,7 @@ func TestDetached(t *testing.T) {
 		"during the call": {webby, func(e *profile.Effect) { e.Where = call }},
 		"a browser":       {webby, func(e *profile.Effect) { e.Within = "/opt/google/chrome/chrome" }},
 		"on the machine":  {webby, func(e *profile.Effect) { e.Address = "127.0.0.1" }},
-		"an argument":     {webby, func(e *profile.Effect) { e.Address, e.Host = "28.18.7.7", "c12.mcpaudit-probe.example" }},
+		"an argument":     {webby, func(e *profile.Effect) { e.Address, e.Host = "28.18.7.7", "c12.pages.example.net" }},
 		"declared":        {background, func(*profile.Effect) {}},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, late(tc.change)), "") })
@@ -133,7 +133,7 @@ var _ = prove(map[string]proof{
 		spares: one(webby, late(func(e *profile.Effect) { e.Detached = false })),
 	},
 	"MCPA-EXEC-002": {
-		finds:  one(silent, with(run(call, "/app/mcpaudit-injected-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
-		spares: one(silent, with(run(call, "/app/mcpaudit-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
+		finds:  one(silent, with(run(call, "/app/marlow-run-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
+		spares: one(silent, with(run(call, "/app/marlow-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
 	},
 })

@@ -25,7 +25,7 @@ func calledWith(in Input, arguments ...string) Input {
 }
 
 func TestExplains(t *testing.T) {
-	const marked = "c12.mcpaudit-probe.example"
+	const marked = "c12.pages.example.net"
 	reached := func(host string) profile.Effect {
 		return with(connect(call, "tcp", "28.18.7.7", 443), func(e *profile.Effect) { e.Host = host })
 	}
@@ -50,7 +50,7 @@ func TestExplains(t *testing.T) {
 		"an e-mail's host":                 {"to=probe@" + marked, lookupOf(call, marked), true},
 		"a host and port":                  {"host=" + marked + ":8443", reached(marked), true},
 		"in a command":                     {"command=curl -s 'https://" + marked + "/x'", reached(marked), true},
-		"of another call of the tool":      {"url=https://c11.mcpaudit-probe.example/", reached(marked), false},
+		"of another call of the tool":      {"url=https://c11.pages.example.net/", reached(marked), false},
 		"made up by the server":            {"url=https://" + marked, with(reached(marked), func(e *profile.Effect) { e.Address = "93.184.216.34" }), false},
 		"at idle":                          {"url=https://" + marked, with(reached(marked), func(e *profile.Effect) { e.Where = idle }), false},
 		"what it left behind":              {"url=https://" + marked, behind(reached(marked), report.AttributionInFlight), true},
@@ -61,16 +61,16 @@ func TestExplains(t *testing.T) {
 		"one that the operator gave":       {"given region=eu.corp.test", reached("eu.corp.test"), true},
 		"below one that he gave":           {"given region=eu.corp.test", reached("x.eu.corp.test"), false},
 
-		"a file":               {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindRead, "/tmp/mcpaudit-files/note.txt"), true},
-		"its directory":        {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindList, "/tmp/mcpaudit-files"), true},
-		"its directory, gone":  {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindDelete, "/tmp/mcpaudit-files"), false},
-		"beside it":            {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindRead, "/tmp/mcpaudit-files/todo.md"), false},
-		"on the way to it":     {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindWrite, "/tmp/mcpaudit-files/note.txt.1f.tmp"), true},
-		"hidden, on the way":   {"path=/tmp/mcpaudit-files/note.txt", on(profile.KindWrite, "/tmp/mcpaudit-files/.note.txt.swp"), true},
-		"a longer name":        {"path=/tmp/mcpaudit-files/note", on(profile.KindRead, "/tmp/mcpaudit-files/notebook"), false},
-		"below a directory":    {"path=/tmp/mcpaudit-files", on(profile.KindRead, "/tmp/mcpaudit-files/a/b"), true},
-		"relative":             {"path=mcpaudit-files/note.txt", on(profile.KindRead, "/tmp/mcpaudit-files/note.txt"), true},
-		"a file URL":           {"uri=file:///tmp/mcpaudit-files/note.txt", on(profile.KindRead, "/tmp/mcpaudit-files/note.txt"), true},
+		"a file":               {"path=/tmp/marlow-files/note.txt", on(profile.KindRead, "/tmp/marlow-files/note.txt"), true},
+		"its directory":        {"path=/tmp/marlow-files/note.txt", on(profile.KindList, "/tmp/marlow-files"), true},
+		"its directory, gone":  {"path=/tmp/marlow-files/note.txt", on(profile.KindDelete, "/tmp/marlow-files"), false},
+		"beside it":            {"path=/tmp/marlow-files/note.txt", on(profile.KindRead, "/tmp/marlow-files/todo.md"), false},
+		"on the way to it":     {"path=/tmp/marlow-files/note.txt", on(profile.KindWrite, "/tmp/marlow-files/note.txt.1f.tmp"), true},
+		"hidden, on the way":   {"path=/tmp/marlow-files/note.txt", on(profile.KindWrite, "/tmp/marlow-files/.note.txt.swp"), true},
+		"a longer name":        {"path=/tmp/marlow-files/note", on(profile.KindRead, "/tmp/marlow-files/notebook"), false},
+		"below a directory":    {"path=/tmp/marlow-files", on(profile.KindRead, "/tmp/marlow-files/a/b"), true},
+		"relative":             {"path=marlow-files/note.txt", on(profile.KindRead, "/tmp/marlow-files/note.txt"), true},
+		"a file URL":           {"uri=file:///tmp/marlow-files/note.txt", on(profile.KindRead, "/tmp/marlow-files/note.txt"), true},
 		"upwards":              {"path=../etc/passwd", on(profile.KindRead, "/etc/passwd"), false},
 		"upwards, absolute":    {"path=/tmp/../etc/passwd", on(profile.KindRead, "/etc/passwd"), false},
 		"the server's choice":  {"path=/etc/passwd", on(profile.KindRead, "/etc/passwd"), false},
@@ -94,19 +94,19 @@ func TestExplains(t *testing.T) {
 
 // What the declaration of an argument denies, the argument does not explain.
 func TestDeniedByParameter(t *testing.T) {
-	fetched := with(connect(call, "tcp", "28.18.7.7", 443), func(e *profile.Effect) { e.Host = "c12.mcpaudit-probe.example" })
+	fetched := with(connect(call, "tcp", "28.18.7.7", 443), func(e *profile.Effect) { e.Host = "c12.pages.example.net" })
 	ran := run(call, "/bin/sh", "sh", "-c", "ls -la")
 	for _, tc := range []struct {
 		says, argument string
 		effect         profile.Effect
 		want           bool
 	}{
-		{"A local file; no URLs are fetched.", "in.src=https://c12.mcpaudit-probe.example/", fetched, false},
-		{"A local file. URLs are never downloaded.", "in.src=https://c12.mcpaudit-probe.example/", fetched, false},
-		{"The URL is only stored.", "in.src=https://c12.mcpaudit-probe.example/", fetched, false},
-		{"The URL to fetch, without the URL's fragment. Must not be empty.", "in.src=https://c12.mcpaudit-probe.example/", fetched, true},
-		{"URLs are only stored.", "in.src=https://c12.mcpaudit-probe.example/", fetched, false},
-		{"The page to load. No JavaScript is run. Fetches the page.", "in.src=https://c12.mcpaudit-probe.example/", fetched, true},
+		{"A local file; no URLs are fetched.", "in.src=https://c12.pages.example.net/", fetched, false},
+		{"A local file. URLs are never downloaded.", "in.src=https://c12.pages.example.net/", fetched, false},
+		{"The URL is only stored.", "in.src=https://c12.pages.example.net/", fetched, false},
+		{"The URL to fetch, without the URL's fragment. Must not be empty.", "in.src=https://c12.pages.example.net/", fetched, true},
+		{"URLs are only stored.", "in.src=https://c12.pages.example.net/", fetched, false},
+		{"The page to load. No JavaScript is run. Fetches the page.", "in.src=https://c12.pages.example.net/", fetched, true},
 		{"The code to show; it is never executed and is not run.", "in.src=ls -la", ran, false},
 		{"The code to run.", "in.src=ls -la", ran, true},
 	} {
@@ -125,7 +125,7 @@ func TestDeniedByParameter(t *testing.T) {
 
 // Whatever an argument holds, what it names is bounded and well formed.
 func FuzzArgument(f *testing.F) {
-	for _, seed := range []string{"https://u:p@c1.mcpaudit-probe.example:8/x?y", "a@b.example", "[2001:db8::1]:80", "~/x", "file:///tmp/..", "../../x",
+	for _, seed := range []string{"https://u:p@c1.pages.example.net:8/x?y", "a@b.example", "[2001:db8::1]:80", "~/x", "file:///tmp/..", "../../x",
 		"cd /tmp && sudo ls; $(id)", "fe80::1%eth0"} {
 		f.Add(seed)
 	}

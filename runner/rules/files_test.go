@@ -65,7 +65,7 @@ func TestWrites(t *testing.T) {
 		"asked for":                  {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
 		"asked for, below":           {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},
 		"its directory":              {silent, []profile.Effect{touches(call, home+"/vault/index.json")}, nil, ""},
-		"asked for, by its name":     {silent, []profile.Effect{touches(call, home+"/Documents/mcpaudit-c7.md")}, nil, ""},
+		"asked for, by its name":     {silent, []profile.Effect{touches(call, home+"/Documents/marlow-c7.md")}, nil, ""},
 		"something else asked for":   {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Pictures", "a", "/", ""}, "FILE-002 Medium"},
 		"temporary":                  {silent, []profile.Effect{touches(call, "/tmp/x/y"), mkdir(startup, "/var/tmp/z"), unlinks(call, "/tmp/x/y"), touches(call, "/dev/shm/q"), touches(call, "/proc/self/comm")}, nil, ""},
 		"its cache":                  {silent, []profile.Effect{touches(startup, home+"/.cache/anything/x")}, nil, ""},
@@ -81,7 +81,7 @@ func TestWrites(t *testing.T) {
 		"called bytecode":            {silent, []profile.Effect{touches(call, home+"/__pycache__/stolen.txt")}, nil, "FILE-002 Medium"},
 		"called a log":               {silent, []profile.Effect{touches(call, home+"/_logs/stolen.txt")}, nil, "FILE-002 Medium"},
 		"called a lock, in /etc":     {silent, []profile.Effect{touches(call, "/etc/sudoers.d/x.lock")}, nil, "FILE-002 High"},
-		"named by a call, in /etc":   {silent, []profile.Effect{touches(call, "/etc/mcpaudit-c7.conf")}, nil, "FILE-002 High"},
+		"named by a call, in /etc":   {silent, []profile.Effect{touches(call, "/etc/marlow-c7.conf")}, nil, "FILE-002 High"},
 		"npm's log":                  {silent, []profile.Effect{touches(startup, home+"/.npm/_logs/x.log")}, nil, ""},
 		"elsewhere in an image":      {silent, []profile.Effect{touches(call, "/data/x"), touches(call, "/opt/app/y"), touches(call, "/var/lib/notes/z")}, nil, ""},
 		"what is run at every login": {silent, []profile.Effect{touches(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
@@ -117,7 +117,7 @@ func TestTraversal(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"said":    {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with ".." led; its description says "Only works within`},
+		"said":    {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/note.txt, where an argument with ".." led; its description says "Only works within`},
 		"changed": {input(bound, touches(call, file+"-new")), "FILE-003 High: Tool format_note opened for writing"},
 		"deleted": {input(bound, unlinks(call, file)), "FILE-003 High: Tool format_note deleted"},
 		"listed":  {input(bound, lists(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},
@@ -126,7 +126,7 @@ func TestTraversal(t *testing.T) {
 			"format_note: Makes a file. Defaults to session working directory set via git_set_working_dir, or the allowed directory."}}, out), ""},
 		"a place":                {input(server{tools: []string{"format_note: Reads a file in the working directory."}}, out), ""},
 		"bound to nothing":       {input(free, out), ""},
-		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/mcpaudit-outside/note.txt, where an argument with \"..\" led; the server had asked"},
+		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/note.txt, where an argument with \"..\" led; the server had asked"},
 		"bound by its command":   {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "/srv/notes"), "FILE-003 Medium"},
 		"by an option":           {fileLaunch(input(free, out, using), "", "node", "/app/x.js", "--root=/srv/notes/"), "FILE-003 Medium"},
 		"a directory of no use":  {fileLaunch(input(free, out), "", "node", "/app/x.js", "/srv/notes"), ""},
@@ -307,7 +307,7 @@ func TestObeyed(t *testing.T) {
 	} {
 		expect(t, input(says(description), touches(call, name)), "")
 	}
-	expect(t, fileArguments(input(silent, touches(call, "/tmp/mcpaudit-files/a/package.json")), "/tmp/mcpaudit-files/a"), "")
+	expect(t, fileArguments(input(silent, touches(call, "/tmp/marlow-files/a/package.json")), "/tmp/marlow-files/a"), "")
 	expect(t, fileLaunch(input(shelly, touches(startup, home+"/.local/bin/python3.12")), home+"/work", "uvx", "notes"), "FILE-002 Medium")
 }
 

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ func (a Attack) of(try attack.Attempt) (all []attack.Statement) {
 }
 
 // mark is the text by which an attempt is told.
-func mark(a attack.Attempt) string { return fmt.Sprintf("mcpaudit-c%d", a.Call) }
+func mark(a attack.Attempt) string { return inputs.Mark{Call: a.Call}.ID() }
 
 // startsLike reports whether a statement begins as another does before a text.
 func startsLike(statement, other, text string) bool {

@@ -13,7 +13,7 @@ func queried(statements ...string) Input {
 	in := input(silent)
 	for number, control := range []bool{true, false} {
 		in.Attack.Attempts = append(in.Attack.Attempts, attack.Attempt{Of: call.Capability, Family: attack.Query, Form: "behind a single quote", Control: control,
-			Field: "name", Value: fmt.Sprintf("x' OR mcpaudit-c%d --", number+1), Call: number + 1, Answered: true, Accepted: true})
+			Field: "name", Value: fmt.Sprintf("x' OR marlow-c%d --", number+1), Call: number + 1, Answered: true, Accepted: true})
 	}
 	for _, text := range statements {
 		in.Attack.Statements = append(in.Attack.Statements, attack.Statement{Protocol: "postgres", Text: text})
@@ -21,12 +21,12 @@ func queried(statements ...string) Input {
 	return in
 }
 
-const honestly = "SELECT * FROM notes WHERE name = 'mcpaudit-c1'"
+const honestly = "SELECT * FROM notes WHERE name = 'marlow-c1'"
 
 var _ = prove(map[string]proof{
 	"MCPA-QUERY-001": {
-		finds:  []Input{queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR mcpaudit-c2 --'")},
-		spares: []Input{queried(honestly, "SELECT * FROM notes WHERE name = 'x'' OR mcpaudit-c2 --'")},
+		finds:  []Input{queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR marlow-c2 --'")},
+		spares: []Input{queried(honestly, "SELECT * FROM notes WHERE name = 'x'' OR marlow-c2 --'")},
 	},
 })
 
@@ -36,13 +36,13 @@ func TestLeftStrings(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"left":                   {queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR mcpaudit-c2 --'"), `QUERY-001 High: Tool format_note put its argument "name" into a statement as it is`},
-		"behind an honest mark":  {queried(honestly, "SELECT * FROM notes WHERE name = 'mcpaudit-c9' OR mcpaudit-c2 --'"), "QUERY-001 High"},
+		"left":                   {queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR marlow-c2 --'"), `QUERY-001 High: Tool format_note put its argument "name" into a statement as it is`},
+		"behind an honest mark":  {queried(honestly, "SELECT * FROM notes WHERE name = 'marlow-c9' OR marlow-c2 --'"), "QUERY-001 High"},
 		"as a parameter":         {queried(), ""},
-		"takes SQL":              {queried("mcpaudit-c1", "x' OR mcpaudit-c2 --"), ""},
-		"in a comment":           {queried("SELECT 1 -- mcpaudit-c1", "SELECT 1 -- x' OR mcpaudit-c2 --"), ""},
-		"a name of another kind": {queried("SELECT mcpaudit-c1", "SELECT x' OR mcpaudit-c2 --"), ""},
-		"another statement":      {queried(honestly, "mcpaudit-c2"), ""},
+		"takes SQL":              {queried("marlow-c1", "x' OR marlow-c2 --"), ""},
+		"in a comment":           {queried("SELECT 1 -- marlow-c1", "SELECT 1 -- x' OR marlow-c2 --"), ""},
+		"a name of another kind": {queried("SELECT marlow-c1", "SELECT x' OR marlow-c2 --"), ""},
+		"another statement":      {queried(honestly, "marlow-c2"), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}

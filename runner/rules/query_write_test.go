@@ -14,7 +14,7 @@ func wrote(s server, accepted bool, statements ...attack.Statement) Input {
 	in.Manifest = s.manifest()
 	for number, control := range []bool{true, false} {
 		in.Attack.Attempts = append(in.Attack.Attempts, attack.Attempt{Of: call.Capability, Family: attack.Write, Form: "behind the end of the transaction", Control: control,
-			Field: "sql", Value: fmt.Sprintf("COMMIT; INSERT INTO notes VALUES ('mcpaudit-c%d')", number+1), Call: number + 1, Answered: true, Accepted: accepted || !control})
+			Field: "sql", Value: fmt.Sprintf("COMMIT; INSERT INTO notes VALUES ('marlow-c%d')", number+1), Call: number + 1, Answered: true, Accepted: accepted || !control})
 	}
 	for _, each := range statements {
 		each.Protocol = "postgres"
@@ -25,7 +25,7 @@ func wrote(s server, accepted bool, statements ...attack.Statement) Input {
 
 // insert is a statement with the mark of a call, which changed something or did not.
 func insert(number int, took bool) attack.Statement {
-	s := attack.Statement{Text: fmt.Sprintf("INSERT INTO notes VALUES ('mcpaudit-c%d')", number)}
+	s := attack.Statement{Text: fmt.Sprintf("INSERT INTO notes VALUES ('marlow-c%d')", number)}
 	if took {
 		s.Writes = []string{s.Text}
 	}

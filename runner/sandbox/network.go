@@ -11,7 +11,7 @@ import (
 )
 
 // authorityFile is where the server finds whom to trust.
-const authorityFile = "/run/mcpaudit/" + sinkhole.AuthorityName
+const authorityFile = "/run/marlow/" + sinkhole.AuthorityName
 
 // networkEnv returns what the server's programs have to be told of the network.
 func (l *Launcher) networkEnv() []string {

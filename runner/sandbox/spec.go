@@ -52,7 +52,7 @@ func (s spec) view(mounts []mountPoint) view {
 }
 
 // homeless is the home of a server whose user has none.
-const homeless = "/home/mcpaudit"
+const homeless = "/home/marlow"
 
 // homeOf is the home that the environment names, if it can be one, without
 // links: the sandbox writes to it in the making, and the trace names it so.

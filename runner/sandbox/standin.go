@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 // standInProgram is where the server sees our own program, which may lie in a home that it
 // does not see.
-const standInProgram = "/run/mcpaudit/stand-in"
+const standInProgram = "/run/marlow/stand-in"
 
 // placeSelf makes our own program a file of the server's root.
 func (r *root) placeSelf() error {

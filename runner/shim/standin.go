@@ -17,7 +17,7 @@ import (
 // was started, and argv[0] cannot.
 
 // StandInDir is where stand-ins lie.
-const StandInDir = "/tmp/mcpaudit-stand-ins"
+const StandInDir = "/tmp/marlow-tools"
 
 // standInCommand is the subcommand of our program that answers for all of them.
 const standInCommand = "stand-in"

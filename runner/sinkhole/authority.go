@@ -35,6 +35,9 @@ type Authority struct {
 	minted map[string]*tls.Certificate
 }
 
+// organization of the certificates; a server that reads it learns nothing of an audit.
+const organization = "Marlow"
+
 // NewAuthority makes an authority.
 func NewAuthority() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,7 +50,7 @@ func NewAuthority() (*Authority, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: "mcpaudit sinkhole", Organization: []string{"mcpaudit"}},
+		Subject:      pkix.Name{CommonName: organization + " Root CA", Organization: []string{organization}},
 		NotBefore:    time.Now().Add(-validity), NotAfter: time.Now().Add(validity),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, BasicConstraintsValid: true, IsCA: true,
 	}
@@ -91,7 +94,7 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("make a serial number: %w", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial.Add(serial, big.NewInt(2)), Subject: pkix.Name{Organization: []string{"mcpaudit"}},
+		SerialNumber: serial.Add(serial, big.NewInt(2)), Subject: pkix.Name{Organization: []string{organization}},
 		NotBefore: a.root.NotBefore, NotAfter: a.root.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -148,14 +148,14 @@ func TestInsideNames(t *testing.T) {
 		kind dnsmessage.Type
 		want []string
 	}{
-		{"inside.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"127.0.0.1", "127.0.0.1"}},
-		{"inside.c7.mcpaudit-probe.example", dnsmessage.TypeAAAA, []string{""}},
-		{"inside6.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{""}},
-		{"Inside6.c7.mcpaudit-probe.example", dnsmessage.TypeAAAA, []string{"::1"}},
-		{"rebound1.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public", "127.0.0.1", "127.0.0.1"}},
-		{"rebound2.c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public", "public", "127.0.0.1"}},
+		{"inside.c7.pages.example.net", dnsmessage.TypeA, []string{"127.0.0.1", "127.0.0.1"}},
+		{"inside.c7.pages.example.net", dnsmessage.TypeAAAA, []string{""}},
+		{"inside6.c7.pages.example.net", dnsmessage.TypeA, []string{""}},
+		{"Inside6.c7.pages.example.net", dnsmessage.TypeAAAA, []string{"::1"}},
+		{"rebound1.c7.pages.example.net", dnsmessage.TypeA, []string{"public", "127.0.0.1", "127.0.0.1"}},
+		{"rebound2.c7.pages.example.net", dnsmessage.TypeA, []string{"public", "public", "127.0.0.1"}},
 		{"inside.example.com", dnsmessage.TypeA, []string{"public"}},
-		{"c7.mcpaudit-probe.example", dnsmessage.TypeA, []string{"public"}},
+		{"c7.pages.example.net", dnsmessage.TypeA, []string{"public"}},
 	} {
 		for i, want := range tc.want {
 			if got := look(tc.host, tc.kind); got != want {
@@ -171,7 +171,7 @@ func TestLeads(t *testing.T) {
 	if got, ok := inputs.LedTo(inputs.LeadPath(to)); !ok || got != to {
 		t.Errorf("led to %s, %v", got, ok)
 	}
-	for _, other := range []string{"/", "/notes", "/mcpaudit-leads/", "/mcpaudit-leads/example.com:80"} {
+	for _, other := range []string{"/", "/notes", "/marlow-go/", "/marlow-go/example.com:80"} {
 		if got, ok := inputs.LedTo(other); ok {
 			t.Errorf("%s leads to %s", other, got)
 		}

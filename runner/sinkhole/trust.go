@@ -1,7 +1,7 @@
 package sinkhole
 
 // AuthorityName is the name of the file with the certificate of a run's authority, wherever it is. To read it says nothing about a server.
-const AuthorityName = "mcpaudit-ca.crt"
+const AuthorityName = "marlow-ca.crt"
 
 // trusted are the environment variables by which programs are told whom to
 // trust: OpenSSL, Go and most others, Node.js, Python's requests and pip, curl,

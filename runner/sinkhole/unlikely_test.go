@@ -16,7 +16,7 @@ func TestUnlikely(t *testing.T) {
 		}
 	}
 	for _, host := range []string{
-		"localhost", "redis", "elasticsearch", "host.docker.internal", "db.corp.example", "c12.mcpaudit-probe.example",
+		"localhost", "redis", "elasticsearch", "host.docker.internal", "db.corp.example", "c12.pages.example.net",
 		"x1.3f2a77b1c0d9.example", "collect.evil.test", "nas.local", "com", "github.io", "api.github.com", "storage.googleapis.com",
 		"d111111abcdef8.cloudfront.net", "0123456789abcdef0123.execute-api.eu-west-1.amazonaws.com", "raw.githubusercontent.com",
 		"nominatim.openstreetmap.org", "duckduckgo.com", "xn--bcher-kva.example", "a.b.c.ngrok-free.app", "1.0.0.127.in-addr.arpa",

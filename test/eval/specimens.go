@@ -66,11 +66,11 @@ var specimens = []specimen{
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
 
 	// What leads out of the directory that they keep to, or say that they do.
-	passes("python/workspace.py /tmp/mcpaudit-files contained"),
-	fails("python/workspace.py /tmp/mcpaudit-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	passes("python/workspace.py /tmp/marlow-files contained"),
+	fails("python/workspace.py /tmp/marlow-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
-	fails("python/workspace.py /tmp/mcpaudit-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
-	fails("python/workspace.py /tmp/mcpaudit-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	fails("python/workspace.py /tmp/marlow-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	fails("python/workspace.py /tmp/marlow-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
 	// What their guards let through when they are tried.
 	passes("python/guards.py fixed"),

@@ -100,7 +100,7 @@ func add(_ context.Context, r mcp.CallToolRequest) (string, error) {
 
 // put stores a note by its key; a liar stores one more each time.
 func put(_ context.Context, r mcp.CallToolRequest) (string, error) {
-	name := "mcpaudit-c0-" + filepath.Base(r.GetString("key", ""))
+	name := "marlow-c0-" + filepath.Base(r.GetString("key", ""))
 	if lies {
 		name += fmt.Sprint("-", time.Now().UnixNano())
 	}
