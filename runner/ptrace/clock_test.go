@@ -53,6 +53,7 @@ func TestADayGoesBy(t *testing.T) {
 		"Python": {"python3", "testdata/waits.py"},
 		"sysinfo": {"python3", "-c", "import ctypes, time; libc = ctypes.CDLL(None); info = (ctypes.c_long * 16)(); libc.sysinfo(info); up = info[0]; assert info[13] & 0xffffffff == 1; " +
 			"time.sleep(24 * 3600); libc.sysinfo(info); print((info[0] - up + 1) // 3600, 24)"},
+		"/proc/uptime": {"node", "-e", `const up = os.uptime(); setTimeout(() => console.log(Math.round((os.uptime() - up) / 36e2), 24), 24 * 36e5)`},
 		"Node": {"node", "-e", `const start = performance.now(), date = Date.now();
 			setTimeout(() => console.log(Math.floor((performance.now() - start) / 36e5), Math.floor((Date.now() - date) / 36e5)), 24 * 36e5)`},
 	} {

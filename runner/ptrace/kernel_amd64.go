@@ -19,6 +19,11 @@ func setArgument(tid, argument int, value uint64) {
 	})
 }
 
+// setResult changes what a call that has returned gave.
+func setResult(tid int, value int64) {
+	_ = change(tid, func(regs *unix.PtraceRegsAmd64) { regs.Rax = uint64(value) }) //nolint:gosec // as the kernel means it
+}
+
 // stackPointer returns the stack pointer of a stopped task.
 func stackPointer(tid int) (at uint64, ok bool) {
 	var regs unix.PtraceRegsAmd64

@@ -33,6 +33,11 @@ func setArgument(tid, argument int, value uint64) {
 	_ = change(tid, func(regs *unix.PtraceRegsArm64) { regs.Regs[argument] = value }) // a task that is gone tells by its end
 }
 
+// setResult changes what a call that has returned gave.
+func setResult(tid int, value int64) {
+	_ = change(tid, func(regs *unix.PtraceRegsArm64) { regs.Regs[0] = uint64(value) }) //nolint:gosec // as the kernel means it
+}
+
 // stackPointer returns the stack pointer of a stopped task.
 func stackPointer(tid int) (at uint64, ok bool) {
 	var regs unix.PtraceRegsArm64

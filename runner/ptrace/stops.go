@@ -128,6 +128,9 @@ func (t *tracer) enter(k *task) {
 	if of := t.timed[t.info.words[0]]; of != nil && k.timed {
 		t.retime(k, of)
 	}
+	if c != nil && k.timed && t.readsUptime(k, c) {
+		k.waits = &wait{uptime: true}
+	}
 	if c == nil || t.uninteresting(k, c) {
 		t.resume(k, 0)
 		return

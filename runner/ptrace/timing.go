@@ -155,8 +155,10 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
 }
 
-// wait is a call that waits for less than it was asked to: what it was asked.
+// wait is a call that waits for less than it was asked to: what it was asked; or one that reads
+// for how long the machine is up.
 type wait struct {
+	uptime   bool
 	argument int
 	value    uint64 // of the argument
 	address  uint64 // of the memory; 0 where the argument is all
@@ -242,7 +244,9 @@ func (c *clock) named(id int32, at int64) int32 {
 
 // waited puts back what a call was asked, when it has waited.
 func (t *tracer) waited(k *task) {
-	if w := k.waits; w.address != 0 {
+	if w := k.waits; w.uptime {
+		t.retell(k)
+	} else if w.address != 0 {
 		_ = poke(k.pid, w.address, w.memory) // a task that is gone tells by its end
 	} else {
 		setArgument(k.pid, w.argument, w.value)
