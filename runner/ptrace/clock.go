@@ -79,10 +79,8 @@ func (c *clock) tells(id int32) bool {
 	return id >= 0 && int(id) < len(c.start) && id != unix.CLOCK_PROCESS_CPUTIME_ID && id != unix.CLOCK_THREAD_CPUTIME_ID
 }
 
-// seen is how much time programs have seen go by in so much true time, both in nanoseconds.
-func (c *clock) seen(elapsed int64) int64 {
-	return elapsed + min(elapsed, int64(c.For))*(max(1, c.Rate)-1)
-}
+// seen is Clock.Seen in nanoseconds.
+func (c *clock) seen(elapsed int64) int64 { return int64(c.Seen(time.Duration(elapsed))) }
 
 // elapsed is the inverse of seen.
 func (c *clock) elapsed(seen int64) int64 {

@@ -107,7 +107,7 @@ func closeNetwork(s spec) (*sinkholeNetwork, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := sinkhole.Serve(sinkhole.Config{Authority: authority, Absent: sinkhole.RegistriesOf(s.Command).Absent})
+	server, err := sinkhole.Serve(sinkhole.Config{Authority: authority, Absent: sinkhole.RegistriesOf(s.Command).Absent, Now: s.Clock.From(time.Now())})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // spec holds what the command line tells the first process of the sandbox.
@@ -26,6 +27,8 @@ type spec struct {
 	BindOnly bool     `json:"bindOnly"`
 	// Tracer is the tracer's command line without what it wraps.
 	Tracer []string `json:"tracer"`
+	// Clock is the time that the server sees.
+	Clock trace.Clock `json:"clock"`
 	// Network says what becomes of connections.
 	Network report.Network `json:"network"`
 	// Again: an earlier run has left a root, which comes as a descriptor.

@@ -208,7 +208,9 @@ func (l *Launcher) serve(how audit.Start) (*runSinkhole, error) {
 	if l.Sinkhole == nil || how.Refuse {
 		return nil, nil
 	}
-	server, err := sinkhole.Serve(*l.Sinkhole)
+	config := *l.Sinkhole
+	config.Now = how.Clock.From(time.Now())
+	server, err := sinkhole.Serve(config)
 	if err != nil {
 		return nil, err
 	}

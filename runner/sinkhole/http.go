@@ -127,6 +127,9 @@ func (t *conversation) requested(f *flow, r *http.Request) {
 // answer answers a request, whose body was sent, as a service would that has nothing
 // special to say.
 func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byte) {
+	if now := t.server.config.Now; now != nil {
+		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
+	}
 	led, leads := inputs.LedTo(r.URL.Path)
 	switch {
 	case leads:

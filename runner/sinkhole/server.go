@@ -32,6 +32,8 @@ type Config struct {
 	// Absent are domains that must not resolve, lest what is looked for there is
 	// waited for.
 	Absent []string
+	// Now tells the date that the server sees; nil: the true one.
+	Now func() time.Time
 }
 
 // Server answers whatever comes to a closed network namespace. All that it

@@ -22,6 +22,16 @@ type Clock struct {
 // True reports whether it is the true time.
 func (c Clock) True() bool { return c == Clock{} }
 
+// Seen is how much time programs have seen go by in so much true time.
+func (c Clock) Seen(elapsed time.Duration) time.Duration {
+	return elapsed + min(elapsed, c.For)*time.Duration(max(1, c.Rate)-1)
+}
+
+// From returns what tells the date that programs see, if the server begins now.
+func (c Clock) From(now time.Time) func() time.Time {
+	return func() time.Time { return now.Add(c.Forward + c.Seen(time.Since(now))) }
+}
+
 var errClock = errors.New("want FORWARD,RATE,FOR")
 
 // String returns what ParseClock reads.
