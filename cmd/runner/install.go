@@ -15,7 +15,7 @@ import (
 )
 
 // shimName is the program that the server's container starts.
-const shimName = "launch"
+const shimName = "mcpaudit-shim"
 
 // newInstall is the command of the init container. Nothing of the Pod starts when it fails.
 func newInstall() *cobra.Command {

@@ -15,11 +15,11 @@ import (
 // The paths and names that cmd/runner agrees on.
 const (
 	runnerBinary = "/mcpaudit-runner"
-	binDir       = "/opt/marlow/bin"
-	shimBinary   = binDir + "/launch"
-	runDir       = "/run/marlow"
+	binDir       = "/mcpaudit/bin"
+	shimBinary   = binDir + "/mcpaudit-shim"
+	runDir       = "/mcpaudit/run"
 	socket       = runDir + "/runner.sock"
-	homeDir      = "/home/marlow"
+	homeDir      = "/mcpaudit/home"
 	accountDir   = "/mcpaudit/serviceaccount"
 	traceDir     = "/mcpaudit/trace"
 )

@@ -187,7 +187,7 @@ func refused() map[string]refusal {
 			m.Name = "shim"
 			container(name, of, "mount volumes", func(c *corev1.Container) { c.VolumeMounts = append(c.VolumeMounts, m) })
 		}
-		mount("R8 a mount over the program", corev1.VolumeMount{MountPath: "/mcpaudit-runner", SubPath: "launch"})
+		mount("R8 a mount over the program", corev1.VolumeMount{MountPath: "/mcpaudit-runner", SubPath: "mcpaudit-shim"})
 		mount("R8 a mount over a directory", corev1.VolumeMount{MountPath: "/usr/bin"})
 		mount("R8 a mount by another way", corev1.VolumeMount{MountPath: "/mcpaudit/../usr/bin"})
 		mount("R8 a part of a volume", corev1.VolumeMount{MountPath: "/mcpaudit/x", SubPath: "x"})
