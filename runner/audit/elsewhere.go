@@ -2,10 +2,9 @@ package audit
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
@@ -25,14 +24,14 @@ func outputsOf(runs []observation) []rules.Output {
 	first := exercised(runs)
 	all, known, left := rules.Said("", first.result.Outputs...), map[key]bool{}, maxElsewhere
 	for _, out := range first.result.Outputs {
-		known[key{out.Kind, out.Capability, lettersOf(out.Text)}] = true
+		known[key{out.Kind, out.Capability, probe.WithoutDigits(out.Text)}] = true
 	}
 	for _, o := range runs {
 		if o.how.moment == "" {
 			continue
 		}
 		for _, out := range o.result.Outputs {
-			is := key{out.Kind, out.Capability, lettersOf(out.Text)}
+			is := key{out.Kind, out.Capability, probe.WithoutDigits(out.Text)}
 			if known[is] || left < len(out.Text) {
 				continue
 			}
@@ -42,16 +41,6 @@ func outputsOf(runs []observation) []rules.Output {
 		}
 	}
 	return all
-}
-
-// lettersOf is a text without what counts, measures or marks.
-func lettersOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1
-	}, text)
 }
 
 // asAWhole are the launches whose manifests are compared: see drifts.

@@ -58,8 +58,8 @@ func (s *session) affords(t *target) bool {
 // leastPatience is the least time that a first call has, once another has kept us waiting.
 const leastPatience = 2 * time.Second
 
-// promptPatience is the least time that what answered at once in another session has: one that
-// does not now has been found waiting.
+// promptPatience is how long a target that answered promptly in an earlier session has to answer
+// at least, so that a slow machine is not taken for a server that stalls.
 const promptPatience = 10 * time.Second
 
 // longest is how long a call of a target may take at most.
@@ -70,8 +70,7 @@ func (s *session) longest(t *target) time.Duration {
 	return s.options.CallTimeout
 }
 
-// patience returns how long the answer to a call that may take so long is waited for: no call
-// has more than half of what time there is, and once one was not answered in time, none has more
+// patience returns the time-out of a call, longest at most: no call has more than half of what time there is, and once one was not answered in time, none has more
 // than its share while others wait for their first.
 func (s *session) patience(longest time.Duration) time.Duration {
 	left, bounded := s.budget.left()

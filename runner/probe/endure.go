@@ -85,7 +85,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		if got.accepted {
 			kind, text = report.OutputResult, said(got.result)
 		}
-		if like := lettersOf(text); !known[like] && len(known) < maxUnlike {
+		if like := WithoutDigits(text); !known[like] && len(known) < maxUnlike {
 			known[like] = true
 			s.outputs.answered(kind, text)
 		}
@@ -117,8 +117,9 @@ func (s *session) begin(method string, phase report.Phase, of report.Capability)
 	}
 }
 
-// lettersOf is a text without what counts or measures: what differs in that alone is alike.
-func lettersOf(text string) string {
+// WithoutDigits is the beginning of a text (8 KiB at most) without its digits: texts that differ only in
+// what they count or measure are alike.
+func WithoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1

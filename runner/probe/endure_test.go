@@ -69,7 +69,7 @@ func TestEndureEnds(t *testing.T) {
 	}
 }
 
-// What answered at once in another session, and keeps us waiting in this one, is told.
+// A tool that answered promptly in an earlier session and does not answer in this one is reported.
 func TestStalled(t *testing.T) {
 	trim := report.Capability{Kind: report.CapabilityTool, Name: "trim"}
 	if r := counting(1000, 1000).probe(t, quick); !r.Prompt[trim] || len(r.Stalled) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// What programs see of the time is what they are told of the date.
+// Seen and From agree: the date advances by as much as the clock.
 func TestClock(t *testing.T) {
 	week := trace.Clock{Forward: time.Hour, Rate: 100, For: 3 * time.Second}
 	for elapsed, want := range map[time.Duration]time.Duration{0: 0, time.Second: 100 * time.Second, 10 * time.Second: 307 * time.Second} {
