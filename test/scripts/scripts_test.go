@@ -67,13 +67,22 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("SERVERS", servers)
-			env.Setenv("PATH", built+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", built+string(filepath.ListSeparator)+pathOf(env))
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve, "receive": receive,
 		},
 	})
+}
+
+// pathOf is the search path without the toolchain that make puts in front, whose directory bears our
+// name: a server that looks for an audit shall find only what mcpaudit itself shows.
+func pathOf(env *testscript.Env) string {
+	dirs := filepath.SplitList(env.Getenv("PATH"))
+	cache := os.Getenv("MCPAUDIT_CACHE")
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return cache != "" && strings.HasPrefix(dir, cache) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // exits CODE COMMAND... runs a command and wants its exit code.
