@@ -76,6 +76,8 @@ type Seen struct {
 	Files []string
 	// Network: it has connected to something, or looked a name up.
 	Network bool
+	// Database: it has opened a file of a database.
+	Database bool
 }
 
 // Plan says what is known of the server that is attacked.
@@ -150,7 +152,7 @@ func (p Plan) Against(t Target) *Series {
 	fields := fieldsOf(t, seen, p.Dirs)
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said)}
 	if p.Closed {
-		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen), writeSteps(fields, seen))
+		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields))
 	}
 	steps := alternate(lists...)
 	files, ports := 0, 0

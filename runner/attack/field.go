@@ -19,8 +19,8 @@ type field struct {
 	steps []any
 	// value holds what stands there in the honest call; "" where nothing does.
 	value string
-	// text: it is declared as a text, and takes any.
-	text bool
+	// text: it is declared as a text, and takes any. number: it is declared as a number.
+	text, number bool
 	// variable is the name of the variable of a template that it is; "" elsewhere.
 	variable string
 	// before and behind are what stays of the value where it is changed, ending is how
@@ -45,7 +45,8 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 	if len(all) == 0 {
 		s := schemaOf(t.Schema)
 		walk(honest, "", nil, func(f field) {
-			f.text = f.text && s.at(f.steps).free()
+			declared := s.at(f.steps)
+			f.text, f.number = f.text && declared.free(), declared.has("number", "integer")
 			all = append(all, f)
 		})
 		s.lacking(honest, func(f field) { all = append(all, f) })

@@ -114,7 +114,7 @@ func (s *schema) lackingBelow(honest any, name string, steps []any, do func(fiel
 				do(field{name: name + "[0]", steps: append(steps, 0), text: items.free()})
 			}
 		case value == nil && declared.has("string", "number", "integer"):
-			do(field{name: name, steps: steps, text: declared.free()})
+			do(field{name: name, steps: steps, text: declared.free(), number: declared.has("number", "integer")})
 		}
 	}
 }

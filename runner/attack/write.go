@@ -2,42 +2,53 @@ package attack
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // writeForms are statements that change something, and ways to get one past a guard that is to
-// let only reads through. The first hides nothing.
+// let only reads through. The first hides nothing, the last says what SQLite has kept.
 var writeForms = []form{
-	stated("as the statement", "CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')").plainly(),
-	stated("behind a read", "SELECT 1; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
-	stated("behind the end of the transaction", "COMMIT; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
-	stated("behind a read and the end of the transaction", "SELECT 1; ROLLBACK; CREATE TABLE notes_copy (note VARCHAR(40) DEFAULT '!')"),
+	stated("as the statement", creating).plainly(),
+	stated("behind a read", "SELECT 1; "+creating),
+	stated("behind the end of the transaction", "COMMIT; "+creating),
+	stated("behind a read and the end of the transaction", "SELECT 1; ROLLBACK; "+creating),
 	stated("in a common table expression", "WITH kept AS (INSERT INTO notes VALUES ('!') RETURNING 1) SELECT * FROM kept"),
 	stated("as what is explained", "EXPLAIN ANALYZE INSERT INTO notes VALUES ('!')"),
-	stated("behind a comment", "/* SELECT */ INSERT INTO notes VALUES ('!')"),
-	stated("behind a comment of one line", "-- SELECT\nINSERT INTO notes VALUES ('!')"),
+	stated("behind a comment", "/* SELECT */ "+creating),
+	stated("behind a comment of one line", "-- SELECT\n"+creating),
 	stated("as a read into a table", "SELECT '!' AS note INTO notes_copy"),
 	stated("as a read into a file", "SELECT '!' INTO OUTFILE '/tmp/notes_copy'"),
 	stated("as a copy to a program", "COPY (SELECT '!') TO PROGRAM 'cat'"),
-	stated("in letters of both cases", "iNsErT INTO notes VALUES ('!')"),
+	stated("in letters of both cases", "cReAtE tAbLe notes_# (note VARCHAR(40) DEFAULT '!')"),
 	stated("behind a change of the transaction", "SET TRANSACTION READ WRITE; INSERT INTO notes VALUES ('!')"),
+	stated(readBack, "SELECT group_concat(hex(name)) FROM (SELECT name FROM sqlite_master WHERE name LIKE 'notes_%' ORDER BY rowid DESC LIMIT 16)"),
 }
 
-// stated is a form by a statement with the mark in place of "!".
+const (
+	creating = "CREATE TABLE notes_# (note VARCHAR(40) DEFAULT '!')"
+	readBack = "to read it back"
+)
+
+// stated is a form by a statement with the mark in place of "!", and its number in place of "#".
 func stated(name, statement string) form {
-	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return strings.ReplaceAll(statement, "!", m.ID()) }}
+	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return marked(statement, m) }}
+}
+
+func marked(statement string, m inputs.Mark) string {
+	return strings.NewReplacer("!", m.ID(), "#", strconv.Itoa(m.Call)).Replace(statement)
 }
 
 // statementLike are values that are statements.
 var statementLike = regexp.MustCompile(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
 
-// writeSteps are the attempts of family Write, on what takes statements and has used the network.
-func writeSteps(fields []field, seen Seen) (all []step) {
+// writeSteps are the attempts of family Write, on what takes statements.
+func writeSteps(fields []field) (all []step) {
 	for _, form := range writeForms {
 		for _, f := range fields {
-			if seen.Network && f.text && statementLike.MatchString(f.value) {
+			if f.text && statementLike.MatchString(f.value) {
 				all = append(all, step{family: Write, form: form, field: f})
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -112,6 +113,7 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 			case profile.KindConnect:
 				seen.Network = seen.Network || e.Protocol != "unix" && e.Protocol != "netlink"
 			case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+				seen.Database = seen.Database || attack.Database(e.Path)
 				if len(seen.Files) < maxSeenFiles {
 					seen.Files = append(seen.Files, e.Path)
 				}
@@ -138,10 +140,12 @@ func apart(all []observation) (runs []observation, attacked, varied observation)
 	return runs, attacked, varied
 }
 
-// witness sees in the trace, as it comes, which attempts have succeeded.
+// witness sees in the trace, as it comes, which attempts have succeeded, and what statements with a
+// mark have changed in files.
 type witness struct {
 	mu     sync.Mutex
 	proven map[int]bool
+	stored []attack.Statement
 }
 
 // witness makes one for a launch in which guards are tried; nil for any other.
@@ -155,13 +159,21 @@ func (how launch) witness() *witness {
 }
 
 func (w *witness) event(e trace.Event) {
-	if w == nil || e.Op != trace.OpExec {
+	if w == nil {
 		return
 	}
-	if call, ok := inputs.InjectedBy(e.Path); ok {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.proven[call] = true
+	switch e.Op {
+	case trace.OpExec:
+		if call, ok := inputs.InjectedBy(e.Path); ok {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.proven[call] = true
+		}
+	case trace.OpStore:
+		if s, ok := attack.Stored(e.Data); ok && len(w.stored) < maxOverheard {
+			s.Time = e.Time
+			w.stored = append(w.stored, s)
+		}
 	}
 }
 
@@ -169,4 +181,13 @@ func (w *witness) saw(call int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.proven[call]
+}
+
+// statements are those that came to the sinkhole, or changed a database that the server has itself,
+// once the trace has ended.
+func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement {
+	if w == nil {
+		return nil
+	}
+	return slices.Concat(heard.statements, w.stored, attack.ReadBack(r.Attempts, time.Now()))
 }

@@ -234,7 +234,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	logs.end()
 	_, _ = stdout.Close(), stderr.Close() // ends the readers
 	o.caught = <-catching
-	o.profile, o.statements = builder.Build(o.result.Ledger), heard.statements
+	o.profile, o.statements = builder.Build(o.result.Ledger), proof.statements(heard, o.result)
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)

@@ -19,12 +19,17 @@ func findLeftStrings(in Input) (all []draft) {
 		}
 		s, left := in.Attack.leftString(a)
 		if !left {
+			if s, left = in.Attack.parsed(a); left {
+				s.Time = in.End
+			}
+		}
+		if !left {
 			continue
 		}
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
-			message: sentence("%s put its argument %s into a statement as it is: %s, led %s, the value left its string (%s)", capital(name(a.Of)),
-				quoted(a.Field), quoted(clean(a.Value, 120)), a.Form, quoted(clean(s.Text, 200))),
+			message: sentence("%s put its argument %s into a statement of SQL as it is: a part of %s was read as SQL (%s: %s)", capital(name(a.Of)),
+				quoted(a.Field), quoted(clean(a.Value, 120)), s.Protocol, quoted(clean(s.Text, 200))),
 			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
 			order:    math.MaxInt,
 		})
@@ -35,6 +40,9 @@ func findLeftStrings(in Input) (all []draft) {
 // leftString returns the statement in which a part of a value is read as SQL that stood in a
 // string where the value was a plain name.
 func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
+	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Numeric() {
+		return s, true // a number needs no string
+	}
 	for _, control := range a.controls(try) {
 		honest, quotes, ok := a.stands(control)
 		if !ok || quotes == "" || quotes == "-" {
@@ -48,6 +56,22 @@ func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 		}
 	}
 	return attack.Statement{}, false
+}
+
+// parsed returns what a server answered to a value that left its string in a statement of a database
+// within it: that there is no column of the name in it, or a mark that was sent as the codes of its letters.
+func (a Attack) parsed(try attack.Attempt) (attack.Statement, bool) {
+	answer := attack.Statement{Protocol: "answer", Text: try.Answer}
+	if strings.Contains(try.Answer, mark(try)) && !strings.Contains(try.Value, mark(try)) {
+		return answer, true
+	}
+	if !attack.Parsed(try.Answer) {
+		return attack.Statement{}, false
+	}
+	controls := a.controls(try)
+	// Where a plain name is taken for a column, it is there to name one.
+	named := slices.ContainsFunc(controls, func(c attack.Attempt) bool { return !c.Answered || attack.Parsed(c.Answer) })
+	return answer, try.Numeric() || len(controls) > 0 && !named
 }
 
 // stands is the first statement with the mark of an attempt, and the quotes that it stands in.

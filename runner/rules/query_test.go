@@ -36,13 +36,44 @@ func TestLeftStrings(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"left":                   {queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR marlow-c2 --'"), `QUERY-001 High: Tool format_note put its argument "name" into a statement as it is`},
+		"left":                   {queried(honestly, "SELECT * FROM notes WHERE name = 'x' OR marlow-c2 --'"), `QUERY-001 High: Tool format_note put its argument "name" into a statement of SQL as it is`},
 		"behind an honest mark":  {queried(honestly, "SELECT * FROM notes WHERE name = 'marlow-c9' OR marlow-c2 --'"), "QUERY-001 High"},
 		"as a parameter":         {queried(), ""},
 		"takes SQL":              {queried("marlow-c1", "x' OR marlow-c2 --"), ""},
 		"in a comment":           {queried("SELECT 1 -- marlow-c1", "SELECT 1 -- x' OR marlow-c2 --"), ""},
 		"a name of another kind": {queried("SELECT marlow-c1", "SELECT x' OR marlow-c2 --"), ""},
 		"another statement":      {queried(honestly, "marlow-c2"), ""},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+// TestParsed: the answer of a server whose database is within it.
+func TestParsed(t *testing.T) {
+	const unknown = "Error: no such column: marlow"
+	answered := func(control, answer, value string) Input {
+		in := queried()
+		in.Attack.Attempts[0].Answer, in.Attack.Attempts[1].Answer = control, answer
+		in.Attack.Attempts[1].Value = value
+		return in
+	}
+	number := answered(unknown, unknown, "1 OR marlow-c2")
+	number.Attack.Attempts[1].Form = "behind a number"
+	silentControl := answered("", unknown, "x'||marlow-c2||'")
+	silentControl.Attack.Attempts[0].Answered = false
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"left":                    {answered("nothing", unknown, "x'||marlow-c2||'"), `QUERY-001 High: Tool format_note put its argument "name" into a statement of SQL as it is: a part of "x'||marlow-c2||'" was read as SQL (answer: "Error: no such column: marlow")`},
+		"PostgreSQL":              {answered("nothing", `column "marlow" does not exist`, "x'||marlow-c2||'"), "QUERY-001 High"},
+		"MySQL":                   {answered("nothing", "Unknown column 'marlow' in 'where clause'", "x'||marlow-c2||'"), "QUERY-001 High"},
+		"a number":                {number, "QUERY-001 High"},
+		"a row of its own":        {answered("nothing", "('marlow-c2',)", "x' UNION SELECT char(109) --"), "QUERY-001 High"},
+		"the value again":         {answered("nothing", "no notes for x'||marlow-c2||'", "x'||marlow-c2||'"), ""},
+		"takes a column":          {answered(unknown, unknown, "x'||marlow-c2||'"), ""},
+		"not known":               {silentControl, ""},
+		"a search with operators": {answered("no such column: c1", "no such column: c2", "x' OR marlow-c2 --"), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}

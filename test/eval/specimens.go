@@ -102,7 +102,9 @@ var specimens = []specimen{
 	fails("go/mailer", "MCPA-EGRESS-009 High"),
 
 	// What ends its string in a statement.
-	passes("python/query.py fixed"),
+	passes("python/query.py fixed"), passes("python/shelf.py fixed"), passes("python/shelf.py fixed memory"),
+	fails("python/shelf.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
+	fails("python/shelf.py memory", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 	fails("python/query.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 
 	// What their hints say.
