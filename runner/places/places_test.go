@@ -76,3 +76,25 @@ func TestDecoysAreSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestObeyed: what a later program runs or obeys, by kinds; what is only like it is none.
+func TestObeyed(t *testing.T) {
+	for name, what := range map[string]string{
+		"/home/ada/.bashrc":                                               "a shell runs it at every start",
+		"/home/ada/.docker/cli-plugins/docker-notes":                      "a program obeys it at its start, and runs what it names",
+		"/home/ada/.gnupg/gpg.conf":                                       "a program obeys it at its start, and runs what it names",
+		"/home/ada/.local/share/applications/notes.desktop":               "the desktop or a browser starts what it names",
+		"/home/ada/.mozilla/native-messaging-hosts/notes.json":            "the desktop or a browser starts what it names",
+		"/home/ada/.config/Cursor/User/settings.json":                     "an editor runs or obeys it",
+		"/home/ada/shop/Cargo.toml":                                       "whoever builds or tests the project runs it",
+		"/home/ada/.config/Cursor/User/globalStorage/notes/settings.json": "",
+		"/home/ada/.gnupg/trustdb.gpg":                                    "",
+		"/home/ada/.config/notes/config.json":                             "",
+		"/home/ada/.git/hooks/pre-commit.sample":                          "",
+		"/home/ada/shop/node_modules/tea/package.json":                    "",
+	} {
+		if o, ok := places.ObeyedAt(name); o.What != what || ok != (what != "") {
+			t.Errorf("%s: %q, want %q", name, o.What, what)
+		}
+	}
+}
