@@ -105,6 +105,9 @@ var _ = Describe("What runs", Ordered, func() {
 		decided(ctx, namespace, "notes", 2, 3)
 		policy = settled(ctx, policy, v1alpha1.ReasonRunningViolations)
 		Expect(policy.Status.Gate.Running[0].Reason).To(Equal(v1alpha1.GateFailed))
+		testenv.Eventually(ctx, func(g Gomega) { // an event is written after the status
+			g.Expect(eventsOf(ctx, policy)).To(ContainElement(ContainSubstring("which failed its audit")))
+		})
 
 		By("nothing being written when nothing happens")
 		notes, before := len(eventsOf(ctx, policy)), policy.ResourceVersion

@@ -92,6 +92,9 @@ type Start struct {
 	// Env is set in the server's environment ("NAME=value"), in place of what has
 	// that name there.
 	Env []string
+	// Parent is the path of the program that starts it, as far as that can be made to seem so; "" for
+	// none in particular.
+	Parent string
 	// Dirs are absolute directories that the server is started for: files are put there
 	// that arguments name.
 	Dirs []string

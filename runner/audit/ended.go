@@ -6,15 +6,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Where a server ends in the call of one tool, the others are called in the launch for
-// another client, which calls everything and leaves that tool out: how the server fails at
-// one call says nothing of the rest.
+// Where a server ends in the call of one tool, the launch for another client goes on: it calls the others, and
+// that tool again unless a call that a model would make was the end of it. How the server fails at one call
+// says nothing of the rest, and a server that ends at an odd call is not to be spared what comes after it.
 
 // identify makes the launch for a client of another name.
 func identify(_ Plan, how *launch, runs []observation) {
-	how.identity, how.listOnly, how.once, how.prompt = claudeDesktop, false, true, exercised(runs).result.Prompt
-	if how.skip = ending(runs); how.skip != nil {
-		how.calls = standInCalls
+	first := exercised(runs).result
+	how.identity, how.listOnly, how.once, how.prompt, how.skip = claudeDesktop, false, true, first.Prompt, ending(runs)
+	if how.goesOn = first.EndedIn.Kind == report.CapabilityTool; how.goesOn {
+		how.calls, how.given = standInCalls, first.Accepted
 	}
 }
 
@@ -25,10 +26,11 @@ func callAgain(_ Plan, how *launch, runs []observation) {
 	how.listOnly, how.once, how.given, how.skip, how.prompt = false, true, first.Accepted, ending(runs), first.Prompt
 }
 
-// ending is the tool in whose call the server has ended; nil where it has not.
+// ending is the tool in whose call the server has ended, where a model would make such a call; nil where
+// it has not.
 func ending(runs []observation) []string {
-	if in := exercised(runs).result.EndedIn; in.Kind == report.CapabilityTool {
-		return []string{in.Name}
+	if first := exercised(runs).result; first.EndedIn.Kind == report.CapabilityTool && !first.EndedOdd {
+		return []string{first.EndedIn.Name}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -40,6 +41,13 @@ func TestGoesOn(t *testing.T) {
 	}
 	if covered, _ := coverage([]observation{ends, restart, other(true, row("count", 4, 1))}); covered.Tools.Called != 2 || covered.Tools.Accepted != 2 {
 		t.Errorf("%+v", covered.Tools)
+	}
+	odd := ends
+	odd.result.EndedOdd, odd.result.Accepted = true, map[string]json.RawMessage{"record": json.RawMessage(`{}`)}
+	var how launch
+	identify(Plan{}, &how, []observation{odd})
+	if got := (Plan{}).options(how); len(got.Skip) != 0 || !got.Proper || got.Endure == 0 || len(got.Given) != 1 {
+		t.Errorf("a server that ended at an odd call is spared the rest: %+v", got)
 	}
 	if got := (Plan{}).options(other(true).how); len(got.Skip) != 1 || got.Skip[0] != "record" {
 		t.Errorf("the tool in whose call the server ended is called again: %v", got.Skip)

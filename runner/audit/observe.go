@@ -148,6 +148,8 @@ type launch struct {
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
+	// goesOn: it does what the exercise did not, for the server had ended in a call.
+	goesOn bool
 	// prompt are the capabilities that answered at once when the server was exercised.
 	prompt map[report.Capability]bool
 	// asked are variables that the server has asked for.
@@ -158,7 +160,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -339,7 +341,8 @@ func (p Plan) options(how launch) probe.Options {
 	if how.vary {
 		options.CallTimeout = variedTimeout
 	}
-	if how.moment == "" && !how.listOnly && p.Probe.Depth != report.DepthQuick {
+	options.Proper = how.goesOn
+	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {
 		options.Endure = endurance
 		if p.Probe.Depth == report.DepthDeep {
 			options.Endure *= deepTime

@@ -15,6 +15,8 @@ import (
 type persona struct {
 	// name and version are those of the client (clientInfo).
 	name, version string
+	// parent is the program of the client that starts servers.
+	parent string
 	// env holds what the client sets in the environment of its servers ("NAME=value").
 	env []string
 }
@@ -28,19 +30,19 @@ var editor = []string{
 
 // The personas, by client. Their names are those that the clients give themselves.
 var (
-	claudeDesktop = persona{"claude-ai", "0.1.0", slices.Concat(editor, []string{
+	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{"cursor-vscode", "1.0.0", slices.Concat(editor, []string{
+	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", slices.Concat(editor, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx",
 	})}
-	visualStudioCode = persona{"Visual Studio Code", "1.106.2", slices.Concat(editor, []string{
+	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", slices.Concat(editor, []string{
 		"TZ=America/New_York", "USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf = persona{"windsurf-client", "1.0.0", []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	zed      = persona{"Zed", "0.213.3", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "TZ=UTC", "USER=runner", "LOGNAME=runner"}}
+	windsurf = persona{"windsurf-client", "1.0.0", "/usr/bin/node", []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "TZ=UTC", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless is the environment without the variables that somebody has set.

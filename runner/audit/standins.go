@@ -64,7 +64,7 @@ func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage)
 	all, rows := first.Coverage, slices.Clone(first.Exercise)
 	var aided []report.CapabilityCoverage
 	for _, o := range runs {
-		if o.how.moment == report.LaunchStandIns || len(o.how.skip) > 0 {
+		if o.how.moment == report.LaunchStandIns || o.how.goesOn {
 			aided = append(aided, o.result.Exercise...)
 		}
 	}

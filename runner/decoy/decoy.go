@@ -23,6 +23,8 @@ type Set struct {
 	Home  string
 	Files []File
 	Vars  []Var
+	// Around are files that hold no secret. They are planted in directories that are ours alone.
+	Around []File
 }
 
 // minSecret is the shortest random word that is a secret, in characters. No
@@ -68,7 +70,7 @@ func New(home string, livedIn bool) (Set, error) {
 	if !filepath.IsAbs(home) {
 		return Set{}, fmt.Errorf("make decoys: home %q is not an absolute path", home)
 	}
-	set := Set{Home: filepath.Clean(home)}
+	set := Set{Home: filepath.Clean(home), Around: lived(filepath.Clean(home))}
 	for _, k := range kinds {
 		content, secrets, err := k.make()
 		if err != nil {
@@ -219,7 +221,7 @@ func (s Set) plant(root *os.Root, base string, access Access) error {
 			return err
 		}
 	}
-	return nil
+	return s.surround(root, base, access)
 }
 
 func (f File) plant(root *os.Root, name string, access Access) error {

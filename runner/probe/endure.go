@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -69,14 +70,21 @@ func (s *session) endure(ctx context.Context) {
 	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
 }
 
-// repeat makes the same call again and again, until the time is up, and returns how often. With
-// an error nothing more is to be asked.
+// repeat makes the same call again and again, until the time is up, and returns how often; at first every
+// other time with texts of other occasions, for a server may act on a few words. With an error nothing more is
+// to be asked.
 func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
 	known := map[string]bool{}
-	c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
 	s.enduring = true
 	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
+		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
+		if n%2 == 1 && n/2 < inputs.Occasions {
+			if other, ok := inputs.Varied(c.Arguments, n/2, s.mark()); ok {
+				c.Arguments = other
+				s.used.add(t.of, c.Arguments, nil)
+			}
+		}
 		got, err := s.call(ctx, t, c)
 		if err != nil {
 			return n, err // also where there was no answer: the next may take as long
@@ -85,13 +93,39 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		if got.accepted {
 			kind, text = report.OutputResult, said(got.result)
 		}
-		if like := WithoutDigits(text); !known[like] && len(known) < maxUnlike {
+		if like := WithoutDigits(unechoed(text, c.Arguments)); !known[like] && len(known) < maxUnlike {
 			known[like] = true
 			s.outputs.answered(kind, text)
 		}
 	}
 	s.enduring = false
 	return n, s.awaitQuiet(ctx)
+}
+
+// leastEcho is how long a text is, in bytes, that is known in an answer as one of the arguments.
+const leastEcho = 8
+
+// unechoed is an answer without the texts of the arguments that it gives back.
+func unechoed(answer string, arguments json.RawMessage) string {
+	var sent func(value any)
+	sent = func(value any) {
+		switch value := value.(type) {
+		case string:
+			if quoted, err := json.Marshal(value); err == nil && len(value) >= leastEcho {
+				answer = strings.ReplaceAll(strings.ReplaceAll(answer, value, ""), string(quoted[1:len(quoted)-1]), "")
+			}
+		case []any:
+			for _, each := range value {
+				sent(each)
+			}
+		case map[string]any:
+			for _, each := range value {
+				sent(each)
+			}
+		}
+	}
+	sent(inputs.Decode(arguments))
+	return answer
 }
 
 // listRepeatedly asks for the lists again and again, until one differs from the first.

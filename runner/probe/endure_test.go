@@ -52,6 +52,24 @@ func TestEndure(t *testing.T) {
 	}
 }
 
+// TestOccasions: a server that acts on what people write is met, and one that gives texts back fills no report.
+func TestOccasions(t *testing.T) {
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			text, _ := arguments["note"].(string)
+			if strings.Contains(text, "password") {
+				return content("sent")
+			}
+			return content("trimmed: " + text)
+		},
+	}}
+	r := f.probe(t, enduring())
+	if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) || len(r.Outputs) > 8 {
+		t.Errorf("outputs %+v", r.Outputs)
+	}
+}
+
 // A server that does not endure has shown all the same what it had shown.
 func TestEndureEnds(t *testing.T) {
 	calls := 0

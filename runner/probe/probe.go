@@ -118,6 +118,9 @@ type Options struct {
 	// nothing is, and Rounds does not count.
 	Rounds   int
 	ListOnly bool
+	// Proper leaves out calls that a model would not make: against the schema, or with what a shell
+	// would run or what leads out of where a tool is to stay.
+	Proper bool
 	// Endure is how long what was accepted, and the lists, are asked again and again, last of
 	// all (default: not at all).
 	Endure time.Duration
@@ -184,6 +187,8 @@ type Result struct {
 	// EndedIn is the tool in whose call the server ended, though it had been left running;
 	// the zero value for none. Incomplete is set, too.
 	EndedIn report.Capability
+	// EndedOdd: that call was none that a model would make (Options.Proper).
+	EndedOdd bool
 
 	ServerName, ServerVersion, ProtocolVersion string
 

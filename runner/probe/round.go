@@ -82,8 +82,14 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 		return inputs.Case{}, false
 	}
 	if t.form != nil {
-		if c, fresh := t.form.Next(s.pool, s.mark()); fresh {
-			return t.paced(c), true
+		for {
+			c, fresh := t.form.Next(s.pool, s.mark())
+			if !fresh {
+				break
+			}
+			if c.Shape.Proper() || !s.options.Proper {
+				return t.paced(c), true
+			}
 		}
 		t.sized = s.pool.Size()
 	}
@@ -139,6 +145,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.slowest = max(t.slowest, took)
 	if err != nil {
 		s.missed(t, err)
+		s.result.EndedOdd = errors.Is(err, errGone) && !c.Shape.Proper()
 		return onlyFatal(err)
 	}
 	t.answered++

@@ -85,6 +85,15 @@ func TestLaterDate(t *testing.T) {
 	}
 }
 
+// TestUnconfined: a server does not see by its status that it is confined.
+func TestUnconfined(t *testing.T) {
+	const confined = `import ctypes, re; assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0; ` +
+		`print(re.findall(r"(?:NoNewPrivs|CapBnd):\t(\w+)", open("/proc/self/status").read()))`
+	if out := output(t, trace.Clock{Forward: time.Hour}, "python3", "-c", confined); !strings.Contains(out, "000001ffffffffff") || !strings.Contains(out, "'0'") {
+		t.Errorf("it sees %s", out)
+	}
+}
+
 // TestTrueTime: what starts the server sees the true time, also when the server has begun.
 func TestTrueTime(t *testing.T) {
 	self, err := os.Executable()

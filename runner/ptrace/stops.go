@@ -128,8 +128,10 @@ func (t *tracer) enter(k *task) {
 	if of := t.timed[t.info.words[0]]; of != nil && k.timed {
 		t.retime(k, of)
 	}
-	if c != nil && k.timed && t.readsUptime(k, c) {
-		k.waits = &wait{uptime: true}
+	if c != nil && k.timed {
+		if as := t.telling(k, c); as != nil {
+			k.waits = &wait{telling: as}
+		}
 	}
 	if c == nil || t.uninteresting(k, c) {
 		t.resume(k, 0)

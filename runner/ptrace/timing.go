@@ -155,10 +155,10 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
 }
 
-// wait is a call that waits for less than it was asked to: what it was asked; or one that reads
-// for how long the machine is up.
+// wait is a call that waits for less than it was asked to: what it was asked; or one that reads what is to
+// be told otherwise.
 type wait struct {
-	uptime   bool
+	telling  telling
 	argument int
 	value    uint64 // of the argument
 	address  uint64 // of the memory; 0 where the argument is all
@@ -244,8 +244,8 @@ func (c *clock) named(id int32, at int64) int32 {
 
 // waited puts back what a call was asked, when it has waited.
 func (t *tracer) waited(k *task) {
-	if w := k.waits; w.uptime {
-		t.retell(k)
+	if w := k.waits; w.telling != nil {
+		t.retell(k, w.telling)
 	} else if w.address != 0 {
 		_ = poke(k.pid, w.address, w.memory) // a task that is gone tells by its end
 	} else {

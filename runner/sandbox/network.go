@@ -99,6 +99,9 @@ func closeNetwork(s spec) (*sinkholeNetwork, error) {
 	if err := sinkhole.Close(); err != nil {
 		return nil, err
 	}
+	if err := addInterface(); err != nil {
+		return nil, err
+	}
 	if s.Network != report.NetworkSinkhole {
 		return nil, nil
 	}

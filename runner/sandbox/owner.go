@@ -77,10 +77,13 @@ func (o *owner) ownDecoys(home string, set decoy.Set) error {
 	if err := tree.Chown(".", serverID, serverID); err != nil {
 		return err
 	}
-	for _, file := range set.Files {
+	for _, file := range slices.Concat(set.Files, set.Around) {
+		if !set.Stands(file, tree) {
+			continue // of another place, or somebody's own
+		}
 		name, err := filepath.Rel(set.Home, file.Path)
-		if err != nil || !filepath.IsLocal(name) {
-			continue
+		if err != nil {
+			return err
 		}
 		for ; name != "."; name = filepath.Dir(name) {
 			if err := tree.Lchown(name, serverID, serverID); err != nil {

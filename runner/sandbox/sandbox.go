@@ -229,7 +229,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: *how.Decoys, Command: l.command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
-		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock,
+		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, "/sbin/init"),
 	}
 	b.view = plan.view(nil)
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {

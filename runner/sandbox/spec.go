@@ -37,8 +37,9 @@ type spec struct {
 	StandIns bool `json:"standIns"`
 	// Homes of the people whose files the server may meet, besides Home.
 	Homes []string `json:"homes"`
-	// Command is the server's.
+	// Command is the server's, Parent the path of the program that seems to have started it.
 	Command []string `json:"command"`
+	Parent  string   `json:"parent"`
 }
 
 // view returns what of the machine's files the server sees.

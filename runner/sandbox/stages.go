@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -197,7 +198,7 @@ func runTracer(s spec, mapped bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	argv := append(append([]string{}, s.Tracer...), program, stageEnter, strconv.FormatBool(mapped), filepath.Join(s.Mount, "root"), s.Dir)
+	argv := append(append([]string{}, s.Tracer...), program, stageEnter, strconv.FormatBool(mapped), filepath.Join(s.Mount, "root"), s.Parent, s.Dir)
 	argv = append(argv, s.Command...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
@@ -245,7 +246,10 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	dir, command := args[0], args[1:]
+	parent, dir, command := strings.Clone(args[0]), strings.Clone(args[1]), cloned(args[2:])
+	if err := pose(parent); err != nil { // as long as /proc is that of all
+		return 0, err
+	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("close our own /proc: %w", err)
 	}
@@ -255,6 +259,7 @@ func inner(args []string) (int, error) {
 	if err := mountProc("proc"); err != nil {
 		return 0, err
 	}
+	skipPIDs("proc")
 	if err := forbidUserNamespaces("proc"); err != nil {
 		return 0, err
 	}
@@ -269,6 +274,15 @@ func inner(args []string) (int, error) {
 		return 0, err
 	}
 	return shim.Supervise(conn, direct(command)), nil
+}
+
+// cloned are texts that lie in memory of their own.
+func cloned(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = strings.Clone(text)
+	}
+	return all
 }
 
 func mountProc(at string) error {

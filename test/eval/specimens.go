@@ -60,6 +60,8 @@ var specimens = []specimen{
 	fails("node/keyed.js cursor", "MCPA-SECRET-001 High"),
 	fails("python/keyed.py cluster", "MCPA-SECRET-001 High"),
 	fails("python/keyed.py user", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py desktop", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py letter", "MCPA-SECRET-001 High"),
 
 	// What they answer tells the model what to do.
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),

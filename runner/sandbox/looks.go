@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path"
+	"strconv"
+	"unsafe"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// What the server could know the sandbox by looks as on a machine that somebody works at. None of it is
+// what the sandbox rests on: where the kernel has no part in it, it is left out.
+
+// The address of the interface that goes nowhere, and what its default route names as the gateway.
+const (
+	ownAddress = "192.168.1.34/24"
+	gateway    = "192.168.1.1"
+)
+
+// addInterface gives a closed network namespace an interface, and a default route that leads to it. Nothing
+// takes that route: those that closed the namespace go before it, which is looked up again.
+func addInterface() error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = "eth0"
+	var link netlink.Link
+	for _, kind := range []netlink.Link{&netlink.Dummy{LinkAttrs: attrs}, &netlink.Bridge{LinkAttrs: attrs}} {
+		if netlink.LinkAdd(kind) == nil {
+			link = kind
+			break
+		}
+	}
+	if link == nil {
+		return nil // a kernel without such interfaces
+	}
+	address, err := netlink.ParseAddr(ownAddress)
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(link, address); err != nil {
+		return fmt.Errorf("give %s an address: %w", attrs.Name, err)
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return fmt.Errorf("bring %s up: %w", attrs.Name, err)
+	}
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Gw: net.ParseIP(gateway), Flags: int(netlink.FLAG_ONLINK)}
+	if err := netlink.RouteAdd(route); err != nil {
+		return fmt.Errorf("route to %s: %w", attrs.Name, err)
+	}
+	return sinkhole.Verify()
+}
+
+// The process ids that the server's may begin behind: as if the machine had been up for some time.
+const leastPID, mostPID = 1500, 28000
+
+// skipPIDs has the next process of the namespace get a number as on a machine that is in use. proc is where
+// its /proc is mounted.
+func skipPIDs(proc string) {
+	last := leastPID + rand.IntN(mostPID-leastPID) //nolint:gosec // it has to be unlike the last one, no more
+	// An older kernel wants more rights for this than we have: the numbers are small then.
+	_ = os.WriteFile(path.Join(proc, "sys/kernel/ns_last_pid"), []byte(strconv.Itoa(last)), 0)
+}
+
+// pose has our own process go by another name, in place of that of a sandbox and its arguments, which are of
+// no use after this.
+func pose(program string) error {
+	size := 0
+	for _, arg := range os.Args {
+		size += len(arg) + 1
+	}
+	// The arguments lie one behind the other where the kernel has put them, and the runtime leaves them
+	// there: /proc/PID/cmdline shows that place.
+	place := unsafe.Slice(unsafe.StringData(os.Args[0]), size)
+	clear(place)
+	copy(place[:size-1], program)
+	os.Args = []string{program}
+	if err := os.WriteFile("/proc/self/comm", []byte(path.Base(program)), 0); err != nil {
+		return fmt.Errorf("change our own name: %w", err)
+	}
+	return nil
+}
