@@ -82,14 +82,8 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 		return inputs.Case{}, false
 	}
 	if t.form != nil {
-		for {
-			c, fresh := t.form.Next(s.pool, s.mark())
-			if !fresh {
-				break
-			}
-			if c.Shape.Proper() || !s.options.Proper {
-				return t.paced(c), true
-			}
+		if c, fresh := s.fresh(t); fresh {
+			return t.paced(c), true
 		}
 		t.sized = s.pool.Size()
 	}
@@ -97,6 +91,16 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 		return inputs.Case{}, false
 	}
 	return t.paced(s.repeated(t)), true
+}
+
+// fresh is the next new case of a target; false when there is none.
+func (s *session) fresh(t *target) (c inputs.Case, fresh bool) {
+	for {
+		c, fresh = t.form.Next(s.pool, s.mark())
+		if !fresh || c.Shape.Proper() || !s.options.Proper {
+			return c, fresh
+		}
+	}
 }
 
 // paced is a case that takes no longer than need be, once a call was slow.

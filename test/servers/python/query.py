@@ -8,11 +8,11 @@ run_query runs what it is given in a transaction that is read-only, and more tha
 With "fixed" values are parameters, names are quoted, and a statement is prepared. It speaks the protocol itself and needs no package.
 """
 
-import json
 import socket
 import struct
 import sys
-from typing import Any
+
+from stdio import serve
 
 FIXED = sys.argv[1:] == ["fixed"]
 
@@ -100,43 +100,11 @@ def run_select(sql: str) -> str:
     return Database().ask(sql)
 
 
-TOOLS = {
-    find_note: ("Finds a note in the database by its name.", "name"),
-    find_tag: ("Finds the notes with a tag in the database.", "tag"),
-    find_author: ("Finds the notes of an author in the database.", "author"),
-    find_date: ("Finds the dates in a column of the database.", "column"),
-    run_query: ("Runs an SQL statement in the database.", "sql"),
-    run_select: ("Runs an SQL statement in the database; only SELECT is allowed.", "sql"),
-}
-
-
-def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    try:
-        tool, field = next((tool, field) for tool, (_, field) in TOOLS.items() if tool.__name__ == name)
-        return {"content": [{"type": "text", "text": tool(str(arguments[field]))}]}
-    except Exception as error:
-        return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
-
-
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    match method:
-        case "initialize":
-            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "query", "version": "1.0.0"}}
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [{"name": tool.__name__, "description": text, "inputSchema":
-                               {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}}
-                              for tool, (text, field) in TOOLS.items()]}
-        case "tools/call":
-            return call(params["name"], params.get("arguments", {}))
-    return None
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    result = answer(message["method"], message.get("params", {}))
-    reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "method not found"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+serve("query", {
+    find_note: ("Finds a note in the database by its name.", "name", "string"),
+    find_tag: ("Finds the notes with a tag in the database.", "tag", "string"),
+    find_author: ("Finds the notes of an author in the database.", "author", "string"),
+    find_date: ("Finds the dates in a column of the database.", "column", "string"),
+    run_query: ("Runs an SQL statement in the database.", "sql", "string"),
+    run_select: ("Runs an SQL statement in the database; only SELECT is allowed.", "sql", "string"),
+})
