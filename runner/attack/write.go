@@ -44,11 +44,14 @@ func marked(statement string, m inputs.Mark) string {
 // statementLike are values that are statements.
 var statementLike = regexp.MustCompile(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
 
+// forStatement are names of what takes a statement, whatever it was given in the honest call.
+var forStatement = regexp.MustCompile(`(?i)(?:^|[_.-])(?:sql|statement)(?:$|[_.-])`)
+
 // writeSteps are the attempts of family Write, on what takes statements.
 func writeSteps(fields []field) (all []step) {
 	for _, form := range writeForms {
 		for _, f := range fields {
-			if f.text && statementLike.MatchString(f.value) {
+			if f.text && (statementLike.MatchString(f.value) || forStatement.MatchString(f.name)) {
 				all = append(all, step{family: Write, form: form, field: f})
 			}
 		}

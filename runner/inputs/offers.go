@@ -22,6 +22,9 @@ var (
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
 	// numeric finds errors that ask for a number in place of a text.
 	numeric    = regexp.MustCompile(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
+	// internal are errors of Python and JavaScript that name parts of the program, and no values.
+	internal = regexp.MustCompile(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
+		`\((?:reading|setting) '\w+'\)`)
 	separators = regexp.MustCompile(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
 	oneWord    = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
@@ -47,7 +50,7 @@ func offered(description string) []string {
 
 // named finds the values that the text of an error offers.
 func named(text string) []string {
-	text = head(text, 4*maxLength)
+	text = internal.ReplaceAllString(head(text, 4*maxLength), "")
 	var found collection
 	for _, match := range listed.FindAllStringSubmatch(text, 4) {
 		least := 2

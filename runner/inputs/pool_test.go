@@ -124,6 +124,8 @@ func TestNamed(t *testing.T) {
 		"Valid values are [a1, b2]":                                      {"a1", "b2"},
 		"it's the user's fault":                                          nil,
 		"known tables:\n- users\n- orders":                               {"users", "orders"},
+		"'int' object has no attribute 'encode'":                         nil,
+		"Cannot read properties of undefined (reading 'split')":          nil,
 		"Did you mean 'billing'?":                                        {"billing"},
 		"Supported formats: json, yaml (see https://docs.test for more)": {"json", "yaml"},
 	} {
