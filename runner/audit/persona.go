@@ -39,10 +39,10 @@ var (
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx",
 	})}
 	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", slices.Concat(editor, []string{
-		"TZ=America/New_York", "USER=jordan", "LOGNAME=jordan",
+		"USER=jordan", "LOGNAME=jordan",
 	})}
 	windsurf = persona{"windsurf-client", "1.0.0", "/usr/bin/node", []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "TZ=UTC", "USER=runner", "LOGNAME=runner"}}
+	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless is the environment without the variables that somebody has set.
