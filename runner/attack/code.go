@@ -36,18 +36,19 @@ var codeForms = []form{
 	evaluated("in a string of Python that is formatted", `{open("@")}`),
 	evaluated("in a template of Mako", `${open("@")}`),
 	pickled("as a pickle of Python, in Base64"),
+	evaluated("as an external entity of XML", `<?xml version="1.0"?><!DOCTYPE note [<!ENTITY note SYSTEM "@">]><note>&note;</note>`),
 	evaluated("as a function of node-serialize", `{"x":"_$$ND_FUNC$$_function(){`+machine+`}()"}`),
 }
 
 // maxCode is how many attempts of family Code there are against one target, maxCodeFields
 // at how many places.
 const (
-	maxCode       = 32
+	maxCode       = 36
 	maxCodeFields = 2
 )
 
 // forCode are names of what may be evaluated.
-var forCode = regexp.MustCompile(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|data|config|state|object`)
+var forCode = regexp.MustCompile(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|state|object`)
 
 // codeSteps are the attempts of family Code: first at the places that are called like something
 // to be evaluated.

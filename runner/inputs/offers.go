@@ -21,7 +21,7 @@ var (
 	listed = regexp.MustCompile(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
 	// numeric finds errors that ask for a number in place of a text.
-	numeric    = regexp.MustCompile(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
+	numeric = regexp.MustCompile(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
 	// internal are errors of Python and JavaScript that name parts of the program, and no values.
 	internal = regexp.MustCompile(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
 		`\((?:reading|setting) '\w+'\)`)

@@ -81,7 +81,7 @@ var obeyed = []Obeyed{
 		below: []string{"/.julia/config/", "/.jupyter/", "/.config/go/env", "/.nuget/NuGet/", "/.sbt/", "/.gnupg/gpg.conf", "/.gnupg/gpg-agent.conf", "/.docker/cli-plugins/", "/.config/direnv/", "/.config/powershell/", "/.config/pnpm/rc",
 			"/.config/containers/", "/.config/kitty/", "/.config/alacritty/", "/.config/ghostty/", "/.config/hypr/", "/.config/sway/", "/.config/i3/", "/.config/nushell/", "/.config/xonsh/", "/.config/gh/config",
 			"/.config/mise/", "/.config/starship.toml", "/.config/zellij/", "/.config/helix/", "/.config/lazygit/", "/.config/tmuxinator/", "/.kube/config", "/.aws/config", "/.mutt/"},
-		Topics: []string{"bazel", "r", "octave", "mercurial", "ansible", "terraform", "wezterm", "direnv", "julia", "jupyter", "notebook", "notebooks", "go", "golang", "nuget", "sbt", "scala", "gpg", "gnupg", "docker", "powershell",
+		Topics: []string{"bazel", "rstudio", "octave", "mercurial", "ansible", "terraform", "wezterm", "direnv", "julia", "jupyter", "notebook", "notebooks", "golang", "nuget", "sbt", "scala", "gpg", "gnupg", "docker", "powershell",
 			"pnpm", "podman", "container", "containers", "terminal", "kubernetes", "kubectl", "kubeconfig", "aws", "mutt", "lisp", "haskell"}},
 	{What: "the desktop or a browser starts what it names", bases: []string{"mimeapps.list"},
 		below:  []string{"/.local/share/applications/", "/native-messaging-hosts/", "/NativeMessagingHosts/", "/.local/share/dbus-1/services/", "/.local/share/nautilus/scripts/", "/.local/share/kservices5/"},

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -61,8 +62,8 @@ func (p *process) OutOfMemory() bool { return p.box.starved }
 // what to do about it; "" if it can, or nobody could.
 func (p *process) Withheld(path string) string {
 	info, err := os.Stat(path)
-	if err != nil || unix.Access(path, unix.R_OK) != nil {
-		return ""
+	if err != nil || unix.Access(path, unix.R_OK) != nil || places.WithinAny(path, []string{"/proc", "/sys", "/dev"}) {
+		return "" // the kernel's are the sandbox's own
 	}
 	dir := path
 	if !info.IsDir() {

@@ -48,4 +48,7 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+	if got := withheld.Withheld("/proc/1/environ"); got != "" {
+		t.Errorf("what the kernel keeps is said to be a matter of directories: %q", got)
+	}
 }

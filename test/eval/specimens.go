@@ -77,7 +77,7 @@ var specimens = []specimen{
 	// What their guards let through when they are tried.
 	passes("python/guards.py fixed"),
 	fails("python/guards.py", "MCPA-EXEC-002 Critical", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
-		"MCPA-EXEC-004 High", "MCPA-EXEC-005 Medium", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
+		"MCPA-EXEC-004 High", "MCPA-EXEC-004 High", "MCPA-EXEC-005 Medium", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
 	passes("node/guards.js fixed"),
 	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-FILE-003 High"),

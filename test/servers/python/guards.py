@@ -3,19 +3,22 @@
     python3 guards.py [fixed]
 
 Each tool has a guard that lets something through: a list of allowed commands that looks at the first word, a filter that
-does not know the end of a line, a type that nobody checks, names that become paths or options, an eval without builtins.
+does not know the end of a line, a type that nobody checks, names that become paths or options, an eval without builtins, a parser of XML that opens what it is referred to.
 With "fixed" the guards hold; pin_pane ends the server at the end of a line either way. It needs no package.
 """
 
 import ast
+import io
 import json
 import os
 import shlex
 import subprocess
 import sys
+import xml.sax as xml_sax
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from xml.sax.handler import feature_external_ges
 
 FIXED = sys.argv[1:] == ["fixed"]
 RULES = Path("/var/tmp/guards-rules")
@@ -82,6 +85,23 @@ def calculate(expression: str) -> str:
     return str(eval(str(expression), {"__builtins__": {}}))  # which keeps nobody from the classes of a tuple
 
 
+def read_invoice(xml: str) -> str:
+    """Shows the text of an invoice, and of what it refers to unless that is turned off."""
+    class Text(xml_sax.ContentHandler):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts: list[str] = []
+
+        def characters(self, content: str) -> None:
+            self.parts.append(content)
+
+    parser, text = xml_sax.make_parser(), Text()
+    parser.setFeature(feature_external_ges, not FIXED)
+    parser.setContentHandler(text)
+    parser.parse(io.BytesIO(str(xml).encode()))
+    return "".join(text.parts)
+
+
 def show_change(target: str) -> str:
     return run(["git", "log", "-1"] + (["--end-of-options", "--"] if FIXED else []) + [str(target)])
 
@@ -94,6 +114,7 @@ TOOLS = {
     fetch_rule: ("Fetches a rule by its name.", {"rule_name": {"type": "string", "description": "The name of the rule, such as `style`."}}),
     read_rule: ("Reads the text of a rule.", {"path": {"type": "string", "description": "The path of the rule, such as `style.md`."}}),
     calculate: ("Calculates the value of an expression, such as `7`.", {"expression": {"type": "string"}}),
+    read_invoice: ("Reads an invoice in XML.", {"xml": {"type": "string"}}),
     show_change: ("Shows a change of the repository by running git log.", {"target": {"type": "string", "description": "The revision, such as `HEAD`."}}),
     remove_rule: ("Removes a rule.", {"path": {"type": "string", "description": "The path of the rule."}}),
 }
