@@ -22,7 +22,7 @@ var occasions = []string{
 	"TODO (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
 	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
 	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
-	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 60) + "!",
+	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
 // Occasions is how many texts Varied knows.
