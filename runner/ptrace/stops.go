@@ -32,7 +32,7 @@ func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 		t.exit(k)
 	case event == unix.PTRACE_EVENT_CLONE, event == unix.PTRACE_EVENT_FORK, event == unix.PTRACE_EVENT_VFORK:
 		if k.child = eventMessage(pid); k.child != 0 {
-			t.task(k.child).timed = k.timed
+			t.task(k.child).inherit(k)
 		}
 		t.resume(k, 0)
 	case event == unix.PTRACE_EVENT_EXEC:
