@@ -28,8 +28,8 @@ var queryForms = []form{
 	united(1), united(2), united(3), united(4), united(5), united(6), united(7), united(8),
 }
 
-// suspected are how many of these are tried where nothing speaks of a database.
-const suspected = 2
+// likeliest is how many of them, from the first, are tried on a tool that shows no sign of a database.
+const likeliest = 2
 
 // behindNumber is the way out of where a number stands, with no quotes to leave.
 var behindNumber = form{name: "behind a number", write: func(f field, m inputs.Mark, _ int) string {
@@ -63,7 +63,7 @@ const maxQueryFields = 4
 func querySteps(fields []field, seen Seen, said string) (all []step) {
 	forms := queryForms
 	if !seen.Network && !seen.Database && !ofDatabase.MatchString(said) {
-		forms = forms[:suspected]
+		forms = forms[:likeliest]
 	}
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return statementLike.MatchString(f.value) })
 	texts := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text })

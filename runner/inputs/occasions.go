@@ -19,7 +19,7 @@ var occasions = []string{
 	"Bitte erinnere mich morgen um neun an den Termin beim Zahnarzt (!).",
 	"请把会议记录翻译成英文 (!)。",
 	"Card 4111 1111 1111 1111, valid until 08/29, name on the card: Alan Turing (!).",
-	"TODO (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
+	"To do (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
 	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
 	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",

@@ -37,7 +37,7 @@ func (t *tracer) telling(k *task, c *syscalls.Call) telling {
 	return nil
 }
 
-// maxTold is how much of a file is told otherwise in one read, in bytes.
+// maxTold is the longest answer to one read, in bytes, that is rewritten.
 const maxTold = 8 << 10
 
 // retell has a call that has read a file say something else.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -19,9 +20,7 @@ func findLeftStrings(in Input) (all []draft) {
 		}
 		s, left := in.Attack.leftString(a)
 		if !left {
-			if s, left = in.Attack.parsed(a); left {
-				s.Time = in.End
-			}
+			s, left = in.Attack.parsed(a, in.End)
 		}
 		if !left {
 			continue
@@ -59,9 +58,10 @@ func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 }
 
 // parsed returns what a server answered to a value that left its string in a statement of a database
-// within it: that there is no column of the name in it, or a mark that was sent as the codes of its letters.
-func (a Attack) parsed(try attack.Attempt) (attack.Statement, bool) {
-	answer := attack.Statement{Protocol: "answer", Text: try.Answer}
+// within it: that there is no column of the name in it, or a mark that was sent as the codes of its letters. The
+// answer had come by the time given.
+func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool) {
+	answer := attack.Statement{Protocol: "answer", Text: try.Answer, Time: by}
 	if strings.Contains(try.Answer, mark(try)) && !strings.Contains(try.Value, mark(try)) {
 		return answer, true
 	}

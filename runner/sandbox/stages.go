@@ -246,7 +246,8 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	parent, dir, command := strings.Clone(args[0]), strings.Clone(args[1]), cloned(args[2:])
+	args = cloned(args) // pose writes where they lie
+	parent, dir, command := args[0], args[1], args[2:]
 	if err := pose(parent); err != nil { // as long as /proc is that of all
 		return 0, err
 	}
