@@ -13,6 +13,8 @@ type Secret struct {
 	// bases are names of files, below directories (with slashes) parts of
 	// paths: either is enough.
 	bases, below []string
+	// around are directories, without a slash at the end, that hold such files among others.
+	around []string
 	// Topics are the words by which a declaration speaks of such files: a
 	// server for Kubernetes reads a kubeconfig. A topic of several words has each of them.
 	Topics []string
@@ -53,11 +55,17 @@ var secrets = []Secret{
 	{What: "another client's configuration", bases: []string{".claude.json", "claude_desktop_config.json"}, below: []string{"/.cursor/mcp.json"},
 		Topics: clientTopics},
 	{What: "the password database", below: []string{"/etc/shadow", "/etc/gshadow"}},
-	{What: "a key ring", below: []string{"/.local/share/keyrings/", "/.password-store/"}, Topics: []string{"keyring", "keyrings", "password", "passwords"}},
+	{What: "a key ring", below: []string{"/.local/share/keyrings/", "/.password-store/", "/.config/Bitwarden/", "/.config/1Password/", "/.config/KeePass/", "/.config/keepassxc/"},
+		Topics: []string{"keyring", "keyrings", "password", "passwords", "bitwarden", "1password", "keepass"}},
 	{What: "a browser's secrets", bases: []string{"Login Data", "Cookies", "logins.json", "key4.db", "cookies.sqlite"},
+		around: []string{"/.mozilla", "/.mozilla/firefox", "/.config/google-chrome", "/.config/google-chrome/Default", "/.config/chromium", "/.config/chromium/Default",
+			"/.config/BraveSoftware", "/.config/BraveSoftware/Brave-Browser", "/.config/microsoft-edge", "/.config/vivaldi", "/.config/opera", "/.librewolf"},
 		Topics: []string{"browser", "chrome", "chromium", "firefox", "cookie", "cookies"}},
-	{What: "a wallet", bases: []string{"wallet.dat"}, below: []string{"/.bitcoin/", "/.ethereum/keystore/", "/.config/solana/"},
+	{What: "a wallet", bases: []string{"wallet.dat"}, below: []string{"/.bitcoin/", "/.ethereum/keystore/", "/.config/solana/", "/.electrum/", "/.litecoin/", "/.dogecoin/", "/.monero/",
+		"/.config/Exodus/", "/.config/atomic/", "/.config/Ledger Live/"}, around: []string{"/.ethereum"},
 		Topics: []string{"wallet", "wallets", "bitcoin", "ethereum", "solana", "crypto"}},
+	{What: "a messenger's session", below: []string{"/.local/share/TelegramDesktop/", "/.config/discord/Local Storage/", "/.config/Slack/Cookies", "/.config/Signal/"},
+		around: []string{"/.config/discord", "/.config/Slack"}, Topics: []string{"telegram", "discord", "slack", "signal", "messenger", "messengers"}},
 	{What: "a shell's history", bases: []string{".bash_history", ".zsh_history"}, Topics: []string{"history", "shell"}},
 }
 
@@ -92,6 +100,25 @@ func Locate(name string) (Secret, bool) {
 		}
 		for _, part := range p.below {
 			if strings.Contains(name, part) && !public(name) {
+				return p, true
+			}
+		}
+	}
+	return Secret{}, false
+}
+
+// Sought returns the kind of secret that is asked for by a name: that of a file, of what
+// lies below a directory, or of what the directory holds among others. The environment
+// files and settings of every project are none.
+func Sought(name string) (Secret, bool) {
+	for _, p := range [...]string{name, name + "/"} {
+		if at, ok := Locate(p); ok {
+			return at, !at.Routine && at.What != environmentFile.What
+		}
+	}
+	for _, p := range secrets {
+		for _, dir := range p.around {
+			if strings.HasSuffix(name, dir) {
 				return p, true
 			}
 		}

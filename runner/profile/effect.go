@@ -31,6 +31,8 @@ func factsOf(e trace.Event) []Fact {
 	switch e.Op {
 	case trace.OpRead, trace.OpWrite, trace.OpMap, trace.OpDelete, trace.OpRename, trace.OpLink, trace.OpAttribute:
 		return f.files(e)
+	case trace.OpLook:
+		f.Kind, f.Path = KindLook, cut(e.Path, maxPath)
 	case trace.OpStore:
 		if e.Errno != "" {
 			return nil

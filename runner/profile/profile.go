@@ -36,6 +36,9 @@ const (
 	// KindAttempt: an access to a file failed. It says that the server looked,
 	// not that it saw anything.
 	KindAttempt Kind = "Attempt"
+	// KindLook: it was asked whether a place that may hold secrets is there, whatever
+	// the answer was.
+	KindLook Kind = "Look"
 	// KindExec: a program was started, or (with an Error) was to be.
 	KindExec Kind = "Exec"
 	// KindConnect: an address was connected to or sent to, with or without

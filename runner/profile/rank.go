@@ -27,7 +27,7 @@ func (b *Builder) rank(f Fact) rank {
 	if !f.file() {
 		return f.rank()
 	}
-	if f.Kind != KindAttempt && b.limits.Sensitive != nil && b.limits.Sensitive(f.Path) {
+	if f.Kind != KindAttempt && f.Kind != KindLook && b.limits.Sensitive != nil && b.limits.Sensitive(f.Path) {
 		return rankSensitive
 	}
 	if b.limits.Home != "" && b.limits.Home != "/" && places.Within(f.Path, b.limits.Home) {
@@ -39,7 +39,7 @@ func (b *Builder) rank(f Fact) rank {
 // file reports whether the effect is one on a file.
 func (f Fact) file() bool {
 	switch f.Kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt, KindLook:
 		return true
 	}
 	return false
@@ -97,7 +97,7 @@ func (f Fact) changes() bool {
 // change that failed is noise no more than one that did not.
 func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	switch f.Kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt, KindLook:
 		failed := f.Kind == KindAttempt
 		return b.filter.Reason(noise.Access{Path: f.Path, Failed: failed, Change: f.changes() || failed && op != trace.OpRead})
 	case KindConnect:

@@ -49,7 +49,7 @@ func (x *explained) explains(e profile.Effect) (Argument, bool) {
 		return x.contact(e)
 	case profile.KindExec:
 		return x.command(e)
-	case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+	case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt, profile.KindLook:
 		return x.file(e.Kind, e.Path)
 	}
 	return Argument{}, false

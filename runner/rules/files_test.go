@@ -311,7 +311,8 @@ func TestObeyed(t *testing.T) {
 	expect(t, fileLaunch(input(shelly, touches(startup, home+"/.local/bin/python3.12")), home+"/work", "uvx", "notes"), "FILE-002 Medium")
 }
 
-// Who looks for many kinds of secrets in vain is found, and who uses one service is not.
+// Who looks for many kinds of secrets in vain, or without opening any, is found; who uses
+// one service, or goes through a directory, is not.
 func TestProbing(t *testing.T) {
 	missing := func(name, errno string) profile.Effect {
 		return with(read(call, name), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, errno })
@@ -322,6 +323,15 @@ func TestProbing(t *testing.T) {
 	}
 	expect(t, input(silent, all...), "FILE-006 High: Tool format_note looked for 5 kinds of secrets")
 	expect(t, input(silent, all[:3]...), "")
+	look := func(name string) profile.Effect {
+		return with(read(call, name), func(e *profile.Effect) { e.Kind, e.Operation = profile.KindLook, "newfstatat" })
+	}
+	asked := []profile.Effect{look(home + "/.ssh"), look(home + "/.aws"), look(home + "/.config/google-chrome"), look(home + "/.electrum/wallets"), look(home + "/.aws/config")}
+	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
+	expect(t, input(silent, asked[1:]...), "")
+	expect(t, input(server{name: "x", tools: []string{"format_note: Shows which AWS profiles there are."}}, asked...), "")
+	listing := with(read(call, home), func(e *profile.Effect) { e.Kind = profile.KindList })
+	expect(t, input(silent, append(asked, listing)...), "")
 	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/1/environ")
 	expect(t, input(silent, missing("/proc/1/environ", "ENOENT")), "")
 	by := func(program string, e profile.Effect) profile.Effect {

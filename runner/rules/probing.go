@@ -14,13 +14,17 @@ import (
 // library of one cloud or two, and a key.
 const manySecrets = 4
 
-// findProbing finds who looks for secrets that are not there, or that it may not read: of
-// many kinds, or in one place where nobody has anything to look for.
+// findProbing finds who looks for secrets that are not there, that it may not read, or
+// that it does not open: of many kinds, or in one place where nobody has anything to look for.
 func findProbing(in Input) []draft {
+	walked := in.listed()
 	kinds := map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		what, alone := lookedFor(e)
 		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
+			return false
+		}
+		if e.Kind == profile.KindLook && (walked[path.Dir(e.Path)] || in.wanted(e) || in.madeItself(e)) {
 			return false
 		}
 		d.severity, d.object = report.SeverityHigh, "secrets"
@@ -35,7 +39,7 @@ func findProbing(in Input) []draft {
 			return true
 		}
 		return false
-	}, profile.KindAttempt, profile.KindRead, profile.KindList, profile.KindExec)
+	}, profile.KindAttempt, profile.KindLook, profile.KindRead, profile.KindList, profile.KindExec)
 	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(kinds[d.capability]) < manySecrets })
 	for i, d := range drafts {
 		if all := kinds[d.capability]; d.object == "secrets" {
@@ -46,6 +50,18 @@ func findProbing(in Input) []draft {
 	return drafts
 }
 
+// listed returns the directories that were listed: whoever goes through one by its list
+// looks at all that is in it, and for nothing by its name.
+func (in Input) listed() map[string]bool {
+	all := map[string]bool{}
+	for _, e := range in.Profile.Effects {
+		if e.Kind == profile.KindList {
+			all[e.Path] = true
+		}
+	}
+	return all
+}
+
 // lookedFor returns what somebody looked for; alone: to have looked is enough.
 func lookedFor(e profile.Effect) (what string, alone bool) {
 	if e.Kind == profile.KindExec {
@@ -54,23 +70,33 @@ func lookedFor(e profile.Effect) (what string, alone bool) {
 		}
 		return "", false
 	}
-	at, ok := places.Locate(e.Path)
+	at, ok := secretOf(e)
 	switch {
 	case strings.HasPrefix(e.Path, "/dev/input/") || strings.HasPrefix(e.Path, "/dev/uinput"):
 		return "the keyboard and the mouse", true
 	case strings.HasPrefix(e.Path, "/dev/video") || strings.HasPrefix(e.Path, "/dev/snd/"):
 		return "the camera and the microphone", true
-	case !ok || at.Routine || e.Kind != profile.KindAttempt: // what was read is found as that
+	case !ok || at.Routine || e.Kind != profile.KindAttempt && e.Kind != profile.KindLook: // what was read is found as that
 		return "", false
+	case e.Kind == profile.KindLook:
+		return at.What, false
 	case strings.HasPrefix(e.Path, "/proc/"):
 		return at.What, e.Error != "ENOENT" && e.Error != "ESRCH"
 	}
 	return at.What, false
 }
 
+// secretOf returns the kind of secret that an access was after.
+func secretOf(e profile.Effect) (places.Secret, bool) {
+	if e.Kind == profile.KindLook {
+		return places.Sought(e.Path)
+	}
+	return places.Locate(e.Path)
+}
+
 // topicsOf are the words by which a declaration speaks of what was looked for.
 func topicsOf(e profile.Effect) []string {
-	switch at, ok := places.Locate(e.Path); {
+	switch at, ok := secretOf(e); {
 	case ok:
 		return at.Topics
 	case strings.HasPrefix(e.Path, "/dev/video"), strings.HasPrefix(e.Path, "/dev/snd/"):

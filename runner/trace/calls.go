@@ -18,7 +18,7 @@ type spec struct {
 
 // handlers make the events of the kinds of calls.
 var handlers = map[syscalls.Op]func(*decoder, *call){
-	syscalls.Open: (*decoder).open, syscalls.Map: (*decoder).mapped, syscalls.Memory: (*decoder).memory,
+	syscalls.Open: (*decoder).open, syscalls.Look: (*decoder).look, syscalls.Map: (*decoder).mapped, syscalls.Memory: (*decoder).memory,
 	syscalls.Write: (*decoder).change, syscalls.Delete: (*decoder).change, syscalls.Rename: (*decoder).change,
 	syscalls.Link: (*decoder).change, syscalls.Attribute: (*decoder).change,
 	syscalls.Clone: (*decoder).clone, syscalls.Exec: (*decoder).exec, syscalls.Chdir: (*decoder).chdir,

@@ -15,6 +15,10 @@ const (
 	// Reading an open directory is no event: it was opened. O_PATH counts: its descriptor leads, by way of
 	// /proc/self/fd, to names that the tracer cannot resolve.
 	OpRead Op = "read"
+	// OpLook: it was asked whether a file or directory that may hold secrets is there,
+	// or what it is, and not opened (stat, access, readlink, getxattr, statfs, inotify_add_watch,
+	// name_to_handle_at and their kin), with success or without.
+	OpLook Op = "look"
 	// OpWrite: a file was opened for writing, created (mkdir, mknod and
 	// memfd_create too) or truncated.
 	OpWrite Op = "write"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
@@ -46,6 +47,21 @@ func (d *decoder) open(c *call) {
 		e.Asked = asked
 	}
 	d.emit(c, e)
+}
+
+// look makes the event of a question about a place that may hold secrets. Runtimes ask
+// for thousands of other names when they start.
+func (d *decoder) look(c *call) {
+	arg := c.Args.Index(syscalls.Path, syscalls.Entry)
+	if c.stopped() || len(c.arg(arg)) == len(`""`) { // of a descriptor
+		return
+	}
+	dir := c.kind(syscalls.Directory)
+	c.learnCwd(dir)
+	name, _ := c.resolve(dir, c.arg(arg))
+	if _, ok := places.Sought(name); ok {
+		d.emit(c, Event{Op: OpLook, Path: name})
+	}
 }
 
 // mapped makes the event of a shared, writable mapping of a file.
