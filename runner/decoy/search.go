@@ -107,8 +107,9 @@ func (h *searcher) raw(data []byte, l decoding) {
 			}
 		}
 		if len(h.matches) >= maxMatches {
-			// A token that goes with every request is found by then.
-			if !slices.ContainsFunc(h.matches, func(m Match) bool { return m.Decoy == t.id && m.Encoding == encoding }) {
+			// A token that goes with every request is found by then, and where requests
+			// have escapes, once more in each without them.
+			if !slices.ContainsFunc(h.matches, func(m Match) bool { return m.Decoy == t.id }) {
 				h.missed++
 			}
 			return
