@@ -44,13 +44,19 @@ func Host(host string) (Likeness, bool) {
 	return Likeness{}, false
 }
 
-// withWord reports whether a name is a known one with a word beside it.
+// withWord reports whether a name is a known one, or looks like it, with a word beside it.
 func withWord(name, known string) bool {
-	with, ok := strings.CutPrefix(name, known+"-")
-	if !ok {
-		with, ok = strings.CutSuffix(name, "-"+known)
+	for i, c := range name {
+		if c != '-' {
+			continue
+		}
+		before, after := name[:i], name[i+1:]
+		if skeleton(before) == skeleton(known) && slices.Contains(places.Beside, after) ||
+			skeleton(after) == skeleton(known) && slices.Contains(places.Beside, before) {
+			return true
+		}
 	}
-	return ok && slices.Contains(places.Beside, with)
+	return false
 }
 
 // Site returns the domain that somebody has registered for a host, if it is one of those at
