@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -25,16 +26,17 @@ var occasions = []string{
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
-// Occasions is how many texts Varied knows.
-var Occasions = len(occasions)
-
 // sentences is what Mark.Text writes.
 var sentences = regexp.MustCompile(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
-// Varied returns arguments with another text in place of each ordinary sentence: the nth, from 0; false where
-// there is no such sentence.
+// Varied returns arguments with another text in place of each ordinary sentence: the nth, from 0, which is unlike
+// all before; false where there is no such sentence.
 func Varied(arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
-	text := strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(occasions[n])
+	text := fmt.Sprintf("Item %d of the list (!).", n)
+	if n < len(occasions) {
+		text = occasions[n]
+	}
+	text = strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)
 	root, found := varied(Decode(arguments), text)
 	if !found {
 		return nil, false

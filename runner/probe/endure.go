@@ -70,8 +70,8 @@ func (s *session) endure(ctx context.Context) {
 	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
 }
 
-// repeat makes the same call again and again, until the time is up, and returns how often; at first every
-// other time with texts of other occasions, for a server may act on a few words. With an error nothing more is
+// repeat makes the same call again and again, until the time is up, and returns how often; every other time
+// with another text, for a server may act on a few words, or count what it has not seen before. With an error nothing more is
 // to be asked.
 func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
@@ -79,7 +79,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 	s.enduring = true
 	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
-		if n%2 == 1 && n/2 < inputs.Occasions {
+		if n%2 == 1 {
 			if other, ok := inputs.Varied(c.Arguments, n/2, s.mark()); ok {
 				c.Arguments = other
 				s.used.add(t.of, c.Arguments, nil)
