@@ -55,14 +55,14 @@ func (s *sentence) takes(verb, secret int, insists bool) bool {
 	return s.Tokens[secret].Kind != words.Word || insists && passes[s.text(verb)]
 }
 
-// contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa".
+// contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa", "output of: cat ~/.ssh/id_rsa".
 func (r *reader) contentsOf(s *sentence, at int) bool {
 	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
 	}
 	for j := at - 1; j >= 0 && j >= at-5; j-- {
 		t := s.text(j)
-		if (t == "content" || t == "contents") && slices.Contains([]string{"of", "from", "in"}, s.text(j+1)) {
+		if (t == "content" || t == "contents" || t == "output") && slices.Contains([]string{"of", "from", "in"}, s.text(j+1)) {
 			return true
 		}
 	}

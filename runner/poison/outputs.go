@@ -28,6 +28,8 @@ const (
 	MeansSecret Means = "Secret"
 	// MeansTool: a tool is to be called before, or in place of, what was asked.
 	MeansTool Means = "Tool"
+	// MeansForward: what the model handles is to go to an address that the text fixes.
+	MeansForward Means = "Forward"
 )
 
 // Injection is a passage that instructs the model.
@@ -68,17 +70,20 @@ var means = []struct {
 		`|\b(?:keep|hide|conceal)\s+(?:this|it|these(?:\s+\w+)?|that|the\s+fact[^.!?\n]{0,40})\s+(?:secret\s+|hidden\s+)?from\s+the\s+(?:user|human|customer|operator)\b` +
 		`|\bthe\s+(?:user|human|operator)\s+(?:must|should)\s+not\s+(?:know|notice|be\s+(?:told|informed|aware)|learn)\b` +
 		`|(?:^|[.:;,!]\s+|\band\s+|\bthen\s+)(?:silently|secretly|covertly)\s+(?:send|read|call|invoke|run|execute|forward|upload|include|append|copy|post|email|transmit)\b`)},
-	{MeansAddress, []string{"<", "[", "\"", "system", "admin", "developer", "ai", "llm", "assistant", "language model", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
+	{MeansAddress, []string{"<", "[", "\"", "system", "admin", "developer", "ai", "llm", "assistant", "agent", "language model", "this session", "this conversation", "this chat", " tool", "before you", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
 		`|<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|\[(?:SYSTEM|ADMIN|HIDDEN|SECRET|IMPORTANT)[^\]\n]{0,60}\]` +
 		`|\b(?:SYSTEM|ADMIN|DEVELOPER)\s+(?:OVERRIDE|INSTRUCTIONS?|DIRECTIVE|COMMAND|NOTICE|MESSAGE|NOTE)\b` +
 		`|(?:^|[\s>"(\[*])(?:hey\s+|dear\s+|attention,?\s+|note\s+to\s+(?:the\s+|any\s+)?|instructions?\s+(?:for|to)\s+(?:the\s+|any\s+|all\s+)?|important\s+for\s+(?:the\s+)?)?` +
 		`(?:ai|llm|ai\s+assistant|ai\s+agent|ai\s+model|assistant|language\s+model|chatbot|claude|chatgpt|copilot)s?\s*[:,!]\s` +
 		`|\b(?:note|instructions?|message|attention|notice)\s*(?:to|for|,)?\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|ai\s+assistant|ai\s+agent|assistant)s?\b` +
 		`|"(?:next_?(?:action|step)s?|required_?action|(?:agent|assistant|llm|ai|model)_?(?:instructions?|note|action|hint|directive)|system_?(?:note|message)|directive)"\s*:` +
+		`|\b(?:the|any|all)\s+(?:assistants?|ai|agents?|language\s+model|llm)s?\s+(?:must|should|shall|has\s+to|have\s+to|needs?\s+to|is\s+to|are\s+to|is\s+required|that\s+reads?|who\s+reads?)\b` +
+		`|\bassistants\s+(?:that|who|which|reading)\b|\b(?:in|of|from|during|throughout)\s+this\s+(?:session|conversation|chat)\b|\bwith\s+(?:the|any|your)\s+\w+\s+tool\b|\bbefore\s+you\s+(?:answer|reply|respond)\b` +
 		`|\b(?:as|if)\s+(?:you\s+are\s+)?an?\s+(?:ai|llm|ai\s+assistant|ai\s+agent|language\s+model)\b[^.\n]{0,40}\byou\s+(?:must|should|are\s+required|need)`)},
 	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, regexp.MustCompile(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
 		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
 		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)` +
+		`|\b(?:call|put|place|give|use|write|paste|supply|hand|share|insert)\b[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.netrc|\.kube/)` +
 		`|"(?:path|file|filename|file_?path|uri|url|command|args|arguments)"\s*:\s*[\[{]?\s*"[^"\n]{0,80}(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.env\b|\.netrc|\.kube/|\bmcp\.json)`)},
 	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, regexp.MustCompile(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
 		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w)` +
@@ -138,7 +143,22 @@ func findMeans(text string) []hit {
 			hits = append(hits, hit{means: m.is, start: at[0], end: at[1]})
 		}
 	}
+	if len(hits) > 0 {
+		hits = append(hits, orders(text)...)
+	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.start - b.start })
+	return hits
+}
+
+// orders are the means of the orders that the reader of descriptions finds in an output.
+func orders(text string) []hit {
+	var hits []hit
+	for _, f := range Read(text, Context{Kind: KindDescription}) {
+		means, ok := map[Technique]Means{SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal}[f.Technique]
+		if start := strings.Index(text, f.Quote); ok && start >= 0 {
+			hits = append(hits, hit{means, start, start + len(strings.TrimRight(f.Quote, ".!?")), true})
+		}
+	}
 	return hits
 }
 
@@ -161,13 +181,13 @@ func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
 func judgePassage(text string, hits []hit) (Injection, bool) {
 	start := hits[0].start
 	has, end, plain := gather(hits)
-	acts := has[MeansSecret] || has[MeansTool]
+	acts := has[MeansSecret] || has[MeansTool] || has[MeansForward]
 	speaks := has[MeansOverride] || has[MeansConceal]
 	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])
-	injection := Injection{Quote: passageAt(text, start, end), Grave: acts && (speaks || has[MeansAddress] && has[MeansSecret]) && !about}
-	for _, m := range means {
-		if has[m.is] {
-			injection.Means = append(injection.Means, m.is)
+	injection := Injection{Quote: passageAt(text, start, end), Grave: acts && (speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward])) && !about}
+	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansSecret, MeansTool, MeansForward} {
+		if has[m] {
+			injection.Means = append(injection.Means, m)
 		}
 	}
 	quotedHere := start > 0 && strings.ContainsRune("\"'`“‘", lastRune(text[:start]))
