@@ -330,10 +330,17 @@ func TestProbing(t *testing.T) {
 	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
 	expect(t, input(silent, asked[1:]...), "")
 	expect(t, input(server{name: "x", tools: []string{"format_note: Shows which AWS profiles there are."}}, asked...), "")
+	for i := range asked {
+		asked[i].Kind = profile.KindList
+	}
+	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
 	listing := with(read(call, home), func(e *profile.Effect) { e.Kind = profile.KindList })
 	expect(t, input(silent, append(asked, listing)...), "")
 	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/1/environ")
 	expect(t, input(silent, missing("/proc/1/environ", "ENOENT")), "")
+	token := missing("/var/run/secrets/kubernetes.io/serviceaccount/token", "ENOENT")
+	expect(t, input(silent, token), "FILE-006 High: Tool format_note tried to open /var/run/secrets/kubernetes.io/serviceaccount/token")
+	expect(t, input(server{name: "x", tools: []string{"format_note: Lists the Pods of a Kubernetes cluster."}}, token), "")
 	by := func(program string, e profile.Effect) profile.Effect {
 		return with(e, func(e *profile.Effect) { e.Within = program })
 	}

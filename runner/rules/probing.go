@@ -24,7 +24,7 @@ func findProbing(in Input) []draft {
 		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
 			return false
 		}
-		if e.Kind == profile.KindLook && (walked[path.Dir(e.Path)] || in.wanted(e) || in.madeItself(e)) {
+		if (e.Kind == profile.KindLook || e.Kind == profile.KindList) && (walked[path.Dir(e.Path)] || in.wanted(e) || in.madeItself(e)) {
 			return false
 		}
 		d.severity, d.object = report.SeverityHigh, "secrets"
@@ -70,41 +70,60 @@ func lookedFor(e profile.Effect) (what string, alone bool) {
 		}
 		return "", false
 	}
+	if s, ok := sensorAt(e.Path); ok {
+		return s.what, true
+	}
 	at, ok := secretOf(e)
 	switch {
-	case strings.HasPrefix(e.Path, "/dev/input/") || strings.HasPrefix(e.Path, "/dev/uinput"):
-		return "the keyboard and the mouse", true
-	case strings.HasPrefix(e.Path, "/dev/video") || strings.HasPrefix(e.Path, "/dev/snd/"):
-		return "the camera and the microphone", true
-	case !ok || at.Routine || e.Kind != profile.KindAttempt && e.Kind != profile.KindLook: // what was read is found as that
+	case !ok || at.Routine || e.Kind == profile.KindRead: // what was read is found as that
 		return "", false
-	case e.Kind == profile.KindLook:
+	case e.Kind == profile.KindLook || e.Kind == profile.KindList:
 		return at.What, false
 	case strings.HasPrefix(e.Path, "/proc/"):
 		return at.What, e.Error != "ENOENT" && e.Error != "ESRCH"
 	}
-	return at.What, false
+	return at.What, strings.HasSuffix(e.Path, "/serviceaccount/token") // no runtime looks there by itself
 }
 
 // secretOf returns the kind of secret that an access was after.
 func secretOf(e profile.Effect) (places.Secret, bool) {
-	if e.Kind == profile.KindLook {
-		return places.Sought(e.Path)
+	if e.Kind == profile.KindRead {
+		return places.Locate(e.Path)
 	}
-	return places.Locate(e.Path)
+	return places.Sought(e.Path)
 }
 
 // topicsOf are the words by which a declaration speaks of what was looked for.
 func topicsOf(e profile.Effect) []string {
-	switch at, ok := secretOf(e); {
-	case ok:
+	if at, ok := secretOf(e); ok {
 		return at.Topics
-	case strings.HasPrefix(e.Path, "/dev/video"), strings.HasPrefix(e.Path, "/dev/snd/"):
-		return []string{"camera", "webcam", "microphone", "audio", "video", "sound", "speech", "record", "play"}
-	case strings.HasPrefix(e.Path, "/dev/"):
-		return []string{"keyboard", "mouse", "input", "joystick", "gamepad", "desktop", "automation"}
+	}
+	if s, ok := sensorAt(e.Path); ok {
+		return s.topics
 	}
 	return []string{"clipboard", "screenshot", "screenshots", "screen", "copy", "paste", "desktop"}
+}
+
+// sensor is a kind of device by which a person is heard or seen.
+type sensor struct {
+	what             string
+	prefixes, topics []string
+}
+
+var sensors = []sensor{
+	{"the keyboard and the mouse", []string{"/dev/input/", "/dev/uinput"},
+		[]string{"keyboard", "mouse", "input", "joystick", "gamepad", "desktop", "automation"}},
+	{"the camera and the microphone", []string{"/dev/video", "/dev/snd/"},
+		[]string{"camera", "webcam", "microphone", "audio", "video", "sound", "speech", "record", "play"}},
+}
+
+func sensorAt(name string) (sensor, bool) {
+	for _, s := range sensors {
+		if slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			return s, true
+		}
+	}
+	return sensor{}, false
 }
 
 // watching are programs that give the clipboard or a picture of the screen.
