@@ -46,11 +46,14 @@ func outputsOf(runs []observation) []rules.Output {
 // asAWhole are the launches whose manifests are compared: see drifts.
 var asAWhole = []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock, report.LaunchWeek}
 
-// others are the manifests of runs that are compared with none as a whole: of those in other
-// surroundings, and those after the calls of a run that is not the exercise.
+// others are the manifests whose texts are read besides the first: those after the calls,
+// for a server may announce that it has other tools now, and those of runs in other surroundings.
 func others(runs []observation) (all []rules.Advertised) {
 	first := exercised(runs).result
 	known := []*shown{show(first.Manifest), show(first.After)}
+	if first.Relisted {
+		all = append(all, rules.Advertised{Manifest: first.After})
+	}
 	add := func(o observation, m *shown, read bool) {
 		for _, k := range known {
 			if k.same(m) {

@@ -30,6 +30,10 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("outputs %+v", got)
 	}
 	got := others(runs)
+	if after := got[0]; after.When != "" || string(after.Tools[0]) != string(offering("Local.").Tools[0]) {
+		t.Errorf("what is advertised after the calls: %+v", after)
+	}
+	got = got[1:]
 	if len(got) != 2 || got[0].When != "for a client of another name" || string(got[0].Tools[0]) != string(offering("For a client, later.").Tools[0]) ||
 		got[1].When != abroad || string(got[1].Tools[0]) != string(offering("Abroad.").Tools[0]) {
 		t.Errorf("manifests %+v", got)

@@ -3,12 +3,10 @@ package audit
 import (
 	"encoding/json"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/depend"
@@ -113,60 +111,11 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 	return p
 }
 
-// outlet reports whether secrets of the environment could have left in some launches, which
-// no trace shows to be read: something was to reach another machine, or what the server says
-// has text in it that nobody can read.
+// outlet reports whether secrets of the environment, which no trace shows to be read, could have
+// left in some launches: the server said something, or something was to reach another machine.
+// What it says may hold one in any disguise, such as spaces, colours or the choice of a word.
 func outlet(runs []observation) bool {
 	return slices.ContainsFunc(runs, func(o observation) bool {
-		if slices.ContainsFunc(o.profile.Effects, leavesHere) || opaque(o.stderr, "") {
-			return true
-		}
-		return slices.ContainsFunc(o.result.Outputs, func(said report.Output) bool { return opaque(said.Text, said.Arguments) })
+		return o.stderr != "" || len(o.result.Outputs) > 0 || slices.ContainsFunc(o.profile.Effects, leavesHere)
 	})
-}
-
-var (
-	// opaqueWord may be a hash, a token, or a text in base64, hex or an alphabet of one's own.
-	opaqueWord = regexp.MustCompile(`[A-Za-z0-9+/=_-]{12,}|[^\x00-\x7f]{16,}`)
-	// opaqueNumbers are a list of them.
-	opaqueNumbers = regexp.MustCompile(`(?:\b(?:0x)?[0-9a-fA-F]{1,3}\b[^0-9a-zA-Z]{1,3}){11}`)
-)
-
-// opaque reports whether a text has a part that says nothing to a reader and is not among
-// some arguments. A path, a date and a word of a natural language are none.
-func opaque(text, arguments string) bool {
-	for _, word := range opaqueWord.FindAllString(text, 1024) {
-		isPath := word[0] == '/' && strings.Count(word, "/") > 1
-		if isPath || strings.Contains(arguments, word) || strings.Contains(word, "mcpaudit") {
-			continue
-		}
-		if mixing(word) >= 3 || len(word) >= 24 && !strings.ContainsAny(word, "-_/") {
-			return true
-		}
-	}
-	return opaqueNumbers.MatchString(text)
-}
-
-// mixing counts where a word goes from small letters to capitals or digits, or back, and the
-// characters that are not ASCII.
-func mixing(word string) (n int) {
-	before := 0
-	for _, c := range word {
-		class := 0
-		switch {
-		case c >= utf8.RuneSelf:
-			n++
-		case c >= '0' && c <= '9':
-			class = 1
-		case c >= 'A' && c <= 'Z':
-			class = 2
-		case c >= 'a' && c <= 'z':
-			class = 3
-		}
-		if class != before && class > 0 && before > 0 {
-			n++
-		}
-		before = class
-	}
-	return n
 }

@@ -25,7 +25,7 @@ type persona struct {
 var editor = []string{
 	"TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1.106.2", "VSCODE_PID=4127", "VSCODE_CRASH_REPORTER_PROCESS_TYPE=extensionHost",
 	"VSCODE_L10N_BUNDLE_LOCATION=", "DISPLAY=:0", "XDG_SESSION_TYPE=x11", "XDG_CURRENT_DESKTOP=ubuntu:GNOME",
-	"DESKTOP_SESSION=ubuntu", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
+	"DESKTOP_SESSION=ubuntu", "XDG_RUNTIME_DIR=/run/user/1000", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
 }
 
 // The personas, by client. Their names are those that the clients give themselves.

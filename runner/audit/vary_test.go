@@ -91,7 +91,7 @@ func TestVaried(t *testing.T) {
 	}
 }
 
-// A server that had no decoy read, and says nothing that nobody can read, costs nothing.
+// A server that had no decoy read, and says nothing, costs nothing.
 func TestUnvaried(t *testing.T) {
 	set, err := decoy.New("/home/server", true)
 	if err != nil {
@@ -107,10 +107,8 @@ func TestUnvaried(t *testing.T) {
 		run  observation
 		want error
 	}{
-		"words":                         {answer("It is 2026-11-25, and 12 things to do in /tmp/a1b2/c3d4e5/file.txt."), errNothingRead},
-		"what it was told":              {answer("found 3f9a1c7e5b2d"), errNothingRead},
-		"a hash":                        {answer("checksum: 9f86d081884c7d65"), nil},
-		"numbers":                       {answer("12, 200, 7, 99, 61, 3, 250, 18, 44, 91, 17, 5, 8"), nil},
+		"nothing":                       {observation{}, errNothingRead},
+		"words":                         {answer("looks good"), nil},
 		"a decoy":                       {observation{opened: []string{"/home/server/.ssh/id_rsa"}}, nil},
 		"what ordinary tools open":      {observation{opened: []string{"/home/server/.npmrc"}}, errNothingRead},
 		"a secret that was found":       {observation{opened: []string{"/home/server/.ssh/id_rsa"}, leaks: []leak.Leak{sent}}, errFoundOut},

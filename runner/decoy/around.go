@@ -23,6 +23,7 @@ var around = []struct{ name, content string }{
 	{".mozilla/firefox/k3x81f2q.default-release/times.json", `{"created":1718031600000,"firstUse":1718031612000}` + "\n"},
 	{".config/google-chrome/First Run", ""},
 	{".config/google-chrome/Local State", `{"profile":{"info_cache":{"Default":{"name":"Ada"}},"last_used":"Default"}}` + "\n"},
+	{".gitconfig", "[user]\n\tname = Ada Lovelace\n\temail = ada.lovelace@meridian-freight.com\n[init]\n\tdefaultBranch = main\n"},
 	{".config/user-dirs.dirs", "XDG_DOCUMENTS_DIR=\"$HOME/Documents\"\nXDG_DOWNLOAD_DIR=\"$HOME/Downloads\"\n"},
 	{".vscode/extensions/ms-python.python-2026.2.0/package.json", `{"name":"python","publisher":"ms-python","version":"2026.2.0"}` + "\n"},
 	{".vscode/extensions/extensions.json", `[{"identifier":{"id":"ms-python.python"},"version":"2026.2.0"}]` + "\n"},
