@@ -49,9 +49,11 @@ var (
 	// taken apart: "const { success, resultObj: url } = response.data".
 	apart = regexp.MustCompile(`\b(?:const|let|var)\s*\{([^{}]{1,512})\}\s*=\s*(?:await |yield )?\(?(` + identifier + `)((?:\??\.` + identifier + `)*)`)
 	// each element: "results.map((place) =>", "for (const place of data.results)".
-	each     = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
-	eachOf   = regexp.MustCompile(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
-	declared = regexp.MustCompile(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
+	each   = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
+	eachOf = regexp.MustCompile(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
+	// taken apart at once: "results.map(({ url, title }) =>".
+	eachApart = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap)\(\s*(?:async\s*)?(?:function\s*)?\(\s*\{([^{}]{1,512})\}`)
+	declared  = regexp.MustCompile(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
 )
 
 // Reader reads one text after the other. The zero value has read none.
@@ -80,6 +82,12 @@ func (r *Reader) Add(text string) {
 	}
 	for _, match := range apart.FindAllStringSubmatch(text, maxFields) {
 		r.takeApart(match[1], match[2], match[3])
+	}
+	for _, match := range eachApart.FindAllStringSubmatch(text, maxFields) {
+		if list := match[1]; !ignored[list] {
+			r.kind(r.add("", list), "array")
+			r.name(list, match[2])
+		}
 	}
 	for _, match := range chain.FindAllStringSubmatch(text, 64*maxFields) {
 		r.follow(match[1], match[2], match[3])
@@ -128,12 +136,24 @@ func (r *Reader) takeApart(names, head, rest string) {
 			holder = name
 		}
 	}
+	r.name(holder, names)
+}
+
+// name adds the fields that an object is taken apart into. Each is a variable from there on,
+// and what is read of it is a field of that field.
+func (r *Reader) name(holder, names string) {
 	for _, each := range strings.Split(names, ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(each), ":")
-		name, _, _ = strings.Cut(name, "=")
-		name = strings.TrimSpace(name)
+		each, _, _ = strings.Cut(each, "=")
+		name, variable, _ := strings.Cut(each, ":")
+		name, variable = strings.TrimSpace(name), strings.TrimSpace(variable)
 		r.add(holder, name)
 		r.add("", name)
+		if variable == "" {
+			variable = name
+		}
+		if _, taken := r.holder[variable]; !taken && len(variable) > 1 && len(r.holder) < maxFields && r.fields[name] != nil {
+			r.holder[variable] = name
+		}
 	}
 }
 

@@ -29,6 +29,15 @@ func TestFields(t *testing.T) {
 			"":     {Kind: "object", Within: []string{"data", "success", "resultObj"}},
 			"data": {Kind: "object", Within: []string{"success", "resultObj"}}, "success": {}, "resultObj": {},
 		}},
+		"read of what was taken apart": {`const { web, news: latest } = await api.search(q); use(web.hits[0].link, latest.age);`, Fields{
+			"":       {Kind: "object", Within: []string{"search", "web", "news", "hits", "link", "age"}},
+			"search": {Kind: "object", Within: []string{"web", "news"}}, "web": {Kind: "object", Within: []string{"hits"}},
+			"hits": {Kind: "array", Within: []string{"link"}}, "link": {}, "news": {Kind: "object", Within: []string{"age"}}, "age": {},
+		}},
+		"elements taken apart": {`(page.clips || []).map(({ link, video }) => [link, video.length_s]);`, Fields{
+			"":      {Kind: "object", Within: []string{"clips", "link", "video", "length_s"}},
+			"clips": {Kind: "array", Within: []string{"link", "video"}}, "link": {}, "video": {Kind: "object", Within: []string{"length_s"}}, "length_s": {},
+		}},
 		"a schema": {`z.object({ id: z.string(), 'build-number': z.number(), kind: z.literal("job"), steps: z
 			.array(z.object({})).nullable(), urls: z.array(z.string().url()) })`, Fields{
 			"": {Kind: "object", Within: []string{"id", "build-number", "kind", "steps", "urls"}}, "urls": {Kind: "array", Element: "string"}, "id": {Kind: "string"}, "build-number": {Kind: "number"},
