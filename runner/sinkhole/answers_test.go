@@ -113,6 +113,29 @@ func TestReadableIsBounded(t *testing.T) {
 	}
 }
 
+// What code says that an element holds is there however much lists could hold besides.
+func TestReadableHasFirstWhatIsSaid(t *testing.T) {
+	reads := sources.Fields{"clips": {Kind: "object", Within: []string{"found"}}, "found": {Kind: "array", Within: []string{"video"}}, "video": {Kind: "object", Within: []string{"length"}}}
+	all := []string{}
+	for i := range 200 {
+		name := fmt.Sprintf("list%d", i)
+		all, reads[name] = append(all, name), sources.Field{Kind: "array"}
+	}
+	reads[""] = sources.Field{Within: append(all, "clips", "found", "video", "length")}
+	text, err := json.Marshal(readable(reads, "https://api.example/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var note struct {
+		Clips struct {
+			Found []struct{ Video struct{ Length *any } }
+		}
+	}
+	if err := json.Unmarshal(text, &note); err != nil || len(note.Clips.Found) != 1 || note.Clips.Found[0].Video.Length == nil {
+		t.Errorf("%v: %.400s", err, text)
+	}
+}
+
 // A refusal that names what was missing has it added, for all requests of that kind and
 // no other.
 func TestAnswersLearn(t *testing.T) {

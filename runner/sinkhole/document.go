@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/sources"
@@ -108,16 +107,23 @@ const (
 )
 
 // readable is an object of the fields that code reads, and of those of every other object.
-// What a list holds may be any of them, for code seldom says which.
+// What a list holds may be any of them, for code seldom says which: these come after what it
+// does say, so that the bound leaves that.
 func readable(reads sources.Fields, url string, sent []byte) map[string]any {
 	root := object(url, nil)
-	left := maxReadable
-	for todo := []unfilled{{root, reads[""].Within, 0}}; len(todo) > 0 && left > 0; todo = todo[1:] {
+	left, later := maxReadable, []unfilled(nil)
+	for todo := []unfilled{{object: root, names: reads[""].Within}}; len(todo) > 0 && left > 0; {
 		for _, name := range todo[0].names {
-			if next := todo[0].put(name, reads, url); len(next.names) > 0 {
+			next := todo[0].put(name, reads, url)
+			if left--; len(next.names) > 0 {
 				todo = append(todo, next)
 			}
-			left--
+			if next.any {
+				later = append(later, unfilled{object: next.object, names: reads[""].Within, lists: next.lists, any: true})
+			}
+		}
+		if todo = todo[1:]; len(todo) == 0 && len(later) > 0 {
+			todo, later = []unfilled{later[0]}, later[1:]
 		}
 	}
 	echo(root, sent)
@@ -125,15 +131,19 @@ func readable(reads sources.Fields, url string, sent []byte) map[string]any {
 }
 
 // unfilled is an object of an answer in the making, the fields that it is to have, and the
-// lists that it lies in.
+// lists that it lies in. any: it may have those of any other object, where it has none.
 type unfilled struct {
 	object map[string]any
 	names  []string
 	lists  int
+	any    bool
 }
 
 // put adds a field, and returns the object that comes with it, if any.
 func (o unfilled) put(name string, reads sources.Fields, url string) unfilled {
+	if _, has := o.object[name]; has && o.any {
+		return unfilled{}
+	}
 	known := reads[name]
 	value := field{path: name, kind: known.Kind, literal: known.Literal}.value(url)
 	_, isList := value.([]any)
@@ -143,9 +153,8 @@ func (o unfilled) put(name string, reads sources.Fields, url string) unfilled {
 		o.object[name] = []any{field{path: strings.TrimSuffix(name, "s"), kind: known.Element}.value(url)}
 		return unfilled{}
 	case (known.Kind == "array" || isList) && o.lists < maxLists:
-		if within.lists++; o.lists == 0 || len(within.names) == 0 {
-			within.names = append(slices.Clone(within.names), reads[""].Within...)
-		}
+		within.lists++
+		within.any = o.lists == 0 || len(within.names) == 0
 		o.object[name] = []any{within.object}
 	case known.Kind == "object":
 		o.object[name] = within.object
