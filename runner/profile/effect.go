@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,9 +81,17 @@ func sent(f Fact, e trace.Event) []Fact {
 	return []Fact{f, bytes}
 }
 
+// ofProcess matches what the kernel tells everybody of a process (proc(5)). Programs that list
+// processes read it of each, and there are others in each call: it is one effect, or such a
+// server leaves no room for what it does besides.
+var ofProcess = regexp.MustCompile(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
+
 // files are the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
+	if rest := ofProcess.FindStringSubmatch(f.Path); e.Op == trace.OpRead && rest != nil {
+		f.Path = "/proc/PID" + rest[1]
+	}
 	other := f
 	other.Path = cut(e.Target, maxPath)
 	if strings.HasPrefix(e.Syscall, "symlink") { // which does nothing to what it points at

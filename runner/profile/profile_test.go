@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,26 @@ func TestEffects(t *testing.T) {
 				t.Errorf("effects (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A program that lists processes reads the same of each, and of others in each call.
+func TestProcessesAreListedOnce(t *testing.T) {
+	var r recorder
+	for pid := 30; pid < 60; pid++ {
+		for _, file := range []string{"stat", "cmdline", "environ"} {
+			r.add(inNote, read(fmt.Sprintf("/proc/%d/%s", pid, file)))
+		}
+	}
+	r.add(inNote, failed("ENOENT", read("/proc/99/stat")))
+	got := summaries(r.build(profile.Limits{}))
+	for _, want := range []string{"Read /proc/PID/stat  x30", "Read /proc/PID/cmdline  x30", "Attempt /proc/PID/stat ENOENT x1", "Read /proc/59/environ  x1"} {
+		if !slices.ContainsFunc(got, func(effect string) bool { return strings.HasPrefix(effect, want) }) {
+			t.Errorf("%s is not in %q", want, got)
+		}
+	}
+	if len(got) != 33 { // each environment is a secret of its own
+		t.Errorf("%d effects: %q", len(got), got)
 	}
 }
 
