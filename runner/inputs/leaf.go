@@ -124,7 +124,11 @@ func (f *Form) own(n *node) (found []candidate) {
 	}
 	found = append(found, f.paths(n)...)
 	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
-		for _, word := range offered(description) {
+		words := offered(description)
+		if all := exemplary(description); n.kind == "string" && len(all) > 0 {
+			words = all // what is in quotes is a part of them
+		}
+		for _, word := range words {
 			if f.mentions(word, n.name) {
 				continue
 			}

@@ -1,6 +1,8 @@
 package inputs
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
@@ -46,6 +48,32 @@ func offered(description string) []string {
 		found.all(match[1], 2)
 	}
 	return found.values[:min(len(found.values), 6)]
+}
+
+// ofJSON finds descriptions of texts that are JSON.
+var ofJSON = regexp.MustCompile(`(?i)\bJSON[ -]?(?:array|object|string|text|list|map|dict|encoded|formatted|serialized)`)
+
+// exemplary finds the JSON that a description of such a text has for examples.
+func exemplary(description string) (found []string) {
+	rest := head(description, maxLength)
+	if !ofJSON.MatchString(rest) {
+		return nil
+	}
+	for range maxOffers {
+		at := strings.IndexAny(rest, "[{")
+		if at < 0 || len(found) >= 4 {
+			break
+		}
+		var document json.RawMessage
+		var short bytes.Buffer
+		decoder := json.NewDecoder(strings.NewReader(rest[at:]))
+		if rest = rest[at+1:]; decoder.Decode(&document) != nil || json.Compact(&short, document) != nil || !strings.Contains(short.String(), `"`) {
+			continue
+		}
+		rest = rest[decoder.InputOffset()-1:]
+		found = append(found, short.String())
+	}
+	return found
 }
 
 // named finds the values that the text of an error offers.

@@ -49,6 +49,8 @@ func TestOffers(t *testing.T) {
 		"by a name in a list":    {"open_nodes", `names: {"type":"array","items":{"type":"string"}}`, []string{`text tool read_graph: {"entities":[{"name":"Ada"},{"name":"Bob Ray"}]}`}, "Ada Bob Ray"},
 		"by what it is of":       {"add_observations", "entityName", []string{`text tool read_graph: {"entities":[{"name":"Ada"}],"colors":["red"]}`}, "Ada"},
 		"by its description":     {"create_relation", `from: {"description":"The name of the entity where it starts"}`, []string{`text tool read_graph: {"entities":[{"name":"Ada"}]}`}, "Ada"},
+		"JSON as an example":     {"add_versions", `versions: {"type":"string","description":"JSON array of versions, each with 'name' [required]. Example: [\n {\"name\": \"v1\"}]"}`, nil, `[{\"name\":\"v1\"}]`},
+		"JSON of another thing":  {"add_versions", `versions: {"type":"string","description":"Names, such as 'v1'; what comes back is [{\"name\": \"v2\"}]"}`, nil, "v1 name v2"},
 		"a number":               {"get_user", `user_id: {"type":"integer"}`, []string{`text tool list_users: {"users":[{"id":7,"age":41},{"id":"x9"}]}`}, "7 1"},
 		"keys of a map":          {"check", "service", []string{`text tool get_all: {"services":{"billing":{"up":true},"auth":{"up":false}}}`}, "auth billing"},
 		"running text":           {"get_ticket", "ticket_id", []string{"text tool list_tickets: See TICK-3, and\nalso TICK-7."}, "TICK-3 TICK-7"},
