@@ -18,48 +18,56 @@ func (t *conversation) redis() {
 		t.wait(betweenQueries)
 		command, argument, err := readCommand(in)
 		third = third || command == "HELLO" && argument == "3"
-		if err != nil || !t.say(redisReply(command, third)) {
+		if err != nil || !t.say(redisReply(command, argument, third)) {
 			return
 		}
 	}
 }
 
-// redisReply is the answer to a command; third: in RESP3.
-func redisReply(command string, third bool) string {
-	switch command {
-	case "PING":
-		return "+PONG\r\n"
-	case "HELLO":
-		if third {
-			return "%7\r\n" + redisHello + ":3\r\n"
-		}
-		return "*14\r\n" + redisHello + ":2\r\n"
-	case "GET", "HGET", "LPOP", "RPOP", "SPOP", "LINDEX", "ZSCORE":
-		if third {
-			return "_\r\n"
-		}
-		return "$-1\r\n"
-	case "HGETALL":
-		if third {
-			return "%0\r\n"
-		}
-		return "*0\r\n"
-	case "KEYS", "MGET", "HKEYS", "HVALS", "LRANGE", "SMEMBERS", "ZRANGE", "XRANGE", "COMMAND", "FT._LIST":
-		return "*0\r\n"
-	case "SCAN":
-		return "*2\r\n$1\r\n0\r\n*0\r\n"
-	case "INCR", "DEL", "EXISTS", "LPUSH", "RPUSH", "LLEN", "LREM", "SADD", "SREM", "SCARD", "SISMEMBER", "HSET", "HDEL", "HLEN", "HEXISTS",
-		"ZADD", "ZREM", "ZCARD", "XDEL", "XLEN", "APPEND", "STRLEN", "TTL", "EXPIRE", "PUBLISH", "DBSIZE", "UNLINK":
-		return ":1\r\n"
-	case "INFO":
-		return "$20\r\nredis_version:6.0.16\r\n"
-	default:
+// redisReply is the answer to a command, whose argument is the first; third: in RESP3.
+func redisReply(command, argument string, third bool) string {
+	if command == "CLIENT" {
+		command += " " + strings.ToUpper(argument)
+	}
+	reply, known := redisReplies[command]
+	switch {
+	case !known:
 		return "+OK\r\n"
+	case third:
+		return reply[1]
+	default:
+		return reply[0]
 	}
 }
 
 // redisHello are the properties of a server, but for the value of the last.
 const redisHello = "+server\r\n+redis\r\n+version\r\n+6.0.16\r\n+id\r\n:1\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n+modules\r\n*0\r\n+proto\r\n"
+
+// redisReplies are the answers in RESP2 and in RESP3 to commands that are not just told OK.
+var redisReplies = func() map[string][2]string {
+	same := func(reply string) [2]string { return [2]string{reply, reply} }
+	all := map[string][2]string{
+		"PING":        same("+PONG\r\n"),
+		"HELLO":       {"*14\r\n" + redisHello + ":2\r\n", "%7\r\n" + redisHello + ":3\r\n"},
+		"HGETALL":     {"*0\r\n", "%0\r\n"},
+		"SCAN":        same("*2\r\n$1\r\n0\r\n*0\r\n"),
+		"INFO":        same("$20\r\nredis_version:6.0.16\r\n"),
+		"CLIENT LIST": same("$24\r\nid=1 addr=127.0.0.1:4711\r\n"),
+		"FT.SEARCH":   {"*1\r\n:0\r\n", "%2\r\n+total_results\r\n:0\r\n+results\r\n*0\r\n"},
+		"FT.INFO":     {"*2\r\n+num_docs\r\n:0\r\n", "%1\r\n+num_docs\r\n:0\r\n"},
+	}
+	for commands, reply := range map[string][2]string{
+		"GET HGET LPOP RPOP SPOP LINDEX ZSCORE":                                {"$-1\r\n", "_\r\n"},
+		"KEYS MGET HKEYS HVALS LRANGE SMEMBERS ZRANGE XRANGE COMMAND FT._LIST": same("*0\r\n"),
+		"INCR DEL EXISTS LPUSH RPUSH LLEN LREM SADD SREM SCARD SISMEMBER HSET HDEL HLEN HEXISTS ZADD ZREM ZCARD XDEL XLEN " +
+			"APPEND STRLEN TTL EXPIRE PUBLISH DBSIZE UNLINK": same(":1\r\n"),
+	} {
+		for _, command := range strings.Fields(commands) {
+			all[command] = reply
+		}
+	}
+	return all
+}()
 
 // The bounds of one command: of its words, and of each in bytes.
 const (
