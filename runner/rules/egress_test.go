@@ -180,6 +180,9 @@ func TestNamedService(t *testing.T) {
 	expect(t, input(bases, to("api.airtable.com.attacker.example", "28.18.7.7")), "EGRESS-001 Medium")
 	expect(t, input(bases, to("api.airtable.com", "93.184.216.34")), "EGRESS-001 Medium") // its own name server's word
 	expect(t, input(silent, to("api.airtable.com", "28.18.7.7")), "EGRESS-001 Medium")
+	byName := server{name: "Asana MCP Server", tools: []string{"format_note: Add a tag to a task"}}
+	expect(t, input(byName, to("app.asana.com", "28.18.7.7")), "")
+	expect(t, input(byName, to("collect.asana.com", "28.18.7.7")), "EGRESS-001 Medium")
 }
 
 var _ = prove(map[string]proof{
