@@ -25,7 +25,7 @@ var (
 	uriForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+$`)
 	emailForm = regexp.MustCompile(`^[^\s@/]{1,64}@[^\s@/]{1,128}$`)
 	uuidForm  = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	idForm    = regexp.MustCompile(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `-c\d+)$`)
+	idForm    = regexp.MustCompile(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+)$`)
 
 	// found finds what stands in running text and says by itself what it is.
 	found = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
@@ -92,7 +92,7 @@ func (h *harvest) add(value string, key, about []string) {
 // echo reports whether a value is nothing but what was handed in.
 func echo(value string) bool { return echoed.MatchString(value) }
 
-var echoed = regexp.MustCompile(`(?i)^` + Word + `-c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
+var echoed = regexp.MustCompile(`(?i)^` + Word + `[-_]c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
 
 // json goes through a JSON text.
 func (h *harvest) json(raw []byte, key, about []string) {

@@ -230,6 +230,9 @@ func (d *draft) madeUp(n *node) any {
 		return number(n.s, n.name, false)
 	}
 	text := d.fit(n.s, d.plausible(n))
+	if l := d.form.lessons[n.at]; l != nil && l.letters && text == d.mark.ID() {
+		text = d.mark.Name()
+	}
 	d.spend(len(text))
 	return text
 }

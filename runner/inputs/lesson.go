@@ -23,6 +23,8 @@ type lesson struct {
 	dirs []string
 	// file: a path has to be that of a file; folder: that of a directory.
 	file, folder bool
+	// letters: a name has to have letters, digits and underscores alone.
+	letters bool
 	// offers are the values that the last error offered in place of the refused one.
 	offers []string
 	// refused are the values that errors spoke of.
@@ -48,6 +50,10 @@ var (
 	notFile   = regexp.MustCompile(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
 	notFolder = regexp.MustCompile(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
 )
+
+// lettersOnly finds errors that ask for a name as programs have it: what is made up has hyphens.
+var lettersOnly = regexp.MustCompile(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
+	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
 
 // bound finds the bounds that an error names for a number.
 var bound = regexp.MustCompile(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
@@ -289,6 +295,8 @@ func (l *lesson) note(said string) {
 		l.present, l.absent = false, true
 	}
 	switch {
+	case lettersOnly.MatchString(said):
+		l.letters = true
 	case notFolder.MatchString(said):
 		l.file, l.folder = false, true
 	case notFile.MatchString(said), len(l.endings) > 0:
@@ -297,7 +305,7 @@ func (l *lesson) note(said string) {
 }
 
 func (l *lesson) differs(before lesson) bool {
-	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder ||
+	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 

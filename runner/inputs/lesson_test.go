@@ -15,6 +15,8 @@ func TestRefusalsAreLessons(t *testing.T) {
 		"there":      {"get_output", "path", "%s already exists", "/home/audit/marlow-c1-note.txt"},
 		"elsewhere":  {"stage", "path", "'%s' is outside repository at '/home/audit/marlow-repository'", "/home/audit/marlow-repository/README.md"},
 		"a new name": {"make_branch", "branch", "refs/heads/%s already exists", "marlow-c1"},
+		"no hyphens": {"make_table", "table_name", `invalid name "%s", the name should start with a letter or underscore`, "marlow_c1"},
+		"letters":    {"make_table", "table_name", "%s: only letters, digits and underscores are allowed", "marlow_c1"},
 		"bound to":   {"read", "path", "Access denied - path outside allowed directories: %s not in /srv/notes, /etc", "/srv/notes/marlow-files/note.txt"},
 		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/marlow-files"},
 		"new there":  {"write_file", "path", "%s: forbidden", "/srv/notes/marlow-c1-note.txt"},

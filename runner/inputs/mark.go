@@ -33,6 +33,9 @@ func (m Mark) File() string { return m.ID() + "-note.txt" }
 // ID is a name or an identifier: "marlow-c12".
 func (m Mark) ID() string { return Word + "-" + m.label() }
 
+// Name is an identifier without a hyphen: "marlow_c12".
+func (m Mark) Name() string { return Word + "_" + m.label() }
+
 // Text is an ordinary sentence.
 func (m Mark) Text() string {
 	about := subjects[uint64(m.Seed)%uint64(len(subjects))]
@@ -56,7 +59,7 @@ func (m Mark) email() string { return "office@" + m.Host() }
 func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254) }
 func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
 
-var marks = regexp.MustCompile(`(?i)\b` + Word + `-c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
+var marks = regexp.MustCompile(`(?i)\b` + Word + `[-_]c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
 	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
 
 // Marked finds the mark in a host, a path, an id or a text, and tells the call
@@ -92,4 +95,4 @@ func Marks(in []byte) (all []string) {
 // maxMarks is how many marks are looked for in one place.
 const maxMarks = 256
 
-var ids = regexp.MustCompile(`\b` + Word + `-c\d{1,9}\b`)
+var ids = regexp.MustCompile(`\b` + Word + `[-_]c\d{1,9}\b`)

@@ -8,7 +8,7 @@ import (
 
 func TestMarked(t *testing.T) {
 	m := Mark{Seed: 7, Call: 12}
-	for _, text := range []string{m.Host(), "https://" + m.Host() + "/notes", "WWW." + strings.ToUpper(m.Host()) + ".", m.email(), m.ID(), m.File(),
+	for _, text := range []string{m.Host(), "https://" + m.Host() + "/notes", "WWW." + strings.ToUpper(m.Host()) + ".", m.email(), m.ID(), m.Name(), m.File(),
 		"/tmp/" + m.File() + ".bak", "/tmp/" + m.ID() + "-copy.txt", m.Text(), "cat " + m.UUID(), "a\n" + m.Text()} {
 		if call, ok := Marked(text); !ok || call != 12 {
 			t.Errorf("Marked(%q) = %d, %v", text, call, ok)

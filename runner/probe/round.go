@@ -121,7 +121,7 @@ func (s *session) mark() inputs.Mark {
 func (s *session) repeated(t *target) inputs.Case {
 	was, is := inputs.Mark{Seed: s.options.Seed, Call: t.marked}, s.mark()
 	text := string(t.again.Arguments)
-	for old, fresh := range map[string]string{was.Host(): is.Host(), was.ID(): is.ID(), was.UUID(): is.UUID()} {
+	for old, fresh := range map[string]string{was.Host(): is.Host(), was.ID(): is.ID(), was.Name(): is.Name(), was.UUID(): is.UUID()} {
 		whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(old) + `\b`) // "marlow-c1" is no part of "marlow-c12"
 		text = whole.ReplaceAllLiteralString(text, fresh)
 	}
