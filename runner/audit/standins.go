@@ -138,16 +138,18 @@ func missing(runs []observation) []string {
 var programName = regexp.MustCompile(`^[A-Za-z][\w.+-]{1,31}$`)
 
 // builtins are the words of a shell's own (POSIX, Shell Command Language, 2.4 and 2.14, and
-// bash(1)), and programs that runtimes start by themselves.
+// bash(1)), programs that runtimes start by themselves, and how runtimes write that there is none.
 var builtins = strings.Fields(`alias bg break builtin case cd command continue declare do done echo elif else esac eval exec
 	exit export false fg fi for function getopts hash if in jobs kill let local printf pwd read readonly return set shift source
-	test then time times trap true type ulimit umask unalias unset until wait which while ldconfig uname lsb_release`)
+	test then time times trap true type ulimit umask unalias unset until wait which while ldconfig uname lsb_release
+	undefined null None nil NaN`)
 
 // replaceable reports whether a program of that name gets a stand-in. What runs or fetches
-// code gets none: nobody could answer for code that never ran.
+// code gets none: nobody could answer for code that never ran. Words in capitals are labels
+// that were taken for a command, such as "STDERR: not found".
 func replaceable(name string) bool {
 	p := parseProgram(profile.Effect{Fact: profile.Fact{Path: name}})
-	return programName.MatchString(name) && !slices.Contains(builtins, name) && !inputs.Injected(name) &&
+	return programName.MatchString(name) && strings.ToUpper(name) != name && !slices.Contains(builtins, name) && !inputs.Injected(name) &&
 		!p.interprets && !p.shell && !p.installs && !p.resolves && !p.downloads && installing[p.name] == nil
 }
 

@@ -39,6 +39,8 @@ func TestMissing(t *testing.T) {
 		"Go":                 {says(report.OutputError, `exec: "kubectl": executable file not found in $PATH`), "kubectl"},
 		"Node":               {says(report.OutputError, "Error: spawn adb ENOENT"), "adb"},
 		"dash":               {says(report.OutputResult, "/bin/sh: 1: tshark: not found"), "tshark"},
+		"a label":            {says(report.OutputError, "/bin/sh: 1: STDERR: not found"), ""},
+		"nothing":            {says(report.OutputError, "/bin/sh: 1: undefined: not found"), ""},
 		"bash":               {says(report.OutputResult, "bash: line 1: gh: command not found"), "gh"},
 		"in words":           {says(report.OutputError, "ffmpeg is not installed"), "ffmpeg"},
 		"in more words":      {says(report.OutputError, "The gh CLI was not found in your PATH"), "gh"},
