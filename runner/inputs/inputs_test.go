@@ -39,6 +39,8 @@ func TestArguments(t *testing.T) {
 		"unique":            {`{"properties":{"tags":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"string","maxLength":8}}},"required":["tags"]}`, `{"tags":["c0","c02"]}`},
 		"pattern":           {`{"properties":{"a":{"type":"string","pattern":"^[A-Z]{3}-\\d+$"}},"required":["a"]}`, `{"a":"AAA-1"}`},
 		"format":            {`{"properties":{"a":{"type":"string","format":"date"}},"required":["a"]}`, `{"a":"2026-01-15"}`},
+		"a stock's symbol":  {`{"properties":{"symbol":{"type":"string","description":"Stock symbol in the usual format."}},"required":["symbol"]}`, `{"symbol":"AAPL"}`},
+		"another symbol":    {`{"properties":{"symbol":{"type":"string","description":"The symbol to find."}},"required":["symbol"]}`, `{"symbol":"A short note about milk and bread (marlow-c0)."}`},
 		"path":              {`{"properties":{"filePath":{"type":"string"}},"required":["filePath"]}`, `{"filePath":"/home/audit/marlow-files/note.txt"}`},
 		"directory":         {`{"properties":{"path":{"type":"string","description":"Directory to list"}},"required":["path"]}`, `{"path":"/home/audit/marlow-files"}`},
 		"paths":             {`{"properties":{"paths":{"type":"array","items":{"type":"string"}}},"required":["paths"]}`, `{"paths":["/home/audit/marlow-files/note.txt"]}`},

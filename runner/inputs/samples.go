@@ -29,12 +29,13 @@ var samples = []hint{
 	{[]string{"hex", "hexadecimal"}, "6e6f7465"},
 	{[]string{"semver"}, "1.0.0"},
 	{[]string{"mime", "mimetype"}, "text/plain"},
+	{[]string{"ticker", "tickers", "stock", "stocks"}, "AAPL"},
 	{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"},
 }
 
 // generic are names that say no more than that a text is wanted.
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
-	"markup syntax graph token schedule statement schema patch")
+	"markup syntax graph token schedule statement schema patch symbol symbols")
 
 // sample is a text in the notation that a place asks for.
 func (f *Form) sample(n *node) (string, bool) {
