@@ -44,6 +44,7 @@ var sentences = []sentence{
 	{says: regexp.MustCompile(`'Array<|[Ee]xpected (?:array|list|an array),? (?:but )?(?:received|got) object|invalid type: map, expected a sequence`), root: true, kind: "array"},
 	{says: regexp.MustCompile(`list indices must be integers or slices, not str|'list' object has no attribute '(?:get|items|keys)'|` +
 		`[Ee]xpected (?:object|an object|dict),? (?:but )?(?:received|got) (?:array|list)|invalid type: sequence, expected (?:a map|struct)`), root: true, kind: "object"},
+	{says: regexp.MustCompile(`\(intermediate value\)\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), root: true, kind: "array"},
 	{says: regexp.MustCompile(`Cannot read propert(?:y|ies) of (?:undefined|null) \(reading '([\w$]{1,64})'\)`), name: 1},
 	{says: regexp.MustCompile(`Cannot destructure property '([\w$]{1,64})' of`), name: 1},
 	{says: regexp.MustCompile(`\b([A-Za-z_$][\w$]{0,63})\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},

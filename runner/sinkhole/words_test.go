@@ -29,3 +29,11 @@ func TestWordsAreHarmless(t *testing.T) {
 		}
 	}
 }
+
+// Node.js has no name for what a call returned.
+func TestWordedList(t *testing.T) {
+	found := worded("TypeError: (intermediate value).filter is not a function")
+	if len(found) != 1 || found[0] != (field{kind: "array"}) {
+		t.Errorf("%+v", found)
+	}
+}
