@@ -85,7 +85,11 @@ func differing(in, notIn []*Record) []Suspect {
 		return &all[i]
 	}
 	for _, p := range in[0].pieces {
-		for _, c := range p.cores(differs) {
+		cores := p.cores(differs)
+		if len(cores) == 0 && differs(p.whole()) {
+			cores = p.unlike(notIn[0])
+		}
+		for _, c := range cores {
 			s := get(p.Way, p.Named, p.Time)
 			s.features = append(s.features, c.features...)
 			s.size += c.to - c.from
@@ -130,6 +134,29 @@ func (p Piece) cores(differs func(feature uint64) bool) (all []core) {
 		}
 		if to := at - (window - 1); to > from {
 			all = append(all, core{from, to, windows[from:at]})
+		}
+	}
+	return all
+}
+
+// unlike is what of a whole piece is another in the piece of a record that is most like it, of
+// those that left the same way: all between what they have in common at their ends. Nothing
+// where there is none.
+func (p Piece) unlike(in *Record) (all []core) {
+	for _, other := range in.pieces {
+		if other.Channel != p.Channel || other.Destination != p.Destination || other.Capability != p.Capability {
+			continue
+		}
+		from, shorter := 0, min(len(p.Data), len(other.Data))
+		for from < shorter && p.Data[from] == other.Data[from] {
+			from++
+		}
+		end := 0
+		for end < shorter-from && p.Data[len(p.Data)-1-end] == other.Data[len(other.Data)-1-end] {
+			end++
+		}
+		if to := len(p.Data) - end; all == nil || to-from < all[0].to-all[0].from {
+			all = []core{{from, to, []uint64{p.whole()}}}
 		}
 	}
 	return all

@@ -27,6 +27,15 @@ func record(texts ...string) *depend.Record {
 	return r
 }
 
+// blank writes the bits of a text as spaces and tabs.
+func blank(text string) string {
+	bits := ""
+	for _, c := range []byte(text) {
+		bits += fmt.Sprintf("%08b", c)
+	}
+	return "all symbols: " + strings.Repeat(strings.NewReplacer("0", " ", "1", "\t").Replace("0100110111000101"), 40) + strings.NewReplacer("0", " ", "1", "\t").Replace(bits)
+}
+
 // numbers is a launch with some sizes.
 func numbers(all ...int) *depend.Record {
 	r := &depend.Record{}
@@ -56,6 +65,7 @@ func TestDependence(t *testing.T) {
 	for name, got := range map[string][]depend.Suspect{
 		"a text":            suspects(around("8AU1HYgBk"), around("vY9vgDqru"), around("vY9vgDqru"), around("8AU1HYgBk")),
 		"a whole piece":     suspects(record("q7Rk"), record("8xVd"), record("8xVd"), record("q7Rk")),
+		"spaces and tabs":   suspects(record(blank("q7Rk2mZp")), record(blank("8xVdLw4c")), record(blank("8xVdLw4c")), record(blank("q7Rk2mZp"))),
 		"several pieces":    suspects(record("a", "one=17", "two=94"), record("a", "one=38", "two=52"), record("two=52", "one=38"), record("two=94", "one=17")),
 		"sizes":             suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
 		"how often a size":  suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),

@@ -103,6 +103,10 @@ func (p Piece) windows() []uint64 {
 	return all
 }
 
+// whole is the hash of all of a piece: few symbols, such as spaces and tabs, make the same
+// windows of any secret in another order.
+func (p Piece) whole() uint64 { return maphash.Comparable(seed, string(p.Data)) }
+
 // index makes the features known.
 func (r *Record) index() {
 	if r.features != nil {
@@ -110,7 +114,7 @@ func (r *Record) index() {
 	}
 	r.features = make([]uint64, 0, r.size)
 	for _, p := range r.pieces {
-		r.features = append(r.features, p.windows()...)
+		r.features = append(append(r.features, p.windows()...), p.whole())
 	}
 	for _, n := range r.numbers {
 		r.features = append(r.features, n.feature)
