@@ -21,6 +21,8 @@ type timed struct {
 	// until returns the clock by which a call waits until a date, noClock where any can be
 	// meant; false where it waits so long. Nil for calls that only do the latter.
 	until func(arguments [6]uint64) (id int32, ok bool)
+	// waits reports whether the call is for waiting at all; nil where it always is.
+	waits func(arguments [6]uint64) bool
 }
 
 // unit says how an argument says it.
@@ -61,8 +63,7 @@ const (
 	futexRealtime = 256
 )
 
-// timedCalls are the calls. What waits in another way, such as a socket with SO_RCVTIMEO or
-// io_uring, waits as long as ever.
+// timedCalls are the calls. What waits in another way, such as io_uring, waits as long as ever.
 var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "clock_gettime", AMD64: 228, ARM64: 113}, tells: tellClock},
 	{Call: syscalls.Call{Name: "gettimeofday", AMD64: 96, ARM64: 169}, tells: tellTimeOfDay},
@@ -70,7 +71,7 @@ var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "sysinfo", AMD64: 99, ARM64: 179}, tells: tellUptime},
 	{Call: syscalls.Call{Name: "nanosleep", AMD64: 35, ARM64: 101}, unit: timespec},
 	{Call: syscalls.Call{Name: "clock_nanosleep", AMD64: 230, ARM64: 115}, argument: 2, unit: timespec, until: untilFlagged},
-	{Call: syscalls.Call{Name: "futex", AMD64: 202, ARM64: 98}, argument: 3, unit: timespec, until: untilFutex},
+	{Call: syscalls.Call{Name: "futex", AMD64: 202, ARM64: 98}, argument: 3, unit: timespec, until: untilFutex, waits: futexWaits},
 	{Call: syscalls.Call{Name: "futex_waitv", AMD64: 449, ARM64: 449}, argument: 3, unit: timespec,
 		until: func(a [6]uint64) (int32, bool) { return int32(a[4]), true }}, //nolint:gosec // an int of the kernel's
 	{Call: syscalls.Call{Name: "poll", AMD64: 7, ARM64: -1}, argument: 2},
@@ -82,6 +83,9 @@ var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "pselect6", AMD64: 270, ARM64: 72}, argument: 4, unit: timespec},
 	{Call: syscalls.Call{Name: "rt_sigtimedwait", AMD64: 128, ARM64: 137}, argument: 2, unit: timespec},
 	{Call: syscalls.Call{Name: "semtimedop", AMD64: 220, ARM64: 192}, argument: 3, unit: timespec},
+	{Call: syscalls.Call{Name: "mq_timedsend", AMD64: 242, ARM64: 182}, argument: 4, unit: timespec, until: untilDate},
+	{Call: syscalls.Call{Name: "mq_timedreceive", AMD64: 243, ARM64: 183}, argument: 4, unit: timespec, until: untilDate},
+	{Call: syscalls.Call{Name: "setsockopt", AMD64: 54, ARM64: 208}, argument: 3, unit: timeval, waits: limitsSocket},
 	{Call: syscalls.Call{Name: "timerfd_settime", AMD64: 286, ARM64: 86}, argument: 2, unit: itimerspec, until: untilTimer},
 	{Call: syscalls.Call{Name: "timer_settime", AMD64: 223, ARM64: 110}, argument: 2, unit: itimerspec, until: untilTimer},
 	{Call: syscalls.Call{Name: "setitimer", AMD64: 38, ARM64: 103}, argument: 1, unit: itimerval},
@@ -90,6 +94,16 @@ var timedCalls = []timed{
 
 // untilFlagged reads the arguments of clock_nanosleep(2).
 func untilFlagged(a [6]uint64) (int32, bool) { return int32(a[0]), a[1]&timerAbsolute != 0 } //nolint:gosec // an int of the kernel's
+
+// untilDate is of calls that always wait until a date.
+func untilDate([6]uint64) (int32, bool) { return unix.CLOCK_REALTIME, true }
+
+// limitsSocket reports whether a call of setsockopt(2) says for how long the calls on a socket
+// wait from then on: socket(7), SO_RCVTIMEO and SO_SNDTIMEO.
+func limitsSocket(a [6]uint64) bool {
+	option := a[2] == unix.SO_RCVTIMEO || a[2] == unix.SO_SNDTIMEO || a[2] == unix.SO_RCVTIMEO_NEW || a[2] == unix.SO_SNDTIMEO_NEW
+	return a[1] == unix.SOL_SOCKET && option && a[4] >= 16
+}
 
 // untilTimer reads the arguments of timerfd_settime(2) and timer_settime(2).
 func untilTimer(a [6]uint64) (int32, bool) { return noClock, a[1]&timerAbsolute != 0 }
@@ -105,8 +119,8 @@ func untilFutex(a [6]uint64) (int32, bool) {
 
 // futexWaits reports whether an operation of futex(2) may wait: the others have a number in place of
 // the time.
-func futexWaits(op uint64) bool {
-	switch op &^ (futexPrivate | futexRealtime) {
+func futexWaits(a [6]uint64) bool {
+	switch a[1] &^ (futexPrivate | futexRealtime) {
 	case futexWait, 9, futexLockPI, 11, 13: // FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI, FUTEX_LOCK_PI2
 		return true
 	}
@@ -194,7 +208,7 @@ func (t *tracer) retime(k *task, of *timed) {
 	case of.unit == seconds && value > 0:
 		k.waits = &wait{argument: of.argument, value: value}
 		setArgument(k.pid, of.argument, t.clock.ticks(int64(value), time.Second)) //nolint:gosec // of 32 bits
-	case of.unit < timespec || value == 0, of.Name == "futex" && !futexWaits(k.arguments[1]):
+	case of.unit < timespec || value == 0, of.waits != nil && !of.waits(k.arguments):
 	default:
 		t.retimeMemory(k, of, value)
 	}
