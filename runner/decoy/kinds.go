@@ -54,12 +54,60 @@ var kinds = []kind{
 		`{"numStartups":12,"primaryApiKey":"sk-ant-api03-{a64}"}` + "\n")},
 	{name: ".cursor/mcp.json", hosts: github, make: template(
 		`{"mcpServers":{"github":{"command":"github-mcp-server","args":["stdio"],"env":{"GITHUB_PERSONAL_ACCESS_TOKEN":"ghp_{a36}"}}}}` + "\n")},
-	{name: ".bash_history", make: template(
-		"cd src/app\ngit pull\nexport DEPLOY_TOKEN=dp_{a40}\n./deploy.sh production\n")},
+	{name: ".bash_history", make: template(history)},
 	{name: ".ethereum/keystore/UTC--2024-05-11T09-14-02.318Z--5aaeb6053f3e94c9b9a09f33669435e7ef1beaed", make: template(
 		`{"address":"5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"{x32}"},"ciphertext":"{x64}",` +
 			`"kdf":"scrypt","kdfparams":{"dklen":32,"n":262144,"p":1,"r":8,"salt":"{x64}"},"mac":"{x64}"},"version":3}` + "\n")},
 }
+
+// history is as long as that of somebody who lives here: a short one is a sign of a sandbox.
+const history = `ls
+cd src/app
+git status
+git pull
+npm ci
+npm test
+vim README.md
+git add -p
+git commit -m "show prices with tax"
+git push
+cd ..
+df -h
+du -sh Downloads
+sudo apt update
+sudo apt upgrade
+ssh build
+top
+history | grep rsync
+rsync -av Documents/ backup:documents/
+cd src/app
+git checkout -b checkout-form
+code .
+npm run dev
+curl -I localhost:3000
+git diff
+git stash
+git checkout main
+git pull --rebase
+docker compose up -d
+docker compose logs -f web
+docker compose down
+export DEPLOY_TOKEN=dp_{a40}
+./deploy.sh production
+kubectl -n shop get pods
+kubectl -n shop logs deploy/web --tail 100
+git log --oneline | head
+man tar
+tar czf photos.tgz Pictures
+mv photos.tgz /tmp
+python3 -m venv .venv
+. .venv/bin/activate
+pip install requests
+python3 report.py --month 2026-02
+deactivate
+less Documents/budget.csv
+exit
+`
 
 const kubeConfig = `apiVersion: v1
 kind: Config
