@@ -46,12 +46,13 @@ func outputsOf(runs []observation) []rules.Output {
 // asAWhole are the launches whose manifests are compared: see drifts.
 var asAWhole = []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock, report.LaunchWeek}
 
-// others are the manifests whose texts are read besides the first: those after the calls,
-// for a server may announce that it has other tools now, and those of runs in other surroundings.
+// others are the manifests whose texts are read besides the first: that after the calls, where
+// the server has announced that it is another, and those of runs in other surroundings. A change
+// that was not announced is a finding of its own.
 func others(runs []observation) (all []rules.Advertised) {
 	first := exercised(runs).result
 	known := []*shown{show(first.Manifest), show(first.After)}
-	if first.Relisted {
+	if first.Relisted && first.Announced {
 		all = append(all, rules.Advertised{Manifest: first.After})
 	}
 	add := func(o observation, m *shown, read bool) {

@@ -30,6 +30,11 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("outputs %+v", got)
 	}
 	got := others(runs)
+	if len(got) != 2 {
+		t.Errorf("what is advertised after the calls is read where that was not announced: %+v", got)
+	}
+	runs[0].result.Announced = true
+	got = others(runs)
 	if after := got[0]; after.When != "" || string(after.Tools[0]) != string(offering("Local.").Tools[0]) {
 		t.Errorf("what is advertised after the calls: %+v", after)
 	}
