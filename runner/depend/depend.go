@@ -139,10 +139,10 @@ func (p Piece) cores(differs func(feature uint64) bool) (all []core) {
 	return all
 }
 
-// unlike is what of a whole piece is another in the piece of a record that is most like it, of
-// those that left the same way: all between what they have in common at their ends. Nothing
-// where there is none.
+// unlike compares a whole piece with the one of a record that is most like it, of those that
+// left the same way. What differs is all between what the two have in common at their ends.
 func (p Piece) unlike(in *Record) (all []core) {
+	feature := []uint64{p.whole()}
 	for _, other := range in.pieces {
 		if other.Channel != p.Channel || other.Destination != p.Destination || other.Capability != p.Capability {
 			continue
@@ -156,7 +156,7 @@ func (p Piece) unlike(in *Record) (all []core) {
 			end++
 		}
 		if to := len(p.Data) - end; all == nil || to-from < all[0].to-all[0].from {
-			all = []core{{from, to, []uint64{p.whole()}}}
+			all = []core{{from, to, feature}}
 		}
 	}
 	return all

@@ -105,7 +105,7 @@ func (p Piece) windows() []uint64 {
 
 // whole is the hash of all of a piece: few symbols, such as spaces and tabs, make the same
 // windows of any secret in another order.
-func (p Piece) whole() uint64 { return maphash.Comparable(seed, string(p.Data)) }
+func (p Piece) whole() uint64 { return maphash.Bytes(seed, p.Data) }
 
 // index makes the features known.
 func (r *Record) index() {

@@ -150,11 +150,16 @@ func findMeans(text string) []hit {
 	return hits
 }
 
+// ordering are the means of an output that does what is a technique in a description.
+var ordering = map[Technique]Means{
+	SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal,
+}
+
 // orders are the means of the orders that the reader of descriptions finds in an output.
 func orders(text string) []hit {
 	var hits []hit
 	for _, f := range Read(text, Context{Kind: KindDescription}) {
-		means, ok := map[Technique]Means{SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal}[f.Technique]
+		means, ok := ordering[f.Technique]
 		if start := strings.Index(text, f.Quote); ok && start >= 0 {
 			hits = append(hits, hit{means, start, start + len(strings.TrimRight(f.Quote, ".!?")), true})
 		}

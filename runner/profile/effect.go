@@ -89,8 +89,8 @@ var ofProcess = regexp.MustCompile(`^/proc/\d+(/(?:stat|statm|status|cmdline|com
 // files are the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
-	if rest := ofProcess.FindStringSubmatch(f.Path); e.Op == trace.OpRead && rest != nil {
-		f.Path = "/proc/PID" + rest[1]
+	if e.Op == trace.OpRead {
+		f.Path = ofProcess.ReplaceAllString(f.Path, "/proc/PID$1")
 	}
 	other := f
 	other.Path = cut(e.Target, maxPath)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// redis says OK to whatever it is told (Redis serialisation protocol, RESP2 and RESP3), and
-// has nothing to whoever asks.
+// redis plays an empty Redis server: it accepts every write, and finds nothing. It speaks RESP2,
+// and RESP3 to clients that ask for it (Redis serialization protocol specification).
 func (t *conversation) redis() {
 	t.flow.describe("redis", t.host, "")
 	in := bufio.NewReader(&tapped{Conn: t.conn, flow: t.flow})
