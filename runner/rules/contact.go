@@ -123,14 +123,16 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	if stance == scope.Declared {
 		return c.declared(e)
 	}
-	if stance != scope.Denied && c.in.Scope.Covering(e.Capability).Names(destinationHost(e)) && egressUse(e).Host != "" {
-		return contact{} // "Lists Airtable bases."
+	moment := c.moment(e)
+	if stance != scope.Denied && egressUse(e).Host != "" && (c.in.Scope.Covering(e.Capability).Names(destinationHost(e)) || // "Lists Airtable bases."
+		moment == idUndeclaredEgress && c.in.calledAfter(destinationHost(e))) {
+		return contact{}
 	}
 	severity := report.SeverityMedium
 	if stance == scope.Denied && !resolving(e) {
 		severity = report.SeverityHigh
 	}
-	return contact{rule: c.moment(e), severity: severity, why: against(stance, clause, e.Capability)}
+	return contact{rule: moment, severity: severity, why: against(stance, clause, e.Capability)}
 }
 
 // asks reports whether an argument led there. Where arguments are not known, any marker
@@ -189,12 +191,29 @@ func (c contacts) declared(e profile.Effect) contact {
 // r.jina.ai. What stands before that in a host name its owner chooses: "fetch" of
 // fetch.evil.test is in the manifest of every server that fetches.
 func (in Input) speaksOf(host string) bool {
+	owner := ownerOf(host)
+	return owner != "" && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
+}
+
+// calledAfter reports whether the server itself, by its name or its instructions, has the name of a
+// host's owner: "yahoo" of mcp-yahoo-finance.
+func (in Input) calledAfter(host string) bool {
+	owner := ownerOf(host)
+	return owner != "" && !genericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
+}
+
+// ownerOf returns the label of a host name under which it was registered ("bbc" of www.bbc.co.uk); ""
+// where that is too short to be a name.
+func ownerOf(host string) string {
 	labels := strings.Split(host, ".")
 	own := len(labels) - 2
 	if own > 0 && len(labels[own+1]) == 2 && slices.Contains([]string{"ac", "co", "com", "edu", "gov", "net", "or", "org"}, labels[own]) {
-		own-- // bbc.co.uk
+		own--
 	}
-	return own >= 0 && len(labels[own]) > 3 && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(labels[own])
+	if own < 0 || len(labels[own]) <= 3 {
+		return ""
+	}
+	return labels[own]
 }
 
 // ofLauncher tells of the look-ups of npx, uvx and their like for what they start.

@@ -87,6 +87,7 @@ func TestContacts(t *testing.T) {
 		"telemetry, declared":              {input(tracked, toHost(tls, posthog)), ""},
 		"telemetry, of who promises":       {input(local, toHost(tls, posthog)), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (28.18.7.7:443, tcp); a service for telemetry; its description says "Purely`},
 		"telemetry, promised off":          {promising(input(fetcher, toHost(tls, posthog))), `EGRESS-006 High: Tool format_note tried to connect to eu.i.posthog.com:443 (28.18.7.7:443, tcp); a service for telemetry; the manifest says "no telemetry`},
+		"telemetry, by the host's name":    {input(fetcher, toHost(tls, "eu-telemetry.app.example")), "EGRESS-006 Low"},
 		"telemetry, of another name":       {input(weather, toHost(tls, "posthog.com.evil.test")), ""},
 		"a name server of its own":         {resolved(input(weather, with(lookupOf(call, "x.test"), func(e *profile.Effect) { e.Address = "9.9.9.9" }))), "EGRESS-007 Medium: Tool format_note looked up the name x.test (at 9.9.9.9:53), not at a name server of the machine"},
 		"the machine's":                    {resolved(input(weather, lookupOf(call, "x.test"))), ""},
@@ -182,7 +183,23 @@ func TestNamedService(t *testing.T) {
 	expect(t, input(silent, to("api.airtable.com", "28.18.7.7")), "EGRESS-001 Medium")
 	byName := server{name: "Asana MCP Server", tools: []string{"format_note: Add a tag to a task"}}
 	expect(t, input(byName, to("app.asana.com", "28.18.7.7")), "")
-	expect(t, input(byName, to("collect.asana.com", "28.18.7.7")), "EGRESS-001 Medium")
+	expect(t, input(byName, to("collect.asana.com", "28.18.7.7")), "") // whoever has asana.com has that as well
+	expect(t, input(byName, to("asana.evil.test", "28.18.7.7")), "EGRESS-001 Medium")
+}
+
+// A server that is called after whoever has a host goes there when it is called, and says nothing of that.
+func TestCalledAfterHost(t *testing.T) {
+	prices := server{name: "mcp-yahoo-finance", tools: []string{"format_note: Get the current stock price."}}
+	for _, host := range []string{"fc.yahoo.com", "query1.finance.yahoo.com", "finance.yahoo.co.jp"} {
+		expect(t, input(prices, toHost(tls, host)), "")
+	}
+	expect(t, input(prices, toHost(tls, "yahoo.evil.test")), "EGRESS-001 Medium")
+	expect(t, input(prices, toHost(startTLS, "fc.yahoo.com")), "EGRESS-004 Medium")
+	expect(t, input(prices, toHost(idleTLS, "fc.yahoo.com")), "EGRESS-005 Medium")
+	expect(t, input(prices, toHost(tls, "telemetry.yahoo.com")), "EGRESS-006 Medium")
+	expect(t, input(server{name: "mcp-server", tools: prices.tools}, toHost(tls, "mail.server.com")), "EGRESS-001 Medium")
+	offline := server{name: "mcp-yahoo-finance", tools: []string{"format_note: Formats a price. Purely local, no network access."}}
+	expect(t, input(offline, toHost(tls, "fc.yahoo.com")), "EGRESS-001 High")
 }
 
 var _ = prove(map[string]proof{

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
@@ -22,8 +23,12 @@ var telemetryTopics = lexicon.TelemetryTopics
 var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
 	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
 
-// reportsUse reports whether an effect leads to one of those services.
-func (in Input) reportsUse(e profile.Effect) bool { return under(destinationHost(e), telemetryHosts) }
+// reportsUse reports whether an effect leads to one of those services, or to a host that is called
+// one: telemetry.example.com, eu-telemetry.example.com.
+func (in Input) reportsUse(e profile.Effect) bool {
+	host := destinationHost(e)
+	return under(host, telemetryHosts) || slices.Contains(strings.FieldsFunc(host, func(r rune) bool { return r == '.' || r == '-' }), "telemetry")
+}
 
 // telemetry judges a report on the use of the server.
 func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
