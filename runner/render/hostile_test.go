@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -223,9 +224,9 @@ func TestMarkdownIsBounded(t *testing.T) {
 	r := fail()
 	for _, text := range []string{"x", "` ", "a 1 ", "\u202e", "|"} {
 		long := strings.Repeat(text, 400)
-		for range 256 {
+		for i := range 256 {
 			f := fail().Findings[0]
-			f.Message, f.Capability.Name = long, long
+			f.Message, f.Capability.Name = strconv.Itoa(i)+long, long
 			r.Findings = append(r.Findings, f)
 		}
 		got := written(t, "markdown", r)

@@ -108,8 +108,11 @@ func (m *markdown) table(title string, findings []report.Finding) {
 	m.section(title)
 	m.line("| Severity | What was seen | Where | Rule |")
 	m.line("|---|---|---|---|")
-	for _, f := range findings {
-		text := prose(brief(f.Message, 400))
+	for _, group := range alike(findings) {
+		f, text := group[0], prose(brief(group[0].Message, 400))
+		if more := others(group); more != "" {
+			text += " (" + prose(more) + ")"
+		}
 		if f.Suppressed != nil {
 			text += " (" + prose(brief(suppressed(*f.Suppressed), 300)) + ")"
 		}
@@ -130,7 +133,8 @@ func (m *markdown) evidence(findings []report.Finding) {
 		return
 	}
 	m.section("Evidence")
-	for _, f := range findings {
+	for _, group := range alike(findings) {
+		f := group[0]
 		m.line("* %s %s, %s", rule(f.Rule), prose(brief(f.Capability.String(), 80)), prose(where(f)))
 		for _, e := range f.Evidence {
 			text := e.Detail

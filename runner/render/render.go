@@ -46,8 +46,8 @@ func Body(w io.Writer, r report.Report, colour bool) error {
 func Brief(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}
 	p.exposure(r)
-	for _, f := range r.Findings {
-		p.finding(f)
+	for _, group := range alike(r.Findings) {
+		p.finding(group)
 	}
 	p.baseline(r.Baseline)
 	p.coverage(r)
@@ -59,8 +59,8 @@ func Brief(w io.Writer, r report.Report, colour bool) error {
 
 func (p *page) body(r report.Report) {
 	p.exposure(r)
-	for _, f := range r.Findings {
-		p.finding(f)
+	for _, group := range alike(r.Findings) {
+		p.finding(group)
 	}
 	p.declared(r.Scope)
 	p.baseline(r.Baseline)
@@ -128,11 +128,15 @@ func foundAt(at *report.Endpoint) string {
 
 const indent = "          "
 
-func (p *page) finding(f report.Finding) {
+func (p *page) finding(group []report.Finding) {
+	f := group[0]
 	p.line("")
 	label := fmt.Sprintf("%-9s", f.Severity)
 	p.line("%s %s  %s", p.paint(severityColour[f.Severity], label), Escape(f.Title), Escape(f.Rule))
 	p.line("%s%s", indent, Escape(f.Message))
+	if text := others(group); text != "" {
+		p.line("%s%s", indent, Escape(text))
+	}
 	if s := f.Suppressed; s != nil {
 		p.line("%s%s", indent, Escape(suppressed(*s)))
 		if !s.Expired {
