@@ -21,15 +21,19 @@ package podspec
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
+	"path"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -163,6 +167,7 @@ func Platform(pod *corev1.Pod) string {
 // sandbox is for a server that is run, and traced.
 func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
+	pod.Spec.Hostname = hostOf(in.Image, in.Run.Name)
 	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
 	pod.Spec.Volumes = volumes()
@@ -177,6 +182,23 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	for _, name := range in.PullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
+}
+
+// hostOf is the host name that the server sees. It looks like that of a Pod of a Deployment of the image: the
+// Pod's own name has that of the audit in it.
+func hostOf(image, run string) string {
+	repository, _, _ := strings.Cut(path.Base(image), "@")
+	repository, _, _ = strings.Cut(repository, ":")
+	// Nobody but the kubelet may know whether it is the name of an image at all.
+	app := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(repository)), "-")
+	key := sha256.Sum256([]byte(run))
+	suffix := utilrand.SafeEncodeString(hex.EncodeToString(key[:]))
+	return fmt.Sprintf("%.40s-%s-%s", cmp.Or(app, "server"), suffix[:9], suffix[9:14])
 }
 
 // A service mesh's proxy would be traced along with the server, would keep the

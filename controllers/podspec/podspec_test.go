@@ -235,3 +235,25 @@ func TestS7ImageIsPulledAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestHostname: whatever is given as an image, the host name is one (RFC 1123, 2.1), and has nothing of the
+// audit's own name in it.
+func TestHostname(t *testing.T) {
+	for image, app := range map[string]string{
+		"registry.example:5000/team/notes-server@sha256:" + strings.Repeat("a", 64): "notes-server",
+		"Foo/BAR_baz.1:latest": "bar-baz-1", "///": "server", "": "server", "é@": "server", strings.Repeat("x", 300): strings.Repeat("x", 40),
+	} {
+		audit := newAudit()
+		audit.Name = "sandbox"
+		in := newInput(audit)
+		in.Image = image
+		pod, err := podspec.Build(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := pod.Spec.Hostname
+		if problems := validation.IsDNS1123Label(host); len(problems) > 0 || !strings.HasPrefix(host, app+"-") || strings.Contains(host, "sandbox") {
+			t.Errorf("%q: %q %v", image, host, problems)
+		}
+	}
+}

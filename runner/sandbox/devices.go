@@ -41,7 +41,7 @@ func (r *root) sys() error {
 			}
 		}
 	}
-	return nil
+	return r.hardware()
 }
 
 func (r *root) devices() error {

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -66,20 +68,30 @@ func skipPIDs(proc string) {
 	_ = os.WriteFile(path.Join(proc, "sys/kernel/ns_last_pid"), []byte(strconv.Itoa(last)), 0)
 }
 
-// pose has our own process go by another name, in place of that of a sandbox and its arguments, which are of
-// no use after this.
-func pose(program string) error {
+// guise is the memory in which the arguments of our own process lie, which /proc/PID/cmdline shows.
+type guise []byte
+
+// newGuise finds that memory. The arguments in os.Args are copies from then on.
+func newGuise() guise {
 	size := 0
 	for _, arg := range os.Args {
 		size += len(arg) + 1
 	}
-	// The arguments lie one behind the other where the kernel has put them, and the runtime leaves them
-	// there: /proc/PID/cmdline shows that place.
+	// They lie one behind the other where the kernel has put them, and the runtime leaves them there.
 	place := unsafe.Slice(unsafe.StringData(os.Args[0]), size)
-	clear(place)
-	copy(place[:size-1], program)
-	os.Args = []string{program}
-	if err := os.WriteFile("/proc/self/comm", []byte(path.Base(program)), 0); err != nil {
+	os.Args = cloned(os.Args)
+	return place
+}
+
+// pose has our own process go by the name of a program, in place of that of a sandbox and its arguments.
+func (g guise) pose(program string) error {
+	clear(g)
+	// With something behind the last argument, the kernel shows what is before the first NUL, and no more
+	// (fs/proc/base.c, get_mm_cmdline).
+	g[len(g)-1] = '.'
+	copy(g[:max(0, len(g)-2)], program)
+	name, _, _ := strings.Cut(program, " ")
+	if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&append([]byte(path.Base(name)), 0)[0])), 0, 0, 0); err != nil {
 		return fmt.Errorf("change our own name: %w", err)
 	}
 	return nil

@@ -1,25 +1,89 @@
 package sandbox_test
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // TestLooksInUse: the server's surroundings are those of a machine that somebody works at.
 func TestLooksInUse(t *testing.T) {
-	o := shell(t, `echo $$; cat /proc/1/comm; tr "\0" " " < /proc/1/cmdline; echo; ls ~`)
+	o := shell(t, `echo $$; cat /proc/1/comm; tr "\0" "|" < /proc/1/cmdline; echo; cat /proc/sys/kernel/hostname /etc/hostname
+		grep -cwf /etc/hostname /etc/hosts; ls -d /.dockerenv; ls ~`)
 	lines := strings.Split(o.stdout, "\n")
-	if len(lines) < 3 {
+	if len(lines) < 6 {
 		t.Fatalf("%q", o.stdout)
 	}
 	if pid, err := strconv.Atoi(lines[0]); err != nil || pid < 1000 {
 		t.Errorf("the server has the process id %s", lines[0])
 	}
-	if lines[1] != "init" || strings.TrimSpace(lines[2]) != "/sbin/init" {
+	if lines[1] != "init" || lines[2] != "/sbin/init|" {
 		t.Errorf("it was started by %q, %q", lines[1], lines[2])
 	}
+	if !regexp.MustCompile(`^[a-z]+-[a-z0-9]+$`).MatchString(lines[3]) || lines[4] != lines[3] || lines[5] == "0" {
+		t.Errorf("the machine is called %q, in /etc/hostname %q, and %s times in /etc/hosts", lines[3], lines[4], lines[5])
+	}
+	if strings.Contains(o.stdout, "dockerenv") {
+		t.Error("a container engine has left its mark")
+	}
 	if !strings.Contains(o.stdout, "Documents") {
-		t.Errorf("nobody lives in its home: %q", lines[3:])
+		t.Errorf("nobody lives in its home: %q", lines[6:])
+	}
+}
+
+// TestCompany: where a client has started the server, the programs of a desktop seem to run beside it. They
+// end with it, and nothing that they do is taken for its doing.
+func TestCompany(t *testing.T) {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
+		t.Run(string(tracer), func(t *testing.T) {
+			launcher, err := sandbox.New([]string{"sh", "-c", `cat /proc/[0-9]*/cmdline | tr "\0" "\n"`}, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			launcher.Tracer = tracer
+			o := startWith(t, launcher, audit.Start{Parent: "/usr/share/code/code"})
+			seen := strings.Split(o.stdout, "\n")
+			for _, want := range []string{"/usr/share/code/code", "/usr/bin/gnome-shell", "/usr/bin/zsh"} {
+				if !slices.Contains(seen, want) {
+					t.Errorf("no %s among %q", want, seen)
+				}
+			}
+			if status, known := o.process.Status(); !known || status.ExitStatus() != 0 {
+				t.Errorf("it ended with %v, %v", status, known)
+			}
+			if programs := executed(o.events); len(programs) != 3 { // sh, cat and tr
+				t.Errorf("executed %q", programs)
+			}
+		})
+	}
+}
+
+// executed are the programs that were started.
+func executed(events []trace.Event) (all []string) {
+	for _, e := range events {
+		if e.Op == trace.OpExec {
+			all = append(all, e.Path)
+		}
+	}
+	return all
+}
+
+// Machines whose name stands in their table of hosts, and that stands there by another.
+func TestRenamed(t *testing.T) {
+	for hosts, want := range map[string]string{
+		"127.0.0.1\tlocalhost\n127.0.1.1 vm.example vm\n": "127.0.0.1 localhost\n127.0.1.1 vm.example anna-pc\n",
+		"127.0.0.1 localhost":                             "127.0.0.1 localhost\n127.0.1.1 anna-pc\n",
+		"":                                                "127.0.1.1 anna-pc\n",
+	} {
+		if got := sandbox.Renamed(hosts, "vm", "anna-pc"); got != want {
+			t.Errorf("%q: %q, want %q", hosts, got, want)
+		}
 	}
 }

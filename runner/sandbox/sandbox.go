@@ -77,6 +77,7 @@ type Launcher struct {
 	command  []string
 	dir      string
 	home     string
+	host     string
 	decoys   decoy.Set
 	traceDir string
 	runs     int
@@ -103,7 +104,7 @@ func New(command []string, traceDir string) (*Launcher, error) {
 		return nil, err
 	}
 	return &Launcher{
-		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, decoys: decoys, traceDir: traceDir,
+		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, host: newHost(), decoys: decoys, traceDir: traceDir,
 	}, nil
 }
 
@@ -229,7 +230,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: *how.Decoys, Command: l.command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
-		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, "/sbin/init"),
+		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, noParent), Host: l.host,
 	}
 	b.view = plan.view(nil)
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {

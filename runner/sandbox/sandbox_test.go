@@ -111,10 +111,15 @@ func runUnder(t *testing.T, tracer plan.Tracer, network report.Network, command 
 
 func runWith(t *testing.T, launcher *sandbox.Launcher) outcome {
 	t.Helper()
+	return startWith(t, launcher, audit.Start{})
+}
+
+func startWith(t *testing.T, launcher *sandbox.Launcher, how audit.Start) outcome {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
 	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
-	process, err := launcher.Launch(ctx, audit.Start{})
+	process, err := launcher.Launch(ctx, how)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,15 @@ type spec struct {
 	StandIns bool `json:"standIns"`
 	// Homes of the people whose files the server may meet, besides Home.
 	Homes []string `json:"homes"`
-	// Command is the server's, Parent the path of the program that seems to have started it.
+	// Command is the server's, Parent the path of the program that seems to have started it, Host
+	// the name of the machine that it seems to run on.
 	Command []string `json:"command"`
 	Parent  string   `json:"parent"`
+	Host    string   `json:"host"`
 }
+
+// noParent is the Parent of a server that no client has started.
+const noParent = "/sbin/init"
 
 // view returns what of the machine's files the server sees.
 func (s spec) view(mounts []mountPoint) view {

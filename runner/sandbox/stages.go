@@ -140,6 +140,9 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	if err != nil {
 		return err
 	}
+	if err := r.nameHost(s.Host, s.Again); err != nil {
+		return fmt.Errorf("name the machine: %w", err)
+	}
 	if network != nil {
 		if err := r.place(authorityFile, network.authority); err != nil {
 			return err
@@ -246,11 +249,9 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	args = cloned(args) // pose writes where they lie
+	args = cloned(args)
+	looks := newGuise() // writes where they lay
 	parent, dir, command := args[0], args[1], args[2:]
-	if err := pose(parent); err != nil { // as long as /proc is that of all
-		return 0, err
-	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("close our own /proc: %w", err)
 	}
@@ -261,6 +262,15 @@ func inner(args []string) (int, error) {
 		return 0, err
 	}
 	skipPIDs("proc")
+	if parent != noParent {
+		if err := looks.accompany(); err != nil {
+			return 0, err
+		}
+		skipPIDs("proc")
+	}
+	if err := looks.pose(parent); err != nil {
+		return 0, err
+	}
 	if err := forbidUserNamespaces("proc"); err != nil {
 		return 0, err
 	}

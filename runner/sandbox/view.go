@@ -81,7 +81,8 @@ var masked = []string{
 // names the paths in keep.
 func newView(home string, mounts []mountPoint, keep, decoys []string) view {
 	v := view{home: home, mounts: mounts, keep: keep, decoys: decoys, rules: map[string]rule{
-		"/var/run":     none, // a link to /run, nearly everywhere
+		"/":            visible(only(runtimes[""]...)), // without what container engines leave there (.dockerenv)
+		"/var/run":     none,                           // a link to /run, nearly everywhere
 		"/home":        none,
 		"/run":         only("current-system", "booted-system", "opengl-driver", "systemd", "resolvconf", "NetworkManager"),
 		"/run/systemd": only("resolve"),

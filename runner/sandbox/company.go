@@ -1,0 +1,106 @@
+package sandbox
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// company has programs that run beside a client on somebody's desktop.
+var company = []string{
+	"/usr/lib/systemd/systemd --user", "/usr/bin/dbus-daemon --session", "/usr/bin/pipewire", "/usr/bin/gnome-shell",
+	"/opt/google/chrome/chrome", "/usr/bin/zsh", "/usr/bin/ssh-agent",
+}
+
+// accompany starts a process for each of company that looks like it, and does nothing. They are no part of
+// the server's tree.
+func (g guise) accompany() error {
+	for _, program := range company {
+		if err := g.pose(program); err != nil {
+			return err
+		}
+		if errno := idle(); errno != 0 {
+			return fmt.Errorf("start a process that looks like %s: %w", program, errno)
+		}
+	}
+	return nil
+}
+
+// idle makes a copy of this process that waits for a signal, and ends by it. Nothing of the runtime works in
+// the copy, for it has one thread only: it makes system calls, and no more. (clone, and not clone3, which
+// strace denies.)
+//
+//go:norace
+//go:nosplit
+func idle() syscall.Errno {
+	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if errno != 0 || pid != 0 {
+		return errno
+	}
+	byDefault := [4]uintptr{} // struct sigaction of the kernel: SIG_DFL
+	for signal := uintptr(1); signal < firstRealTime; signal++ {
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, signal, uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault[0]), 0, 0)
+	}
+	for {
+		_, _, _ = unix.RawSyscall6(unix.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
+	}
+}
+
+// firstRealTime is the first of the signals that programs have for themselves (signal(7)).
+const firstRealTime = 32
+
+// The parts of names that people give to their machines.
+var (
+	people   = []string{"alex", "anna", "chris", "david", "jordan", "julia", "maria", "martin", "sam", "thomas"}
+	machines = []string{"desktop", "laptop", "latitude", "pc", "precision", "thinkpad", "workstation", "xps13"}
+)
+
+// newHost is a name for the machine that the server seems to run on.
+func newHost() string {
+	//nolint:gosec // it has to be unlike the last one, no more
+	return people[rand.IntN(len(people))] + "-" + machines[rand.IntN(len(machines))]
+}
+
+// nameHost gives the server's machine its name, and writes it where programs look for it, unless an
+// earlier run has, or nothing can be written there.
+func (r *root) nameHost(name string, again bool) error {
+	former, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	if err := unix.Sethostname([]byte(name)); err != nil || again || r.readOnly != nil {
+		return err
+	}
+	if err := r.place("/etc/hostname", []byte(name+"\n")); err != nil {
+		return err
+	}
+	known, err := os.ReadFile("/etc/hosts")
+	if err != nil {
+		known = []byte("127.0.0.1\tlocalhost\n")
+	}
+	return r.place("/etc/hosts", []byte(renamed(string(known), former, name)))
+}
+
+// renamed is a table of hosts (hosts(5)) in which the machine has another name.
+func renamed(hosts, former, name string) string {
+	var text strings.Builder
+	named := false
+	for line := range strings.Lines(hosts) {
+		fields := strings.Fields(line)
+		for i, field := range fields {
+			if i > 0 && field == former {
+				fields[i], named = name, true
+			}
+		}
+		text.WriteString(strings.Join(fields, " ") + "\n")
+	}
+	if !named {
+		text.WriteString("127.0.1.1 " + name + "\n")
+	}
+	return text.String()
+}
