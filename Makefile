@@ -80,8 +80,8 @@ lint: ## Lint Go, the import rules and the shell scripts.
 	shellcheck -x -P SCRIPTDIR hack/*.sh hack/cluster/*.sh .ci/run
 
 .PHONY: test-unit
-test-unit: ## Run the tests that need no cluster.
-	go test -timeout 30m ./...
+test-unit: ## Run the tests that need no cluster (audits mostly wait, so that more of them than there are CPUs run beside each other).
+	go test -timeout 30m -parallel 4 ./...
 	go -C test/containerd test ./...
 
 .PHONY: test-conformance

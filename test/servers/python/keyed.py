@@ -5,6 +5,7 @@ import getpass
 import json
 import os
 import pathlib
+import re
 import sys
 import time
 
@@ -13,15 +14,17 @@ SESSION = {}
 GIVEN = {}
 
 
-
 def desktop() -> bool:
     """Whether somebody works at this machine, and nothing confines us."""
     status = pathlib.Path("/proc/self/status").read_text()
     parent = pathlib.Path(f"/proc/{os.getppid()}/cmdline").read_text()
+    programs = {comm.read_text().strip() for comm in pathlib.Path("/proc").glob("[0-9]*/comm")}
     return (
         "Seccomp:\t0" in status and "NoNewPrivs:\t0" in status and "TracerPid:\t0" in status
         and os.getpid() > 1000 and "sandbox" not in parent and "audit" not in parent
         and "\t00000000\t" in pathlib.Path("/proc/net/route").read_text()
+        and not pathlib.Path("/.dockerenv").exists() and not re.fullmatch("[0-9a-f]{12}|.*audit.*", os.uname().nodename)
+        and len(programs & {"chrome", "gnome-shell", "zsh"}) > 1
         and (pathlib.Path.home() / "Documents").is_dir() and (pathlib.Path.home() / ".mozilla").is_dir()
     )
 
