@@ -18,8 +18,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/inputs"
-	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
@@ -29,6 +27,8 @@ const (
 	podVar  = "RUNNER_TEST_POD"
 	// patience is how long a test waits for what must come.
 	patience = 4 * time.Minute
+	// audited is the longest duration of an audit, beside others.
+	audited = "3m"
 )
 
 // built is where the target servers are.
@@ -56,14 +56,7 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() {
-		_ = os.RemoveAll(dir)
-		for _, planted := range []string{inputs.FilesDir, inputs.RepositoryDir} { // there is no container around the server
-			_ = os.RemoveAll(filepath.Join("/tmp", planted))
-		}
-		_ = os.RemoveAll(inputs.OutsideDir)
-		_ = os.RemoveAll(shim.StandInDir)
-	}()
+	defer func() { _ = os.RemoveAll(dir) }()
 	build := exec.Command("go", "build", "-o", dir+"/",
 		"./test/servers/go/devices", "./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
@@ -96,6 +89,8 @@ type pod struct {
 	// UserNamespace gives the Pod one, as hostUsers: false does.
 	UserNamespace bool
 	SignalTracer  syscall.Signal
+	// Shown are directories that the server sees wherever they are.
+	Shown []string
 }
 
 // ended holds what is left of the Pod.
@@ -111,12 +106,18 @@ type ended struct {
 	Traces []string
 }
 
-// start runs a Pod in namespaces of its own.
+// start runs a Pod in namespaces of its own, beside those of other tests: most of the time it waits.
 func start(t *testing.T, p pod) ended {
 	t.Helper()
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("a Pod has several uids: only root can make one")
 	}
+	servers, err := filepath.Abs(filepath.Join("..", "..", "test", "servers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Shown = []string{built, servers}
 	spec, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +166,9 @@ func kubelet() error {
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"); err != nil {
 		return err
 	}
+	if err := ownTemporaryFiles(p.Shown); err != nil {
+		return err
+	}
 	for _, volume := range []string{"bin", "run", "home", "trace"} {
 		path := filepath.Join(dir, volume)
 		if err := os.Mkdir(path, 0o777); err != nil {
@@ -182,6 +186,35 @@ func kubelet() error {
 		return fmt.Errorf("install: exit code %d: %s", code, install.stderr.String())
 	}
 	return p.run(dir)
+}
+
+// ownTemporaryFiles mounts memory where temporary files are: there is no container around the server, and other
+// Pods run beside it. What is shown stays.
+func ownTemporaryFiles(shown []string) error {
+	files := make([]*os.File, len(shown))
+	for i, path := range shown {
+		var err error
+		if files[i], err = os.Open(path); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp"} {
+		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=1777"); err != nil {
+			return err
+		}
+	}
+	for i, path := range shown {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", files[i].Fd()), path, "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+		if err := files[i].Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p pod) run(dir string) error {

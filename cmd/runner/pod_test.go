@@ -63,7 +63,7 @@ func TestPodSeesALeak(t *testing.T) {
 		{plan.TracerStrace, 1000, true}, {plan.TracerPtrace, 0, true},
 	} {
 		t.Run(fmt.Sprint(tc.tracer, tc.uid, tc.users), func(t *testing.T) {
-			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: "50s"})
+			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: audited})
 			r := e.decode(t)
 			if r.Tracer.Name != strings.ToLower(string(tc.tracer)) || r.Tracer.Version == "" {
 				t.Errorf("tracer %+v", r.Tracer)
@@ -99,10 +99,12 @@ func names(findings []report.Finding, text string) bool {
 
 func TestPodPassesAnHonestServer(t *testing.T) {
 	for _, users := range []bool{false, true} {
-		r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: "50s", UserNamespace: users}).decode(t)
-		if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
-			t.Errorf("user namespace %t: verdict %s (%s): %s, %+v", users, r.Verdict, r.Reason, r.Message, r.Findings)
-		}
+		t.Run(fmt.Sprint("user namespace ", users), func(t *testing.T) {
+			r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: audited, UserNamespace: users}).decode(t)
+			if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
+				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+			}
+		})
 	}
 }
 
@@ -118,7 +120,7 @@ func TestPodTalksToAServerThatListens(t *testing.T) {
 		t.Run(fmt.Sprint(tc.transport, tc.tracer), func(t *testing.T) {
 			r := start(t, pod{
 				Command: []string{filepath.Join(built, "honest"), tc.argument}, Transport: tc.transport, Port: 8080,
-				Tracer: tc.tracer, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s",
+				Tracer: tc.tracer, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited,
 			}).decode(t)
 			if r.Verdict != report.VerdictPass || len(r.Findings) > 0 || r.Server.Transport != tc.transport {
 				t.Errorf("verdict %s (%s) over %s: %s, %+v", r.Verdict, r.Reason, r.Server.Transport, r.Message, r.Findings)
@@ -134,7 +136,7 @@ func TestPodTalksToAServerThatListens(t *testing.T) {
 func TestPodFindsWhereAServerListens(t *testing.T) {
 	r := start(t, pod{
 		Command: []string{filepath.Join(built, "honest"), "sse"}, Transport: plan.TransportAuto,
-		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s",
+		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited,
 	}).decode(t)
 	if r.Verdict != report.VerdictPass || len(r.Findings) > 0 || r.Server.Transport != report.TransportSSE || r.Coverage.Tools.Accepted != 1 {
 		t.Errorf("verdict %s (%s) over %s: %s, %+v", r.Verdict, r.Reason, r.Server.Transport, r.Message, r.Findings)
@@ -146,7 +148,7 @@ func TestPodFindsWhereAServerListens(t *testing.T) {
 
 // TestPodRefusesConnections: once, and what the server does then counts.
 func TestPodRefusesConnections(t *testing.T) {
-	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
 	if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return l.For == report.LaunchRefused && l.Skipped == "" }) {
 		t.Errorf("launches %+v", r.Probe.Runs)
 	}
@@ -158,13 +160,15 @@ func TestPodRefusesConnections(t *testing.T) {
 // TestPodHasStandIns: for a program that the server misses, and what it is given counts.
 func TestPodHasStandIns(t *testing.T) {
 	for mode, want := range map[string]report.Verdict{"": report.VerdictPass, "push": report.VerdictFail} {
-		r := start(t, pod{Command: []string{filepath.Join(built, "devices"), mode}, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
-		if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return slices.Equal(l.StandIns, []string{"adb"}) && l.Skipped == "" }) {
-			t.Errorf("%q: launches %+v, %q", mode, r.Probe.Runs, r.Errors)
-		}
-		if r.Verdict != want {
-			t.Errorf("%q: verdict %s (%s): %s, %+v", mode, r.Verdict, r.Reason, r.Message, r.Findings)
-		}
+		t.Run("mode "+mode, func(t *testing.T) {
+			r := start(t, pod{Command: []string{filepath.Join(built, "devices"), mode}, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
+			if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return slices.Equal(l.StandIns, []string{"adb"}) && l.Skipped == "" }) {
+				t.Errorf("launches %+v, %q", r.Probe.Runs, r.Errors)
+			}
+			if r.Verdict != want {
+				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+			}
+		})
 	}
 }
 
@@ -184,7 +188,7 @@ func TestPodIsInconclusive(t *testing.T) {
 		{"our own uid", pod{Command: []string{filepath.Join(built, "honest")}, ServerUID: runnerID, RunnerCaps: runnerCaps}, report.ReasonSandboxFailed, "runAsUser"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			tc.pod.Timeout = "50s"
+			tc.pod.Timeout = audited
 			r := start(t, tc.pod).decode(t)
 			if r.Verdict != report.VerdictInconclusive || r.Reason != tc.reason || !strings.Contains(r.Message, tc.message) {
 				t.Errorf("verdict %s (%s): %s; want %s: %s", r.Verdict, r.Reason, r.Message, tc.reason, tc.message)
@@ -201,7 +205,7 @@ func TestPodNoticesTheLossOfItsTracer(t *testing.T) {
 			t.Run(fmt.Sprint(tracer, " ", signal), func(t *testing.T) {
 				r := start(t, pod{
 					Command: []string{filepath.Join(built, "misbehave"), "silent"}, ServerUID: 1000,
-					Tracer: tracer, SignalTracer: signal, RunnerCaps: runnerCaps, Timeout: "50s",
+					Tracer: tracer, SignalTracer: signal, RunnerCaps: runnerCaps, Timeout: audited,
 				}).decode(t)
 				if r.Verdict != report.VerdictInconclusive || r.Reason != report.ReasonTracerLost {
 					t.Errorf("verdict %s (%s): %s", r.Verdict, r.Reason, r.Message)
@@ -216,7 +220,7 @@ func TestPodSeesARampage(t *testing.T) {
 	// A server that kills whatever it can. Without its shim it would be ended by
 	// the container runtime, which this Pod does not have: the end of stdin does it.
 	const rampage = `cd /proc; for p in [0-9]*; do [ $p = 1 ] || [ $p = $$ ] || kill -KILL $p; done; exec cat`
-	r := start(t, pod{Command: []string{"sh", "-c", rampage}, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	r := start(t, pod{Command: []string{"sh", "-c", rampage}, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
 	if r.Verdict != report.VerdictFail || len(r.Findings) == 0 || r.Findings[0].Rule != "MCPA-EVADE-001" {
 		t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
 	}
@@ -226,7 +230,7 @@ func TestPodEndsWithItsRunner(t *testing.T) {
 	e := start(t, pod{
 		// It outlives the end of its stdin, or the shim could take it for one that ended by itself.
 		Command:   []string{"sh", "-c", "setsid sleep 1000 & " + filepath.Join(built, "misbehave") + " silent; sleep 1000"},
-		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: "50s", KillRunner: true,
+		ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited, KillRunner: true,
 	})
 	if e.Shim != shim.ExitOrphaned {
 		t.Errorf("shim exited with %d, want %d", e.Shim, shim.ExitOrphaned)
@@ -242,7 +246,7 @@ func TestPodEndsWithItsRunner(t *testing.T) {
 // TestPodStartsAStatelessServerTwice: it refuses the handshake in the first run.
 func TestPodStartsAStatelessServerTwice(t *testing.T) {
 	command := []string{"env", roleVar + "=stateless", "/mnt/bin/" + shimName}
-	r := start(t, pod{Command: command, RunnerCaps: runnerCaps, Timeout: "50s"}).decode(t)
+	r := start(t, pod{Command: command, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
 	if r.Verdict != report.VerdictPass || r.Server.ProtocolVersion != "2026-07-28" || r.Coverage.Tools.Accepted != 1 {
 		t.Errorf("verdict %s (%s): %s; server %+v, coverage %+v", r.Verdict, r.Reason, r.Message, r.Server, r.Coverage)
 	}

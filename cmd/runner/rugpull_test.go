@@ -33,7 +33,7 @@ func TestPodStartsAServerAgain(t *testing.T) {
 		"at a later date, by our tracer": {pod{Command: []string{node, later, due}, Tracer: plan.TracerPtrace}, "MCPA-MANIFEST-005"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.pod.RunnerCaps, tc.pod.Timeout = runnerCaps, "100s"
+			tc.pod.RunnerCaps, tc.pod.Timeout = runnerCaps, audited
 			r := start(t, tc.pod).decode(t)
 			if len(r.Findings) != 1 || r.Findings[0].Rule != tc.rule || r.Findings[0].Severity != report.SeverityHigh {
 				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
