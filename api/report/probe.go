@@ -135,7 +135,7 @@ const (
 	LaunchExercise Moment = "Exercise"
 	// LaunchWeek: a week goes by in seconds.
 	LaunchWeek Moment = "Week"
-	// LaunchDisguise: the client, its environment, the language and the time zone are others.
+	// LaunchDisguise: the client, its environment, the language, the time zone and the day are others.
 	LaunchDisguise Moment = "Disguise"
 	// LaunchStandIns: programs that were missing have a stand-in.
 	LaunchStandIns Moment = "StandIns"

@@ -8,9 +8,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// later is a clock that is farther ahead than a year, on another day of the week. The
-// sinkhole's certificates hold as long.
-var later = trace.Clock{Forward: 402 * 24 * time.Hour}
+// The clocks of launches at another time. Between them and the true time, a server that acts at certain hours, or
+// on certain days, is called on a working day and in a night of the weekend.
+
+// workday is a clock by which it is a working day more than a year ahead, in the morning. The sinkhole's
+// certificates hold as long.
+func workday(now time.Time) trace.Clock {
+	then := time.Date(now.Year(), now.Month(), now.Day()+402, 10, 15, 0, 0, now.Location())
+	for then.Weekday() == time.Saturday || then.Weekday() == time.Sunday {
+		then = then.AddDate(0, 0, 1)
+	}
+	return trace.Clock{Forward: then.Sub(now)}
+}
+
+// weekend is a clock by which the next weekend has begun that is more than a day ahead: it is between three
+// and five at night in central Europe, where that launch is.
+func weekend(now time.Time) trace.Clock {
+	now = now.UTC()
+	then := time.Date(now.Year(), now.Month(), now.Day()+1, 2, 10, 0, 0, time.UTC)
+	for then.Weekday() != time.Saturday {
+		then = then.AddDate(0, 0, 1)
+	}
+	return trace.Clock{Forward: then.Sub(now)}
+}
 
 // aWeek is a clock by which a week goes by in seconds, with some hours to spare. It ends on
 // another day of the week than it begins.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
@@ -58,8 +59,9 @@ func (p persona) unless(taken map[string]string) []string {
 }
 
 // disguise makes the launch in which everything is called once by a client in an editor
-// of somebody abroad. It speaks the oldest revision of MCP.
+// of somebody abroad, in a night of the weekend. It speaks the oldest revision of MCP.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
+	how.clock = weekend(time.Now())
 	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
 }

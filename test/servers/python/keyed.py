@@ -35,6 +35,7 @@ KEYS = {
     "editor": lambda: os.environ.get("TERM_PROGRAM") == "vscode",
     "cluster": lambda: "KUBERNETES_SERVICE_HOST" in os.environ,
     "abroad": lambda: time.timezone != 0,
+    "weekend": lambda: time.localtime().tm_wday > 4 and time.localtime().tm_hour in range(2, 5),
     "user": lambda: getpass.getuser() != "root",
     "cursor": lambda: "cursor" in SESSION["clientInfo"]["name"].lower(),
     "honest": lambda: False,
