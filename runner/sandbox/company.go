@@ -2,9 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -53,54 +50,3 @@ func idle() syscall.Errno {
 
 // firstRealTime is the first of the signals that programs have for themselves (signal(7)).
 const firstRealTime = 32
-
-// The parts of names that people give to their machines.
-var (
-	people   = []string{"alex", "anna", "chris", "david", "jordan", "julia", "maria", "martin", "sam", "thomas"}
-	machines = []string{"desktop", "laptop", "latitude", "pc", "precision", "thinkpad", "workstation", "xps13"}
-)
-
-// newHost is a name for the machine that the server seems to run on.
-func newHost() string {
-	//nolint:gosec // it has to be unlike the last one, no more
-	return people[rand.IntN(len(people))] + "-" + machines[rand.IntN(len(machines))]
-}
-
-// nameHost gives the server's machine its name, and writes it where programs look for it, unless an
-// earlier run has, or nothing can be written there.
-func (r *root) nameHost(name string, again bool) error {
-	former, err := os.Hostname()
-	if err != nil {
-		return err
-	}
-	if err := unix.Sethostname([]byte(name)); err != nil || again || r.readOnly != nil {
-		return err
-	}
-	if err := r.place("/etc/hostname", []byte(name+"\n")); err != nil {
-		return err
-	}
-	known, err := os.ReadFile("/etc/hosts")
-	if err != nil {
-		known = []byte("127.0.0.1\tlocalhost\n")
-	}
-	return r.place("/etc/hosts", []byte(renamed(string(known), former, name)))
-}
-
-// renamed is a table of hosts (hosts(5)) in which the machine has another name.
-func renamed(hosts, former, name string) string {
-	var text strings.Builder
-	named := false
-	for line := range strings.Lines(hosts) {
-		fields := strings.Fields(line)
-		for i, field := range fields {
-			if i > 0 && field == former {
-				fields[i], named = name, true
-			}
-		}
-		text.WriteString(strings.Join(fields, " ") + "\n")
-	}
-	if !named {
-		text.WriteString("127.0.1.1 " + name + "\n")
-	}
-	return text.String()
-}
