@@ -40,6 +40,7 @@ func newAudit() *cobra.Command {
 }
 
 func runAudit(ctx context.Context, flags auditFlags) error {
+	pose(runtimeShim)
 	if err := dropRoot(); err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// shimName is the program that the server's container starts.
-const shimName = "mcpaudit-shim"
+// shimName is the program that the server's container starts. Many containers start one of that name.
+const shimName = "tini"
 
 // newInstall is the command of the init container. Nothing of the Pod starts when it fails.
 func newInstall() *cobra.Command {

@@ -231,7 +231,7 @@ func (p pod) run(dir string) error {
 	}
 	socket := dir + "/run/runner.sock"
 	server := container{
-		name: dir + "/bin/mcpaudit-shim", args: append([]string{"shim", "--socket", socket, "--"}, p.Command...),
+		name: dir + "/bin/" + shimName, args: append([]string{"shim", "--socket", socket, "--"}, p.Command...),
 		uid: p.ServerUID, env: []string{"HOME=" + dir + "/home"},
 	}
 	runner := container{

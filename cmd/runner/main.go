@@ -24,13 +24,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // The gate of the shim, the drop of privileges and the tracer need the main
 // thread.
 func init() { runtime.LockOSThread() }
 
+// guise is how this process looks to the server, which sees all processes of the Pod; nil: as it is.
+var guise shim.Guise
+
+// What the runner and its tracer look like: what the container runtime has beside each container.
+const runtimeShim = "/usr/bin/containerd-shim-runc-v2 -namespace k8s.io"
+
 func main() {
+	guise = shim.NewGuise()
+	if len(os.Args) > 1 && os.Args[1] == trace.PtraceStage {
+		pose(runtimeShim)
+	}
 	if code, ok := ptrace.Stage(os.Args[1:]); ok {
 		os.Exit(code)
 	}
@@ -45,6 +56,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
 	}
 	os.Exit(code)
+}
+
+// pose has this process go by a command line. One that cannot has its own; nothing rests on it.
+func pose(command string) {
+	if err := guise.Pose(command); err != nil {
+		fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
+	}
 }
 
 func newRoot() *cobra.Command {

@@ -215,6 +215,25 @@ func TestPodNoticesTheLossOfItsTracer(t *testing.T) {
 	}
 }
 
+// TestPodSaysNothingOfAnAudit: by the processes that the server sees, and the names in its environment.
+func TestPodSaysNothingOfAnAudit(t *testing.T) {
+	look := `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | cut -c1-60; cat $p/comm; done >&2; env | cut -d= -f1 >&2; exec ` + filepath.Join(built, "misbehave") + " exit"
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
+		t.Run(string(tracer), func(t *testing.T) {
+			r := start(t, pod{Command: []string{"sh", "-c", look}, Tracer: tracer, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
+			said := r.Server.Stderr
+			if strings.Contains(said, "mcpaudit") || strings.Contains(said, "audit ") || tracer == plan.TracerPtrace && strings.Contains(said, "trace") {
+				t.Errorf("the server saw %q", said)
+			}
+			for _, want := range []string{"tini -- sh -c", "containerd-shim"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("no %q in %q", want, said)
+				}
+			}
+		})
+	}
+}
+
 // TestPodSeesARampage: a server that kills its shim gets no say in the verdict.
 func TestPodSeesARampage(t *testing.T) {
 	// A server that kills whatever it can. Without its shim it would be ended by

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ func newShim() *cobra.Command {
 	c := &cobra.Command{
 		Use: "shim --socket PATH [flags] -- COMMAND [ARGUMENT...]", Short: "Run the server under the runner's control", Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, command []string) error {
+			pose(shimName + " -- " + strings.Join(command, " "))
 			self, err := os.Executable()
 			if err != nil {
 				return cli.Exit(shim.ExitOrphaned, err)

@@ -12,16 +12,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The paths and names that cmd/runner agrees on.
+// The paths and names that cmd/runner agrees on. The server sees them, and none of them names us; what there is
+// in its image is elsewhere.
 const (
 	runnerBinary = "/mcpaudit-runner"
-	binDir       = "/mcpaudit/bin"
-	shimBinary   = binDir + "/mcpaudit-shim"
-	runDir       = "/mcpaudit/run"
+	ownDir       = "/opt/marlow"
+	binDir       = ownDir + "/bin"
+	shimBinary   = binDir + "/tini"
+	runDir       = ownDir + "/run"
 	socket       = runDir + "/runner.sock"
-	homeDir      = "/mcpaudit/home"
-	accountDir   = "/mcpaudit/serviceaccount"
-	traceDir     = "/mcpaudit/trace"
+	homeDir      = "/home/marlow"
+	accountDir   = ownDir + "/serviceaccount"
+	traceDir     = ownDir + "/trace"
 )
 
 // volume is an emptyDir. Its size limit evicts the Pod rather than filling the

@@ -72,12 +72,12 @@ func (c *clock) uptime(said []byte) []byte {
 }
 
 var (
-	// confinements are the lines of statusFile that a sandbox or container changes, of one digit.
-	confinements = regexp.MustCompile(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters):\t)\d$`)
+	// confinements are the lines of statusFile that a sandbox, container or tracer changes.
+	confinements = regexp.MustCompile(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
 	boundingSet  = regexp.MustCompile(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
 )
 
-// unconfined is what statusFile says of a process that somebody has started at a terminal.
+// unconfined is what statusFile says of a process that somebody has started at a terminal, and nobody traces.
 func unconfined(said []byte) []byte {
 	return boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
 }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
 // company has programs that run beside a client on somebody's desktop.
@@ -16,9 +18,9 @@ var company = []string{
 
 // accompany starts a process for each of company that looks like it, and does nothing. They are no part of
 // the server's tree.
-func (g guise) accompany() error {
+func accompany(as shim.Guise) error {
 	for _, program := range company {
-		if err := g.pose(program); err != nil {
+		if err := as.Pose(program); err != nil {
 			return err
 		}
 		if errno := idle(); errno != 0 {

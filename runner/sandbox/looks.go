@@ -7,11 +7,8 @@ import (
 	"os"
 	"path"
 	"strconv"
-	"strings"
-	"unsafe"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -66,33 +63,4 @@ func skipPIDs(proc string) {
 	last := leastPID + rand.IntN(mostPID-leastPID) //nolint:gosec // it has to be unlike the last one, no more
 	// An older kernel wants more rights for this than we have: the numbers are small then.
 	_ = os.WriteFile(path.Join(proc, "sys/kernel/ns_last_pid"), []byte(strconv.Itoa(last)), 0)
-}
-
-// guise is the memory in which the arguments of our own process lie, which /proc/PID/cmdline shows.
-type guise []byte
-
-// newGuise finds that memory. The arguments in os.Args are copies from then on.
-func newGuise() guise {
-	size := 0
-	for _, arg := range os.Args {
-		size += len(arg) + 1
-	}
-	// They lie one behind the other where the kernel has put them, and the runtime leaves them there.
-	place := unsafe.Slice(unsafe.StringData(os.Args[0]), size)
-	os.Args = cloned(os.Args)
-	return place
-}
-
-// pose has our own process go by the name of a program, in place of that of a sandbox and its arguments.
-func (g guise) pose(program string) error {
-	clear(g)
-	// With something behind the last argument, the kernel shows what is before the first NUL, and no more
-	// (fs/proc/base.c, get_mm_cmdline).
-	g[len(g)-1] = '.'
-	copy(g[:max(0, len(g)-2)], program)
-	name, _, _ := strings.Cut(program, " ")
-	if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&append([]byte(path.Base(name)), 0)[0])), 0, 0, 0); err != nil {
-		return fmt.Errorf("change our own name: %w", err)
-	}
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -249,8 +248,8 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 // and supervises the server as the shim in a Pod does. Its end is the end of all
 // processes in the namespace.
 func inner(args []string) (int, error) {
-	args = cloned(args)
-	looks := newGuise() // writes where they lay
+	guise := shim.NewGuise()
+	args = os.Args[len(os.Args)-len(args):] // the copies
 	parent, dir, command := args[0], args[1], args[2:]
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return 0, fmt.Errorf("close our own /proc: %w", err)
@@ -263,12 +262,12 @@ func inner(args []string) (int, error) {
 	}
 	skipPIDs("proc")
 	if parent != noParent {
-		if err := looks.accompany(); err != nil {
+		if err := accompany(guise); err != nil {
 			return 0, err
 		}
 		skipPIDs("proc")
 	}
-	if err := looks.pose(parent); err != nil {
+	if err := guise.Pose(parent); err != nil {
 		return 0, err
 	}
 	if err := forbidUserNamespaces("proc"); err != nil {
@@ -285,15 +284,6 @@ func inner(args []string) (int, error) {
 		return 0, err
 	}
 	return shim.Supervise(conn, direct(command)), nil
-}
-
-// cloned are texts that lie in memory of their own.
-func cloned(texts []string) []string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = strings.Clone(text)
-	}
-	return all
 }
 
 func mountProc(at string) error {
