@@ -202,18 +202,27 @@ func (f foreign) redirects() bool {
 func (f foreign) conceals() bool {
 	told := append(f.negated(partTell), f.parts[partSilent]...)
 	switch {
-	case f.within(told, f.parts[partUser], 70), f.within(told, f.parts[partDeed], 30), f.within(f.negated(partKnow), f.parts[partUser], 60):
+	case f.toUser(told, 70), f.within(told, f.parts[partDeed], 30), f.within(f.negated(partKnow), f.parts[partUser], 60):
 		return true
 	case f.within(f.negated(partShow), f.parts[partDeed], 40):
 		return true
 	case f.within(f.parts[partHide], f.parts[partUser], 60) && f.within(f.parts[partHide], f.parts[partDeed], 60):
 		return true
 	}
-	return f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40) || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+	if slices.ContainsFunc(f.parts[partUnaware], func(u span) bool { return !f.promised(u) && f.within([]span{u}, f.parts[partUser], 30) }) {
+		return true
+	}
+	handled := f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40)
+	return handled && f.concerns() || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+}
+
+// concerns: the sentence is about more than what a command does with its lines.
+func (f foreign) concerns() bool {
+	return f.pressed() || f.has(partSecret, partContext, partUser, partDeed) || len(f.place)+len(f.mail)+len(f.link)+len(f.tools) > 0
 }
 
 func (f foreign) takesContext() bool {
-	orders := f.share == 100 && f.of.Kind != KindParameter // a verb's form says so
+	orders := !f.unmarked && f.of.Kind != KindParameter // a verb's form says so
 	return f.near(partPass, partContext, 50) && (orders || f.pressed() || len(f.mail)+len(f.link) > 0)
 }
 

@@ -1,13 +1,10 @@
 package poison
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
@@ -19,7 +16,12 @@ type part string
 // The parts.
 const (
 	partNegation part = "negations"
-	partSilent   part = "silent" // negates by itself: "behind the back"
+	partWithout  part = "without" // those of the negations that mean "without"
+	partDenial   part = "denials" // negate a statement, not an order
+	partUnaware  part = "unaware" // "without the knowledge of"
+	partJoint    part = "joints"  // begins a clause of its own: "if"
+	partVoid     part = "void"    // an idiom; the words in it are no parts
+	partSilent   part = "silent"  // negates by itself: "behind the back"
 	partTell     part = "tell"
 	partShow     part = "show"
 	partUser     part = "users"
@@ -43,85 +45,41 @@ const (
 	partCopy     part = "copies" // "in blind copy"
 )
 
+// not is the part where the word negates itself, as Czech "neříkej" and Turkish "söyleme" do.
+func (p part) not() part { return "!" + p }
+
 // tongue is a language with what tells how it is read.
 type tongue struct {
 	name string
-	// negates is how many letters a negation reaches ahead; behind, whether it may stand
+	// ahead is how many letters a negation reaches ahead; behind, whether it may stand
 	// behind the verb as well.
-	negates int
-	behind  bool
+	ahead  int
+	behind bool
 	// share is what a distance is in letters, of what it is in European languages: percent.
 	share int
+	// unmarked: a verb of an order has the form that it has in a statement.
+	unmarked bool
+	// toned: marks on letters tell words apart, and count.
+	toned bool
 }
 
 // tongues are the languages; of English there is only what its own grammar does not read.
 var tongues = []tongue{
-	{"german", 32, true, 100}, {"french", 24, false, 100}, {"spanish", 24, false, 100}, {"portuguese", 24, false, 100}, {"italian", 24, false, 100},
-	{"russian", 24, false, 100}, {"chinese", 7, false, 40}, {"japanese", 0, false, 50}, {"korean", 0, false, 50}, {"hindi", 3, false, 100}, {"arabic", 12, false, 100},
-	{english, 12, false, 100},
+	{name: "german", ahead: 32, behind: true, share: 100},
+	{name: "french", ahead: 24, share: 100},
+	{name: "spanish", ahead: 24, share: 100},
+	{name: "portuguese", ahead: 24, share: 100},
+	{name: "italian", ahead: 24, share: 100},
+	{name: "russian", ahead: 24, share: 100},
+	{name: "chinese", ahead: 7, share: 40, unmarked: true},
+	{name: "japanese", share: 50, unmarked: true},
+	{name: "korean", share: 50, unmarked: true},
+	{name: "hindi", ahead: 3, share: 100},
+	{name: "arabic", ahead: 12, share: 100},
+	{name: english, ahead: 12, share: 100},
 }
 
 const english = "english"
-
-// phrase is an entry of the lists.
-type phrase struct {
-	letters string
-	tongue  int // index of tongues
-	part    part
-	// open: any ending may follow.
-	open bool
-}
-
-// phraseBook has the phrases by their first letter, the longest first.
-var phraseBook = func() map[rune][]phrase {
-	book := map[rune][]phrase{}
-	lists := words.Read[map[string]map[part]phraseList]("tongues")
-	for i, t := range tongues {
-		for p, list := range of(lists, t.name) {
-			for _, text := range list {
-				letters, open := strings.CutSuffix(plainLetters(text), "*")
-				first, _ := utf8.DecodeRuneInString(letters)
-				book[first] = append(book[first], phrase{letters, i, p, open || words.IsUnspaced(first) || unicode.Is(unicode.Arabic, first) && len(letters) > 6})
-			}
-		}
-	}
-	return book
-}()
-
-// phraseList is a text of phrases with commas between.
-type phraseList []string
-
-// UnmarshalJSON reads it.
-func (l *phraseList) UnmarshalJSON(text []byte) error {
-	var all string
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
-	}
-	for phrase := range strings.SplitSeq(all, ",") {
-		if phrase = strings.TrimSpace(phrase); phrase != "" {
-			*l = append(*l, phrase)
-		}
-	}
-	return nil
-}
-
-// plainLetters writes a text in lower case and without accents, in one form of each letter.
-func plainLetters(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x0300 && r <= 0x036f, r >= 0x064b && r <= 0x0652, r == 'ـ', r == 0x093c, unicode.Is(unicode.Cf, r):
-			return -1
-		case r == 'أ', r == 'إ', r == 'آ':
-			return 'ا'
-		case r == '’':
-			return '\''
-		case r == '\n', r == '\t':
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, norm.NFD.String(text))
-	return norm.NFC.String(text)
-}
 
 // span is where a part stands in a sentence, in letters.
 type span struct{ start, end int }
@@ -136,16 +94,16 @@ type reading struct {
 
 // readings finds the parts of a sentence in each language of which it has any.
 func readings(text string) []reading {
-	plain := plainLetters(text)
+	plain, tones := plainLetters(text), tonesOf(text)
 	all := make([]reading, len(tongues))
 	at, inWord := 0, false
 	var pauses []int
 	for i, r := range plain {
 		if letter := unicode.IsLetter(r) || unicode.IsMark(r); letter {
 			if !inWord || words.IsUnspaced(r) {
-				addPhrases(all, plain[i:], at)
+				addPhrases(all, plain[i:], at, tones)
 				if article := arabicPrefix(plain[i:]); article > 0 {
-					addPhrases(all, plain[i+article:], at+utf8.RuneCountInString(plain[i:i+article]))
+					addPhrases(all, plain[i+article:], at+utf8.RuneCountInString(plain[i:i+article]), tones)
 				}
 			}
 			inWord = !words.IsUnspaced(r)
@@ -161,51 +119,27 @@ func readings(text string) []reading {
 	for i, rd := range all {
 		if len(rd.parts) > 0 {
 			rd.tongue, rd.pauses = tongues[i], pauses
+			rd.dropIdioms()
 			some = append(some, rd)
 		}
 	}
 	return some
 }
 
-// addPhrases adds the phrases that a text begins with, which stands at a place.
-func addPhrases(all []reading, rest string, at int) {
-	first, _ := utf8.DecodeRuneInString(rest)
-	for _, p := range phraseBook[first] {
-		if !strings.HasPrefix(rest, p.letters) {
+// dropIdioms leaves out what lies within an idiom.
+func (r reading) dropIdioms() {
+	idioms := r.parts[partVoid]
+	if len(idioms) == 0 {
+		return
+	}
+	for p, spans := range r.parts {
+		if p == partVoid {
 			continue
 		}
-		next, _ := utf8.DecodeRuneInString(rest[len(p.letters):])
-		if !p.open && (unicode.IsLetter(next) || unicode.IsMark(next)) && !strings.HasSuffix(p.letters, "'") && !clitics[wordAt(rest[len(p.letters):])] {
-			continue
-		}
-		if all[p.tongue].parts == nil {
-			all[p.tongue].parts = map[part][]span{}
-		}
-		all[p.tongue].parts[p.part] = append(all[p.tongue].parts[p.part], span{at, at + utf8.RuneCountInString(p.letters)})
+		r.parts[p] = slices.DeleteFunc(spans, func(s span) bool {
+			return slices.ContainsFunc(idioms, func(i span) bool { return i.start <= s.start && s.end <= i.end })
+		})
 	}
-}
-
-// clitics are pronouns that are written together with the verb before them.
-var clitics = words.SetOf("lo", "la", "los", "las", "le", "les", "li", "gli", "ne", "melo", "selo", "sela", "glielo", "ه", "ها", "هم", "هما")
-
-// wordAt is the word that a text begins with.
-func wordAt(text string) string {
-	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
-	if end < 0 {
-		return text
-	}
-	return text[:end]
-}
-
-// arabicPrefix returns the length of what is written together with the Arabic word behind
-// it: "and", "so", "by", "for", and the article.
-func arabicPrefix(text string) int {
-	for _, prefix := range []string{"وال", "بال", "فال", "ال", "لل", "و", "ف", "ب", "ل"} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
-			return len(prefix)
-		}
-	}
-	return 0
 }
 
 func (r reading) has(parts ...part) bool {
@@ -230,17 +164,73 @@ func (r reading) within(a, b []span, most int) bool {
 // negated returns where a verb is that is not to be done.
 func (r reading) negated(verb part) []span {
 	var all []span
+	for _, v := range r.parts[verb.not()] {
+		if !r.promised(v) {
+			all = append(all, v)
+		}
+	}
 	for _, v := range r.parts[verb] {
-		if slices.ContainsFunc(r.parts[partNegation], func(n span) bool {
-			ahead := v.start-n.end >= 0 && v.start-n.end <= r.negates && !r.pausedBetween(n.end, v.start)
-			return ahead || r.behind && n.start-v.end >= 0 && n.start-v.end <= 45 && !r.pausedBetween(v.end, n.start)
-		}) {
+		if slices.ContainsFunc(r.parts[partNegation], func(n span) bool { return r.negates(n, v) && !r.promised(n) }) {
 			all = append(all, v)
 		}
 	}
 	return all
 }
 
+// negates reports whether a negation reaches a verb: it stands ahead of it, with no "without"
+// between, or behind it.
+func (r reading) negates(n, v span) bool {
+	switch {
+	case v.start >= n.end:
+		between := slices.ContainsFunc(r.parts[partWithout], func(w span) bool { return w.start >= n.end && w.end <= v.start })
+		return v.start-n.end <= r.ahead && !between && !r.pausedBetween(n.end, v.start)
+	case n.start >= v.end:
+		return r.behind && n.start-v.end <= 45 && !r.pausedBetween(v.end, n.start)
+	}
+	return false
+}
+
+// promised reports whether the "without" at a place is denied: nothing is done without telling
+// the user. What was ordered before is not taken back.
+func (r reading) promised(without span) bool {
+	is := func(n span) bool {
+		return slices.ContainsFunc(slices.Concat(r.parts[partWithout], r.parts[partUnaware]), func(w span) bool { return w.start <= n.start && n.end <= w.end })
+	}
+	if !is(without) {
+		return false
+	}
+	verbLast := r.behind && r.ahead == 0
+	return slices.ContainsFunc(slices.Concat(r.parts[partNegation], r.parts[partDenial]), func(n span) bool {
+		if is(n) {
+			return false
+		}
+		ahead := n.end <= without.start && without.start-n.end <= 60 && !r.before(n.start, partRead, partPass, partCall, partChange)
+		return ahead || verbLast && n.start >= without.end && n.start-without.end <= 60
+	})
+}
+
+// before reports whether one of the parts ends before a place.
+func (r reading) before(at int, parts ...part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool {
+		return slices.ContainsFunc(r.parts[p], func(s span) bool { return s.end <= at })
+	})
+}
+
 func (r reading) pausedBetween(from, to int) bool {
-	return slices.ContainsFunc(r.pauses, func(at int) bool { return at >= from && at < to })
+	return slices.ContainsFunc(r.pauses, func(at int) bool { return at >= from && at < to }) || r.parted(from, to)
+}
+
+// parted reports whether a clause of its own begins between two places.
+func (r reading) parted(from, to int) bool {
+	return slices.ContainsFunc(r.parts[partJoint], func(s span) bool { return s.start >= from && s.start < to })
+}
+
+// toUser reports whether one of the verbs is about the user, who stands at most so many
+// letters away and in the same clause.
+func (r reading) toUser(verbs []span, most int) bool {
+	return slices.ContainsFunc(verbs, func(v span) bool {
+		return slices.ContainsFunc(r.parts[partUser], func(u span) bool {
+			return r.within([]span{v}, []span{u}, most) && !r.parted(v.end, u.start)
+		})
+	})
 }

@@ -6,7 +6,7 @@ import "testing"
 func TestTongues(t *testing.T) {
 	var texts map[string]struct{ Poisoned, Honest []string }
 	testdata(t, "tongues.yaml", &texts)
-	for _, tongue := range tongues[:11] {
+	for _, tongue := range tongues[:len(tongues)-1] {
 		set, ok := texts[tongue.name]
 		if !ok || len(set.Poisoned) < 8 || len(set.Honest) < 8 {
 			t.Errorf("%s: %d poisoned and %d honest texts", tongue.name, len(set.Poisoned), len(set.Honest))
