@@ -76,6 +76,14 @@ var tongues = []tongue{
 	{name: "korean", share: 50, unmarked: true},
 	{name: "hindi", ahead: 3, share: 100},
 	{name: "arabic", ahead: 12, share: 100},
+	{name: "polish", ahead: 24, share: 100},
+	{name: "dutch", ahead: 24, behind: true, share: 100},
+	{name: "turkish", behind: true, share: 100},
+	{name: "ukrainian", ahead: 24, share: 100},
+	{name: "vietnamese", ahead: 16, share: 100, unmarked: true, toned: true},
+	{name: "indonesian", ahead: 24, share: 100},
+	{name: "swedish", ahead: 16, behind: true, share: 100, toned: true},
+	{name: "czech", ahead: 24, share: 100},
 	{name: english, ahead: 12, share: 100},
 }
 
