@@ -175,6 +175,9 @@ var (
 	again     = class("again")
 	until     = class("until")
 	answering = class("answering")
+	// unfinished says of an answer that it is none yet; outcomes are what calls end in.
+	unfinished = class("unfinished")
+	outcomes   = class("outcomes")
 )
 
 // governing are the verbs that can be an order at all.

@@ -30,6 +30,8 @@ const (
 	MeansTool Means = "Tool"
 	// MeansForward: what the model handles is to go to an address that the text fixes.
 	MeansForward Means = "Forward"
+	// MeansEndless: calls are demanded that demand more calls.
+	MeansEndless Means = "Endless"
 )
 
 // Injection is a passage that instructs the model.
@@ -84,9 +86,10 @@ var means = []struct {
 		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
 		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)` +
 		`|\b(?:call|put|place|give|use|write|paste|supply|hand|share|insert)\b[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.netrc|\.kube/)` +
+		`|\b(?:carr(?:y|ies|ying)|bring(?:s|ing)?|add(?:s|ing)?|include[sd]?|including|attach(?:es|ing)?|supply|supplies|along\s+with)\b[^.!?\n]{0,60}?\b(?:contents?|lines|values|entries|text|body|copy)\s+(?:of|from|in)\b[^.!?\n]{0,40}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.netrc|\.kube/|\.env\b|\bmcp\.json)` +
 		`|"(?:path|file|filename|file_?path|uri|url|command|args|arguments)"\s*:\s*[\[{]?\s*"[^"\n]{0,80}(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.env\b|\.netrc|\.kube/|\bmcp\.json)`)},
 	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, regexp.MustCompile(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
-		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w)` +
+		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w|[` + "`" + `'"]?[\w-]+[` + "`" + `'"]?\s+(?:tool|function)\b)` +
 		`|\b(?:curl|wget|nc|bash|sh|powershell)\s+(?:-\S+\s+)*(?:https?://|["'/~])|\brm\s+-rf?\b`)},
 }
 
@@ -134,25 +137,60 @@ func findMeans(text string) []hit {
 	lower := strings.ToLower(text)
 	for _, m := range means {
 		if m.is == MeansSecret && len(hits) == 0 {
-			return nil
+			break
 		}
 		if !slices.ContainsFunc(m.words, func(word string) bool { return strings.Contains(lower, word) }) {
 			continue
 		}
-		for _, at := range m.form.FindAllStringIndex(text, maxRuns) {
+		for _, at := range findOrders(m.form, text, m.is == MeansSecret) {
 			hits = append(hits, hit{means: m.is, start: at[0], end: at[1]})
 		}
 	}
-	if len(hits) > 0 {
+	if len(hits) > 0 || demandsCalls(lower) {
 		hits = append(hits, orders(text)...)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.start - b.start })
 	return hits
 }
 
+// forbidding is what makes of an order its opposite: "never print", "do not simply send".
+var forbidding = regexp.MustCompile(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
+
+// findOrders are the places of a form, at most so many. Where what is forbidden is no order, the
+// search goes on behind the verb.
+func findOrders(form *regexp.Regexp, text string, ordered bool) [][]int {
+	if !ordered {
+		return form.FindAllStringIndex(text, maxRuns)
+	}
+	var all [][]int
+	for at, runs := 0, 0; runs < maxRuns; runs++ {
+		found := form.FindStringIndex(text[at:])
+		if found == nil {
+			break
+		}
+		start, end := at+found[0], at+found[1]
+		at = end
+		if forbidding.MatchString(text[max(0, start-24):start]) {
+			at = start + len(wordAt(text[start:]))
+		} else {
+			all = append(all, []int{start, end})
+		}
+		at = max(at, start+1)
+	}
+	return all
+}
+
 // ordering are the means of an output that does what is a technique in a description.
 var ordering = map[Technique]Means{
-	SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal,
+	SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal, Endless: MeansEndless,
+}
+
+// demandsCalls: a cheap sign that a text may demand calls without end.
+func demandsCalls(lower string) bool {
+	says := func(some ...string) bool {
+		return slices.ContainsFunc(some, func(word string) bool { return strings.Contains(lower, word) })
+	}
+	return says("call", "invo", "repeat") && says("every", "each", " all ", " any ") && says("until", "unless", "before", "till ") && says("answer", "respon", "reply", "conclu", "stop", "finish")
 }
 
 // orders are the means of the orders that the reader of descriptions finds in an output.
@@ -161,14 +199,15 @@ func orders(text string) []hit {
 	for _, f := range Read(text, Context{Kind: KindDescription}) {
 		means, ok := ordering[f.Technique]
 		if start := strings.Index(text, f.Quote); ok && start >= 0 {
-			hits = append(hits, hit{means, start, start + len(strings.TrimRight(f.Quote, ".!?")), true})
+			hits = append(hits, hit{means, start, start + len(strings.TrimRight(f.Quote, ".!?")), means != MeansEndless})
 		}
 	}
 	return hits
 }
 
 // gather returns the means of the passage that begins with the first hit, and its end; plain:
-// one of them is to speak to the model over the head of the user, in plain words.
+// one of them is to speak to the model over the head of the user in plain words, or to demand
+// calls without end.
 func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
 	has = map[Means]bool{}
 	for _, h := range hits {
@@ -176,7 +215,7 @@ func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
 			break
 		}
 		has[h.means] = true
-		plain = plain || !h.soft && (h.means == MeansOverride || h.means == MeansConceal)
+		plain = plain || !h.soft && (h.means == MeansOverride || h.means == MeansConceal || h.means == MeansEndless)
 		end = max(end, h.end)
 	}
 	return has, end, plain
@@ -190,7 +229,7 @@ func judgePassage(text string, hits []hit) (Injection, bool) {
 	speaks := has[MeansOverride] || has[MeansConceal]
 	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])
 	injection := Injection{Quote: passageAt(text, start, end), Grave: acts && (speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward])) && !about}
-	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansSecret, MeansTool, MeansForward} {
+	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansSecret, MeansTool, MeansForward, MeansEndless} {
 		if has[m] {
 			injection.Means = append(injection.Means, m)
 		}

@@ -94,7 +94,7 @@ func (r *reader) loops(all []sentence, i int) verdict {
 	firm := s.has(modals) || s.has(demands) || s.withholds()
 	again := s.callsAgain()
 	each := s.has(yielded) && (s.has(crossing) && firm || again && (firm || s.has(until)))
-	if !each && !(again && s.withholds()) {
+	if !each && !(again && s.withholds()) && !(s.withholds() && s.grows()) {
 		return verdict{}
 	}
 	return verdict{confidence: 0.6}
@@ -117,5 +117,34 @@ func (s *sentence) callsAgain() bool {
 
 // withholds: "do not answer before", "before an answer is given", "never stop until".
 func (s *sentence) withholds() bool {
-	return s.has(answering) && (s.has(preceding) || s.has(until)) && (s.has(negations) || s.has(modals) || s.has(demands))
+	firm := s.has(negations) || s.has(modals) || s.has(demands) || s.has(unfinished)
+	return s.has(answering) && (s.has(preceding) || s.has(until)) && firm
+}
+
+// grows: what is to be called for grows with each call: "called for every one of these, and for
+// all topics that those calls name in turn".
+func (s *sentence) grows() bool {
+	called, lists, outcome := false, 0, false
+	for i := range s.Tokens {
+		t := s.text(i)
+		called = called || strictCalls[t]
+		if !called || !universal[t] || s.text(i-1) != "for" {
+			continue
+		}
+		lists++
+		for j := i + 1; j <= i+6 && lists > 1; j++ {
+			outcome = outcome || outcomes[s.text(j)] && yields(s, i, j)
+		}
+	}
+	return outcome
+}
+
+// yields: a noun between the two stands for what calls give.
+func yields(s *sentence, from, to int) bool {
+	for k := from + 1; k < to; k++ {
+		if yielded[s.text(k)] && !outcomes[s.text(k)] {
+			return true
+		}
+	}
+	return false
 }
