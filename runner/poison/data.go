@@ -31,7 +31,7 @@ func (s *sentence) secretAt() int {
 func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	s := &all[i]
 	at := s.secretAt()
-	if at >= 0 && r.contentsOf(s, at) {
+	if at >= 0 && r.contentsOf(s, at) || r.pours(s, true) && s.passesOrdered() {
 		return verdict{confidence: 0.8}
 	}
 	pressed := s.precedes() || len(s.triggers) > 0
@@ -44,6 +44,62 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// pours: the sentence names a variable of the environment that is a secret by its name, and
+// an own argument that is none: "put the value of $GITHUB_TOKEN into label". A key for an
+// argument that takes one is what an honest tool may ask for. bound: a preposition of English
+// has to stand before the argument.
+func (r *reader) pours(s *sentence, bound bool) bool {
+	for i := range s.Tokens {
+		if !s.variable(i) || !credential(s.text(i)) {
+			continue
+		}
+		poured := false
+		for j := i - 8; j <= i+8; j++ {
+			switch argument := s.text(j); {
+			case j == i || argument == "" || !r.of.Parameters.Has(argument):
+			case credential(argument):
+				return false
+			case !bound || j > i && (s.binds(j-1) || s.binds(j-2) && articles[s.text(j-1)]):
+				poured = true
+			}
+		}
+		if poured {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) binds(i int) bool { return binds[s.text(i)] || s.text(i) == "in" }
+
+// passesOrdered: something is to be handed on.
+func (s *sentence) passesOrdered() bool {
+	return slices.ContainsFunc(s.orders, func(o demand) bool { return !o.negated && passes[s.text(o.at)] })
+}
+
+// variable reports whether a token is a variable of the environment: "$NAME", "the variable NAME".
+func (s *sentence) variable(i int) bool {
+	t := s.Tokens[i]
+	name := strings.TrimPrefix(t.Raw, "$")
+	if t.Kind == words.Mark || name != strings.ToUpper(name) || name == strings.ToLower(name) {
+		return false
+	}
+	if name != t.Raw || s.text(i-1) == "$" || s.text(i-1) == "{" && s.text(i-2) == "$" {
+		return true
+	}
+	for j := i - 2; j <= i+2; j++ {
+		if t := s.text(j); t == "variable" || t == "environment" || t == "env" {
+			return true
+		}
+	}
+	return false
+}
+
+// credential tells of the name of a variable or an argument whether it says that it holds a secret.
+func credential(name string) bool {
+	return slices.ContainsFunc(words.OfName(name), func(w string) bool { return credentials[w] })
 }
 
 // takes: the secret at a token is the verb's object. A mere word for one counts where

@@ -19,7 +19,7 @@ func (r *reader) judgeForeign(all []sentence, i int, text string) (Technique, ve
 			is        func() bool
 			sure      float64
 		}{
-			{ParameterOverride, f.overrides, 0.8}, {ToolSequence, f.sequences, 0.75}, {SensitiveData, f.takesSecrets, 0.8}, {Redirection, f.redirects, 0.75},
+			{ParameterOverride, f.overrides, 0.8}, {ToolSequence, f.sequences, 0.75}, {SensitiveData, f.takesSecrets, 0.8}, {SensitiveData, f.takesVariable, 0.8}, {Redirection, f.redirects, 0.75},
 			{Concealment, f.conceals, 0.85}, {ContextRequest, f.takesContext, 0.7}, {Shadowing, f.shadows, 0.6}, {Authority, f.setsAside, 0.85},
 		} {
 			if test.is() {
@@ -44,6 +44,7 @@ func (r *reader) foreign(all []sentence, i int, text string) []foreign {
 	}
 	f := foreign{reader: r, tools: r.foreignTools(own), next: map[string]reading{}}
 	f.place, f.mail, f.link, f.literal = s.spans(own)
+	f.pours = r.pours(s, false)
 	if i+1 < len(all) {
 		for _, next := range readings(text[all[i+1].Start:all[i+1].End]) {
 			f.next[next.name] = next
@@ -96,6 +97,8 @@ type foreign struct {
 	tools []foreignTool
 	// place has the places of secrets, mail and link addresses, literal other values.
 	place, mail, link, literal []span
+	// pours: a secret variable and an argument that takes none are named.
+	pours bool
 }
 
 type foreignTool struct {
@@ -189,6 +192,10 @@ func (f foreign) takesSecrets() bool {
 	}
 	return f.near(partPass, partSecret, 50) && f.within(f.parts[partPass], append(f.link, f.mail...), 60)
 }
+
+// takesVariable: a variable of the environment is to be put into an argument. English has a
+// grammar that tells an order.
+func (f foreign) takesVariable() bool { return f.pours && f.has(partPass) && f.name != english }
 
 func (f foreign) redirects() bool {
 	if f.has(partHarmless) {

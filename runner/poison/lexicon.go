@@ -103,6 +103,7 @@ var (
 	moves        = verbs("moves")
 	reads        = verbs("reads")
 	passes       = verbs("passes")
+	credentials  = class("credentials")
 	secretPlaces = phrases("secretPlaces")
 	secretWords  = phrases("secretWords")
 )
