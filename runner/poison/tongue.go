@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,8 +97,9 @@ type span struct{ start, end int }
 type reading struct {
 	tongue
 	parts map[part][]span
-	// pauses are the commas and colons.
-	pauses []int
+	// pauses are the commas and colons, promises each "without" that is denied.
+	pauses   []int
+	promises []span
 }
 
 // readings finds the parts of a sentence in each language of which it has any.
@@ -128,6 +130,7 @@ func readings(text string) []reading {
 		if len(rd.parts) > 0 {
 			rd.tongue, rd.pauses = tongues[i], pauses
 			rd.dropIdioms()
+			rd.promises = rd.findPromises()
 			some = append(some, rd)
 		}
 	}
@@ -144,9 +147,7 @@ func (r reading) dropIdioms() {
 		if p == partVoid {
 			continue
 		}
-		r.parts[p] = slices.DeleteFunc(spans, func(s span) bool {
-			return slices.ContainsFunc(idioms, func(i span) bool { return i.start <= s.start && s.end <= i.end })
-		})
+		r.parts[p] = slices.DeleteFunc(spans, func(s span) bool { return inOne(s, idioms) })
 	}
 }
 
@@ -188,40 +189,46 @@ func (r reading) negated(verb part) []span {
 // negates reports whether a negation reaches a verb: it stands ahead of it, with no "without"
 // between, or behind it.
 func (r reading) negates(n, v span) bool {
-	switch {
-	case v.start >= n.end:
-		between := slices.ContainsFunc(r.parts[partWithout], func(w span) bool { return w.start >= n.end && w.end <= v.start })
-		return v.start-n.end <= r.ahead && !between && !r.pausedBetween(n.end, v.start)
-	case n.start >= v.end:
-		return r.behind && n.start-v.end <= 45 && !r.pausedBetween(v.end, n.start)
+	switch ahead, behind := v.start-n.end, n.start-v.end; {
+	case ahead >= 0:
+		return ahead <= r.ahead && !r.pausedBetween(n.end, v.start) &&
+			!slices.ContainsFunc(r.parts[partWithout], func(w span) bool { return w.start >= n.end && w.end <= v.start })
+	case behind >= 0:
+		return r.behind && behind <= 45 && !r.pausedBetween(v.end, n.start)
 	}
 	return false
 }
 
-// promised reports whether the "without" at a place is denied: nothing is done without telling
-// the user. What was ordered before is not taken back.
-func (r reading) promised(without span) bool {
-	is := func(n span) bool {
-		return slices.ContainsFunc(slices.Concat(r.parts[partWithout], r.parts[partUnaware]), func(w span) bool { return w.start <= n.start && n.end <= w.end })
+// promised reports whether the negation at a place is a "without" that is denied.
+func (r reading) promised(n span) bool { return inOne(n, r.promises) }
+
+// findPromises finds each "without" that is denied: nothing is done without telling the user.
+// What was ordered before is not taken back.
+func (r reading) findPromises() []span {
+	without := slices.Concat(r.parts[partWithout], r.parts[partUnaware])
+	if len(without) == 0 {
+		return nil
 	}
-	if !is(without) {
-		return false
-	}
-	verbLast := r.behind && r.ahead == 0
-	return slices.ContainsFunc(slices.Concat(r.parts[partNegation], r.parts[partDenial]), func(n span) bool {
-		if is(n) {
-			return false
+	ordered := math.MaxInt
+	for _, p := range []part{partRead, partPass, partCall, partChange} {
+		for _, s := range r.parts[p] {
+			ordered = min(ordered, s.end)
 		}
-		ahead := n.end <= without.start && without.start-n.end <= 60 && !r.before(n.start, partRead, partPass, partCall, partChange)
-		return ahead || verbLast && n.start >= without.end && n.start-without.end <= 60
+	}
+	deny := slices.Concat(r.parts[partNegation], r.parts[partDenial])
+	deny = slices.DeleteFunc(deny, func(n span) bool { return inOne(n, without) })
+	verbLast := r.behind && r.ahead == 0
+	return slices.DeleteFunc(without, func(w span) bool {
+		return !slices.ContainsFunc(deny, func(n span) bool {
+			ahead, behind := w.start-n.end, n.start-w.end
+			return ahead >= 0 && ahead <= 60 && n.start < ordered || verbLast && behind >= 0 && behind <= 60
+		})
 	})
 }
 
-// before reports whether one of the parts ends before a place.
-func (r reading) before(at int, parts ...part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool {
-		return slices.ContainsFunc(r.parts[p], func(s span) bool { return s.end <= at })
-	})
+// inOne reports whether a span lies in one of others.
+func inOne(s span, others []span) bool {
+	return slices.ContainsFunc(others, func(o span) bool { return o.start <= s.start && s.end <= o.end })
 }
 
 func (r reading) pausedBetween(from, to int) bool {
