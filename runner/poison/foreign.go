@@ -216,11 +216,14 @@ func (f foreign) conceals() bool {
 	case f.within(f.parts[partHide], f.parts[partUser], 60) && f.within(f.parts[partHide], f.parts[partDeed], 60):
 		return true
 	}
-	if slices.ContainsFunc(f.parts[partUnaware], func(u span) bool { return !f.promised(u) && f.within([]span{u}, f.parts[partUser], 30) }) {
-		return true
-	}
 	handled := f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40)
-	return handled && f.concerns() || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+}
+
+// unaware: something is to be done without the user's knowledge.
+func (f foreign) unaware() bool {
+	about := slices.Concat(f.parts[partUser], f.parts[partDeed])
+	return slices.ContainsFunc(f.parts[partUnaware], func(u span) bool { return !f.promised(u) && f.within([]span{u}, about, 30) })
 }
 
 // concerns: the sentence is about more than what a command does with its lines.

@@ -56,6 +56,8 @@ type tongue struct {
 	// behind the verb as well.
 	ahead  int
 	behind bool
+	// verbLast: what denies a statement stands at its end.
+	verbLast bool
 	// share is what a distance is in letters, of what it is in European languages: percent.
 	share int
 	// unmarked: a verb of an order has the form that it has in a statement.
@@ -75,11 +77,11 @@ var tongues = []tongue{
 	{name: "chinese", ahead: 7, share: 40, unmarked: true},
 	{name: "japanese", share: 50, unmarked: true},
 	{name: "korean", share: 50, unmarked: true},
-	{name: "hindi", ahead: 3, share: 100},
+	{name: "hindi", ahead: 3, verbLast: true, share: 100},
 	{name: "arabic", ahead: 12, share: 100},
 	{name: "polish", ahead: 24, share: 100},
 	{name: "dutch", ahead: 24, behind: true, share: 100},
-	{name: "turkish", behind: true, share: 100},
+	{name: "turkish", behind: true, verbLast: true, share: 100},
 	{name: "ukrainian", ahead: 24, share: 100},
 	{name: "vietnamese", ahead: 16, share: 100, unmarked: true, toned: true},
 	{name: "indonesian", ahead: 24, share: 100},
@@ -217,11 +219,10 @@ func (r reading) findPromises() []span {
 	}
 	deny := slices.Concat(r.parts[partNegation], r.parts[partDenial])
 	deny = slices.DeleteFunc(deny, func(n span) bool { return inOne(n, without) })
-	verbLast := r.behind && r.ahead == 0
 	return slices.DeleteFunc(without, func(w span) bool {
 		return !slices.ContainsFunc(deny, func(n span) bool {
 			ahead, behind := w.start-n.end, n.start-w.end
-			return ahead >= 0 && ahead <= 60 && n.start < ordered || verbLast && behind >= 0 && behind <= 60
+			return ahead >= 0 && ahead <= 60 && n.start < ordered || r.verbLast && behind >= 0 && behind <= 60
 		})
 	})
 }
