@@ -205,7 +205,7 @@ func (r reading) negates(n, v span) bool {
 func (r reading) promised(n span) bool { return inOne(n, r.promises) }
 
 // findPromises finds each "without" that is denied: nothing is done without telling the user.
-// What was ordered before is not taken back.
+// What was ordered before, or behind a comma, is not taken back.
 func (r reading) findPromises() []span {
 	without := slices.Concat(r.parts[partWithout], r.parts[partUnaware])
 	if len(without) == 0 {
@@ -222,7 +222,8 @@ func (r reading) findPromises() []span {
 	return slices.DeleteFunc(without, func(w span) bool {
 		return !slices.ContainsFunc(deny, func(n span) bool {
 			ahead, behind := w.start-n.end, n.start-w.end
-			return ahead >= 0 && ahead <= 60 && n.start < ordered || r.verbLast && behind >= 0 && behind <= 60
+			return ahead >= 0 && ahead <= 60 && n.start < ordered && !r.pausedBetween(n.end, w.start-2) ||
+				r.verbLast && behind >= 0 && behind <= 60 && !r.pausedBetween(w.end, n.start)
 		})
 	})
 }
