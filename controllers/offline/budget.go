@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,9 +88,7 @@ func (b *budget) compile(t turn, w World) {
 		b.Problems[t.policy()] = err.Error()
 	}
 	b.Lists, b.Bindings = append(b.Lists, objects.Lists...), append(b.Bindings, objects.Bindings...)
-	for policy, note := range objects.Notes {
-		b.Notes[policy] = note
-	}
+	maps.Copy(b.Notes, objects.Notes)
 	if !objects.Next.IsZero() {
 		b.next(objects.Next)
 	}

@@ -183,7 +183,7 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	}
 	subjects := r.subjects(w)
 	if policy == policyPassed {
-		for key := range excepted.ids { // also those that nothing is known of
+		for key := range excepted { // also those that nothing is known of
 			if subjects[key] == nil {
 				subjects[key] = &subject{}
 			}
@@ -192,19 +192,19 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	for _, key := range slices.Sorted(maps.Keys(subjects)) {
 		s := subjects[key]
 		if policy == policyDenied {
-			put(key, s.denied(r.read, w, excepted.ids[key]))
+			put(key, s.denied(r.read, w, excepted[key]))
 			continue
 		}
 		if len(s.verdicts) == 0 {
-			put(key, []string{s.line("*", "*", lineNone, excepted.ids[key], "")})
+			put(key, []string{line("*", "*", lineNone, excepted[key], "")})
 			continue
 		}
-		put(key, s.passed(r.read, w, excepted.ids[key]))
+		put(key, s.passed(r.read, w, excepted[key]))
 		into.ageing(r, s.verdicts, w.Facts.Now)
 	}
 	short := ""
 	if policy == policyDenied {
-		short = (&subject{}).line("*", "*", lineDeny, "", "which has more verdicts than a list takes ("+header["policy"]+").")
+		short = line("*", "*", lineDeny, "", "which has more verdicts than a list takes ("+header["policy"]+").")
 	}
 	if n := fit(list, short); n > 0 {
 		into.note(r, "%d images have more verdicts than a list takes, and are denied: delete audits of them", n)
@@ -234,15 +234,10 @@ func (r *rule) header() map[string]string {
 	return header
 }
 
-// excepted are exceptions by what they except.
-type excepted struct {
-	ids map[string]string // ",id,id," by key
-}
-
 // exceptions writes the exceptions of a policy into the header: each by an id, with its
-// namespace and its selector.
-func (r *rule) exceptions(w World, header map[string]string, into *Objects) excepted {
-	found := excepted{map[string]string{}}
+// namespace and its selector. It returns their ids as ",id,id,", by the key that they except.
+func (r *rule) exceptions(w World, header map[string]string, into *Objects) map[string]string {
+	found := map[string]string{}
 	if r.trust.IgnoreExceptions {
 		return found
 	}
@@ -265,7 +260,7 @@ func (r *rule) exceptions(w World, header map[string]string, into *Objects) exce
 			header["except"] += "," + id + ","
 		}
 		for _, digest := range e.Spec.Images {
-			found.ids[keyOf(r.prefix(e.Namespace), string(digest))] += "," + id + ","
+			found[keyOf(r.prefix(e.Namespace), string(digest))] += "," + id + ","
 		}
 	}
 	return found

@@ -90,7 +90,7 @@ func requirements(selector *metav1.LabelSelector) string {
 	line := func(operator metav1.LabelSelectorOperator, key string, values []string) {
 		text.WriteString(string(operator) + " " + key + " ," + strings.Join(values, ",") + ",\n")
 	}
-	for _, key := range sortedKeys(selector.MatchLabels) {
+	for _, key := range slices.Sorted(maps.Keys(selector.MatchLabels)) {
 		line(metav1.LabelSelectorOpIn, key, []string{selector.MatchLabels[key]})
 	}
 	for _, e := range selector.MatchExpressions {

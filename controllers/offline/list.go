@@ -98,7 +98,7 @@ func showable(v *gate.Verdict) bool {
 }
 
 // line is a line about a command line, or with "*" about any.
-func (s *subject) line(command, args, verdict, exceptions, end string) string {
+func line(command, args, verdict, exceptions, end string) string {
 	return strings.Join([]string{command, args, verdict, exceptions, end}, "\t")
 }
 
@@ -120,16 +120,16 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 		switch o := answers[v.CommandDigest]; {
 		case denies(o) && end(o) == of && (all || any && len(v.Command) == 0): // as below
 		case denies(o):
-			lines = append(lines, s.line(words(v.Command), words(v.Args), lineDeny, exceptions, end(o)))
+			lines = append(lines, line(words(v.Command), words(v.Args), lineDeny, exceptions, end(o)))
 		case any:
-			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
+			lines = append(lines, line(words(v.Command), words(v.Args), linePass, "", ""))
 		}
 	}
 	switch {
 	case all:
-		lines = append(lines, s.line("*", "*", lineDeny, exceptions, of))
+		lines = append(lines, line("*", "*", lineDeny, exceptions, of))
 	case any:
-		lines = append(lines, s.line("", "*", lineDeny, exceptions, of))
+		lines = append(lines, line("", "*", lineDeny, exceptions, of))
 	}
 	return lines
 }
@@ -161,16 +161,16 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 		o := answers[v.CommandDigest]
 		switch {
 		case passes[v.CommandDigest] && !passes[another]:
-			lines = append(lines, s.line(words(v.Command), words(v.Args), linePass, "", ""))
+			lines = append(lines, line(words(v.Command), words(v.Args), linePass, "", ""))
 		case !passes[v.CommandDigest]: // said as the gate says it
-			lines = append(lines, s.line(words(v.Command), words(v.Args), lineNone, exceptions, end(o)))
+			lines = append(lines, line(words(v.Command), words(v.Args), lineNone, exceptions, end(o)))
 		}
 	}
 	switch {
 	case passes[another]:
-		lines = append(lines, s.line("*", "*", linePass, "", ""))
+		lines = append(lines, line("*", "*", linePass, "", ""))
 	case exceptions != "":
-		lines = append(lines, s.line("*", "*", lineNone, exceptions, ""))
+		lines = append(lines, line("*", "*", lineNone, exceptions, ""))
 	}
 	return lines
 }

@@ -1,10 +1,8 @@
 package offline
 
 import (
-	"cmp"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // maxShard is how many bytes of keys and values go into one ConfigMap, which may have
@@ -21,7 +19,7 @@ type shard struct {
 // shards splits a list. Where it is split depends on what buckets there could be and not on
 // those that there are, so that a change is one of few shards.
 func shards(list map[string]string, room int) []shard {
-	keys := sortedKeys(list)
+	keys := slices.Sorted(maps.Keys(list))
 	size := func(some []string) int {
 		n := 0
 		for _, key := range some {
@@ -49,7 +47,7 @@ func shards(list map[string]string, room int) []shard {
 			split(some[at:], from, 0, 128)
 		default:
 			middle := (low + high) / 2
-			at, _ := slices.BinarySearchFunc(some, prefix+string(rune(middle)), func(a, b string) int { return cmp.Compare(a, b) })
+			at, _ := slices.BinarySearch(some, prefix+string(rune(middle)))
 			split(some[:at], prefix, low, middle)
 			split(some[at:], prefix, middle, high)
 		}
@@ -79,14 +77,4 @@ func split(header, list map[string]string, room int) []map[string]string {
 		}
 	}
 	return all
-}
-
-// sortedKeys are the keys of a map in their order.
-func sortedKeys(of map[string]string) []string {
-	keys := make([]string, 0, len(of))
-	for key := range of {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
 }
