@@ -57,8 +57,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	err = ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.MCPAuditException{}, spec).
-		Watches(&v1alpha1.MCPAuditPolicy{}, r.exceptionsOf("MCPAuditPolicy"), spec).
-		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, r.exceptionsOf("ClusterMCPAuditPolicy"), spec).
+		Watches(&v1alpha1.MCPAuditPolicy{}, r.exceptionsOf(gate.KindPolicy), spec).
+		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, r.exceptionsOf(gate.KindClusterPolicy), spec).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
@@ -130,7 +130,7 @@ func (r *Reconciler) policy(ctx context.Context, e *v1alpha1.MCPAuditException) 
 	var trust *v1alpha1.Trust
 	found := true // a namespaced policy always has a gate
 	var err error
-	if e.Spec.PolicyRef.Kind == "ClusterMCPAuditPolicy" {
+	if e.Spec.PolicyRef.Kind == gate.KindClusterPolicy {
 		var policy v1alpha1.ClusterMCPAuditPolicy
 		err = r.Client.Get(ctx, key, &policy)
 		found, trust = policy.Spec.Gate != nil, policy.Spec.Trust

@@ -169,7 +169,7 @@ func TestFacts(t *testing.T) {
 		all["*v1alpha1.MCPAuditException"].OnAdd(&v1alpha1.MCPAuditException{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(0, 0))},
 			Spec: v1alpha1.MCPAuditExceptionSpec{
-				PolicyRef: v1alpha1.PolicyReference{Kind: kindPolicy, Name: "a"}, Images: []v1alpha1.Digest{digest("one")},
+				PolicyRef: v1alpha1.PolicyReference{Kind: gate.KindPolicy, Name: "a"}, Images: []v1alpha1.Digest{digest("one")},
 				Reason: "known and harmless", Ticket: "SEC-1", ExpiresAt: metav1.NewTime(time.Unix(3600, 0)),
 			},
 		}, true)

@@ -124,13 +124,15 @@ func (s *Store) sources() []source {
 		sourceOf(func(a *v1alpha1.MCPServerAudit) { s.setVerdict(client.ObjectKeyFromObject(a), gate.ReadVerdict(a)) },
 			func(name types.NamespacedName) { s.setVerdict(name, nil) }),
 		sourceOf(func(p *v1alpha1.MCPAuditPolicy) {
-			s.setPolicy(policyKey{kindPolicy, p.Namespace, p.Name}, policy{gate.ReadPolicy(p), p.UID, p.Generation})
+			s.setPolicy(policyKey{gate.KindPolicy, p.Namespace, p.Name}, policy{gate.ReadPolicy(p), p.UID, p.Generation})
 		}, func(name types.NamespacedName) {
-			s.setPolicy(policyKey{kindPolicy, name.Namespace, name.Name}, policy{})
+			s.setPolicy(policyKey{gate.KindPolicy, name.Namespace, name.Name}, policy{})
 		}),
 		sourceOf(func(p *v1alpha1.ClusterMCPAuditPolicy) {
-			s.setPolicy(policyKey{kindClusterPolicy, "", p.Name}, policy{gate.ReadClusterPolicy(p), p.UID, p.Generation})
-		}, func(name types.NamespacedName) { s.setPolicy(policyKey{kindClusterPolicy, "", name.Name}, policy{}) }),
+			s.setPolicy(policyKey{gate.KindClusterPolicy, "", p.Name}, policy{gate.ReadClusterPolicy(p), p.UID, p.Generation})
+		}, func(name types.NamespacedName) {
+			s.setPolicy(policyKey{gate.KindClusterPolicy, "", name.Name}, policy{})
+		}),
 		sourceOf(func(e *v1alpha1.MCPAuditException) {
 			exception, err := gate.ReadException(e)
 			if err != nil {
@@ -158,12 +160,6 @@ func architecture(of map[string]string) string {
 	}
 	return architecture
 }
-
-// The kinds of policies, as in a PolicyReference.
-const (
-	kindPolicy        = "MCPAuditPolicy"
-	kindClusterPolicy = "ClusterMCPAuditPolicy"
-)
 
 func sourceOf[T any, P interface {
 	*T
