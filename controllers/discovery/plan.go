@@ -210,12 +210,15 @@ func (p *planner) skip(c *Candidate, policy *v1alpha1.ClusterMCPAuditPolicy, con
 	case c.NotAuditable != "":
 		return v1alpha1.SkipNotAuditable, c.NotAuditable
 	case audit != nil && !ours(audit), p.wanted[key]:
-		return v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
-			"It is left alone: it audits what it says.", key.Name)
+		return v1alpha1.SkipNameTaken, nameTaken(key.Name)
 	case room <= 0:
 		return v1alpha1.SkipBeyondMax, fmt.Sprintf("%d older servers are audited, which is spec.discovery.max.", policy.Spec.Discovery.Max)
 	}
 	return "", ""
+}
+
+func nameTaken(audit string) string {
+	return fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. It is left alone: it audits what it says.", audit)
 }
 
 func (o *Outcome) skip(c *Candidate, reason v1alpha1.SkipReason, message string) {

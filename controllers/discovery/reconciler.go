@@ -131,8 +131,7 @@ func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 		wrote, err := r.ensure(ctx, w)
 		switch {
 		case errors.Is(err, errNameTaken):
-			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. "+
-				"It is left alone: it audits what it says.", w.Key.Name))
+			w.Outcome.skip(w.Candidate, v1alpha1.SkipNameTaken, nameTaken(w.Key.Name))
 		case refused(err):
 			w.Outcome.skip(w.Candidate, v1alpha1.SkipRefused, excerpt.Line(fmt.Sprintf("The API server refused the audit; it is tried again every %s: %s", retryAfter, err), source.MaxNotAuditable))
 		case err != nil:

@@ -111,17 +111,16 @@ func (w *watches) stopOthers(wanted map[schema.GroupVersionResource]bool) {
 
 // watchCluster watches the namespaces and the CRDs by their metadata.
 func (w *watches) watchCluster(ctx context.Context) error {
-	if w.running[namespaces] == nil {
-		informer := metadatainformer.NewFilteredMetadataInformer(w.metadata, namespaces, "", 0, cache.Indexers{}, nil).Informer()
-		if err := w.run(ctx, namespaces, informer, keepLabels, namespaceChanged); err != nil {
+	for gvr, changed := range map[schema.GroupVersionResource]func(before, after any) bool{namespaces: namespaceChanged, crds: w.crdChanged} {
+		if w.running[gvr] != nil {
+			continue
+		}
+		informer := metadatainformer.NewFilteredMetadataInformer(w.metadata, gvr, "", 0, cache.Indexers{}, nil).Informer()
+		if err := w.run(ctx, gvr, informer, keepLabels, changed); err != nil {
 			return err
 		}
 	}
-	if w.running[crds] != nil {
-		return nil
-	}
-	informer := metadatainformer.NewFilteredMetadataInformer(w.metadata, crds, "", 0, cache.Indexers{}, nil).Informer()
-	return w.run(ctx, crds, informer, keepLabels, w.crdChanged)
+	return nil
 }
 
 func (w *watches) watchResource(ctx context.Context, r resource, gvr schema.GroupVersionResource) error {
@@ -140,6 +139,11 @@ func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, info
 	ctx, stop := context.WithCancel(ctx)
 	started := &watch{informer: informer, stop: stop}
 	wake := w.wake
+	see := func(before, after any) {
+		if changed(before, after) {
+			wake()
+		}
+	}
 	err := informer.SetTransform(keep)
 	if err == nil {
 		err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
@@ -151,9 +155,9 @@ func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, info
 	}
 	if err == nil {
 		_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(added any) { wakeIf(changed(nil, added), wake) },
-			UpdateFunc: func(before, after any) { wakeIf(changed(before, after), wake) },
-			DeleteFunc: func(deleted any) { wakeIf(changed(deleted, nil), wake) },
+			AddFunc:    func(added any) { see(nil, added) },
+			UpdateFunc: see,
+			DeleteFunc: func(deleted any) { see(deleted, nil) },
 		})
 	}
 	if err != nil {
@@ -168,12 +172,6 @@ func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, info
 		}
 	}()
 	return nil
-}
-
-func wakeIf(changed bool, wake func()) {
-	if changed {
-		wake()
-	}
 }
 
 // failed notes an error, and reports whether it is news of a source that was not read yet.
