@@ -3,7 +3,6 @@ package drift
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -91,7 +90,7 @@ func (t *eventLog) next(places map[place]*group, now time.Time) pendingEvents {
 	slices.SortFunc(s.began, comparePlaces)
 	slices.SortFunc(s.ended, comparePlaces)
 	t.violating = make(map[place]bool, len(places))
-	for at := range maps.Keys(places) {
+	for at := range places {
 		t.violating[at] = true
 	}
 	return s

@@ -44,12 +44,12 @@ func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, s state) e
 		after.Status.Gate = runs
 		conditions.SetReady(&after.Status.Conditions, after.Generation, ready, now)
 		after.Status.ObservedGeneration = after.Generation
-		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
+		return r.write(ctx, before, after)
 	case *v1alpha1.ClusterMCPAuditPolicy:
 		after := before.DeepCopy()
 		after.Status.Gate = runs
 		conditions.Report(after, v1alpha1.ConditionGated, ready, now)
-		return r.write(ctx, before, after, equality.Semantic.DeepEqual(before.Status, after.Status))
+		return r.write(ctx, before, after)
 	}
 	return nil
 }
@@ -62,11 +62,12 @@ func (r *Reconciler) retire(ctx context.Context, before *v1alpha1.ClusterMCPAudi
 	after := before.DeepCopy()
 	after.Status.Gate = nil
 	conditions.Report(after, v1alpha1.ConditionGated, conditions.True(v1alpha1.ReasonNothingToDo, ""), r.Clock.Now())
-	return r.write(ctx, before, after, false)
+	return r.write(ctx, before, after)
 }
 
-func (r *Reconciler) write(ctx context.Context, before, after client.Object, same bool) error {
-	if same {
+// write writes the status, which is all that after may differ in.
+func (r *Reconciler) write(ctx context.Context, before, after client.Object) error {
+	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
