@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -88,15 +89,13 @@ func (k kind) build(audit *v1alpha1.MCPServerAudit) (*unstructured.Unstructured,
 }
 
 // digest is over all that is written of a report, and nothing that others add.
-func digest(report *unstructured.Unstructured) string {
-	owners := report.GetOwnerReferences()
+func digest(of *unstructured.Unstructured) string {
 	encoded, err := json.Marshal([]any{
-		report.Object["source"], report.Object["scope"], report.Object["summary"], report.Object["results"],
-		report.GetLabels()[labelManagedBy], owners,
+		of.Object["source"], of.Object["scope"], of.Object["summary"], of.Object["results"],
+		of.GetLabels()[labelManagedBy], of.GetOwnerReferences(),
 	})
 	if err != nil {
 		return "" // is no digest, so that the report is written
 	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:])
+	return report.Sum(encoded)
 }

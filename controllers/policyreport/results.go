@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -220,8 +221,5 @@ func finish(line result) result {
 }
 
 func conditionOf(audit *v1alpha1.MCPServerAudit, name string) metav1.Condition {
-	if c := meta.FindStatusCondition(audit.Status.Conditions, name); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+	return ptr.Deref(meta.FindStatusCondition(audit.Status.Conditions, name), metav1.Condition{})
 }
