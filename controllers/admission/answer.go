@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"strconv"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -97,11 +98,8 @@ func annotations(decision gate.Decision) map[string]string {
 	}
 	all := map[string]string{
 		"decision": word, "reason": string(on.Reason), "message": on.Sentence,
-		"policy":   on.Policy.Ref.Kind + "/" + types.NamespacedName{Namespace: on.Policy.Namespace, Name: on.Policy.Ref.Name}.String(),
+		"policy":   path.Join(on.Policy.Ref.Kind, on.Policy.Namespace, on.Policy.Ref.Name),
 		"opinions": strconv.Itoa(len(decision.Opinions)),
-	}
-	if on.Policy.Namespace == "" {
-		all["policy"] = on.Policy.Ref.Kind + "/" + on.Policy.Ref.Name
 	}
 	if on.Verdict != nil {
 		all["audit"] = on.Verdict.Audit.String()

@@ -60,10 +60,10 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, io.EOF) {
-			return content, release, b.reason(held, err)
+		if errors.Is(err, io.EOF) {
+			err = nil
 		}
-		return content, release, b.finish(held)
+		return content, release, b.finish(held, err)
 	}
 }
 
@@ -120,23 +120,14 @@ func (b *bodies) largest(onlyLarge bool) *body {
 	return most
 }
 
-func (b *bodies) finish(held *body) error {
+// finish ends the receiving of a request: err is why it could not be read, nil if it could.
+func (b *bodies) finish(held *body, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if held.dropped {
 		return errBudget
 	}
-	held.receiving = false
-	return nil
-}
-
-// reason returns why a request could not be read.
-func (b *bodies) reason(held *body, err error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if held.dropped {
-		return errBudget
-	}
+	held.receiving = err != nil
 	return err
 }
 

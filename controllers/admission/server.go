@@ -73,9 +73,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		timer := time.NewTimer(drain)
-		defer timer.Stop()
-		<-timer.C
+		time.Sleep(drain)
 		final, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyTimeout)
 		defer cancel()
 		stopped <- server.Shutdown(final)

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -67,10 +68,7 @@ func NewUses(writer client.Client, events events.EventRecorder, clock clock.Pass
 }
 
 func useOf(request *admissionv1.AdmissionRequest, opinion gate.Opinion) use {
-	kind, name := excerpt.Line(request.Kind.Kind, maxName), excerpt.Line(request.Name, maxName)
-	if name == "" {
-		name = "with a generated name"
-	}
+	kind, name := excerpt.Line(request.Kind.Kind, maxName), cmp.Or(excerpt.Line(request.Name, maxName), "with a generated name")
 	return use{
 		exception: opinion.Exception.NamespacedName, kind: kind, name: name,
 		note: excerpt.Line(fmt.Sprintf("Admitted %s %s of %s, %s %s, although policy %s denies it: %s", kind, name,
