@@ -139,10 +139,7 @@ func (t *tally) export(set setter) {
 }
 
 func (f *Fleet) tellSlots(set setter) {
-	waiting := map[string]int{}
-	for _, priority := range priorities {
-		waiting[priority] = 0
-	}
+	waiting := zeros(priorities)
 	for priority, n := range f.Slots.Waiting() {
 		waiting[priorities.label(priority)] += n
 	}

@@ -57,8 +57,8 @@ type tally struct {
 
 func newTally(now time.Time) *tally {
 	t := &tally{
-		now: now, states: map[state]int{}, findings: map[report.Severity]int{}, drifted: map[string]int{},
-		inconclusive: map[string]int{}, failing: map[string]int{}, ages: map[string]int{},
+		now: now, states: map[state]int{}, findings: map[report.Severity]int{}, drifted: zeros(driftReasons),
+		inconclusive: zeros(auditedReasons), failing: zeros(streaks), ages: map[string]int{},
 	}
 	for _, s := range usual {
 		t.states[s] = 0
@@ -66,19 +66,19 @@ func newTally(now time.Time) *tally {
 	for _, severity := range report.Severities {
 		t.findings[severity] = 0
 	}
-	for _, reason := range driftReasons {
-		t.drifted[reason] = 0
-	}
-	for _, reason := range auditedReasons {
-		t.inconclusive[reason] = 0
-	}
-	for _, streak := range streaks {
-		t.failing[streak] = 0
-	}
 	for _, age := range ages {
 		t.ages[age.word] = 0
 	}
 	return t
+}
+
+// zeros has a series of each word, also while nothing is counted for it.
+func zeros(words []string) map[string]int {
+	counts := map[string]int{}
+	for _, word := range words {
+		counts[word] = 0
+	}
+	return counts
 }
 
 // add counts an audit. It only reads: the object is the cache's own.
