@@ -79,12 +79,10 @@ func (k *Keeper) Start(ctx context.Context) error {
 		if !k.read.Load() {
 			pause = soon
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-time.After(pause):
 		}
-		timer.Stop()
 	}
 	return nil
 }

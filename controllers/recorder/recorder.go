@@ -5,6 +5,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -74,10 +75,7 @@ func (r *recorder) event(regarding, related runtime.Object) (*eventsv1.Event, er
 		}
 	}
 	now := r.clock.Now()
-	namespace := about.Namespace
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault // where events about cluster-scoped objects are
-	}
+	namespace := cmp.Or(about.Namespace, metav1.NamespaceDefault) // where events about cluster-scoped objects are
 	name := strings.TrimRight(about.Name[:min(len(about.Name), maxName)], "-.")
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s.%016x", name, now.UnixNano())},
