@@ -37,22 +37,16 @@ func readGlob(pattern string) (glob, error) {
 
 // compile makes a regular expression, which is matched in linear time.
 func compile(pattern string) *regexp.Regexp {
-	var expression strings.Builder
-	for pattern != "" {
-		literal, rest, found := strings.Cut(pattern, "*")
-		expression.WriteString(regexp.QuoteMeta(literal))
-		if pattern = rest; !found {
-			break
-		}
-		if more := strings.TrimLeft(pattern, "*"); more != pattern {
-			expression.WriteString(`.*`)
-			pattern = more
-			continue
-		}
-		expression.WriteString(`[^/]*`)
-	}
-	return regexp.MustCompile(`(?s)\A(?:` + expression.String() + `)\z`)
+	return regexp.MustCompile(`(?s)\A(?:` + Expression(pattern) + `)\z`)
 }
+
+// Expression is a regular expression for a part of a glob.
+func Expression(pattern string) string {
+	return strings.ReplaceAll(stars.ReplaceAllString(regexp.QuoteMeta(pattern), ".*"), `\*`, "[^/]*")
+}
+
+// stars are two and more, as they are quoted.
+var stars = regexp.MustCompile(`(?:\\\*){2,}`)
 
 // matches reports whether an image is meant. Where a digest says which image it is, the tag
 // says nothing, and a name that has none could have any; so that no pattern is left by

@@ -2,12 +2,13 @@ package offline
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
 // What is written here is read by the CEL of config/policy/lookup, which says the same
@@ -110,13 +111,13 @@ func images(globs []string) string {
 			repository, tag = repository[:colon], repository[colon+1:]
 		}
 		const anyTag = `(?::[^/@]*)?`
-		name := expression(strings.ToLower(repository))
+		name := gate.Expression(strings.ToLower(repository))
 		switch {
 		case strings.Trim(digest, "*") != "":
-			all = append(all, name+anyTag+"@"+expression(digest), expression(digest))
+			all = append(all, name+anyTag+"@"+gate.Expression(digest), gate.Expression(digest))
 			continue
 		case tag != "":
-			all = append(all, name+":"+expression(tag), name+anyTag+"@.*")
+			all = append(all, name+":"+gate.Expression(tag), name+anyTag+"@.*")
 		default:
 			all = append(all, name+anyTag+"(?:@.*)?")
 		}
@@ -124,13 +125,3 @@ func images(globs []string) string {
 	}
 	return `(?s)\A(?:` + strings.Join(all, "|") + `)\z`
 }
-
-// expression of a glob: "*" is any text without "/", "**" any text.
-func expression(glob string) string {
-	quoted := regexp.QuoteMeta(glob)
-	quoted = runs.ReplaceAllString(quoted, ".*")
-	return strings.ReplaceAll(quoted, `\*`, "[^/]*")
-}
-
-// runs are two stars and more, as they are quoted.
-var runs = regexp.MustCompile(`(?:\\\*){2,}`)
