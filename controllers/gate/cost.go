@@ -14,14 +14,8 @@ func Cost(subject Subject, facts Facts) (verdicts int) {
 			continue
 		}
 		counted[of.key] = true
-		for _, digest := range of.digests {
-			verdicts += len(facts.Verdicts.ByDigest(digest))
-		}
-		switch {
-		case of.id != "":
-			verdicts += len(facts.Verdicts.ByImageID(of.id))
-		case len(of.digests) == 0:
-			verdicts += len(facts.Verdicts.ByImage(of.full))
+		for _, found := range of.verdicts(facts.Verdicts) {
+			verdicts += len(found)
 		}
 	}
 	return verdicts

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -107,24 +108,33 @@ func (d *decider) ask(policy *Policy) {
 
 // gather reads the verdicts on an image.
 func (d *decider) gather(policy *Policy, of *image, into *evidence) {
-	take := func(digest v1alpha1.Digest, verdicts []*Verdict) { // an empty digest: by the name
+	if d.facts.Verdicts == nil || of.key == "" {
+		return
+	}
+	for digest, verdicts := range of.verdicts(d.facts.Verdicts) {
 		for _, v := range verdicts {
 			if policy.Trusts(v, d.subject.Namespace, d.facts) {
 				into.add(hold(policy.standing(v, d.facts.Now), v), placeOf(v, digest, d.subject, d.facts))
 			}
 		}
 	}
-	if d.facts.Verdicts == nil || of.key == "" {
-		return
-	}
-	for _, digest := range of.digests {
-		take(digest, d.facts.Verdicts.ByDigest(digest))
-	}
-	switch {
-	case of.id != "":
-		take(of.id, d.facts.Verdicts.ByImageID(of.id))
-	case len(of.digests) == 0:
-		take("", d.facts.Verdicts.ByImage(of.full))
+}
+
+// verdicts yields what is known of an image, by the digest that it is known by: an empty
+// one for its name.
+func (i *image) verdicts(known Verdicts) iter.Seq2[v1alpha1.Digest, []*Verdict] {
+	return func(yield func(v1alpha1.Digest, []*Verdict) bool) {
+		for _, digest := range i.digests {
+			if !yield(digest, known.ByDigest(digest)) {
+				return
+			}
+		}
+		switch {
+		case i.id != "":
+			yield(i.id, known.ByImageID(i.id))
+		case len(i.digests) == 0:
+			yield("", known.ByImage(i.full))
+		}
 	}
 }
 
