@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -146,8 +147,5 @@ func (p *Policy) strict(found held, w wanted, container Container) (held, *Alter
 }
 
 func compareAdditions(a, b Additions) int {
-	if c := slices.Compare(a.Mounts, b.Mounts); c != 0 {
-		return c
-	}
-	return slices.Compare(a.Commands, b.Commands)
+	return cmp.Or(slices.Compare(a.Mounts, b.Mounts), slices.Compare(a.Commands, b.Commands))
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,10 +59,7 @@ func (h held) over(other held) bool {
 }
 
 func before(a, b *Verdict) bool {
-	if c := strings.Compare(a.Audit.Namespace, b.Audit.Namespace); c != 0 {
-		return c < 0
-	}
-	return a.Audit.Name < b.Audit.Name
+	return cmp.Or(strings.Compare(a.Audit.Namespace, b.Audit.Namespace), strings.Compare(a.Audit.Name, b.Audit.Name)) < 0
 }
 
 // answer holds what a policy knows of one command of an image.
@@ -121,17 +119,8 @@ func (e *evidence) want(container Container) *answer {
 // isComparable reports whether a container is run by the words that it has. The kubelet
 // replaces "$(NAME)", an audit does not.
 func isComparable(container Container) bool {
-	if container.Unclear != "" {
-		return false
-	}
-	for _, words := range [][]string{container.Command, container.Args} {
-		for _, word := range words {
-			if strings.Contains(word, "$(") {
-				return false
-			}
-		}
-	}
-	return true
+	replaced := func(word string) bool { return strings.Contains(word, "$(") }
+	return container.Unclear == "" && !slices.ContainsFunc(container.Command, replaced) && !slices.ContainsFunc(container.Args, replaced)
 }
 
 // place says how a verdict is about where an object runs.

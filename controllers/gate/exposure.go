@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,10 +57,7 @@ func (p *Policy) beyond(e *v1alpha1.ExposureSummary) string {
 
 // reachOf is the reach from which on a kind is denied.
 func reachOf(d v1alpha1.DeniedExposure) report.Reach {
-	if d.Reach == "" {
-		return report.ReachFixed
-	}
-	return d.Reach
+	return cmp.Or(d.Reach, report.ReachFixed)
 }
 
 // checkExposure finds words that this version does not know.

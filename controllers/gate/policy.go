@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
@@ -32,14 +33,8 @@ var severities = []v1alpha1.FailOn{"Critical", "High", "Medium", "Low", "Info"}
 
 // ReadPolicy reads an MCPAuditPolicy.
 func ReadPolicy(policy *v1alpha1.MCPAuditPolicy) *Policy {
-	trust := v1alpha1.Trust{AuditNamespaces: v1alpha1.AuditsSame}
-	if policy.Spec.Trust != nil {
-		trust = *policy.Spec.Trust
-	}
-	var match v1alpha1.ClusterMatch
-	if policy.Spec.Match != nil {
-		match.Match = *policy.Spec.Match
-	}
+	trust := ptr.Deref(policy.Spec.Trust, v1alpha1.Trust{AuditNamespaces: v1alpha1.AuditsSame})
+	match := v1alpha1.ClusterMatch{Match: ptr.Deref(policy.Spec.Match, v1alpha1.Match{})}
 	ref := v1alpha1.PolicyReference{Kind: KindPolicy, Name: policy.Name}
 	return read(ref, policy.Namespace, match, policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
@@ -49,14 +44,8 @@ func ReadClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *Policy {
 	if policy.Spec.Gate == nil {
 		return nil
 	}
-	var trust v1alpha1.Trust // none, which is not valid
-	if policy.Spec.Trust != nil {
-		trust = *policy.Spec.Trust
-	}
-	var match v1alpha1.ClusterMatch
-	if policy.Spec.Match != nil {
-		match = *policy.Spec.Match
-	}
+	trust := ptr.Deref(policy.Spec.Trust, v1alpha1.Trust{}) // none, which is not valid
+	match := ptr.Deref(policy.Spec.Match, v1alpha1.ClusterMatch{})
 	ref := v1alpha1.PolicyReference{Kind: KindClusterPolicy, Name: policy.Name}
 	return read(ref, "", match, *policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
