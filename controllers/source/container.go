@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -125,10 +126,5 @@ func Literals(env []EnvVar) (values map[string]string, ok bool) {
 
 // expands reports whether a kubelet would change any of the words.
 func expands(words []string) bool {
-	for _, word := range words {
-		if strings.Contains(word, "$(") || strings.Contains(word, "$$") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "$(") || strings.Contains(word, "$$") })
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -44,11 +45,8 @@ func Kmcp(object *unstructured.Unstructured) Reading { return read(object, &kmcp
 func (server *kmcp) recipe() recipe {
 	http, deployment := server.Spec.HTTPTransport, server.Spec.Deployment
 	r := recipe{
-		image: deployment.Image, args: deployment.Args, pullSecrets: names(deployment.ImagePullSecrets),
+		image: cmp.Or(deployment.Image, kmcpImages[deployment.Cmd]), args: deployment.Args, pullSecrets: names(deployment.ImagePullSecrets),
 		omitted: mounts(deployment.VolumeMounts, deployment.Volumes),
-	}
-	if r.image == "" {
-		r.image = kmcpImages[deployment.Cmd]
 	}
 	if deployment.Cmd != "" {
 		r.command = []string{deployment.Cmd}
@@ -73,10 +71,7 @@ func (server *kmcp) recipe() recipe {
 	case server.Spec.TransportType == "http" && http.TLS != nil:
 		r.problem = notAuditable("It speaks TLS, which an audit of an image does not.")
 	case server.Spec.TransportType == "http":
-		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, http.TargetPort, http.Path
-		if r.port == 0 {
-			r.port = deployment.Port
-		}
+		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, cmp.Or(http.TargetPort, deployment.Port), http.Path
 	default:
 		r.problem = notAuditable("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func ToolHive(object *unstructured.Unstructured) Reading { return read(object, &
 
 func (server *toolHive) recipe() recipe {
 	spec := server.Spec
-	r := recipe{image: spec.Image, args: spec.Args, port: spec.MCPPort}
+	r := recipe{image: spec.Image, args: spec.Args, port: cmp.Or(spec.MCPPort, toolHivePort)}
 	switch spec.Transport {
 	case "", "stdio":
 		r.transport = v1alpha1.TransportStdio
@@ -60,9 +61,6 @@ func (server *toolHive) recipe() recipe {
 	if strings.Contains(spec.Image, "://") {
 		r.problem = notAuditable("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
 	}
-	if r.port == 0 {
-		r.port = toolHivePort
-	}
 	// The Pod template is a patch of the Pod in which the first container mcp is the
 	// server. ToolHive sets its image, and adds to its args and its environment.
 	mcp := slices.IndexFunc(spec.PodTemplateSpec.Spec.Containers, func(c container) bool { return c.Name == ToolHiveContainer })
@@ -74,11 +72,7 @@ func (server *toolHive) recipe() recipe {
 	}
 	r.env = append(append(r.env, spec.Env...), toolHiveEnv(spec.Transport, r.port)...)
 	for _, s := range spec.Secrets {
-		name := s.TargetEnvName
-		if name == "" {
-			name = s.Key
-		}
-		r.env = append(r.env, EnvVar{Name: name, ValueFrom: &ValueFrom{SecretKeyRef: &Named{s.Name}}})
+		r.env = append(r.env, EnvVar{Name: cmp.Or(s.TargetEnvName, s.Key), ValueFrom: &ValueFrom{SecretKeyRef: &Named{s.Name}}})
 	}
 	r.omitted = append(r.omitted, mounts(spec.Volumes, nil)...)
 	r.additions.VolumeMounts = slices.Concat(r.additions.VolumeMounts, spec.Volumes)

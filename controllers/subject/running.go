@@ -39,10 +39,9 @@ func FromPod(from *corev1.Pod) gate.Subject {
 	reported := imageIDs(from.Status)
 	for i := range subject.Containers {
 		c := &subject.Containers[i]
-		switch id := result.ParseImageID(reported[place{c.Role == gate.RoleImageVolume, c.Name}]); {
-		case id.InRepository:
+		if id := result.ParseImageID(reported[place{c.Role == gate.RoleImageVolume, c.Name}]); id.InRepository {
 			c.Digests = []v1alpha1.Digest{id.Digest}
-		default:
+		} else {
 			c.ImageID = id.Digest
 		}
 	}
