@@ -131,6 +131,7 @@ func (o *Options) decode(content []byte) error {
 	for _, list := range []struct{ from, to *[]string }{
 		{&f.Registries.Internal, &o.Registries.Internal}, {&f.Registries.PlainHTTP, &o.Registries.PlainHTTP},
 		{&f.Registries.PrivateNetworks, &o.Registries.PrivateNetworks},
+		{&f.Allowed.PriorityClassNames, &o.Allowed.PriorityClassNames}, {&f.Allowed.RuntimeClassNames, &o.Allowed.RuntimeClassNames},
 	} {
 		if len(*list.from) > 0 {
 			*list.to = *list.from
@@ -148,19 +149,13 @@ func (o *Options) decode(content []byte) error {
 	return o.decodeDurations(f)
 }
 
-// decodeAllowed lays the section allowed over the options; its duration is decoded with
-// the others.
+// decodeAllowed lays the section allowed over the options; its names and its duration are
+// decoded with the others.
 func (o *Options) decodeAllowed(f file) error {
 	if f.Allowed.Networks != nil {
 		o.Allowed.Networks = f.Allowed.Networks
 	}
 	o.Allowed.URLs, o.Allowed.NodeImages = f.Allowed.URLs, f.Allowed.NodeImages
-	if names := f.Allowed.PriorityClassNames; len(names) > 0 {
-		o.Allowed.PriorityClassNames = names
-	}
-	if names := f.Allowed.RuntimeClassNames; len(names) > 0 {
-		o.Allowed.RuntimeClassNames = names
-	}
 	switch size := f.Allowed.MaxImageSize; size {
 	case "":
 	case "0":

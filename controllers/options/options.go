@@ -6,6 +6,7 @@ package options
 import (
 	"fmt"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -138,7 +139,7 @@ const (
 // default: it has to be of the manager's own version.
 func Default() Options {
 	return Options{
-		RunNamespace: RunNamespace, Platform: defaultPlatform,
+		RunNamespace: RunNamespace, Platform: "linux/" + runtime.GOARCH, // as if the nodes were like the manager's own
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
 		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
