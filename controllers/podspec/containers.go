@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,10 +45,6 @@ var (
 // accountPath is where programs look for that token.
 const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-func volumes() []corev1.Volume {
-	return emptyDirs(shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume)
-}
-
 func emptyDirs(volumes ...volume) []corev1.Volume {
 	var all []corev1.Volume
 	for _, v := range volumes {
@@ -84,9 +81,7 @@ func installContainer(in Input) corev1.Container {
 func serverContainer(in Input) corev1.Container {
 	server := in.Audit.Spec.Server
 	limits := in.ServerLimits.DeepCopy()
-	for name, quantity := range in.Audit.Spec.Sandbox.Resources.Limits {
-		limits[name] = quantity
-	}
+	maps.Copy(limits, in.Audit.Spec.Sandbox.Resources.Limits)
 	env := make([]corev1.EnvVar, 0, len(server.Env)+1)
 	for _, variable := range server.Env {
 		env = append(env, corev1.EnvVar{Name: variable.Name, Value: verbatim(variable.Value)})

@@ -170,7 +170,7 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.Hostname = hostOf(in.Image, in.Run.Name)
 	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
-	pod.Spec.Volumes = volumes()
+	pod.Spec.Volumes = emptyDirs(shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume)
 	if network(in.Audit) == v1alpha1.NetworkSinkhole || in.Audit.Spec.Server.Port > 0 {
 		// The runner answers on every port, and the server listens on one, without a
 		// capability for the low ones. The kubelet counts this sysctl among the safe ones.

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
@@ -28,10 +30,5 @@ func remote(pod *corev1.Pod, in Input, encoded string) {
 // HasServer reports whether the Pod runs the server, so that there is a container
 // and an image of it.
 func HasServer(pod *corev1.Pod) bool {
-	for _, c := range pod.Spec.Containers {
-		if c.Name == ContainerServer {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == ContainerServer })
 }

@@ -154,12 +154,7 @@ func nodeSilent(pod *corev1.Pod) bool {
 	if ready == nil || ready.Status == corev1.ConditionTrue || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
-	for _, container := range pod.Status.ContainerStatuses {
-		if !container.Ready {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return !c.Ready })
 }
 
 func condition(pod *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
