@@ -114,8 +114,7 @@ func (q *Queue) withdraw(now time.Time, key types.NamespacedName) {
 	if !q.line.drop(key) && !admitted {
 		return
 	}
-	q.recount(now)
-	q.fill(now, types.NamespacedName{})
+	q.refill(now)
 }
 
 // Created says which Pod was created in a slot, or found to be there.
@@ -143,8 +142,7 @@ func (q *Queue) created(now time.Time, pod string, e expectation, uid types.UID)
 	if q.pods[pod].UID == uid {
 		delete(q.expected, pod)
 	}
-	q.recount(now)
-	q.fill(now, types.NamespacedName{})
+	q.refill(now)
 }
 
 // Release gives back the slot of a Pod that was certainly not created. If an
@@ -155,8 +153,7 @@ func (q *Queue) Release(now time.Time, pod string) {
 	if !q.expected[pod].again {
 		delete(q.expected, pod)
 	}
-	q.recount(now)
-	q.fill(now, types.NamespacedName{})
+	q.refill(now)
 }
 
 // Pause admits nobody before a time, because nobody's Pod would be accepted. A
@@ -178,8 +175,7 @@ func (q *Queue) Seen(now time.Time, pod string, uid types.UID, snapshot Snapshot
 	if q.expected[pod].uid == uid {
 		delete(q.expected, pod)
 	}
-	q.recount(now)
-	q.fill(now, types.NamespacedName{})
+	q.refill(now)
 	return nil
 }
 
@@ -238,8 +234,7 @@ func (q *Queue) Census(asked time.Time, live []Holder) {
 			delete(q.expected, pod)
 		}
 	}
-	q.recount(asked)
-	q.fill(asked, types.NamespacedName{})
+	q.refill(asked)
 }
 
 // Waiting returns how many audits wait, by class.
@@ -317,6 +312,12 @@ func (q *Queue) recount(now time.Time) {
 	for namespace, n := range active {
 		q.line.hold(namespace, n)
 	}
+}
+
+// refill gives away what has become free.
+func (q *Queue) refill(now time.Time) {
+	q.recount(now)
+	q.fill(now, types.NamespacedName{})
 }
 
 // fill admits as many as there is room for, and wakes them but the one that asks.
