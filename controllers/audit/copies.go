@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,10 +56,8 @@ func (r *Reconciler) ownCopy(ctx context.Context, audit *v1alpha1.MCPServerAudit
 	if err != nil {
 		return err
 	}
-	for _, c := range copies {
-		if c.Name == name {
-			return nil
-		}
+	if slices.ContainsFunc(copies, func(c metav1.PartialObjectMetadata) bool { return c.Name == name }) {
+		return nil
 	}
 	return fmt.Errorf("it is not of this audit, delete it: %w", exists)
 }

@@ -35,8 +35,7 @@ func (r *Reconciler) observe(ctx context.Context, s *session) (outcome, error) {
 // that are over: decided, about another spec, or not ours to read.
 func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.Reader) error {
 	var pods corev1.PodList
-	if err := reader.List(ctx, &pods, client.InNamespace(r.Options.RunNamespace),
-		client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(s.audit.UID)}); err != nil {
+	if err := reader.List(ctx, &pods, client.InNamespace(r.Options.RunNamespace), ofAudit(s.audit)); err != nil {
 		return fmt.Errorf("list audit pods: %w", err)
 	}
 	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -10,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
 // workQueue feeds the controller.
@@ -32,14 +35,16 @@ func hurry(queue workQueue, request reconcile.Request) {
 
 // hurryAudits enqueues the audit of a Pod that came, changed or went.
 func hurryAudits() handler.EventHandler {
-	enqueue := func(ctx context.Context, pod client.Object, queue workQueue) {
-		for _, request := range auditOf(ctx, pod) {
-			hurry(queue, request)
+	enqueue := func(object client.Object, queue workQueue) {
+		if pod, ok := object.(*corev1.Pod); ok {
+			if run, err := podspec.ReadRun(pod); err == nil {
+				hurry(queue, reconcile.Request{NamespacedName: run.Audit})
+			}
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue workQueue) { enqueue(ctx, e.Object, queue) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue workQueue) { enqueue(ctx, e.ObjectNew, queue) },
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue workQueue) { enqueue(ctx, e.Object, queue) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, queue workQueue) { enqueue(e.Object, queue) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, queue workQueue) { enqueue(e.ObjectNew, queue) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, queue workQueue) { enqueue(e.Object, queue) },
 	}
 }

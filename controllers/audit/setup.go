@@ -1,22 +1,18 @@
 package audit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
@@ -78,17 +74,4 @@ func requestChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return trigger.Requested(e.ObjectOld.GetAnnotations()) != trigger.Requested(e.ObjectNew.GetAnnotations())
 	}}
-}
-
-// auditOf maps an audit Pod back to its audit.
-func auditOf(_ context.Context, object client.Object) []reconcile.Request {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return nil
-	}
-	run, err := podspec.ReadRun(pod)
-	if err != nil {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: run.Audit}}
 }
