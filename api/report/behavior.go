@@ -1,8 +1,6 @@
 package report
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -33,8 +31,7 @@ func BehaviorOf(entries []string, incomplete bool) Behavior {
 	entries = slices.Compact(entries)
 	b := Behavior{Entries: entries}
 	if !incomplete && len(entries) <= MaxBehavior {
-		sum := sha256.Sum256([]byte(strings.Join(entries, "\n") + "\n"))
-		b.Digest = "sha256:" + hex.EncodeToString(sum[:])
+		b.Digest = "sha256:" + Sum([]byte(strings.Join(entries, "\n")+"\n"))
 	}
 	return b
 }

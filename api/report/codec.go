@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Encode writes the report as JSON, capped and normalised, so that the same
@@ -46,4 +47,14 @@ func Decode(encoded []byte) (Report, error) {
 func Sum(encoded []byte) string {
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
+}
+
+func isSum(text string) bool {
+	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// IsDigest reports whether a text is "sha256:" and a Sum.
+func IsDigest(text string) bool {
+	hex, ok := strings.CutPrefix(text, "sha256:")
+	return ok && isSum(hex)
 }

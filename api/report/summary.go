@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // Summary fits the termination message of a container, which the
@@ -60,7 +59,7 @@ func DecodeSummary(message []byte) (Summary, error) {
 	if s.SchemaVersion != SchemaVersion {
 		return Summary{}, fmt.Errorf("decode summary: schemaVersion %q, want %q", s.SchemaVersion, SchemaVersion)
 	}
-	if len(s.SHA256) != 64 || strings.Trim(s.SHA256, "0123456789abcdef") != "" {
+	if !isSum(s.SHA256) {
 		return Summary{}, fmt.Errorf("decode summary: sha256 %q is no digest", s.SHA256)
 	}
 	return s, nil

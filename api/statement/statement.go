@@ -8,8 +8,6 @@
 package statement
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -211,8 +209,7 @@ func scopeDigest(scope *report.DeclaredScope) string {
 	if err != nil {
 		panic(err) // it is of strings
 	}
-	sum := sha256.Sum256(encoded)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return "sha256:" + report.Sum(encoded)
 }
 
 func suppressed(findings []report.Finding) []string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/distribution/reference"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -41,8 +42,8 @@ func parse(image string) (name, error) {
 	if len(image) > maxReference {
 		return name{}, errLong
 	}
-	if hex, ok := strings.CutPrefix(image, "sha256:"); ok && !strings.Contains(hex, "/") { // else a host of that name
-		if !isHex(hex) {
+	if strings.HasPrefix(image, "sha256:") && !strings.Contains(image, "/") { // else a host of that name
+		if !report.IsDigest(image) {
 			return name{}, fmt.Errorf("image %q: %w", image, errShortID)
 		}
 		return name{digest: v1alpha1.Digest(image)}, nil
@@ -88,8 +89,3 @@ func (n name) String() string {
 // isID reports whether it is the ID of an image on the node, which is the digest of its
 // config and not of a manifest.
 func (n name) isID() bool { return n.repository == "" && n.digest != "" }
-
-// isHex reports whether a text is the hex of a SHA-256.
-func isHex(s string) bool {
-	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
-}

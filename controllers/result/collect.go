@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -77,21 +76,15 @@ func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error)
 // checkDigests refuses what the status has no room for: it would be refused as a
 // whole, and the verdict never be seen.
 func checkDigests(manifest string, tools []report.Item) error {
-	if manifest != "" && !isDigest(manifest) {
+	if manifest != "" && !report.IsDigest(manifest) {
 		return fmt.Errorf("check manifest: %q is no digest", manifest)
 	}
 	for _, tool := range tools {
-		if !isDigest(tool.Digest) {
+		if !report.IsDigest(tool.Digest) {
 			return fmt.Errorf("check manifest: %q is no digest of tool %q", tool.Digest, tool.Name)
 		}
 	}
 	return nil
-}
-
-// isDigest reports whether a text is a v1alpha1.Digest.
-func isDigest(s string) bool {
-	hex, ok := strings.CutPrefix(s, "sha256:")
-	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
 func read(ctx context.Context, logs Logs, pod *corev1.Pod) ([]byte, error) {

@@ -29,14 +29,13 @@ package trigger
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
@@ -257,6 +256,5 @@ func SpecDigest(spec v1alpha1.MCPServerAuditSpec) (v1alpha1.Digest, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode spec: %w", err)
 	}
-	sum := sha256.Sum256(encoded)
-	return v1alpha1.Digest("sha256:" + hex.EncodeToString(sum[:])), nil
+	return v1alpha1.Digest("sha256:" + report.Sum(encoded)), nil
 }

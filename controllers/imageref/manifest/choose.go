@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // ErrNoPlatform reports an index without a manifest that an audit could run.
@@ -70,7 +71,7 @@ func (d Document) Choose(wanted string) (Choice, error) {
 			doubts = append(doubts, doubt)
 		}
 		runnable++
-		if other == "" && slices.Contains(imageTypes, child.MediaType) && isDigest(child.Digest) {
+		if other == "" && slices.Contains(imageTypes, child.MediaType) && report.IsDigest(child.Digest) {
 			candidates = append(candidates, c)
 		}
 	}
@@ -132,7 +133,7 @@ func read(child descriptor) (c candidate, other, doubt string) {
 	name := p.OS + "/" + p.Architecture
 	isArchitecture := slices.Contains(architectures, p.Architecture)
 	switch {
-	case strange, !isDigest(child.Digest):
+	case strange, !report.IsDigest(child.Digest):
 		return c, name, "it has a manifest that cannot be read"
 	case name == attestation, isArchitecture && slices.Contains(otherSystems, p.OS):
 		return c, name, ""
@@ -149,10 +150,4 @@ func read(child descriptor) (c candidate, other, doubt string) {
 func (p platform) isPlain() bool {
 	return p.OSVersion == "" && len(p.OSFeatures) == 0 && len(p.Features) == 0 &&
 		(p.Variant == "" || p.Architecture == "arm64" && p.Variant == "v8")
-}
-
-// isDigest reports whether s is a SHA-256 digest.
-func isDigest(s string) bool {
-	hex, ok := strings.CutPrefix(s, "sha256:")
-	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
