@@ -71,7 +71,7 @@ func build(ctx context.Context, args []string) error {
 			return fmt.Errorf("build %s: %w", r.name, err)
 		}
 		ref := fmt.Sprintf("%s/mcpaudit/%s:%s", strings.TrimSuffix(*registry, "/"), r.name, cmp.Or(r.tag, *tag))
-		pushed, err := oci.Push(ctx, ref, img, nil)
+		pushed, err := oci.Push(ctx, ref, img)
 		if err != nil {
 			return err
 		}

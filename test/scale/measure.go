@@ -106,7 +106,7 @@ func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 		return err
 	}
 	l.image = registry.Address() + "/notes:v1"
-	if _, err := oci.Push(ctx, l.image, image, nil); err != nil {
+	if _, err := oci.Push(ctx, l.image, image); err != nil {
 		return err
 	}
 	if l.admin, err = rest.HTTPClientFor(l.config); err != nil {
