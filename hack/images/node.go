@@ -20,18 +20,8 @@ import (
 // by PATH, and its script in the working directory.
 func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
-		runtime, err := nodeRuntime(ctx)
-		if err != nil {
-			return nil, err
-		}
-		modules, err := w.nodeModules(ctx, "node")
-		if err != nil {
-			return nil, err
-		}
 		script := "node/" + name + ".js"
-		app := w.app("node/package.json", "node/server.js", script)
-		config := oci.Config{Entrypoint: []string{"node", script}, User: user, WorkingDir: "/app"}
-		return w.image(config, base(), runtime, modules, app)
+		return w.nodeImage(ctx, "node", oci.Config{Entrypoint: []string{"node", script}}, w.app("node/package.json", "node/server.js", script))
 	}
 }
 
@@ -39,18 +29,23 @@ func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) 
 // test/servers/reference, which takes args unless it is given others.
 func referenceServer(name string, env []string, args ...string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
-		runtime, err := nodeRuntime(ctx)
-		if err != nil {
-			return nil, err
-		}
-		modules, err := w.nodeModules(ctx, "reference")
-		if err != nil {
-			return nil, err
-		}
 		script := "/app/reference/node_modules/@modelcontextprotocol/server-" + name + "/dist/index.js"
-		config := oci.Config{Entrypoint: []string{"node", script}, Cmd: args, Env: env, User: user, WorkingDir: "/app"}
-		return w.image(config, base(), runtime, modules)
+		return w.nodeImage(ctx, "reference", oci.Config{Entrypoint: []string{"node", script}, Cmd: args, Env: env})
 	}
+}
+
+// nodeImage packs trees on top of Node and the modules of a folder of the tests' servers.
+func (w *workshop) nodeImage(ctx context.Context, folder string, config oci.Config, trees ...*oci.Tree) (v1.Image, error) {
+	runtime, err := nodeRuntime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := w.nodeModules(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	config.User, config.WorkingDir = user, "/app"
+	return w.image(config, append([]*oci.Tree{base(), runtime, modules}, trees...)...)
 }
 
 // builtin matches the built-in modules that Debian's Node, which is built with
