@@ -8,6 +8,7 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -78,11 +79,7 @@ func writeSBOM(w io.Writer, r release) error {
 func (b bill) document(root cdx.Component, made time.Time) *cdx.BOM {
 	document := cdx.NewBOM()
 	document.Metadata = &cdx.Metadata{Timestamp: made.Format(time.RFC3339), Component: &root}
-	var components []cdx.Component
-	for _, c := range b.components {
-		components = append(components, c)
-	}
-	slices.SortFunc(components, func(a, b cdx.Component) int { return cmp.Compare(a.BOMRef, b.BOMRef) })
+	components := slices.SortedFunc(maps.Values(b.components), func(a, b cdx.Component) int { return cmp.Compare(a.BOMRef, b.BOMRef) })
 	var needs []cdx.Dependency
 	for ref, on := range b.needs {
 		slices.Sort(on)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -129,7 +130,8 @@ func (d debian) program(_ context.Context, t *oci.Tree, file string) error {
 	for name, source := range libraries {
 		t.Copy(name, source)
 	}
-	return d.copyrights(t)
+	d.copyrights(t)
+	return nil
 }
 
 // authorities joins the certificates as update-ca-certificates(8) does. Not the
@@ -153,14 +155,13 @@ func (d debian) authorities(t *oci.Tree) error {
 }
 
 // copyrights adds the licences that programs and libraries are given on under.
-func (d debian) copyrights(t *oci.Tree) error {
+func (d debian) copyrights(t *oci.Tree) {
 	for _, name := range debianPackages {
 		file := "/usr/share/doc/" + name + "/copyright"
 		if exists(filepath.Join(d.root, file)) {
 			t.Copy(file, filepath.Join(d.root, file))
 		}
 	}
-	return nil
 }
 
 // apt downloads packages of any architecture, verified against the archive's
@@ -192,10 +193,7 @@ func (a *apt) configure() error {
 			return err
 		}
 	}
-	sources := os.Getenv("DEBIAN_SOURCES")
-	if sources == "" {
-		sources = "/etc/apt/sources.list.d/debian.sources"
-	}
+	sources := cmp.Or(os.Getenv("DEBIAN_SOURCES"), "/etc/apt/sources.list.d/debian.sources")
 	list := "/dev/null"
 	if content, err := os.ReadFile(sources); err == nil {
 		if err := os.WriteFile(filepath.Join(a.dir, "sources/debian.sources"), content, 0o644); err != nil {

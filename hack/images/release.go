@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,6 @@ func release(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *tag == "" {
-		*tag = shop.version
-	}
 	if shop.created, err = sourceDate(ctx, shop.root); err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ func release(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("build %s: %w", r.name, err)
 		}
-		ref := *prefix + "/" + r.name + ":" + *tag
+		ref := *prefix + "/" + r.name + ":" + cmp.Or(*tag, shop.version)
 		if err := oci.WriteArchive(filepath.Join(*dir, r.name+".oci.tar"), ref, index); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -61,11 +62,7 @@ func table(part string, s schema) string {
 }
 
 func rows(text *strings.Builder, path string, s schema) {
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
 		ra, rb := slices.Contains(s.Required, a), slices.Contains(s.Required, b)
 		switch {
 		case ra && !rb:
