@@ -28,6 +28,12 @@ const (
 	MaxCallTimeout     = 10 * time.Minute
 )
 
+// The range of Plan.Timeout.
+const (
+	MinTimeout = 10 * time.Second
+	MaxTimeout = time.Hour
+)
+
 // Probe says how a server is exercised; the zero value stands for the defaults.
 type Probe struct {
 	// Calls says which tools may be called.

@@ -16,12 +16,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// The range of --timeout, as in the operator's spec.
-const (
-	minTimeout = 10 * time.Second
-	maxTimeout = time.Hour
-)
-
 // judging holds the flags of every audit: its time, its threshold, and where the report
 // goes.
 type judging struct {
@@ -46,7 +40,7 @@ func (o *judging) flags(c *cobra.Command) {
 
 // plan checks the flags and enters them.
 func (o *judging) plan(p *audit.Plan) (err error) {
-	if err := plan.Within("--timeout", o.timeout, minTimeout, maxTimeout); err != nil {
+	if err := plan.Within("--timeout", o.timeout, plan.MinTimeout, plan.MaxTimeout); err != nil {
 		return err
 	}
 	p.Timeout, p.FailOn = o.timeout, o.failOn

@@ -65,12 +65,6 @@ type running struct {
 	remove                    bool
 }
 
-// The range of --timeout, as in spec.timeout.
-const (
-	minTimeout = 10 * time.Second
-	maxTimeout = time.Hour
-)
-
 // pollInterval is the time between two reads of an audit. Polling is simpler than a watch
 // that survives every interruption of the connection.
 const pollInterval = time.Second
@@ -187,7 +181,7 @@ func (r *running) audit(command []string) (*v1alpha1.MCPServerAudit, error) {
 }
 
 func (r *running) check() error {
-	if err := plan.Within("--timeout", r.timeout, minTimeout, maxTimeout); err != nil {
+	if err := plan.Within("--timeout", r.timeout, plan.MinTimeout, plan.MaxTimeout); err != nil {
 		return err
 	}
 	if r.wait < 0 {
