@@ -182,6 +182,15 @@ type Exposed struct {
 // String is the form that people read: "CommandExecution (Arbitrary)".
 func (e Exposed) String() string { return fmt.Sprintf("%s (%s)", e.Kind, e.Reach) }
 
+// ExposureLine returns what a server enables, in one line: "28 Medium: FileRead (Partial)".
+func ExposureLine(score int, level RiskLevel, kinds []Exposed) string {
+	var all []string
+	for _, kind := range kinds {
+		all = append(all, kind.String())
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", score, level, strings.Join(all, ", ")), ": ")
+}
+
 // ExposureOf sums items up. One more never lowers the score, and their order makes no
 // difference.
 func ExposureOf(items []ExposureItem) Exposure {

@@ -121,3 +121,10 @@ func (a *AuditedServer) Pin() string {
 	name, _, _ := strings.Cut(a.Image, "@")
 	return name + "@" + string(a.Digests[0])
 }
+
+// Counts returns the counts as a report has them.
+func (c FindingCounts) Counts() report.Counts {
+	return report.Counts{
+		Critical: int(c.Critical), High: int(c.High), Medium: int(c.Medium), Low: int(c.Low), Info: int(c.Info), Suppressed: int(c.Suppressed),
+	}
+}

@@ -136,11 +136,7 @@ func exposureOf(e *statement.Exposure) string {
 	if e == nil {
 		return "not recorded"
 	}
-	var kinds []string
-	for _, k := range e.Kinds {
-		kinds = append(kinds, k.String())
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", ")), ": ")
+	return report.ExposureLine(e.Score, e.Level, e.Kinds)
 }
 
 // printStatement prints a statement for people.

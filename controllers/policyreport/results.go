@@ -127,28 +127,16 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 		properties["assurance"], properties["tools"] = string(rests.Level), rests.Tools
 	}
 	if e := status.Exposure; e != nil {
-		properties["exposure"] = exposure(e)
+		properties["exposure"] = report.ExposureLine(int(e.Score), e.Level, e.Kinds)
 	}
 	if counts := status.Findings; counts != nil {
-		all := report.Counts{
-			Critical: int(counts.Critical), High: int(counts.High), Medium: int(counts.Medium), Low: int(counts.Low), Info: int(counts.Info),
-			Suppressed: int(counts.Suppressed),
-		}
+		all := counts.Counts()
 		properties["findings"] = all.String()
 		if hidden := all.Total() - len(status.TopFindings); hidden > 0 {
 			properties["findingsOnlyInReport"] = fmt.Sprint(hidden)
 		}
 	}
 	return finish(line)
-}
-
-// exposure returns what the server enables, in one line: "28 Medium: FileRead (Partial)".
-func exposure(e *v1alpha1.ExposureSummary) string {
-	var kinds []string
-	for _, k := range e.Kinds {
-		kinds = append(kinds, k.String())
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", ")), ": ")
 }
 
 // worst is the severity of the worst finding; high where a manifest that changed is

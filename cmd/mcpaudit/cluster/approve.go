@@ -162,8 +162,8 @@ func (a *api) review(ctx context.Context, v *view) (string, error) {
 	if r := v.report; r != nil && len(r.Drifts) > 0 {
 		line(&text, "Warning: the manifest also changed during that audit; only the one at its start is approved (see %s show %s).", a.name, audit.Name)
 	}
-	if f := audit.Status.Findings; f != nil && counts(f).Total() > 0 {
-		line(&text, "This does not accept the findings: %s. Verdict: %s.", counts(f), audit.Status.Verdict)
+	if f := audit.Status.Findings; f != nil && f.Counts().Total() > 0 {
+		line(&text, "This does not accept the findings: %s. Verdict: %s.", f.Counts(), audit.Status.Verdict)
 	}
 	return text.String(), nil
 }

@@ -212,7 +212,7 @@ func (v *view) facts(s *session, w io.Writer) {
 	fact("Next", v.next(s.now()))
 	fact("Risk", risk(a))
 	if f := a.Status.Findings; f != nil {
-		fact("Findings", counts(f).String())
+		fact("Findings", f.Counts().String())
 	}
 	fact("Exposure", v.exposure())
 	if rests := assurance(a); v.report == nil && rests.Level != "" { // else the coverage has it
@@ -242,11 +242,7 @@ func (v *view) exposure() string {
 	if v.report != nil || e == nil || len(e.Kinds) == 0 {
 		return ""
 	}
-	var kinds []string
-	for _, k := range e.Kinds {
-		kinds = append(kinds, k.String())
-	}
-	return fmt.Sprintf("%d %s: %s", e.Score, e.Level, strings.Join(kinds, ", "))
+	return report.ExposureLine(int(e.Score), e.Level, e.Kinds)
 }
 
 // when returns the time of the last audit.

@@ -59,19 +59,12 @@ func decided(a *v1alpha1.MCPServerAudit) bool {
 	return settled(a) && (a.Status.Verdict != "" || stalled != nil && stalled.Status == metav1.ConditionTrue)
 }
 
-func counts(of *v1alpha1.FindingCounts) report.Counts {
-	return report.Counts{
-		Critical: int(of.Critical), High: int(of.High), Medium: int(of.Medium), Low: int(of.Low), Info: int(of.Info),
-		Suppressed: int(of.Suppressed),
-	}
-}
-
 // letters returns counts for a narrow column: "1C 2H 1I (1 suppressed)".
 func letters(of *v1alpha1.FindingCounts) string {
 	if of == nil {
 		return ""
 	}
-	all := counts(of)
+	all := of.Counts()
 	if all.Total() == 0 {
 		return "none"
 	}
