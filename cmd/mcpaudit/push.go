@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -183,12 +184,7 @@ func local(text string) bool {
 func (p parcel) print(w io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "POST %s\n", p.shown)
-	var names []string
-	for name := range p.Header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
 		for _, value := range p.Header[name] {
 			if slices.Contains(p.masked, name) {
 				value = "***"

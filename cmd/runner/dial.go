@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -25,10 +26,7 @@ func dialer(endpoint string, guard netguard.Guard) (func(context.Context) (net.C
 	if err != nil {
 		return nil, fmt.Errorf("read url: %w", err)
 	}
-	port := to.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[to.Scheme]
-	}
+	port := cmp.Or(to.Port(), map[string]string{"http": "80", "https": "443"}[to.Scheme])
 	address := net.JoinHostPort(to.Hostname(), port)
 	// Control sees the address that is connected to, so that no name server can
 	// tell it one address and the kernel another.

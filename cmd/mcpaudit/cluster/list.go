@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -133,10 +134,7 @@ func (l *listing) row(s *session, a *v1alpha1.MCPServerAudit) []cell {
 
 // assurance returns the one of the last audit; zero if there is none.
 func assurance(a *v1alpha1.MCPServerAudit) report.Assurance {
-	if a.Status.Assurance == nil {
-		return report.Assurance{}
-	}
-	return *a.Status.Assurance
+	return ptr.Deref(a.Status.Assurance, report.Assurance{})
 }
 
 // exposed is the level of what the server enables: "High".

@@ -195,10 +195,8 @@ func (c Client) wait(ctx context.Context, pause time.Duration) error {
 	if c.Wait != nil {
 		return c.Wait(ctx, pause)
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
