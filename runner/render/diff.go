@@ -115,10 +115,7 @@ func (p *page) enabled(all []string) {
 
 // manifest shows a drift: what came and went, and each change with its texts.
 func (p *page) manifest(d report.Drift) {
-	texts := map[string][]report.Change{}
-	for _, c := range d.Changes {
-		texts[c.Capability] = append(texts[c.Capability], c)
-	}
+	texts := changesOf(d)
 	for _, of := range d.Added {
 		p.line("  %s", p.paint(green, "+ "+of))
 		p.changes(texts[of])
@@ -134,6 +131,15 @@ func (p *page) manifest(d report.Drift) {
 			p.line("      differs beyond what the report keeps")
 		}
 	}
+}
+
+// changesOf has the changes of a drift by what changed.
+func changesOf(d report.Drift) map[string][]report.Change {
+	texts := map[string][]report.Change{}
+	for _, c := range d.Changes {
+		texts[c.Capability] = append(texts[c.Capability], c)
+	}
+	return texts
 }
 
 func (p *page) changes(all []report.Change) {

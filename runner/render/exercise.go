@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -83,21 +84,16 @@ func (p *page) standsOut(rows []report.CapabilityCoverage) {
 	}
 }
 
-// skipped returns what one of report's Skipped constants means to a person.
-func skipped(why string) string {
-	for known, text := range map[string]string{
-		report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",
-		report.SkippedBudget: "its share of the time was used up", report.SkippedTimeout: "a call was not answered in time",
-		report.SkippedTooLong:    "it answered a call with more than is read",
-		report.SkippedUnanswered: "a call failed without an answer",
-		report.SkippedTask:       "it can only be called as a task",
-	} {
-		if why == known {
-			return text
-		}
-	}
-	return why
+// reasons says what report's Skipped constants mean to a person.
+var reasons = map[string]string{
+	report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",
+	report.SkippedBudget: "its share of the time was used up", report.SkippedTimeout: "a call was not answered in time",
+	report.SkippedTooLong:    "it answered a call with more than is read",
+	report.SkippedUnanswered: "a call failed without an answer",
+	report.SkippedTask:       "it can only be called as a task",
 }
+
+func skipped(why string) string { return cmp.Or(reasons[why], why) }
 
 // reached shows what came of arguments that the server itself had offered: that is
 // what a call with made-up ones never gets to see.

@@ -87,10 +87,7 @@ type driftRow struct {
 
 // driftRows are the rows of a drift, as the table has them.
 func driftRows(d report.Drift) []driftRow {
-	texts := map[string][]report.Change{}
-	for _, c := range d.Changes {
-		texts[c.Capability] = append(texts[c.Capability], c)
-	}
+	texts := changesOf(d)
 	var rows []driftRow
 	for _, of := range d.Added {
 		rows = append(rows, driftRow{"came", "+", of, "added", texts[of]})

@@ -55,16 +55,7 @@ func (s *section) files(verb string, files []report.FileAccess) {
 func (s *section) ends(verb string, ends []report.Connection) {
 	s.sum(verb, len(ends))
 	for _, c := range ends {
-		what, how := c.Address, c.Protocol
-		if c.Port != 0 {
-			what = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
-		}
-		if c.Host != "" {
-			what += " (" + c.Host + ")"
-		}
-		if c.BytesOut > 0 {
-			how += ", sent " + size(c.BytesOut)
-		}
+		what, how := peer(c)
 		s.Rows = append(s.Rows, effect{verb, what, manner(how, c.Error, c.Count)})
 	}
 }

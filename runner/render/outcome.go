@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -40,15 +41,7 @@ func fails(f report.Finding, failOn report.Severity) bool {
 // unexplained reports whether a report says Fail, and none of its findings does: the
 // manager fails an audit by a pinned manifest, of which the report need not know.
 func unexplained(r report.Report) bool {
-	if r.Verdict != report.VerdictFail {
-		return false
-	}
-	for _, f := range r.Findings {
-		if fails(f, r.FailOn) {
-			return false
-		}
-	}
-	return true
+	return r.Verdict == report.VerdictFail && !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return fails(f, r.FailOn) })
 }
 
 // serverName returns what a server is called where only one word fits.

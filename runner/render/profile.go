@@ -62,19 +62,24 @@ func (p *page) files(verb string, files []report.FileAccess) {
 
 func (p *page) ends(verb string, ends []report.Connection) {
 	some(p, verb, ends, func(c report.Connection) {
-		address := c.Address
-		if c.Port != 0 {
-			address = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
-		}
-		if c.Host != "" {
-			address += " (" + c.Host + ")"
-		}
-		how := c.Protocol
-		if c.BytesOut > 0 {
-			how += ", sent " + size(c.BytesOut)
-		}
-		p.effect(verb, address, how, c.Error, c.Count)
+		what, how := peer(c)
+		p.effect(verb, what, how, c.Error, c.Count)
 	})
+}
+
+// peer returns the other end of a connection, and how it was talked to.
+func peer(c report.Connection) (what, how string) {
+	what, how = c.Address, c.Protocol
+	if c.Port != 0 {
+		what = fmt.Sprintf("%s:%d", bracket(c.Address), c.Port)
+	}
+	if c.Host != "" {
+		what += " (" + c.Host + ")"
+	}
+	if c.BytesOut > 0 {
+		how += ", sent " + size(c.BytesOut)
+	}
+	return what, how
 }
 
 func (p *page) effect(verb, what, how, failure string, count int) {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,10 +23,7 @@ func (p *page) captures(all []report.Capture) {
 	p.line("")
 	p.line("What was sent (nothing of it left the sandbox)")
 	for _, c := range all[:min(len(all), maxCaptures)] {
-		what := c.Request
-		if what == "" {
-			what = c.Excerpt
-		}
+		what := cmp.Or(c.Request, c.Excerpt)
 		if c.Opaque {
 			what = "encrypted for somebody else: not known what"
 		}
