@@ -1,6 +1,7 @@
 package least
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +30,9 @@ func (b basis) selected() map[string]any {
 	return map[string]any{key: value}
 }
 
-// served are the TCP ports on which it takes connections from outside its Pod.
-func (b basis) served() []int {
+// served are the TCP ports on which it takes connections from outside its Pod, as port
+// writes them. It notes to whom they are open, if there are any.
+func (b basis) served(port func(protocol string, number int) map[string]any) []any {
 	var ports []int
 	for _, p := range b.needs.Listens {
 		if p.Protocol == "tcp" {
@@ -38,7 +40,14 @@ func (b basis) served() []int {
 		}
 	}
 	slices.Sort(ports)
-	return slices.Compact(ports)
+	var list []any
+	for _, number := range slices.Compact(ports) {
+		list = append(list, port("TCP", number))
+	}
+	if len(list) > 0 {
+		b.note("ingress: who calls the server, no audit can know: it is open to the Pods of its namespace. Narrow it to the clients.")
+	}
+	return list
 }
 
 // networkPolicy allows addresses; names of hosts it cannot (NetworkPolicyPeer): for
@@ -70,13 +79,8 @@ func networkPolicy(b basis) (string, error) {
 		}
 		egress = append(egress, rule)
 	}
-	if ports := b.served(); len(ports) > 0 {
-		var list []any
-		for _, number := range ports {
-			list = append(list, port("TCP", number))
-		}
+	if list := b.served(port); len(list) > 0 {
 		ingress = append(ingress, map[string]any{"from": []any{map[string]any{"podSelector": map[string]any{}}}, "ports": list})
-		b.note("ingress: who calls the server, no audit can know: it is open to the Pods of its namespace. Narrow it to the clients.")
 	}
 	b.note("A network policy is enforced by the cluster's network plugin, if that does so at all.")
 	return b.object("networking.k8s.io/v1", "NetworkPolicy", map[string]any{
@@ -118,7 +122,7 @@ func ciliumPolicy(b basis) (string, error) {
 		egress = append(egress, rule)
 	}
 	if len(names) > 0 {
-		names = slices.CompactFunc(names, func(a, c any) bool { return equalNames(a, c) })
+		names = slices.CompactFunc(names, reflect.DeepEqual)
 		egress = append([]any{map[string]any{
 			"toEndpoints": []any{map[string]any{"matchLabels": map[string]any{
 				"k8s:io.kubernetes.pod.namespace": clusterDNS["namespace"], "k8s:k8s-app": clusterDNS["app"]}}},
@@ -126,13 +130,8 @@ func ciliumPolicy(b basis) (string, error) {
 			"toPorts": []any{map[string]any{"ports": []any{ciliumPort("ANY", places.PortDNS)}, "rules": map[string]any{"dns": names}}},
 		}}, egress...)
 	}
-	if ports := b.served(); len(ports) > 0 {
-		var list []any
-		for _, number := range ports {
-			list = append(list, ciliumPort("TCP", number))
-		}
+	if list := b.served(ciliumPort); len(list) > 0 {
 		ingress = append(ingress, map[string]any{"fromEndpoints": []any{map[string]any{}}, "toPorts": []any{map[string]any{"ports": list}}})
-		b.note("ingress: who calls the server, no audit can know: it is open to the Pods of its namespace. Narrow it to the clients.")
 	}
 	// A rule that selects nothing is how a direction is closed.
 	if len(egress) == 0 {
@@ -155,12 +154,6 @@ func name(host string) map[string]any {
 		return map[string]any{"matchPattern": host}
 	}
 	return map[string]any{"matchName": host}
-}
-
-func equalNames(a, c any) bool {
-	first, _ := a.(map[string]any)
-	second, _ := c.(map[string]any)
-	return first["matchName"] == second["matchName"] && first["matchPattern"] == second["matchPattern"]
 }
 
 // permissions is the profile of ToolHive (pkg/permissions, Profile).
