@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -135,11 +136,7 @@ func (c *client) begin(agent string) error {
 // dialer adds what a URL asks for to a way to dial.
 func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
 	if dial == nil {
-		port := to.Port()
-		if port == "" {
-			port = to.Scheme // a service name, which is the same
-		}
-		address := net.JoinHostPort(to.Hostname(), port)
+		address := net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), to.Scheme)) // a service name is as good as a port
 		dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", address) }
 	}
 	if to.Scheme == "http" {
@@ -163,9 +160,7 @@ func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(cont
 func (c *client) compose(method string, to *url.URL, header http.Header, body []byte) []byte {
 	r := http.Request{Method: method, URL: to, Host: to.Host, Header: c.header.Clone(), Close: true}
 	r.Header.Set("Accept-Encoding", "identity")
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	if body != nil {
 		body = bytes.TrimSuffix(body, []byte{'\n'})
 		r.Header.Set("Content-Type", "application/json")
@@ -376,10 +371,8 @@ func (c *client) Ended() <-chan struct{} { return c.ended }
 
 // pause waits, unless all is over before.
 func (c *client) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-c.life.Done():
 		return false

@@ -1,8 +1,10 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -19,8 +21,7 @@ const (
 	// has such a stream.
 	listenTime = time.Second
 
-	methodInitialize  = "initialize"
-	methodInitialized = "notifications/initialized"
+	methodInitialize = "initialize"
 )
 
 // streamable is the streamable HTTP transport (specification 2025-11-25,
@@ -59,9 +60,7 @@ func (s *streamable) headers(m Message) http.Header {
 	if !RevisionOf(s.version).Stateless {
 		return h
 	}
-	for name, values := range m.Header {
-		h[name] = values
-	}
+	maps.Copy(h, m.Header)
 	if m.Method != "" {
 		h.Set("Mcp-Method", m.Method)
 	}
@@ -227,10 +226,7 @@ func (s *streamable) resume(st *stream, most int) {
 		s.fail(st.id, errorf("the server ended the stream of events before its answer, %d times", most))
 		return
 	}
-	wait := st.retry
-	if wait == 0 {
-		wait = again
-	}
+	wait := cmp.Or(st.retry, again)
 	go func() {
 		if s.pause(wait) && (st.standing || s.alive(st.id)) {
 			s.get(st)
