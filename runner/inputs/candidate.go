@@ -120,10 +120,5 @@ func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
 }
 
 func (d *draft) trying(n *node, c candidate) bool {
-	for _, t := range d.trials {
-		if t.at == n.at && t.candidate.value == c.value {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.trials, func(t trial) bool { return t.at == n.at && t.candidate.value == c.value })
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -166,12 +167,7 @@ func protocolOf(first []byte, port uint16) speaker {
 }
 
 func startsWith(first []byte, any [][]byte) bool {
-	for _, beginning := range any {
-		if bytes.HasPrefix(first, beginning) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(beginning []byte) bool { return bytes.HasPrefix(first, beginning) })
 }
 
 // undecided reports whether more bytes could still make a protocol of it.
@@ -179,12 +175,7 @@ func undecided(first []byte) bool {
 	if len(first) < 8 && first[0] == 0 || len(first) < 2 && (first[0] == handshake[0] || first[0] == '*') {
 		return true
 	}
-	for _, m := range methods {
-		if len(first) < len(m) && bytes.HasPrefix(m, first) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(methods, func(m []byte) bool { return len(first) < len(m) && bytes.HasPrefix(m, first) })
 }
 
 // say writes to the client; false if it is gone.

@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -138,10 +139,7 @@ func ofResource(method string, part []string, sent []byte) any {
 	if i := slices.IndexFunc(resources, func(one resource) bool { return one.groupVersion == apiVersion && one.plural == plural }); i >= 0 {
 		kind = resources[i].kind
 	}
-	if namespace == "" {
-		namespace = "default"
-	}
-	object := clusterObject(apiVersion, kind, namespace, name)
+	object := clusterObject(apiVersion, kind, cmp.Or(namespace, "default"), cmp.Or(name, "notes"))
 	switch {
 	case sub == "log":
 		return "note"
@@ -158,9 +156,6 @@ func ofResource(method string, part []string, sent []byte) any {
 
 // clusterObject is one that is well: what the kinds have in common, of the same type in all.
 func clusterObject(apiVersion, kind, namespace, name string) map[string]any {
-	if name == "" {
-		name = "notes"
-	}
 	ready := map[string]any{"type": "Ready", "status": "True", "reason": "Note", "message": "note", "lastTransitionTime": moment}
 	object := map[string]any{
 		"apiVersion": apiVersion, "kind": kind,

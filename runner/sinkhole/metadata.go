@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"path"
@@ -58,10 +59,7 @@ var identityPaths = []string{
 // where it was not looked up, and whether no more was asked for than which machine this is.
 // What brought no request says neither. It is "" for other captures.
 func (c Capture) Metadata() (service string, identity bool) {
-	service = c.Named
-	if service == "" {
-		service = c.Destination.Addr().Unmap().String()
-	}
+	service = cmp.Or(c.Named, c.Destination.Addr().Unmap().String())
 	if c.Size == 0 || !slices.Contains(MetadataHosts, service) {
 		return "", false
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -83,29 +84,21 @@ func ownAddresses() ([]net.IP, error) {
 // done when all hold; the first that does something ends the walk.
 func redirections(own []net.IP) [][]expr.Any {
 	rules := [][]expr.Any{
-		all(protocol(unix.IPPROTO_UDP), port(places.PortDNS), toPort(dnsPort)),
-		all(protocol(unix.IPPROTO_TCP), port(places.PortDNS), toPort(sinkPort)),
-		all(destination(net.IPv4(127, 0, 0, 0), 1), leave()),
-		all(destination(net.IPv6loopback, net.IPv6len), leave()),
+		slices.Concat(protocol(unix.IPPROTO_UDP), port(places.PortDNS), toPort(dnsPort)),
+		slices.Concat(protocol(unix.IPPROTO_TCP), port(places.PortDNS), toPort(sinkPort)),
+		slices.Concat(destination(net.IPv4(127, 0, 0, 0), 1), leave()),
+		slices.Concat(destination(net.IPv6loopback, net.IPv6len), leave()),
 	}
 	for _, ip := range own {
 		length := net.IPv6len
 		if ip.To4() != nil {
 			length = net.IPv4len
 		}
-		rules = append(rules, all(destination(ip, length), leave()))
+		rules = append(rules, slices.Concat(destination(ip, length), leave()))
 	}
 	return append(rules,
-		all(protocol(unix.IPPROTO_TCP), toPort(sinkPort)),
-		all(protocol(unix.IPPROTO_UDP), toPort(sinkPort)))
-}
-
-func all(parts ...[]expr.Any) []expr.Any {
-	var rule []expr.Any
-	for _, p := range parts {
-		rule = append(rule, p...)
-	}
-	return rule
+		slices.Concat(protocol(unix.IPPROTO_TCP), toPort(sinkPort)),
+		slices.Concat(protocol(unix.IPPROTO_UDP), toPort(sinkPort)))
 }
 
 // equal compares register 1, which is where every condition loads.
