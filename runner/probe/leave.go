@@ -22,14 +22,11 @@ func (s *session) linger(ctx context.Context) {
 		if wait <= 0 {
 			return
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-s.wire.conn.Exited:
-			timer.Stop()
 			return
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 	}

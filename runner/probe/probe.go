@@ -158,9 +158,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Inputs.Dir == "" {
-		o.Inputs.Dir = "/tmp"
-	}
+	o.Inputs.Dir = cmp.Or(o.Inputs.Dir, "/tmp")
 	o.Rounds, o.MaxCalls = max(cmp.Or(o.Rounds, plan.DefaultRounds), 1), max(cmp.Or(o.MaxCalls, plan.DefaultMaxCallsPerTool), 1)
 	for duration, value := range map[*time.Duration]time.Duration{
 		&o.Handshake: 60 * time.Second, &o.CallTimeout: plan.DefaultCallTimeout,

@@ -207,14 +207,12 @@ func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
 // finish closes stdin and sees the server off.
 func (s *session) finish(ctx context.Context) {
 	s.wire.close()
-	timer := time.NewTimer(s.options.Grace)
-	defer timer.Stop()
 	select {
 	case <-s.wire.conn.Exited:
 	case <-s.wire.parted():
 	case <-ctx.Done():
 		s.result.Lingered = s.wire.conn.HTTP == nil
-	case <-timer.C:
+	case <-time.After(s.options.Grace):
 		s.result.Lingered = s.wire.conn.HTTP == nil
 	}
 	s.wire.abort() // a server that reads nothing keeps the writer waiting

@@ -221,12 +221,10 @@ func (s *session) silence(q query, err error) report.Incomplete {
 // exited waits a little for the end of the main process, which follows that of
 // stdout when the server has ended.
 func (s *session) exited() bool {
-	timer := time.NewTimer(s.options.Grace)
-	defer timer.Stop()
 	select {
 	case <-s.wire.conn.Exited:
 		return true
-	case <-timer.C:
+	case <-time.After(s.options.Grace):
 		return false
 	}
 }
@@ -242,10 +240,8 @@ func (s *session) notify(method string, params map[string]any) error {
 }
 
 func (s *session) pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		s.failed(outOfTime("before the session was at its end"))

@@ -294,12 +294,10 @@ func (w *wire) Fail(id string, why *transport.Error) {
 	}
 	var err error = why
 	if why.Broken {
-		timer := time.NewTimer(exitTime)
-		defer timer.Stop()
 		select {
 		case <-w.conn.Exited:
 			err = errGone
-		case <-timer.C:
+		case <-time.After(exitTime):
 		}
 	}
 	w.deliver(received{err: err})
