@@ -22,7 +22,7 @@ func (s suite) clients(ctx context.Context, program string) error {
 	}
 	results := map[string]result{}
 	for _, name := range clientScenarios {
-		of, err := s.run(ctx, nil, "client", "--command", program+" connect --calls all --rounds 1 --timeout 1m -o json", "--scenario", name, "--timeout", "90000")
+		of, err := s.run(ctx, "client", "--command", program+" connect --calls all --rounds 1 --timeout 1m -o json", "--scenario", name, "--timeout", "90000")
 		if err != nil {
 			return fmt.Errorf("client scenario %s: %w", name, err)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -40,7 +42,7 @@ func (r result) same(as result) bool {
 }
 
 // run runs the suite, which fails when a scenario does, and reads what it left.
-func (s suite) run(ctx context.Context, env []string, args ...string) (map[string]result, error) {
+func (s suite) run(ctx context.Context, args ...string) (map[string]result, error) {
 	dir, err := os.MkdirTemp("", "mcp-conformance-")
 	if err != nil {
 		return nil, err
@@ -48,9 +50,7 @@ func (s suite) run(ctx context.Context, env []string, args ...string) (map[strin
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary file more is no failure
 	ctx, cancel := context.WithTimeout(ctx, suiteTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.node, append([]string{s.script}, append(args, "--output-dir", dir)...)...)
-	cmd.Env = append(os.Environ(), env...)
-	said, err := cmd.CombinedOutput()
+	said, err := exec.CommandContext(ctx, s.node, slices.Concat([]string{s.script}, args, []string{"--output-dir", dir})...).CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -112,12 +112,7 @@ func count(checks []byte) (result, error) {
 		default:
 			continue
 		}
-		if r.why == "" {
-			r.why = check.ErrorMessage
-		}
-		if r.why == "" {
-			r.why = check.Description
-		}
+		r.why = cmp.Or(r.why, check.ErrorMessage, check.Description)
 	}
 	return r, nil
 }

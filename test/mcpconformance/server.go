@@ -49,7 +49,7 @@ func (s suite) servers(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("start the server, %s: %w", side.name, err)
 		}
-		all[i], err = s.run(ctx, nil, "server", "--url", server.url, "--suite", "all")
+		all[i], err = s.run(ctx, "server", "--url", server.url, "--suite", "all")
 		if err := errors.Join(err, server.end()); err != nil {
 			return fmt.Errorf("server scenarios, %s: %w", side.name, err)
 		}
