@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -175,10 +176,7 @@ func (c Capability) String() string {
 		CapabilityServer: "server", CapabilityTool: "tool", CapabilityResource: "resource",
 		CapabilityResourceTemplate: "resource template", CapabilityPrompt: "prompt",
 	}[c.Kind]
-	if kind == "" {
-		kind = string(c.Kind)
-	}
-	return strings.TrimSpace(kind + " " + c.Name)
+	return strings.TrimSpace(cmp.Or(kind, string(c.Kind)) + " " + c.Name)
 }
 
 // Counts is the number of findings of each severity, suppressed or not.

@@ -5,6 +5,7 @@ package published
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,11 +154,7 @@ func installPyPI(ctx context.Context, source, dir string) *exec.Cmd {
 
 // commandPyPI is the script that pip made of the package's entry point.
 func commandPyPI(s Server, dir string) ([]string, error) {
-	program := s.program
-	if program == "" {
-		program = s.Name()
-	}
-	script := filepath.Join(dir, "venv", "bin", program)
+	script := filepath.Join(dir, "venv", "bin", cmp.Or(s.program, s.Name()))
 	_, err := os.Stat(script)
 	return []string{filepath.Join(dir, "venv", "bin", "python"), script}, err
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -45,10 +43,7 @@ func newCanned() (canned, error) {
 }
 
 // digest is a digest of anything.
-func digest(of string) string {
-	sum := sha256.Sum256([]byte(of))
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
+func digest(of string) string { return "sha256:" + report.Sum([]byte(of)) }
 
 // leaky is the report of a server that does more than it says.
 func leaky() report.Report {
