@@ -336,8 +336,9 @@ func TestProbing(t *testing.T) {
 	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
 	listing := with(read(call, home), func(e *profile.Effect) { e.Kind = profile.KindList })
 	expect(t, input(silent, append(asked, listing)...), "")
-	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/1/environ")
-	expect(t, input(silent, missing("/proc/1/environ", "ENOENT")), "")
+	expect(t, input(silent, missing("/proc/7/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/7/environ")
+	expect(t, input(silent, missing("/proc/7/environ", "ENOENT")), "")
+	expect(t, input(silent, missing("/proc/1/environ", "EACCES")), "") // whether this is a container
 	token := missing("/var/run/secrets/kubernetes.io/serviceaccount/token", "ENOENT")
 	expect(t, input(silent, token), "FILE-006 High: Tool format_note tried to open /var/run/secrets/kubernetes.io/serviceaccount/token")
 	expect(t, input(server{name: "x", tools: []string{"format_note: Lists the Pods of a Kubernetes cluster."}}, token), "")
@@ -345,14 +346,14 @@ func TestProbing(t *testing.T) {
 		return with(e, func(e *profile.Effect) { e.Within = program })
 	}
 	expect(t, input(silent, by("/usr/bin/ps", missing("/proc/1/environ", "EACCES")), by("/usr/bin/ps", read(call, "/proc/7/environ"))), "")
-	expect(t, input(silent, by("/tmp/ps", missing("/proc/1/environ", "EACCES"))), "FILE-006 High")
+	expect(t, input(silent, by("/tmp/ps", missing("/proc/7/environ", "EACCES"))), "FILE-006 High")
 	expect(t, input(silent, missing("/dev/input/event0", "EACCES")), "FILE-006 High: Tool format_note tried to open /dev/input/event0")
 	expect(t, input(server{name: "keys", tools: []string{"format_note: Presses keys of the keyboard."}}, missing("/dev/input/event0", "EACCES")), "")
 }
 
 var _ = prove(map[string]proof{
 	"MCPA-FILE-006": {
-		finds:  one(silent, with(read(call, "/proc/1/environ"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })),
+		finds:  one(silent, with(read(call, "/proc/7/environ"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })),
 		spares: one(silent, with(read(call, home+"/.azure/x"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "ENOENT" })),
 	},
 })

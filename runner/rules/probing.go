@@ -80,10 +80,14 @@ func lookedFor(e profile.Effect) (what string, alone bool) {
 	case e.Kind == profile.KindLook || e.Kind == profile.KindList:
 		return at.What, false
 	case strings.HasPrefix(e.Path, "/proc/"):
-		return at.What, e.Error != "ENOENT" && e.Error != "ESRCH"
+		return at.What, e.Error != "ENOENT" && e.Error != "ESRCH" && e.Path != ofInit
 	}
 	return at.What, strings.HasSuffix(e.Path, "/serviceaccount/token") // no runtime looks there by itself
 }
+
+// ofInit says whether this is a container, by a convention of systemd (CONTAINER_INTERFACE): programs look there
+// for that. Who goes through all processes for what they hold comes to others.
+const ofInit = "/proc/1/environ"
 
 // secretOf returns the kind of secret that an access was after.
 func secretOf(e profile.Effect) (places.Secret, bool) {
