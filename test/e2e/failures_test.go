@@ -7,7 +7,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -111,16 +113,16 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 // killTracer ends the strace of one Pod from the node, as an OOM kill would. A
 // process of the Pod cannot: the tracer has a user id of its own.
 func killTracer(podUID string) error {
-	killed, err := killProcesses("strace", podUID)
+	killed, err := killProcesses("strace", podUID, "-p") // the runner asks one for its version before
 	if err == nil && killed == 0 {
 		err = os.ErrNotExist
 	}
 	return err
 }
 
-// killProcesses ends the processes of a name in the control groups whose path has a
-// text in it, and tells how many there were.
-func killProcesses(name, cgroupPart string) (killed int, err error) {
+// killProcesses ends the processes of a name that have some arguments, in the control groups whose path has a
+// text in it, and returns how many there were.
+func killProcesses(name, cgroupPart string, arguments ...string) (killed int, err error) {
 	comms, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
 		return 0, err
@@ -129,6 +131,11 @@ func killProcesses(name, cgroupPart string) (killed int, err error) {
 		comm, _ := os.ReadFile(path) // the process may have ended
 		cgroup, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cgroup"))
 		if string(bytes.TrimSpace(comm)) != name || !bytes.Contains(cgroup, []byte(cgroupPart)) {
+			continue
+		}
+		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		given := strings.Split(string(cmdline), "\x00")
+		if slices.ContainsFunc(arguments, func(argument string) bool { return !slices.Contains(given, argument) }) {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
