@@ -46,10 +46,9 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// pours: the sentence names a variable of the environment that is a secret by its name, and
-// an own argument that is none: "put the value of $GITHUB_TOKEN into label". A key for an
-// argument that takes one is what an honest tool may ask for. bound: a preposition of English
-// has to stand before the argument.
+// pours reports whether the sentence names an environment variable that is a secret by its name, and one of
+// the tool's own arguments that is none: "put the value of $GITHUB_TOKEN into label". An honest tool may ask for
+// a key in an argument for keys. With bound, the argument counts only behind an English preposition.
 func (r *reader) pours(s *sentence, bound bool) bool {
 	for i := range s.Tokens {
 		if !s.variable(i) || !credential(s.text(i)) {
@@ -74,7 +73,7 @@ func (r *reader) pours(s *sentence, bound bool) bool {
 
 func (s *sentence) binds(i int) bool { return binds[s.text(i)] || s.text(i) == "in" }
 
-// passesOrdered: something is to be handed on.
+// passesOrdered reports whether the sentence orders that something is handed on.
 func (s *sentence) passesOrdered() bool {
 	return slices.ContainsFunc(s.orders, func(o demand) bool { return !o.negated && passes[s.text(o.at)] })
 }
@@ -97,7 +96,7 @@ func (s *sentence) variable(i int) bool {
 	return false
 }
 
-// credential tells of the name of a variable or an argument whether it says that it holds a secret.
+// credential reports whether a variable or an argument has a name that says that it holds a secret.
 func credential(name string) bool {
 	return slices.ContainsFunc(words.OfName(name), func(w string) bool { return credentials[w] })
 }
