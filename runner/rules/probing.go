@@ -86,7 +86,7 @@ func lookedFor(e profile.Effect) (what string, alone bool) {
 }
 
 // ofInit says whether this is a container, by a convention of systemd (CONTAINER_INTERFACE): programs look there
-// for that. Who goes through all processes for what they hold comes to others.
+// for that. The server's parent is another process, in the sandbox and in a Pod.
 const ofInit = "/proc/1/environ"
 
 // secretOf returns the kind of secret that an access was after.

@@ -16,25 +16,28 @@ import (
 // TestLooksInUse: the server's surroundings are those of a machine that somebody works at.
 func TestLooksInUse(t *testing.T) {
 	o := shell(t, `echo $$; cat /proc/1/comm; tr "\0" "|" < /proc/1/cmdline; echo; cat /proc/sys/kernel/hostname /etc/hostname
-		grep -cwf /etc/hostname /etc/hosts; ls -d /.dockerenv; ls ~`)
+		grep -cwf /etc/hostname /etc/hosts; echo $PPID; cat /proc/$PPID/comm; ls -d /.dockerenv; ls ~`)
 	lines := strings.Split(o.stdout, "\n")
-	if len(lines) < 6 {
+	if len(lines) < 8 {
 		t.Fatalf("%q", o.stdout)
 	}
 	if pid, err := strconv.Atoi(lines[0]); err != nil || pid < 1000 {
 		t.Errorf("the server has the process id %s", lines[0])
 	}
 	if lines[1] != "init" || lines[2] != "/sbin/init|" {
-		t.Errorf("it was started by %q, %q", lines[1], lines[2])
+		t.Errorf("process 1 is %q, %q", lines[1], lines[2])
 	}
 	if !regexp.MustCompile(`^[a-z]+-[a-z0-9]+$`).MatchString(lines[3]) || lines[4] != lines[3] || lines[5] == "0" {
 		t.Errorf("the machine is called %q, in /etc/hostname %q, and %s times in /etc/hosts", lines[3], lines[4], lines[5])
+	}
+	if parent, err := strconv.Atoi(lines[6]); err != nil || parent < 100 || lines[7] != "bash" {
+		t.Errorf("it was started by process %s, %q", lines[6], lines[7])
 	}
 	if strings.Contains(o.stdout, "dockerenv") {
 		t.Error("a container engine has left its mark")
 	}
 	if !strings.Contains(o.stdout, "Documents") {
-		t.Errorf("nobody lives in its home: %q", lines[6:])
+		t.Errorf("nobody lives in its home: %q", lines[8:])
 	}
 }
 

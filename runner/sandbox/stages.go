@@ -22,10 +22,11 @@ import (
 // The stages of the sandbox are this same program, executed again under these
 // names: hidden subcommands.
 const (
-	stageOuter = "sandbox-outer"
-	stageEnter = "sandbox-enter"
-	stageInner = "sandbox-inner"
-	stageHold  = "sandbox-hold"
+	stageOuter     = "sandbox-outer"
+	stageEnter     = "sandbox-enter"
+	stageInit      = "sandbox-init"
+	stageSupervise = "sandbox-supervise"
+	stageHold      = "sandbox-hold"
 )
 
 // self is this program for a stage that may not be able to go through the directories
@@ -44,7 +45,7 @@ const (
 	stateFD     = 6 // outer: where a copy of its mounts goes
 	dialsFD     = 7 // outer: what asks for connections to the server
 	leftFD      = 8 // outer: the mounts that an earlier run has left
-	linkFD      = 3 // enter and inner: the same
+	linkFD      = 3 // enter, init and supervise: the same
 )
 
 // Stage runs the stage that args name and returns its exit code; false when
@@ -54,7 +55,7 @@ func Stage(args []string) (int, bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
-	stages := map[string]func([]string) (int, error){stageOuter: outer, stageEnter: enter, stageInner: inner, stageHold: hold}
+	stages := map[string]func([]string) (int, error){stageOuter: outer, stageEnter: enter, stageInit: first, stageSupervise: supervise, stageHold: hold}
 	run, ok := stages[args[0]]
 	if !ok {
 		return 0, false
@@ -222,7 +223,7 @@ func enter(args []string) (int, error) {
 	if err := os.Chdir(root); err != nil {
 		return 0, fmt.Errorf("enter the server's root: %w", err)
 	}
-	cmd := exec.Command(self, append([]string{stageInner}, args[2:]...)...)
+	cmd := exec.Command(self, append([]string{stageInit}, args[2:]...)...)
 	cmd.Stderr = os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(linkFD, "link")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -236,23 +237,16 @@ func enter(args []string) (int, error) {
 	return code(cmd, cmd.Wait())
 }
 
-func code(cmd *exec.Cmd, err error) (int, error) {
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, err
-	}
-	return cmd.ProcessState.ExitCode(), nil
-}
-
-// inner is the first process of the server's PID namespace: it changes the root
-// and supervises the server as the shim in a Pod does. Its end is the end of all
-// processes in the namespace.
-func inner(args []string) (int, error) {
+// first is the first process of the server's PID namespace, as a machine has one: no server's parent. Its end is
+// the end of all processes in the namespace.
+func first(args []string) (int, error) {
 	guise := shim.NewGuise()
 	args = os.Args[len(os.Args)-len(args):] // the copies
-	parent, dir, command := args[0], args[1], args[2:]
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return 0, fmt.Errorf("close our own /proc: %w", err)
+		return 0, fmt.Errorf("close the /proc of process 1: %w", err)
+	}
+	if err := guise.Pose("/sbin/init"); err != nil {
+		return 0, err
 	}
 	if err := unlockRoot(); err != nil {
 		return 0, err
@@ -261,12 +255,42 @@ func inner(args []string) (int, error) {
 		return 0, err
 	}
 	skipPIDs("proc")
+	cmd := exec.Command(self, append([]string{stageSupervise}, args...)...)
+	cmd.Stderr = os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(linkFD, "link")}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	return code(cmd, cmd.Wait())
+}
+
+func code(cmd *exec.Cmd, err error) (int, error) {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// supervise changes the root and supervises the server as the shim in a Pod does: it is
+// the server's parent.
+func supervise(args []string) (int, error) {
+	guise := shim.NewGuise()
+	args = os.Args[len(os.Args)-len(args):] // the copies
+	parent, dir, command := args[0], args[1], args[2:]
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("close our own /proc: %w", err)
+	}
+	// What outlives its parent comes to us, as in a Pod.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("become the reaper of the server's processes: %w", err)
+	}
 	if parent != noParent {
 		if err := accompany(guise); err != nil {
 			return 0, err
 		}
-		skipPIDs("proc")
 	}
+	skipPIDs("proc")
 	if err := guise.Pose(parent); err != nil {
 		return 0, err
 	}
