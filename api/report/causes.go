@@ -20,6 +20,7 @@ const (
 	ReasonWeaklyExercised      Reason = "WeaklyExercised"
 	ReasonCodeFetched          Reason = "CodeFetched"
 	ReasonCodeLoaded           Reason = "CodeLoaded"
+	ReasonInstallFailed        Reason = "InstallFailed"
 	ReasonNotListening         Reason = "NotListening"
 	ReasonNotTraced            Reason = "NotTraced"
 	ReasonUnreachable          Reason = "Unreachable"
@@ -152,6 +153,10 @@ var Causes = []Cause{
 	{
 		ReasonCodeLoaded, "a variable in spec.server.env makes the server load code that its image does not have it load", ByBoth, RetryNever,
 		"Remove the variable from spec.server.env, or set it in the image.", false,
+	},
+	{
+		ReasonInstallFailed, "an install script of a package failed without the network", ByRunner, RetryNever,
+		"Build the package into an image, and audit that.", false,
 	},
 	{
 		ReasonNotListening, "the server does not listen on spec.server.port", ByRunner, RetryNever,

@@ -101,6 +101,8 @@ type Phase string
 
 // The phases, in their order.
 const (
+	// PhaseInstall is while an install script of a package runs, before the server is started.
+	PhaseInstall Phase = "Install"
 	// PhaseStartup lasts from the server's own execve to its first read of a request.
 	PhaseStartup Phase = "Startup"
 	// PhaseHandshake is initialize or server/discover.
@@ -156,15 +158,17 @@ const (
 	CapabilityResource         CapabilityKind = "Resource"
 	CapabilityResourceTemplate CapabilityKind = "ResourceTemplate"
 	CapabilityPrompt           CapabilityKind = "Prompt"
+	// CapabilityPackage is an install script, which is advertised to nobody.
+	CapabilityPackage CapabilityKind = "Package"
 )
 
 // Capability names one advertised thing. Name is the tool's or prompt's name,
 // the resource's URI, or the template's URI template; empty for the server.
 type Capability struct {
-	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
+	// kind is Server, Tool, Resource, ResourceTemplate, Prompt or Package.
 	Kind CapabilityKind `json:"kind"`
-	// name of the tool or prompt, URI of the resource, or URI template of the template;
-	// empty for the server.
+	// name of the tool or prompt, URI of the resource, URI template of the template, or the
+	// install script ("NAME@VERSION (postinstall)"); empty for the server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty" cap:"256"`
@@ -174,7 +178,7 @@ type Capability struct {
 func (c Capability) String() string {
 	kind := map[CapabilityKind]string{
 		CapabilityServer: "server", CapabilityTool: "tool", CapabilityResource: "resource",
-		CapabilityResourceTemplate: "resource template", CapabilityPrompt: "prompt",
+		CapabilityResourceTemplate: "resource template", CapabilityPrompt: "prompt", CapabilityPackage: "package",
 	}[c.Kind]
 	return strings.TrimSpace(cmp.Or(kind, string(c.Kind)) + " " + c.Name)
 }

@@ -174,11 +174,16 @@ type ServerRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty" cap:"512"`
-	// command is the program and its arguments; empty with url.
+	// command is the program and its arguments, or a package ("npm:NAME@VERSION") and those of its program; empty
+	// with url.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Command []string `json:"command" cap:"64x512" counted:"server.command"`
+	// package is what was installed for command, where the server was named by the package that it is
+	// published as.
+	// +optional
+	Package *Package `json:"package,omitempty"`
 	// environment names what the audit set besides command; absent if nothing.
 	// +optional
 	Environment *Environment `json:"environment,omitempty"`
@@ -190,6 +195,32 @@ type ServerRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Stderr string `json:"stderr,omitempty" cap:"4096" keep:"end" redact:"secrets"`
+}
+
+// Package is a package of a registry that was installed to be audited, with all that it needs.
+type Package struct {
+	// registryType is npm or pypi, as in the MCP registry's server.json.
+	// +kubebuilder:validation:MaxLength=16
+	RegistryType string `json:"registryType" cap:"16"`
+	// identifier is the name of the package.
+	// +kubebuilder:validation:MaxLength=256
+	Identifier string `json:"identifier" cap:"256"`
+	// version that was installed.
+	// +kubebuilder:validation:MaxLength=128
+	Version string `json:"version" cap:"128"`
+	// lockDigest is "sha256:" and 64 hex digits over the name, the version and the archive's digest of each
+	// package that was installed.
+	// +kubebuilder:validation:MaxLength=71
+	LockDigest string `json:"lockDigest"`
+	// count is how many packages were installed, this one included.
+	// +kubebuilder:validation:Format=int64
+	Count int `json:"count"`
+	// scripts are the install scripts that were run in the sandbox, in their order: "esbuild@0.25.0 (postinstall)".
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=384
+	Scripts []string `json:"scripts,omitempty" cap:"64x384"`
 }
 
 // Environment names what an audit set of the environment of a server.

@@ -74,6 +74,8 @@ type options struct {
 	noise   bool
 	tracer  plan.Tracer
 	memory  string
+	// program is that of a package.
+	program string
 	// minAssurance is the lowest assurance of a Pass.
 	minAssurance report.AssuranceLevel
 }
@@ -89,6 +91,7 @@ func (o *options) flags(c *cobra.Command) {
 	o.listening.flags(c)
 	o.probing.flags(c, "all")
 	o.launchFlags(c)
+	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 64Mi")
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))

@@ -21,10 +21,13 @@ import (
 func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "run [flags] -- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start",
+		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
+		Long: "Audits a server that this machine can start, or a package of npm or PyPI with what it needs. That is\n" +
+			"installed for the audit and removed afterwards; none of its install scripts is run.",
+		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 {
-				return errors.New("missing server command: put it after --, as in mcpaudit run -- node server.js")
+				return errors.New("missing server: name its package, as in mcpaudit run npm:NAME, or put its command after --, as in mcpaudit run -- node server.js")
 			}
 			return nil
 		},
@@ -42,15 +45,22 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	memory, err := o.memoryLimit()
-	if err != nil {
-		return err
-	}
-	dir, remove, err := o.traceDir()
+	progress := cli.NewProgress(stderr)
+	defer progress.Clear()
+	remove, err := o.install(ctx, &plan, progress)
 	if err != nil {
 		return err
 	}
 	defer remove()
+	memory, err := o.memoryLimit()
+	if err != nil {
+		return err
+	}
+	dir, removeTrace, err := o.traceDir()
+	if err != nil {
+		return err
+	}
+	defer removeTrace()
 	launcher, err := sandbox.New(plan.Command, dir)
 	if err != nil {
 		return err
@@ -62,7 +72,6 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")
 	}
 	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
-	progress := cli.NewProgress(stderr)
 	plan.Progress = progress.Step
 	r, err := audit.Run(ctx, plan, launcher)
 	progress.Clear()

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -27,6 +28,9 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
+	// Package was installed for the command, and Named is what the user named in place of that; nil if none was.
+	Package *packages.Installed
+	Named   []string
 	// Dir is the working directory of the server; "" where it is not known.
 	Dir string
 	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
@@ -63,6 +67,8 @@ type Plan struct {
 
 	// resolvers are how the machine looks names up.
 	resolvers resolving
+	// installs has a run for each install script of Package.
+	installs []observation
 }
 
 // From returns what the manager asks for. Everything else of a Plan is the runner's own.
@@ -75,6 +81,22 @@ func From(p plan.Plan) Plan {
 
 // transportAuto is plan.TransportAuto, for functions that have a Plan of that name.
 const transportAuto = plan.TransportAuto
+
+// named is the server's command as the user can give it.
+func (p Plan) named() []string {
+	if p.Package != nil {
+		return p.Named
+	}
+	return p.Command
+}
+
+// installed describes the package that was installed; nil if none was.
+func (p Plan) installed() *report.Package {
+	if p.Package == nil {
+		return nil
+	}
+	return &p.Package.Report
+}
 
 // listens reports whether the server is talked to over HTTP.
 func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
@@ -111,6 +133,8 @@ type Start struct {
 	Decoys *decoy.Set
 	// StandIns are the names of programs that have a stand-in, at the end of PATH.
 	StandIns []string
+	// Script is run in place of the server; nil: the server. Only a plan with a Package has any.
+	Script *packages.Script
 }
 
 // ErrSupervisorKilled says that the process that starts and stops the server was killed
@@ -186,6 +210,9 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
 	defer cancel()
 
+	if plan.Package != nil {
+		plan.installs = runScripts(limited, plan, launcher)
+	}
 	runs := launchAll(limited, plan, func(ctx context.Context, how launch) observation {
 		return observe(ctx, plan, launcher, how)
 	})

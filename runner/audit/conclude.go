@@ -42,21 +42,21 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
 			Name: first.result.ServerName, Version: first.result.ServerVersion,
-			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.Command,
+			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.named(), Package: plan.installed(),
 			Environment: environmentOf(plan.Env), Exit: first.exit(), Stderr: first.stderr,
 		},
 		FailOn:     plan.FailOn,
 		EndTime:    report.At(now),
 		Runner:     report.Component{Name: "mcpaudit", Version: Build()},
 		Network:    plan.Network,
-		Profile:    seen.Report(),
+		Profile:    withInstalls(seen, plan.installs).Report(),
 		Privileges: privileges(plan, runs, seen),
 		CodePaths:  codePaths(runs),
 		Manifest:   manifest,
 		Coverage:   covered,
 		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
-		Findings:   rules.Judge(in),
+		Findings:   append(rules.Judge(in), judgeInstalls(plan, now)...),
 		Exposure:   exposed(plan, runs, attacked, in, exercise),
 	}
 	r.RulesetDigest = rules.Digest()
@@ -85,7 +85,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		r.Manifest.Digest = ""
 	}
 	demand := report.Demand{FailOn: plan.FailOn, MinAssurance: plan.MinAssurance}
-	unseen := cmp.Or(incomplete(runs), fetched(plan, runs), misled(plan.Env))
+	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), fetched(plan, runs), misled(plan.Env))
 	r.Incomplete = pointer(unseen)
 	r.Assurance = report.AssuranceOf(r)
 	unseen = demand.Unmet(unseen, r.Assurance)
@@ -98,7 +98,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		r.Baseline, changed = report.Compare(*plan.Baseline, r)
 		r.Findings = append(r.Findings, changed...)
 	}
-	for _, o := range runs {
+	for _, o := range slices.Concat(plan.installs, runs) {
 		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}

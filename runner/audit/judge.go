@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -29,10 +30,16 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Identity:  identity(runs),
 		Transport: plan.Transport, Port: plan.Port,
 	}
-	for _, f := range plan.Decoys.Files {
-		in.Decoys = append(in.Decoys, rules.Decoy{Path: f.Path, Routine: f.Routine})
-	}
+	in.Decoys = planted(plan.Decoys)
 	return in
+}
+
+// planted are the decoys that are files.
+func planted(decoys decoy.Set) (all []rules.Decoy) {
+	for _, f := range decoys.Files {
+		all = append(all, rules.Decoy{Path: f.Path, Routine: f.Routine})
+	}
+	return all
 }
 
 // identity has the metadata services that no run asked for more than which machine this is.

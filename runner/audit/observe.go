@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/exposure"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -154,13 +156,15 @@ type launch struct {
 	prompt map[report.Capability]bool
 	// asked are variables that the server has asked for.
 	asked []decoy.Var
+	// script is run in place of the server.
+	script *packages.Script
 }
 
 // observe runs the server once.
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Dirs: plan.bound(), Lures: how.lures, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -213,11 +217,11 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		},
 		Long: func(piece []byte, end int64) { secrets.Wire(0, piece, end) },
 	}
-	if plan.listens() {
+	if plan.listens() || how.script != nil {
 		conn.Stdin, conn.Stdout = nil, nil
 		logs.drain(stdout, leak.Stdout)
 	}
-	talk := talking{plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
+	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
 	o.result, o.detected = talk.converse(ctx, detecting)
 
 	select {
@@ -272,6 +276,7 @@ func (p Plan) sensitive(path string) bool {
 // talking is what it takes to talk to a server that was started.
 type talking struct {
 	plan    Plan
+	stdin   io.Closer
 	process Process
 	conn    probe.Conn
 	listens *listening
@@ -293,6 +298,8 @@ func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *d
 		}
 	}()
 	switch {
+	case t.how.script != nil:
+		return t.await(ctx), nil
 	case detecting:
 		return t.detect(ctx)
 	case !t.plan.listens():

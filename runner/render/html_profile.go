@@ -105,7 +105,9 @@ func repeat(r report.Report) string {
 		return strings.Join(append(words, quoteShell(r.Server.URL)), " ")
 	}
 	flag("network", strings.ToLower(string(r.Network)))
-	words = append(words, "--")
+	if r.Server.Package == nil {
+		words = append(words, "--")
+	}
 	for _, word := range r.Server.Command {
 		words = append(words, quoteShell(word))
 	}

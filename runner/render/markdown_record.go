@@ -115,10 +115,10 @@ func (m *markdown) facts(r report.Report) {
 	tracer := strings.TrimSpace(r.Tracer.Name + " " + r.Tracer.Version)
 	m.line("* mcpaudit %s, %s", cmp.Or(code(brief(r.Runner.Version, 64)), "of an unknown version"), cmp.Or(code(brief(tracer, 64)), "not traced"))
 	for _, d := range []struct{ name, digest string }{
-		{"manifest", r.ManifestDigest}, {"behaviour", r.Behavior.Digest}, {"rules", r.RulesetDigest},
+		{"package", packageOf(r)}, {"manifest", r.ManifestDigest}, {"behaviour", r.Behavior.Digest}, {"rules", r.RulesetDigest},
 	} {
 		if d.digest != "" {
-			m.line("* %s %s", d.name, code(brief(d.digest, 128)))
+			m.line("* %s %s", d.name, code(brief(d.digest, 400)))
 		}
 	}
 }

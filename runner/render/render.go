@@ -116,6 +116,18 @@ func (p *page) header(r report.Report) {
 	if r.ManifestDigest != "" {
 		p.line("manifest %s", Escape(r.ManifestDigest))
 	}
+	if r.Server.Package != nil {
+		p.line("package  %s", Escape(packageOf(r)))
+	}
+}
+
+// packageOf says what was installed; "" if nothing was.
+func packageOf(r report.Report) string {
+	of := r.Server.Package
+	if of == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s:%s %s, %s in all, lock %s", of.RegistryType, of.Identifier, of.Version, count(of.Count, "package"), of.LockDigest)
 }
 
 // foundAt says where a server was found to listen.

@@ -14,6 +14,9 @@ import (
 
 // subject begins a sentence: who did it, and when where that is not plain.
 func subject(e profile.Effect) string {
+	if e.Phase == report.PhaseInstall {
+		return "While it was installed, " + name(e.Capability)
+	}
 	if e.Capability.Kind != report.CapabilityServer {
 		who := name(e.Capability)
 		switch e.Attribution {

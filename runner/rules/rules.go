@@ -24,7 +24,9 @@ import (
 // Input is all that rules judge by.
 type Input struct {
 	Profile profile.Profile
-	Scope   scope.Scope
+	// Installing: the profile is of install scripts, whose trade is to fetch, to build and to write.
+	Installing bool
+	Scope      scope.Scope
 	// Decoys are the planted files.
 	Decoys []Decoy
 	// Leaks are the secrets that left the server.
@@ -167,6 +169,12 @@ type draft struct {
 	order    int
 }
 
+// whileInstalling are the rules for what no install script has anything to do with.
+var whileInstalling = map[string]bool{
+	"MCPA-SECRET-001": true, "MCPA-SECRET-002": true, "MCPA-SECRET-004": true, "MCPA-FILE-001": true, "MCPA-FILE-006": true,
+	"MCPA-PERSIST-001": true, "MCPA-EGRESS-002": true, "MCPA-EVADE-001": true,
+}
+
 // Judge applies all rules. The findings are sorted by severity and then by
 // when they were first seen.
 func Judge(in Input) []report.Finding {
@@ -186,7 +194,7 @@ func Judge(in Input) []report.Finding {
 	found := map[key]*entry{}
 	for _, r := range All() {
 		find := finders[r.ID]
-		if find == nil {
+		if find == nil || in.Installing && !whileInstalling[r.ID] {
 			continue
 		}
 		for _, d := range find(in) {

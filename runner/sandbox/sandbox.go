@@ -7,8 +7,9 @@
 //	   │        server's root is built, and the sinkhole answers
 //	   └─ the tracer
 //	      └─ enter
-//	         └─ inner               PID and mount namespaces once more: the shim's
-//	            └─ the server       supervisor, then the server without a capability
+//	         └─ init                PID and mount namespaces once more, whose first
+//	            └─ supervise        process is no server's parent: the shim's
+//	               └─ the server    supervisor, then the server without a capability
 //
 // The server sees the machine's files with its own changes on top, which are
 // gone afterwards; its home has decoys where secrets are; neither the tracer
@@ -227,8 +228,12 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		program = "" // the shim will say so
 	}
 	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
+	command, dir := l.command, l.dir
+	if how.Script != nil {
+		command, dir = how.Script.Command, how.Script.Dir
+	}
 	plan := spec{
-		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: l.dir, Home: l.home, Decoys: *how.Decoys, Command: l.command,
+		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: dir, Home: l.home, Decoys: *how.Decoys, Command: command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, noParent), Host: l.host,
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
 // Audit runs "mcpaudit run" with some options on a server's command, and returns the report
@@ -33,6 +35,10 @@ func (s Server) Checkout(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	command, err := s.programIn(dir)
+	checkout, err := packages.Checkout(dir)
+	if err != nil {
+		return nil, err
+	}
+	command, err := checkout.Command(s.program)
 	return append(command, s.Args...), err
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
+)
+
+// install installs the package that the command of a plan names, if it names one, and makes the plan one for
+// its program. It returns a function that removes what was installed.
+func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Progress) (remove func(), err error) {
+	of, err := o.launched(plan.Command)
+	if err != nil || of == nil {
+		return func() {}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("install %s: %w", of, err)
+	}
+	dir := of.Dir(home)
+	uninstall := func() { _ = os.RemoveAll(dir) } // a file that is left in a cache is no failure
+	defer func() {
+		if err != nil {
+			uninstall()
+		}
+	}()
+	progress.Step("install " + of.String())
+	installed, err := of.Install(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	program, err := installed.Command(of.Program)
+	if err != nil {
+		return nil, err
+	}
+	of.Version = installed.Report.Version
+	plan.Named = append([]string{of.String()}, of.Arguments...)
+	plan.Command, plan.Package = append(program, of.Arguments...), &installed
+	return uninstall, nil
+}
+
+// launched is the package that a command names, by its registry or by a launcher; nil for a program of this machine.
+func (o *options) launched(command []string) (*packages.Launched, error) {
+	p, named, err := packages.Parse(command[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case named:
+		return &packages.Launched{Package: p, Program: o.program, Arguments: command[1:]}, nil
+	case o.program != "":
+		return nil, errors.New("--program: the server is no package: it goes with npm:NAME or pypi:NAME")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	if of, ok := packages.Launch(command, dir); ok {
+		return &of, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,174 @@
+package packages
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// npmLock is what npm writes of what it has installed (package-lock.json, Hidden Lockfiles). The keys are directories.
+type npmLock struct {
+	Packages map[string]npmEntry `json:"packages"`
+}
+
+type npmEntry struct {
+	Name      string `json:"name"` // where it differs from that of the directory
+	Version   string `json:"version"`
+	Integrity string `json:"integrity"`
+	Resolved  string `json:"resolved"`
+}
+
+// npmDescription is what is read of a package.json.
+type npmDescription struct {
+	Name    string            `json:"name"`
+	Bin     json.RawMessage   `json:"bin"`
+	Scripts map[string]string `json:"scripts"`
+	GypFile *bool             `json:"gypfile"`
+}
+
+func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
+	said, err := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec()).Output()
+	if err != nil {
+		return i, nil, npmError(said, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "node_modules", ".package-lock.json"))
+	if err != nil {
+		return i, nil, err
+	}
+	var lock npmLock
+	if err := json.Unmarshal(text, &lock); err != nil {
+		return i, nil, fmt.Errorf("read what npm installed: %w", err)
+	}
+	described := map[string]npmDescription{}
+	for at, entry := range lock.Packages {
+		all = append(all, entry.locked(at))
+		if described[at], err = describe(filepath.Join(dir, at)); err != nil {
+			return i, nil, err
+		}
+	}
+	i.Scripts = lock.scripts(dir, described)
+	own := path.Join("node_modules", p.Name)
+	i.programs, err = described[own].programs(filepath.Join(dir, own))
+	return i, all, err
+}
+
+// Checkout is the package of npm whose sources are in a directory, with what they need installed, and built.
+func Checkout(dir string) (i Installed, err error) {
+	d, err := describe(dir)
+	if err != nil {
+		return i, err
+	}
+	i.Report.RegistryType, i.Report.Identifier = string(NPM), d.Name
+	i.programs, err = d.programs(dir)
+	return i, err
+}
+
+// npmError says why npm could not install, by what it said on stdout.
+func npmError(said []byte, err error) error {
+	var failed struct {
+		Error struct {
+			Summary string `json:"summary"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(said, &failed) == nil && failed.Error.Summary != "" {
+		summary, _, _ := strings.Cut(failed.Error.Summary, "\n")
+		return fmt.Errorf("npm: %s", summary)
+	}
+	return fmt.Errorf("npm: %w", err)
+}
+
+// locked is the entry of a directory.
+func (e npmEntry) locked(at string) locked {
+	l := locked{name: e.Name, version: e.Version, digest: e.Integrity}
+	if l.name == "" {
+		l.name = at[strings.LastIndex(at, "node_modules/")+len("node_modules/"):]
+	}
+	if l.digest == "" {
+		l.digest = e.Resolved // a commit of Git has no other
+	}
+	return l
+}
+
+// describe reads the package.json of a directory.
+func describe(dir string) (d npmDescription, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("read the package.json of %s: %w", filepath.Base(dir), err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "binding.gyp")); err == nil && d.Scripts["install"] == "" && d.Scripts["preinstall"] == "" && (d.GypFile == nil || *d.GypFile) {
+		d.Scripts = maps.Clone(d.Scripts)
+		if d.Scripts == nil {
+			d.Scripts = map[string]string{}
+		}
+		d.Scripts["install"] = "node-gyp rebuild" // npm-scripts(7), npm install
+	}
+	return d, nil
+}
+
+// scripts are those that npm runs after it has installed, in its order: by script, and then by directory.
+func (l npmLock) scripts(dir string, described map[string]npmDescription) (all []Script) {
+	for _, event := range []string{"preinstall", "install", "postinstall"} {
+		for _, at := range slices.Sorted(maps.Keys(described)) {
+			script := described[at].Scripts[event]
+			if script == "" {
+				continue
+			}
+			of, in := l.Packages[at].locked(at), filepath.Join(dir, at)
+			all = append(all, Script{
+				Of: fmt.Sprintf("%s@%s (%s)", of.name, of.version, event), Dir: in, Command: []string{"/bin/sh", "-c", script},
+				Env: []string{
+					"npm_lifecycle_event=" + event, "npm_lifecycle_script=" + script, "npm_command=install", "INIT_CWD=" + dir,
+					"npm_package_name=" + of.name, "npm_package_version=" + of.version, "npm_package_json=" + filepath.Join(in, "package.json"),
+					"npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false",
+					"PATH=" + filepath.Join(in, "node_modules", ".bin") + ":" + filepath.Join(dir, "node_modules", ".bin") + ":" + os.Getenv("PATH"),
+				},
+			})
+		}
+	}
+	return all
+}
+
+// programs are those of the package in a directory.
+func (d npmDescription) programs(dir string) (map[string][]string, error) {
+	files, only := map[string]string{}, ""
+	if json.Unmarshal(d.Bin, &only) == nil && only != "" {
+		files[path.Base(d.Name)] = only
+	} else if len(d.Bin) > 0 && json.Unmarshal(d.Bin, &files) != nil {
+		return nil, fmt.Errorf("the package.json of %s has a bin that names no programs", d.Name)
+	}
+	programs := map[string][]string{}
+	for name, file := range files {
+		if file = filepath.FromSlash(file); !filepath.IsLocal(file) {
+			continue // npm makes no program of it either
+		}
+		file = filepath.Join(dir, file)
+		programs[name] = append(interpreter(file), file)
+	}
+	return programs, nil
+}
+
+// interpreter is node for a script of its own: what else there is in the environment of the script's first
+// line is no part of the server.
+func interpreter(file string) []string {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil // the audit will say so
+	}
+	defer func() { _ = f.Close() }() // only read
+	first, _ := bufio.NewReaderSize(f, 256).ReadSlice('\n')
+	if line := strings.TrimSpace(string(first)); strings.HasPrefix(line, "#!") && strings.HasSuffix(line, "node") {
+		return []string{"node"}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package packages installs MCP servers by the names that people know them by, as npx and
+// uvx do, from the registry that the machine's npm or pip is set up for. No code of a package runs while it is
+// installed.
+package packages
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// timeout bounds an installation.
+const timeout = 10 * time.Minute
+
+// Installed is a package with all that it needs, in a directory.
+type Installed struct {
+	// Report is what the report says of it.
+	Report report.Package
+	// Scripts are those that the registry's installer would have run, in its order. Nobody has run them.
+	Scripts []Script
+	// programs are the commands of the package by their names.
+	programs map[string][]string
+}
+
+// Script is an install script of a package.
+type Script struct {
+	// Of names the package and the script: "esbuild@0.25.0 (postinstall)".
+	Of string
+	// Dir is the directory that it is run in, by Command, with Env ("NAME=value") besides.
+	Dir     string
+	Command []string
+	Env     []string
+}
+
+// locked is one of the packages that were installed.
+type locked struct {
+	name, version string
+	// digest is that of the archive, in the registry's notation.
+	digest string
+}
+
+// Install installs a package into a directory, which is made.
+func (p Package) Install(ctx context.Context, dir string) (Installed, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Installed{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	install := installPyPI
+	if p.Registry == NPM {
+		install = installNPM
+	}
+	i, all, err := install(ctx, p, dir)
+	if err != nil {
+		return Installed{}, fmt.Errorf("install %s: %w", p, err)
+	}
+	i.Report = p.report(all)
+	for _, s := range i.Scripts {
+		i.Report.Scripts = append(i.Report.Scripts, s.Of)
+	}
+	return i, nil
+}
+
+// report describes what was installed: the package's own version is among them.
+func (p Package) report(all []locked) report.Package {
+	r := report.Package{RegistryType: string(p.Registry), Identifier: p.Name, Count: len(all)}
+	var lines []string
+	for _, l := range all {
+		if normal(p.Registry, l.name) == normal(p.Registry, p.Name) {
+			r.Version = cmp.Or(r.Version, l.version)
+		}
+		lines = append(lines, fmt.Sprintf("%q %q %q\n", l.name, l.version, l.digest))
+	}
+	slices.Sort(lines) // npm installs one version in several places
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "")))
+	r.LockDigest = "sha256:" + hex.EncodeToString(sum[:])
+	return r
+}
+
+// Command is that of a program of the package; "" is the one that npx and uvx start: the only one, or
+// the one with the name of the package.
+func (i Installed) Command(program string) ([]string, error) {
+	names := make([]string, 0, len(i.programs))
+	for name := range i.programs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	_, own, _ := strings.Cut("/"+i.Report.Identifier, "/")
+	own = own[strings.LastIndex(own, "/")+1:]
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("package %s has no program to start", i.Report.Identifier)
+	case program == "" && len(names) == 1:
+		program = names[0]
+	case program == "" && i.programs[own] != nil:
+		program = own
+	}
+	if command := i.programs[program]; command != nil {
+		return command, nil
+	}
+	if program == "" {
+		return nil, fmt.Errorf("package %s has several programs: say which one by --program: %s", i.Report.Identifier, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("--program: package %s has no program %q (want one of %s)", i.Report.Identifier, program, strings.Join(names, ", "))
+}
+
+// Dir is a new name for a directory in which npx or uvx could have installed a package, in the home of a user:
+// it does not say that the package is audited, and the sandbox shows it.
+func (p Package) Dir(home string) string {
+	name := make([]byte, 8)
+	_, _ = rand.Read(name) // it never fails (crypto/rand)
+	above := filepath.Join(home, ".npm", "_npx")
+	if p.Registry == PyPI {
+		above = filepath.Join(home, ".cache", "uv", "archive-v0")
+	}
+	return filepath.Join(above, hex.EncodeToString(name))
+}

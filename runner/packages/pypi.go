@@ -1,0 +1,116 @@
+package packages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pypiReport is what pip says of what it has installed (pip.pypa.io, Installation Report).
+type pypiReport struct {
+	Install []struct {
+		Metadata struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+		} `json:"metadata"`
+		Download struct {
+			Archive struct {
+				Hashes map[string]string `json:"hashes"`
+			} `json:"archive_info"`
+		} `json:"download_info"`
+	} `json:"install"`
+}
+
+// installPyPI makes a virtual environment, as uvx does: a variable that names the modules would make each
+// audit Inconclusive (CodeLoaded). Only wheels are installed: what else there is runs code to be built.
+func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
+	venv, said := filepath.Join(dir, "venv"), filepath.Join(dir, "installed.json")
+	python := filepath.Join(venv, "bin", "python")
+	if err := runPython(ctx, "venv", "--without-pip", venv); err != nil {
+		return i, nil, err
+	}
+	if err := runPython(ctx, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+		"--only-binary", ":all:", "--report", said, "--", p.spec()); err != nil {
+		return i, nil, err
+	}
+	text, err := os.ReadFile(said)
+	if err != nil {
+		return i, nil, err
+	}
+	var installed pypiReport
+	if err := json.Unmarshal(text, &installed); err != nil {
+		return i, nil, fmt.Errorf("read what pip installed: %w", err)
+	}
+	for _, of := range installed.Install {
+		all = append(all, locked{name: of.Metadata.Name, version: of.Metadata.Version, digest: "sha256:" + of.Download.Archive.Hashes["sha256"]})
+	}
+	i.programs, err = pypiPrograms(venv, p.Name)
+	return i, all, err
+}
+
+// runPython executes a module of Python. What pip says of an index that does not answer comes before it says
+// that there is no such package.
+func runPython(ctx context.Context, module string, arguments ...string) error {
+	said, err := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	for line := range strings.Lines(string(said)) {
+		if text, ok := strings.CutPrefix(line, "ERROR: "); ok {
+			why = strings.TrimSpace(text)
+		}
+	}
+	if _, broken, ok := strings.Cut(string(said), "after connection broken by "); ok {
+		why, _, _ = strings.Cut(broken, "\n")
+	}
+	return fmt.Errorf("%s: %.300s", module, why)
+}
+
+// pypiPrograms reads the programs of a package off its entry points (packaging.python.org, Entry points
+// specification).
+func pypiPrograms(venv, name string) (map[string][]string, error) {
+	files, err := filepath.Glob(filepath.Join(venv, "lib", "python*", "site-packages", "*.dist-info", "entry_points.txt"))
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(files, func(file string) bool {
+		dist, _, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-")
+		return normal(PyPI, dist) == normal(PyPI, name)
+	})
+	programs := map[string][]string{}
+	if i < 0 {
+		return programs, nil
+	}
+	text, err := os.ReadFile(files[i])
+	if err != nil {
+		return nil, err
+	}
+	for _, program := range scripts(string(text)) {
+		if filepath.Base(program) == program {
+			programs[program] = []string{filepath.Join(venv, "bin", "python"), filepath.Join(venv, "bin", program)}
+		}
+	}
+	return programs, nil
+}
+
+// scripts are the names in the section [console_scripts] of an entry_points.txt.
+func scripts(text string) (names []string) {
+	within := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, _, assigned := strings.Cut(line, "=")
+		switch {
+		case strings.HasPrefix(line, "["):
+			within = line == "[console_scripts]"
+		case within && assigned && strings.TrimSpace(name) != "":
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
+}

@@ -1,0 +1,81 @@
+package packages
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Registry is a registryType of the MCP registry's server.json.
+type Registry string
+
+// The registries that packages come from.
+const (
+	NPM  Registry = "npm"
+	PyPI Registry = "pypi"
+)
+
+// Package names a package of a registry.
+type Package struct {
+	Registry Registry
+	Name     string
+	// Version is one, of npm also a tag; "" is the newest.
+	Version string
+}
+
+// What names and versions may be: nothing that an installer reads as a flag, a path or a URL.
+var (
+	npmName     = regexp.MustCompile(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
+	pypiName    = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
+	versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
+)
+
+// Parse reads "npm:NAME[@VERSION]" or "pypi:NAME[==VERSION]"; false: it is no reference to a package.
+func Parse(reference string) (Package, bool, error) {
+	registry, rest, _ := strings.Cut(reference, ":")
+	p := Package{Registry: Registry(registry), Name: rest}
+	versioned := false
+	var form *regexp.Regexp
+	switch p.Registry {
+	case NPM:
+		form = npmName
+		if i := strings.LastIndex(rest, "@"); i > 0 {
+			p.Name, p.Version, versioned = rest[:i], rest[i+1:], true
+		}
+	case PyPI:
+		form = pypiName
+		p.Name, p.Version, versioned = strings.Cut(rest, "==")
+	default:
+		return Package{}, false, nil
+	}
+	if !form.MatchString(p.Name) {
+		return Package{}, true, fmt.Errorf("package %q: invalid name (want %s)", reference, forms[p.Registry])
+	}
+	if versioned && !versionForm.MatchString(p.Version) {
+		return Package{}, true, fmt.Errorf("package %q: invalid version (want %s)", reference, forms[p.Registry])
+	}
+	return p, true, nil
+}
+
+var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION"}
+
+// String is the package as Parse reads it.
+func (p Package) String() string { return string(p.Registry) + ":" + p.spec() }
+
+// spec is the package as the registry's installer reads it.
+func (p Package) spec() string {
+	if p.Version == "" {
+		return p.Name
+	}
+	return p.Name + map[Registry]string{NPM: "@", PyPI: "=="}[p.Registry] + p.Version
+}
+
+// normal is a name as the registry compares it (PEP 503, Normalized Names).
+func normal(r Registry, name string) string {
+	if r == NPM {
+		return name
+	}
+	return strings.ToLower(separators.ReplaceAllString(name, "-"))
+}
+
+var separators = regexp.MustCompile(`[-_.]+`)

@@ -1,0 +1,137 @@
+package scripts
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// registry serves the packages of a directory, as the registries of npm and of PyPI do: each directory below npm
+// is a package, and each below pypi a wheel. npm and pip are told so.
+func registry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: registry DIRECTORY")
+	}
+	files := map[string][]byte{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := files[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/") {
+			w.Header().Set("Content-Type", "text/html")
+		}
+		_, _ = w.Write(body) // the client says whether it came
+	}))
+	ts.Defer(server.Close)
+	root := os.DirFS(ts.MkAbs(args[0]))
+	for _, add := range []func(fs.FS, string, map[string][]byte) error{npmRegistry, pypiIndex} {
+		ts.Check(add(root, server.URL, files))
+	}
+	ts.Setenv("npm_config_registry", server.URL+"/npm/")
+	ts.Setenv("PIP_INDEX_URL", server.URL+"/simple/")
+}
+
+// npmRegistry adds each npm/NAME: a document that describes it, and a tarball (docs.npmjs.com, package metadata).
+func npmRegistry(root fs.FS, url string, files map[string][]byte) error {
+	dirs, err := fs.Glob(root, "npm/*")
+	for _, dir := range dirs {
+		name := path.Base(dir)
+		text, err := fs.ReadFile(root, path.Join(dir, "package.json"))
+		if err != nil {
+			return err
+		}
+		var version map[string]any
+		if err := json.Unmarshal(text, &version); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		tarball, err := pack(root, dir)
+		if err != nil {
+			return err
+		}
+		sum := sha512.Sum512(tarball)
+		version["dist"] = map[string]string{"tarball": url + "/npm/" + name + ".tgz", "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}
+		number := fmt.Sprint(version["version"])
+		document, err := json.Marshal(map[string]any{"name": name, "dist-tags": map[string]string{"latest": number}, "versions": map[string]any{number: version}})
+		if err != nil {
+			return err
+		}
+		files["/npm/"+name], files["/npm/"+name+".tgz"] = document, tarball
+	}
+	return err
+}
+
+// pack makes the tarball of a package: everything is below "package".
+func pack(root fs.FS, dir string) ([]byte, error) {
+	var packed bytes.Buffer
+	compressed := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(compressed)
+	err := each(root, dir, func(name string, text []byte) error {
+		if err := archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			return err
+		}
+		_, err := archive.Write(text)
+		return err
+	})
+	if err == nil {
+		err = archive.Close()
+	}
+	if err == nil {
+		err = compressed.Close()
+	}
+	return packed.Bytes(), err
+}
+
+// pypiIndex adds each pypi/NAME-VERSION: a page of links, and a wheel (packaging.python.org, Simple repository API).
+func pypiIndex(root fs.FS, _ string, files map[string][]byte) error {
+	dirs, err := fs.Glob(root, "pypi/*")
+	for _, dir := range dirs {
+		var wheel bytes.Buffer
+		archive := zip.NewWriter(&wheel)
+		if err := each(root, dir, func(name string, text []byte) error {
+			w, err := archive.Create(name)
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		if err := archive.Close(); err != nil {
+			return err
+		}
+		file := path.Base(dir) + "-py3-none-any.whl"
+		name, _, _ := strings.Cut(path.Base(dir), "-")
+		files["/wheels/"+file] = wheel.Bytes()
+		files["/simple/"+name+"/"] = fmt.Appendf(nil, `<!DOCTYPE html><a href="/wheels/%s">%s</a>`, file, file)
+	}
+	return err
+}
+
+// each calls f for each file below a directory, by its path from there.
+func each(root fs.FS, dir string, f func(name string, text []byte) error) error {
+	return fs.WalkDir(root, dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		return f(strings.TrimPrefix(name, dir+"/"), text)
+	})
+}
