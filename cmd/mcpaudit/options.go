@@ -76,6 +76,10 @@ type options struct {
 	memory  string
 	// program is that of a package.
 	program string
+	// config is the name of a client's file; all: each server in it is audited. secrets are names of variables of one.
+	config  string
+	all     bool
+	secrets []string
 	// minAssurance is the lowest assurance of a Pass.
 	minAssurance report.AssuranceLevel
 }
@@ -92,6 +96,8 @@ func (o *options) flags(c *cobra.Command) {
 	o.probing.flags(c, "all")
 	o.launchFlags(c)
 	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
+	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
+	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 64Mi")
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))
@@ -99,6 +105,7 @@ func (o *options) flags(c *cobra.Command) {
 
 // plan makes the plan for the audit of a command.
 func (o *options) plan(command []string) (p audit.Plan, err error) {
+	p.Secrets = o.secrets
 	p.Command, p.Network, p.ShowNoise, p.Env = command, o.network, o.noise, o.env
 	p.MinAssurance = o.minAssurance
 	for _, enter := range []func(*audit.Plan) error{o.judging.plan, o.declaring.plan, o.listening.plan, o.probing.plan} {

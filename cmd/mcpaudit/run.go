@@ -21,17 +21,20 @@ import (
 func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
+		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
 		Long: "Audits a server that this machine can start, or a package of npm or PyPI with what it needs. That is\n" +
 			"installed for the audit and removed afterwards; none of its install scripts is run.",
-		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19",
+		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
-			if len(command) == 0 {
+			if len(command) == 0 && o.config == "" && !o.all {
 				return errors.New("missing server: name its package, as in mcpaudit run npm:NAME, or put its command after --, as in mcpaudit run -- node server.js")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, command []string) error {
+			if o.config != "" || o.all {
+				return o.runConfigured(c.Context(), command, c.OutOrStdout(), c.ErrOrStderr())
+			}
 			return o.run(c.Context(), command, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -41,29 +44,38 @@ func newRun() *cobra.Command {
 }
 
 func (o *options) run(ctx context.Context, command []string, stdout, stderr io.Writer) error {
-	plan, err := o.plan(command)
+	r, err := o.audit(ctx, command, stderr)
 	if err != nil {
 		return err
+	}
+	return o.conclude(r, stdout)
+}
+
+// audit audits the server that a command starts.
+func (o *options) audit(ctx context.Context, command []string, stderr io.Writer) (r report.Report, err error) {
+	plan, err := o.plan(command)
+	if err != nil {
+		return r, err
 	}
 	progress := cli.NewProgress(stderr)
 	defer progress.Clear()
 	remove, err := o.install(ctx, &plan, progress)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer remove()
 	memory, err := o.memoryLimit()
 	if err != nil {
-		return err
+		return r, err
 	}
 	dir, removeTrace, err := o.traceDir()
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer removeTrace()
 	launcher, err := sandbox.New(plan.Command, dir)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, o.env
@@ -73,12 +85,7 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 	}
 	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
 	plan.Progress = progress.Step
-	r, err := audit.Run(ctx, plan, launcher)
-	progress.Clear()
-	if err != nil {
-		return err
-	}
-	return o.conclude(r, stdout)
+	return audit.Run(ctx, plan, launcher)
 }
 
 // conclude keeps and prints the report. It returns the error that has the exit code.

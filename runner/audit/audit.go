@@ -35,6 +35,8 @@ type Plan struct {
 	Dir string
 	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
 	Env []string
+	// Secrets are names of variables that the user sets to secrets: the server gets decoys in place of those.
+	Secrets []string
 	// Decoys were planted by the launcher.
 	Decoys decoy.Set
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.

@@ -23,9 +23,14 @@ const (
 	maxRefusal = 512
 )
 
-// registered are the variables that the server's entry for the MCP registry requires, and
-// nobody has set.
+// registered are decoys for the variables that the user sets to secrets, and for those that the server's entry for the MCP
+// registry requires, and nobody has set.
 func (p Plan) registered() (given []decoy.Var) {
+	for _, name := range p.Secrets {
+		if p.settable(name) {
+			given = p.give(given, name, "")
+		}
+	}
 	for _, v := range scope.RequiredVariables(p.ServerJSON) {
 		switch {
 		case len(given) == maxAsked || !p.settable(v.Name):

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/credential"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+)
+
+// maxClientConfig bounds the configuration of a client, in bytes.
+const maxClientConfig = 1 << 20
+
+// clientServer is a server that a client is configured to start.
+type clientServer struct {
+	name    string
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	Dir     string            `json:"cwd"`
+	// URL is that of one that runs elsewhere; some clients call it serverUrl.
+	URL       string `json:"url"`
+	ServerURL string `json:"serverUrl"`
+}
+
+// readClientConfig reads the servers in the configuration of a client, by name: mcpServers (Claude Desktop, Claude Code, Cursor,
+// Windsurf and others), servers (Visual Studio Code, mcp.json) or mcp.servers (its settings).
+func readClientConfig(file string) ([]clientServer, error) {
+	text, err := readFile(file, maxClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	all, err := parseClientConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", file, err)
+	}
+	return all, nil
+}
+
+func parseClientConfig(text []byte) ([]clientServer, error) {
+	var config struct {
+		MCPServers map[string]clientServer `json:"mcpServers"`
+		Servers    map[string]clientServer `json:"servers"`
+		MCP        struct {
+			Servers map[string]clientServer `json:"servers"`
+		} `json:"mcp"`
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &config); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("no JSON at line %d: %w (comments and trailing commas are none)", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
+		}
+		return nil, err
+	}
+	found := config.MCP.Servers
+	for _, servers := range []map[string]clientServer{config.Servers, config.MCPServers} {
+		if len(servers) > 0 {
+			found = servers
+		}
+	}
+	if len(found) == 0 {
+		return nil, errors.New("no servers: want an object mcpServers, or servers, with a command for each name")
+	}
+	var all []clientServer
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		s := found[name]
+		s.name = name
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// startable returns why a server cannot be started here; nil if it can.
+func (s clientServer) startable() error {
+	at := s.URL + s.ServerURL
+	switch {
+	case s.Command != "":
+		return nil
+	case at != "":
+		return fmt.Errorf("%s runs elsewhere: audit what it says by mcpaudit connect %s", s.name, at)
+	}
+	return fmt.Errorf("%s has no command", s.name)
+}
+
+// launch is how a server is started by its client. Variables that hold a secret, by their name or what they are set to, are named in
+// secrets: the server gets decoys in place of the values.
+func (s clientServer) launch() (command, env, secrets []string) {
+	for _, word := range append([]string{s.Command}, s.Args...) {
+		text, _ := fill(word)
+		command = append(command, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		value, secret := fill(s.Env[name])
+		if secret || decoy.Secret(name) || holdsSecret(value) {
+			secrets = append(secrets, name)
+		} else {
+			env = append(env, name+"="+value)
+		}
+	}
+	return command, env, secrets
+}
+
+// holdsSecret reports whether a value is a credential, or a URL with a password.
+func holdsSecret(value string) bool {
+	at, err := url.Parse(value)
+	if err == nil && at.User != nil {
+		return true
+	}
+	return len(credential.Find(value)) > 0
+}
+
+// placeholder is what clients fill in: ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:ID}, ${workspaceFolder}.
+var placeholder = regexp.MustCompile(`\$\{([^{}]+)\}`)
+
+// fill fills in the placeholders of a text. secret: one of them stands for a secret, and something that looks like it
+// was put there.
+func fill(text string) (filled string, secret bool) {
+	filled = placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		id, asked := strings.CutPrefix(name, "input:")
+		name, otherwise, _ := strings.Cut(strings.TrimPrefix(id, "env:"), ":-")
+		if dir, err := os.Getwd(); err == nil && strings.HasPrefix(name, "workspaceFolder") {
+			return dir
+		}
+		if name == "userHome" {
+			name = "HOME"
+		}
+		if asked || decoy.Secret(strings.ToUpper(name)) {
+			secret = true
+			return decoy.Asked(strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name)), "").Value
+		}
+		if value, ok := os.LookupEnv(name); ok {
+			return value
+		}
+		return otherwise
+	})
+	return filled, secret
+}
