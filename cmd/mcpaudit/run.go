@@ -22,8 +22,9 @@ func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
-		Long: "Audits a server that this machine can start, or a package of npm or PyPI with what it needs. That is\n" +
-			"installed for the audit and removed afterwards; none of its install scripts is run.",
+		Long: "Audits a server that this machine can start, a package of npm or PyPI, or what a client is\n" +
+			"configured to start. A package is installed for the audit, its install scripts are run in the sandbox,\n" +
+			"and it is removed afterwards.",
 		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 && o.config == "" && !o.all {

@@ -76,7 +76,7 @@ func verbs(help string) []string {
 	return all
 }
 
-// unknownFlags returns the unknown flags of the words, up to "--" or a comment, that the help does not have.
+// unknownFlags returns the unknown flags of the words, up to "--", a package or a comment, that the help does not have.
 func unknownFlags(help string, words []string) []string {
 	has := slices.Clone(kubectlFlags)
 	for _, match := range aFlag.FindAllStringSubmatch(help, -1) {
@@ -84,7 +84,7 @@ func unknownFlags(help string, words []string) []string {
 	}
 	var unknown []string
 	for _, word := range words {
-		if word == "--" || strings.HasPrefix(word, "#") {
+		if word == "--" || strings.HasPrefix(word, "#") || strings.HasPrefix(word, "npm:") || strings.HasPrefix(word, "pypi:") {
 			break
 		}
 		word = strings.Trim(word, `"',.:[]`)
