@@ -38,7 +38,10 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if err != nil {
 		return nil, err
 	}
-	of.Version = installed.Report.Version
+	if of.Registry != packages.MCPB {
+		of.Version = installed.Report.Version
+	}
+	plan.Env, plan.Secrets = append(installed.Env, plan.Env...), append(installed.Secrets, plan.Secrets...)
 	plan.Named = append([]string{of.String()}, of.Arguments...)
 	plan.Command, plan.Package = append(program, of.Arguments...), &installed
 	return uninstall, nil

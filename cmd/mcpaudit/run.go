@@ -21,9 +21,9 @@ import (
 func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
-		Long: "Audits a server that this machine can start, a package of npm or PyPI, or what a client is\n" +
-			"configured to start. A package is installed for the audit, its install scripts are run in the sandbox,\n" +
+		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|mcpb:FILE|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
+		Long: "Audits a server that this machine can start, a package of npm or PyPI, an MCP Bundle, or\n" +
+			"what a client is configured to start. A package is installed for the audit, its install scripts are run in the sandbox,\n" +
 			"and it is removed afterwards.",
 		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
@@ -79,7 +79,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 		return r, err
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
-	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, o.env
+	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, plan.Env
 	launcher.Memory = memory
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
 		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")

@@ -1,6 +1,6 @@
 // Package packages installs MCP servers by the names that people know them by, as npx and
-// uvx do, from the registry that the machine's npm or pip is set up for. No code of a package runs while it is
-// installed.
+// uvx do, from the registry that the machine's npm or pip is set up for, and MCP Bundles. No code of a package runs
+// while it is installed.
 package packages
 
 import (
@@ -28,6 +28,9 @@ type Installed struct {
 	Report report.Package
 	// Scripts are those that the registry's installer would have run, in its order. Nobody has run them.
 	Scripts []Script
+	// Env ("NAME=value") is what a bundle has set, and Secrets are names of variables that it has set to secrets of the user's.
+	Env     []string
+	Secrets []string
 	// programs are the commands of the package by their names.
 	programs map[string][]string
 }
@@ -56,14 +59,12 @@ func (p Package) Install(ctx context.Context, dir string) (Installed, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	install := installPyPI
-	if p.Registry == NPM {
-		install = installNPM
-	}
+	install := map[Registry]func(context.Context, Package, string) (Installed, []locked, error){NPM: installNPM, PyPI: installPyPI, MCPB: installBundle}[p.Registry]
 	i, all, err := install(ctx, p, dir)
 	if err != nil {
 		return Installed{}, fmt.Errorf("install %s: %w", p, err)
 	}
+	p.Name = cmp.Or(i.Report.Identifier, p.Name)
 	i.Report = p.report(all)
 	for _, s := range i.Scripts {
 		i.Report.Scripts = append(i.Report.Scripts, s.Of)
@@ -114,14 +115,11 @@ func (i Installed) Command(program string) ([]string, error) {
 	return nil, fmt.Errorf("--program: package %s has no program %q (want one of %s)", i.Report.Identifier, program, strings.Join(names, ", "))
 }
 
-// Dir is a new name for a directory in which npx or uvx could have installed a package, in the home of a user:
+// Dir is a new name for a directory in which npx, uvx or a client could have installed a package, in the home of a user:
 // it does not say that the package is audited, and the sandbox shows it.
 func (p Package) Dir(home string) string {
 	name := make([]byte, 8)
 	_, _ = rand.Read(name) // it never fails (crypto/rand)
-	above := filepath.Join(home, ".npm", "_npx")
-	if p.Registry == PyPI {
-		above = filepath.Join(home, ".cache", "uv", "archive-v0")
-	}
-	return filepath.Join(above, hex.EncodeToString(name))
+	above := map[Registry]string{NPM: ".npm/_npx", PyPI: ".cache/uv/archive-v0", MCPB: ".local/lib/extensions"}[p.Registry]
+	return filepath.Join(home, above, hex.EncodeToString(name))
 }

@@ -13,6 +13,8 @@ type Registry string
 const (
 	NPM  Registry = "npm"
 	PyPI Registry = "pypi"
+	// MCPB is no registry: the name of the package is that of a file.
+	MCPB Registry = "mcpb"
 )
 
 // Package names a package of a registry.
@@ -30,7 +32,7 @@ var (
 	versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
 )
 
-// Parse reads "npm:NAME[@VERSION]" or "pypi:NAME[==VERSION]"; false: it is no reference to a package.
+// Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]" or "mcpb:FILE"; false: it is no reference to a package.
 func Parse(reference string) (Package, bool, error) {
 	registry, rest, _ := strings.Cut(reference, ":")
 	p := Package{Registry: Registry(registry), Name: rest}
@@ -45,6 +47,11 @@ func Parse(reference string) (Package, bool, error) {
 	case PyPI:
 		form = pypiName
 		p.Name, p.Version, versioned = strings.Cut(rest, "==")
+	case MCPB:
+		if rest == "" {
+			return Package{}, true, fmt.Errorf("package %q: no file (want mcpb:FILE)", reference)
+		}
+		return p, true, nil
 	default:
 		return Package{}, false, nil
 	}

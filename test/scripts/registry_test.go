@@ -20,7 +20,7 @@ import (
 )
 
 // registry serves the packages of a directory, as the registries of npm and of PyPI do: each directory below npm
-// is a package, and each below pypi a wheel. npm and pip are told so.
+// is a package, and each below pypi a wheel. npm and pip are told so. Each below mcpb becomes a bundle, NAME.mcpb.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: registry DIRECTORY")
@@ -41,6 +41,13 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	root := os.DirFS(ts.MkAbs(args[0]))
 	for _, add := range []func(fs.FS, string, map[string][]byte) error{npmRegistry, pypiIndex} {
 		ts.Check(add(root, server.URL, files))
+	}
+	bundles, err := fs.Glob(root, "mcpb/*")
+	ts.Check(err)
+	for _, dir := range bundles {
+		bundle, err := zipped(root, dir)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(path.Base(dir)+".mcpb"), bundle, 0o600))
 	}
 	ts.Setenv("npm_config_registry", server.URL+"/npm/")
 	ts.Setenv("PIP_INDEX_URL", server.URL+"/simple/")
@@ -100,26 +107,33 @@ func pack(root fs.FS, dir string) ([]byte, error) {
 func pypiIndex(root fs.FS, _ string, files map[string][]byte) error {
 	dirs, err := fs.Glob(root, "pypi/*")
 	for _, dir := range dirs {
-		var wheel bytes.Buffer
-		archive := zip.NewWriter(&wheel)
-		if err := each(root, dir, func(name string, text []byte) error {
-			w, err := archive.Create(name)
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
-		}); err != nil {
-			return err
-		}
-		if err := archive.Close(); err != nil {
+		wheel, err := zipped(root, dir)
+		if err != nil {
 			return err
 		}
 		file := path.Base(dir) + "-py3-none-any.whl"
 		name, _, _ := strings.Cut(path.Base(dir), "-")
-		files["/wheels/"+file] = wheel.Bytes()
+		files["/wheels/"+file] = wheel
 		files["/simple/"+name+"/"] = fmt.Appendf(nil, `<!DOCTYPE html><a href="/wheels/%s">%s</a>`, file, file)
 	}
 	return err
+}
+
+// zipped is the zip file of what is below a directory.
+func zipped(root fs.FS, dir string) ([]byte, error) {
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	err := each(root, dir, func(name string, text []byte) error {
+		w, err := archive.Create(name)
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	})
+	if err == nil {
+		err = archive.Close()
+	}
+	return packed.Bytes(), err
 }
 
 // each calls f for each file below a directory, by its path from there.

@@ -1,0 +1,225 @@
+package packages
+
+import (
+	"archive/zip"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+)
+
+// What a bundle may hold, unpacked: files by number, and bytes in all; and the bytes of its manifest.
+const (
+	maxBundleFiles    = 100_000
+	maxBundleBytes    = 1 << 30
+	maxBundleManifest = 1 << 20
+)
+
+// bundleManifest is what is read of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
+type bundleManifest struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Server  struct {
+		EntryPoint string       `json:"entry_point"`
+		Config     bundleConfig `json:"mcp_config"`
+	} `json:"server"`
+	UserConfig map[string]struct {
+		Type      string `json:"type"`
+		Default   any    `json:"default"`
+		Sensitive bool   `json:"sensitive"`
+	} `json:"user_config"`
+}
+
+type bundleConfig struct {
+	Command   string                  `json:"command"`
+	Args      []string                `json:"args"`
+	Env       map[string]string       `json:"env"`
+	Platforms map[string]bundleConfig `json:"platform_overrides"`
+}
+
+// installBundle unpacks the bundle in the file that a package is named by.
+func installBundle(_ context.Context, p Package, dir string) (i Installed, all []locked, err error) {
+	digest, err := unpack(p.Name, dir)
+	if err != nil {
+		return i, nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		return i, nil, errors.New("the bundle has no manifest.json")
+	}
+	var m bundleManifest
+	if err := json.Unmarshal(text[:min(len(text), maxBundleManifest)], &m); err != nil {
+		return i, nil, fmt.Errorf("read its manifest.json: %w", err)
+	}
+	if i, err = m.launch(dir); err != nil {
+		return i, nil, err
+	}
+	return i, []locked{{name: m.Name, version: m.Version, digest: "sha256:" + digest}}, nil
+}
+
+// unpack unpacks a zip file of regular files into a directory, and returns its SHA-256 in hexadecimal.
+func unpack(file, dir string) (digest string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // only read
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	if err != nil {
+		return "", err
+	}
+	archive, err := zip.NewReader(f, size)
+	if err != nil {
+		return "", fmt.Errorf("%s is no MCP Bundle: %w", file, err)
+	}
+	if len(archive.File) > maxBundleFiles {
+		return "", fmt.Errorf("%s has %d files, more than the %d of a bundle", file, len(archive.File), maxBundleFiles)
+	}
+	left := int64(maxBundleBytes)
+	for _, entry := range archive.File {
+		n, err := extract(entry, dir, left)
+		if err != nil {
+			return "", fmt.Errorf("unpack %s: %w", file, err)
+		}
+		left -= n
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// extract writes one file of a bundle, of at most most bytes, and returns how many it has.
+func extract(entry *zip.File, dir string, most int64) (int64, error) {
+	name := filepath.FromSlash(entry.Name)
+	if !filepath.IsLocal(name) {
+		return 0, fmt.Errorf("the name %q leads out of it", entry.Name)
+	}
+	at := filepath.Join(dir, name)
+	if entry.FileInfo().IsDir() {
+		return 0, os.MkdirAll(at, 0o755)
+	}
+	if !entry.Mode().IsRegular() {
+		return 0, fmt.Errorf("%q is no regular file", entry.Name)
+	}
+	from, err := entry.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = from.Close() }() // only read
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return 0, err
+	}
+	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|entry.Mode()&0o111)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(to, io.LimitReader(from, most+1))
+	if closeErr := to.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && n > most {
+		err = fmt.Errorf("it has more than %d bytes", int64(maxBundleBytes))
+	}
+	return n, err
+}
+
+// launch is how a client starts the server of a bundle in a directory: as on Linux, with the defaults of what the user may
+// configure, or else with something plausible, and decoys for what is sensitive.
+func (m bundleManifest) launch(dir string) (i Installed, err error) {
+	c := m.Server.Config
+	if other, ok := c.Platforms["linux"]; ok {
+		c.Command = cmp.Or(other.Command, c.Command)
+		if other.Args != nil {
+			c.Args = other.Args
+		}
+		c.Env = maps.Clone(c.Env)
+		if c.Env == nil {
+			c.Env = map[string]string{}
+		}
+		maps.Copy(c.Env, other.Env)
+	}
+	if m.Name == "" || c.Command == "" {
+		return i, errors.New("its manifest.json has no name, or no server.mcp_config.command")
+	}
+	var command []string
+	for _, word := range append([]string{c.Command}, c.Args...) {
+		text, _ := m.fill(word, dir)
+		command = append(command, text)
+	}
+	if _, err := exec.LookPath("python"); err != nil && command[0] == "python" {
+		command[0] = "python3" // as Debian has it
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		value, sensitive := m.fill(c.Env[name], dir)
+		if sensitive || decoy.Secret(name) {
+			i.Secrets = append(i.Secrets, name)
+		} else {
+			i.Env = append(i.Env, name+"="+value)
+		}
+	}
+	i.Report.Identifier, i.programs = m.Name, map[string][]string{m.Name: command}
+	return i, nil
+}
+
+var bundleVariable = regexp.MustCompile(`\$\{([^{}]+)\}`)
+
+// fill fills in the variables of a text (MANIFEST.md, Variable Substitution). sensitive: one stands for a secret.
+func (m bundleManifest) fill(text, dir string) (filled string, sensitive bool) {
+	return bundleVariable.ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		switch name {
+		case "__dirname":
+			return dir
+		case "/", "pathSeparator":
+			return "/"
+		case "HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS":
+			folder := map[string]string{"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}[name]
+			return filepath.Join(os.Getenv("HOME"), folder)
+		}
+		key, _ := strings.CutPrefix(name, "user_config.")
+		of, known := m.UserConfig[key]
+		switch {
+		case !known:
+			return found
+		case of.Sensitive:
+			sensitive = true
+			return decoy.Asked(strings.ToUpper(key), "").Value
+		}
+		return m.plausible(key, dir)
+	}), sensitive
+}
+
+// plausible is a value for what the user may configure and that is no secret: the default, or one that fits the type.
+func (m bundleManifest) plausible(key, dir string) string {
+	of := m.UserConfig[key]
+	switch value := of.Default.(type) {
+	case string:
+		if !strings.Contains(value, "${user_config.") { // it would never end
+			value, _ = m.fill(value, dir)
+		}
+		return value
+	case float64, bool:
+		return fmt.Sprint(value)
+	}
+	switch of.Type {
+	case "directory":
+		return "/tmp"
+	case "number":
+		return "1"
+	case "boolean":
+		return "true"
+	}
+	return decoy.Asked(strings.ToUpper(key), "").Value
+}

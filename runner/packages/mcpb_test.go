@@ -1,0 +1,91 @@
+package packages
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bundle makes a zip file of names with the contents and the modes that go with them.
+func bundle(t testing.TB, headers ...*zip.FileHeader) string {
+	t.Helper()
+	var text bytes.Buffer
+	archive := zip.NewWriter(&text)
+	for _, h := range headers {
+		w, err := archive.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(h.Comment)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "x.mcpb")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestUnpack: nothing of a bundle lands outside of its directory, and programs stay programs.
+func TestUnpack(t *testing.T) {
+	program := &zip.FileHeader{Name: "bin/server", Comment: "x"}
+	program.SetMode(0o755)
+	dir := t.TempDir()
+	if digest, err := unpack(bundle(t, program), dir); err != nil || len(digest) != 64 {
+		t.Fatal(digest, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "bin", "server")); err != nil || info.Mode()&0o111 == 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	link := &zip.FileHeader{Name: "link", Comment: "/etc"}
+	link.SetMode(fs.ModeSymlink | 0o777)
+	for want, headers := range map[string][]*zip.FileHeader{
+		"leads out of it":    {{Name: "../x"}},
+		`"/x" leads out`:     {{Name: "/x"}},
+		"is no regular file": {link, {Name: "link/x"}},
+		"file exists":        {{Name: "a"}, {Name: "a"}},
+	} {
+		if _, err := unpack(bundle(t, headers...), t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestBundleLaunch(t *testing.T) {
+	var m bundleManifest
+	if err := json.Unmarshal([]byte(`{"name":"a","version":"1","server":{"mcp_config":{"command":"x","args":["${__dirname}/s.js"],"env":{"A":"1","B":"2"},
+		"platform_overrides":{"linux":{"command":"node","env":{"B":"${user_config.n}","KEY":"${user_config.k}"}},"win32":{"command":"no"}}}},
+		"user_config":{"n":{"type":"number","default":7},"k":{"type":"string","sensitive":true},"loop":{"default":"${user_config.loop}"}}}`), &m); err != nil {
+		t.Fatal(err)
+	}
+	i, err := m.launch("/d")
+	if err != nil || !slices.Equal(i.programs["a"], []string{"node", "/d/s.js"}) || !slices.Equal(i.Env, []string{"A=1", "B=7"}) || !slices.Equal(i.Secrets, []string{"KEY"}) {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if _, err := (bundleManifest{Name: "a"}).launch("/d"); err == nil {
+		t.Error("started without a command")
+	}
+}
+
+func FuzzBundleManifest(f *testing.F) {
+	f.Add([]byte(`{"name":"a","server":{"mcp_config":{"command":"${user_config.a}","env":{"A":"${HOME}${"}}},"user_config":{"a":{"default":"${user_config.a}"}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var m bundleManifest
+		if json.Unmarshal(text, &m) != nil {
+			return
+		}
+		if i, err := m.launch("/d"); err == nil && len(i.programs[m.Name]) == 0 {
+			t.Errorf("no command: %+v", i)
+		}
+	})
+}
