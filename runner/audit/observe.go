@@ -262,6 +262,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	select {
 	case <-process.Trace().Lost():
 		o.lost = true
+		o.notes = append(o.notes, "the tracer was lost: "+process.Trace().Why())
 	default:
 	}
 	return o

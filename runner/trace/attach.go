@@ -100,11 +100,16 @@ func owner(pid int) (ids [2]int) {
 // when the last tracee has.
 func (s *Session) wait(cmd *exec.Cmd) {
 	if Halted(cmd.Process.Pid) {
-		s.lose()
+		s.lose("the tracer was stopped")
 		_ = cmd.Process.Kill() // what was stopped would never end
 	}
-	if err := cmd.Wait(); err != nil && !s.stopped.Load() {
-		s.lose()
+	err := cmd.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has ended well, and somebody holds its stderr
+	}
+	s.finished.Store(err == nil)
+	if err != nil && !s.stopped.Load() {
+		s.lose("the tracer ended with " + err.Error())
 	}
 	s.Ended()
 }

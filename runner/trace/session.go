@@ -53,7 +53,9 @@ type Session struct {
 	ended, lost chan struct{}
 	endOnce     sync.Once
 	lostOnce    sync.Once
+	why         string      // lost is closed
 	stopped     atomic.Bool // on request
+	finished    atomic.Bool // the tracer has ended by itself, with the last of what it traced
 	terminate   func()      // asks the tracer to end; nil when it is not ours
 
 	claims claims
@@ -103,8 +105,11 @@ func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	d.close()
 	d.stats.Overflow = errors.Is(err, ErrOverflow)
 	s.publish(d, t)
-	if d.stats.Overflow || d.stats.Alive > 0 && err == nil && !s.stopped.Load() {
-		s.lose()
+	switch {
+	case d.stats.Overflow:
+		s.lose("its trace grew too large")
+	case d.stats.Alive > 0 && err == nil && !s.stopped.Load() && !s.finished.Load():
+		s.lose(fmt.Sprintf("its trace ends with %d threads alive", d.stats.Alive))
 	}
 	return err
 }
@@ -159,4 +164,19 @@ func (s *Session) Stop() {
 	s.Ended()
 }
 
-func (s *Session) lose() { s.lostOnce.Do(func() { close(s.lost) }) }
+// Why says more about why Lost is closed; "" while it is not.
+func (s *Session) Why() string {
+	select {
+	case <-s.lost:
+		return s.why
+	default:
+		return ""
+	}
+}
+
+func (s *Session) lose(why string) {
+	s.lostOnce.Do(func() {
+		s.why = why
+		close(s.lost)
+	})
+}

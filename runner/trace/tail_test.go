@@ -150,11 +150,13 @@ func TestLost(t *testing.T) {
 		trace string
 		max   int64
 		stop  bool
+		ended bool // the tracer, well and by itself
 		err   error
 		lost  bool
 	}{
 		"whole":     {trace: begin + "\n" + gone},
 		"broken":    {trace: begin + "\n", lost: true},
+		"ended":     {trace: begin + "\n", ended: true},
 		"stopped":   {trace: begin + "\n", stop: true},
 		"too long":  {trace: begin + "\n" + gone, max: 10, err: ErrOverflow, lost: true},
 		"no server": {trace: ""},
@@ -168,6 +170,7 @@ func TestLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			s.finished.Store(tc.ended)
 			if tc.stop {
 				s.Stop()
 			} else {
@@ -178,6 +181,9 @@ func TestLost(t *testing.T) {
 			}
 			if got := isClosed(s.Lost()); got != tc.lost {
 				t.Errorf("lost = %v, want %v; %+v", got, tc.lost, s.Stats())
+			}
+			if (s.Why() != "") != tc.lost {
+				t.Errorf("lost because %q", s.Why())
 			}
 			if got := s.Stats().Overflow; got != (tc.err != nil) {
 				t.Errorf("Overflow = %v", got)
