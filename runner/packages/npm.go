@@ -34,8 +34,15 @@ type npmDescription struct {
 	GypFile *bool             `json:"gypfile"`
 }
 
+// runNothing keeps npm from running code of a package, and the npm that it starts itself. One that a repository of Git is prepared
+// by reads an .npmrc there, which may name a program as git; what is in the environment comes before that. npm before 11.10
+// does not know allow-git.
+var runNothing = []string{"npm_config_ignore_scripts=true", "npm_config_allow_git=none", "npm_config_allow_remote=none", "npm_config_git=/bin/false"}
+
 func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
-	said, err := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec()).Output()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec())
+	cmd.Env = append(os.Environ(), runNothing...)
+	said, err := cmd.Output()
 	if err != nil {
 		return i, nil, npmError(said, err)
 	}

@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,15 +27,29 @@ type pypiReport struct {
 	} `json:"install"`
 }
 
+// startNothing keeps the pip of the virtual environment from starting a program: with --only-binary it takes no source from an
+// index, but builds what a package needs by a URL all the same.
+const startNothing = `import sys
+if sys.prefix != sys.base_prefix:
+    def hook(event, args):
+        if event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"):
+            raise PermissionError("a package that has to be built is not installed")
+    sys.addaudithook(hook)
+`
+
 // installPyPI makes a virtual environment, as uvx does: a variable that names the modules would make each
 // audit Inconclusive (CodeLoaded). Only wheels are installed: what else there is runs code to be built.
 func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
 	venv, said := filepath.Join(dir, "venv"), filepath.Join(dir, "installed.json")
 	python := filepath.Join(venv, "bin", "python")
-	if err := runPython(ctx, "venv", "--without-pip", venv); err != nil {
+	guard := filepath.Join(dir, "guard")
+	if err := runPython(ctx, "", "venv", "--without-pip", venv); err != nil {
 		return i, nil, err
 	}
-	if err := runPython(ctx, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+	if err := errors.Join(os.Mkdir(guard, 0o755), os.WriteFile(filepath.Join(guard, "sitecustomize.py"), []byte(startNothing), 0o644)); err != nil {
+		return i, nil, err
+	}
+	if err := runPython(ctx, guard, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
 		"--only-binary", ":all:", "--report", said, "--", p.spec()); err != nil {
 		return i, nil, err
 	}
@@ -53,10 +68,12 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	return i, all, err
 }
 
-// runPython executes a module of Python. What pip says of an index that does not answer comes before it says
+// runPython executes a module of Python, with others from a path. What pip says of an index that does not answer comes before it says
 // that there is no such package.
-func runPython(ctx context.Context, module string, arguments ...string) error {
-	said, err := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...).CombinedOutput()
+func runPython(ctx context.Context, path, module string, arguments ...string) error {
+	cmd := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+path)
+	said, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
 	}

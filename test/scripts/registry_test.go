@@ -20,7 +20,8 @@ import (
 )
 
 // registry serves the packages of a directory, as the registries of npm and of PyPI do: each directory below npm
-// is a package, and each below pypi a wheel. npm and pip are told so. Each below mcpb becomes a bundle, NAME.mcpb.
+// is a package, each below pypi a wheel, and each below sources what a wheel is built of. npm and pip are told so. {URL} in a wheel is
+// that of all this. Each below mcpb becomes a bundle, NAME.mcpb.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: registry DIRECTORY")
@@ -39,13 +40,13 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	root := os.DirFS(ts.MkAbs(args[0]))
-	for _, add := range []func(fs.FS, string, map[string][]byte) error{npmRegistry, pypiIndex} {
+	for _, add := range []func(fs.FS, string, map[string][]byte) error{npmRegistry, pypiIndex, sources} {
 		ts.Check(add(root, server.URL, files))
 	}
 	bundles, err := fs.Glob(root, "mcpb/*")
 	ts.Check(err)
 	for _, dir := range bundles {
-		bundle, err := zipped(root, dir)
+		bundle, err := zipped(root, dir, "")
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(path.Base(dir)+".mcpb"), bundle, 0o600))
 	}
@@ -66,7 +67,7 @@ func npmRegistry(root fs.FS, url string, files map[string][]byte) error {
 		if err := json.Unmarshal(text, &version); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		tarball, err := pack(root, dir)
+		tarball, err := pack(root, dir, "package")
 		if err != nil {
 			return err
 		}
@@ -82,13 +83,13 @@ func npmRegistry(root fs.FS, url string, files map[string][]byte) error {
 	return err
 }
 
-// pack makes the tarball of a package: everything is below "package".
-func pack(root fs.FS, dir string) ([]byte, error) {
+// pack makes the tarball of a directory: everything is below another one there.
+func pack(root fs.FS, dir, below string) ([]byte, error) {
 	var packed bytes.Buffer
 	compressed := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(compressed)
 	err := each(root, dir, func(name string, text []byte) error {
-		if err := archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+		if err := archive.WriteHeader(&tar.Header{Name: below + "/" + name, Mode: 0o644, Size: int64(len(text))}); err != nil {
 			return err
 		}
 		_, err := archive.Write(text)
@@ -104,10 +105,10 @@ func pack(root fs.FS, dir string) ([]byte, error) {
 }
 
 // pypiIndex adds each pypi/NAME-VERSION: a page of links, and a wheel (packaging.python.org, Simple repository API).
-func pypiIndex(root fs.FS, _ string, files map[string][]byte) error {
+func pypiIndex(root fs.FS, url string, files map[string][]byte) error {
 	dirs, err := fs.Glob(root, "pypi/*")
 	for _, dir := range dirs {
-		wheel, err := zipped(root, dir)
+		wheel, err := zipped(root, dir, url)
 		if err != nil {
 			return err
 		}
@@ -119,14 +120,27 @@ func pypiIndex(root fs.FS, _ string, files map[string][]byte) error {
 	return err
 }
 
-// zipped is the zip file of what is below a directory.
-func zipped(root fs.FS, dir string) ([]byte, error) {
+// sources adds each sources/NAME-VERSION, which pip would build.
+func sources(root fs.FS, _ string, files map[string][]byte) error {
+	dirs, err := fs.Glob(root, "sources/*")
+	for _, dir := range dirs {
+		tarball, err := pack(root, dir, path.Base(dir))
+		if err != nil {
+			return err
+		}
+		files["/sources/"+path.Base(dir)+".tar.gz"] = tarball
+	}
+	return err
+}
+
+// zipped is the zip file of what is below a directory, with a URL where it has {URL}.
+func zipped(root fs.FS, dir, url string) ([]byte, error) {
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
 	err := each(root, dir, func(name string, text []byte) error {
 		w, err := archive.Create(name)
 		if err == nil {
-			_, err = w.Write(text)
+			_, err = w.Write(bytes.ReplaceAll(text, []byte("{URL}"), []byte(url)))
 		}
 		return err
 	})
