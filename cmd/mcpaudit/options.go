@@ -99,7 +99,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
 	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
-	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 64Mi")
+	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 128Mi")
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))
 }
 
@@ -117,13 +117,13 @@ func (o *options) plan(command []string) (p audit.Plan, err error) {
 }
 
 // minMemory fits the sandbox, the tracer and a small server.
-const minMemory = 64 << 20
+const minMemory = 128 << 20
 
 // memoryLimit reads --memory, in bytes.
 func (o *options) memoryLimit() (int64, error) {
 	q, err := resource.ParseQuantity(o.memory)
 	if err != nil || q.Value() < minMemory {
-		return 0, fmt.Errorf("--memory: invalid value %q (want a quantity of at least 64Mi, such as 512Mi or 4Gi)", o.memory)
+		return 0, fmt.Errorf("--memory: invalid value %q (want a quantity of at least 128Mi, such as 512Mi or 4Gi)", o.memory)
 	}
 	return q.Value(), nil
 }
