@@ -19,9 +19,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// registry serves the packages of a directory, as the registries of npm and of PyPI do: each directory below npm
-// is a package, each below pypi a wheel, and each below sources what a wheel is built of. npm and pip are told so. {URL} in a wheel is
-// that of all this. Each below mcpb becomes a bundle, NAME.mcpb.
+// registry serves the packages of a directory over HTTP, and sets npm and pip up to ask it. Each directory below npm
+// is a package of npm, below pypi a wheel, and below sources an archive that pip has to build. The files of a wheel name
+// the server as {URL}. Each directory below mcpb is packed into a bundle, NAME.mcpb.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: registry DIRECTORY")
