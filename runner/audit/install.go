@@ -18,6 +18,8 @@ import (
 const (
 	// mostScript bounds an install script.
 	mostScript = 3 * time.Minute
+	// mostLeft bounds what a script has started and left behind.
+	mostLeft = 5 * time.Second
 	// npm is what seems to run install scripts.
 	npm = "/usr/bin/npm install"
 )
@@ -39,15 +41,26 @@ func runScripts(ctx context.Context, plan Plan, launcher Launcher) (all []observ
 	return all
 }
 
-// await waits for a script to end. It has nothing to read.
+// await waits for a script to end, and what it has started. It has nothing to read.
 func (t talking) await(ctx context.Context) probe.Result {
 	_ = t.stdin.Close() // it is closed once more
 	select {
 	case <-t.process.Exited():
-		return probe.Result{}
 	case <-ctx.Done():
 		return probe.Result{Incomplete: report.Incomplete{Reason: report.ReasonInstallFailed, Message: "it did not end in time"}}
 	}
+	ctx, cancel := context.WithTimeout(ctx, mostLeft)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for t.process.Trace().Running() {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return probe.Result{Incomplete: report.Incomplete{Reason: report.ReasonInstallFailed, Message: "it left a process running, and what that does later was not seen"}}
+		}
+	}
+	return probe.Result{}
 }
 
 // install enters in what a script did that it was the script.

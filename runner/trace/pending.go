@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +62,25 @@ func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working b
 		}
 	}
 	return wait, pending, working
+}
+
+// Running reports whether a process runs that is neither our own program nor strace: one of the server's.
+func (s *Session) Running() bool {
+	var around []os.FileInfo
+	for _, program := range []string{"/proc/self/exe", straceProgram()} {
+		if exe, err := os.Stat(program); err == nil {
+			around = append(around, exe)
+		}
+	}
+	return slices.ContainsFunc(descendants(s.root), func(pid int) bool {
+		exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)) // an error: it has ended
+		return err == nil && !slices.ContainsFunc(around, func(ours os.FileInfo) bool { return os.SameFile(exe, ours) })
+	})
+}
+
+func straceProgram() string {
+	program, _ := exec.LookPath("strace") // without it, our own tracer is in use
+	return program
 }
 
 // atWork reports whether the first thread of a process runs, or is held by its tracer: the
