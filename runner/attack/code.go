@@ -2,11 +2,11 @@ package attack
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Expressions that open a planted file when they are evaluated, and are an odd text to all
@@ -48,7 +48,7 @@ const (
 )
 
 // forCode are names of what may be evaluated.
-var forCode = regexp.MustCompile(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|state|object`)
+var forCode = lazyregexp.New(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|state|object`)
 
 // codeSteps are the attempts of family Code: first at the places that are called like something
 // to be evaluated.

@@ -2,10 +2,10 @@ package attack
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // commandForm is a way to put a command into a value.
@@ -18,10 +18,10 @@ type commandForm struct {
 
 // plain is how far a shell takes a value for words; what follows is left out, for a shell
 // that gives up at a bracket runs nothing.
-var plain = regexp.MustCompile(`^[\w./:@%+=, -]+`)
+var plain = lazyregexp.New(`^[\w./:@%+=, -]+`)
 
 // forURL are names of what has to be a URL.
-var forURL = regexp.MustCompile(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)
+var forURL = lazyregexp.New(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)
 
 // commands are the ways to put a command into a value, the likeliest first. The first holds
 // the command in a form for each kind of quotes, the others are for guards that know some.

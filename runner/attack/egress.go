@@ -3,11 +3,11 @@ package attack
 import (
 	"fmt"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Aim is where an attempt of family Egress leads.
@@ -177,14 +177,14 @@ const maxEgressFields = 2
 
 var (
 	// webURL is one of the web in its parts: scheme, authority, rest.
-	webURL = regexp.MustCompile(`(?is)^(https?://)([^/?#\\]+)(.*)$`)
+	webURL = lazyregexp.New(`(?is)^(https?://)([^/?#\\]+)(.*)$`)
 	// forHost are names of what has to be a host; bareHost is one.
-	forHost  = regexp.MustCompile(`(?i)(?:^|[._-])(?:host|host_?name|domain|server|ip|ip_?address|address|target)(?:\[0\])?$`)
-	bareHost = regexp.MustCompile(`^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$`)
+	forHost  = lazyregexp.New(`(?i)(?:^|[._-])(?:host|host_?name|domain|server|ip|ip_?address|address|target)(?:\[0\])?$`)
+	bareHost = lazyregexp.New(`^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$`)
 )
 
 // named are hosts in a text.
-var named = regexp.MustCompile(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\.){1,5}(?:com|org|net|io|dev|gov|edu|ai|app|co|me|info|uk|de|eu|us|example|test)\b`)
+var named = lazyregexp.New(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\.){1,5}(?:com|org|net|io|dev|gov|edu|ai|app|co|me|info|uk|de|eu|us|example|test)\b`)
 
 // egressSteps are the attempts of family Egress, at the places that take a URL or a host.
 func egressSteps(fields []field, seen Seen, said string) (all []step) {

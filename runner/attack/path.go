@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // up leads to the root from any directory that is not too deep.
@@ -115,7 +115,7 @@ func (f field) addresses() bool {
 }
 
 // bare are values that may be the name of a file.
-var bare = regexp.MustCompile(`^[\w.@+ -]{1,128}$`)
+var bare = lazyregexp.New(`^[\w.@+ -]{1,128}$`)
 
 // leads reports whether a path may come of a value: the place is called so, or a file
 // was touched that has the value in its path.

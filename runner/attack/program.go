@@ -2,11 +2,11 @@ package attack
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // runners are arguments that make a program run another one: "!" stands for it. A list of
@@ -42,7 +42,7 @@ var runners = map[string]string{
 // maxRunners is how many of them are tried at one place.
 const maxRunners = 8
 
-var word = regexp.MustCompile(`[\w.-]+`)
+var word = lazyregexp.New(`[\w.-]+`)
 
 // runnerSteps are the attempts to have allowed programs run another one, at the places that
 // take a command: those that the honest value starts, and those that a text names.

@@ -2,12 +2,12 @@ package attack
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // queryForms are the ways to leave a string of a statement in SQL. The first leaves none, and
@@ -87,10 +87,10 @@ func (f field) numbers() bool {
 }
 
 // forNumber are names of numbers that may be declared as texts.
-var forNumber = regexp.MustCompile(`(?i)(?:^|[_.-])(?:id|number|limit|offset|page|year)$|[a-z](?:Id|Number)$`)
+var forNumber = lazyregexp.New(`(?i)(?:^|[_.-])(?:id|number|limit|offset|page|year)$|[a-z](?:Id|Number)$`)
 
 // ofDatabase are words of what asks one.
-var ofDatabase = regexp.MustCompile(`(?i)\bsql|sqlite|\bdatabases?\b|\bdb\b|\btables?\b|\brecords?\b|\brows?\b|\bquer(?:y|ies)\b`)
+var ofDatabase = lazyregexp.New(`(?i)\bsql|sqlite|\bdatabases?\b|\bdb\b|\btables?\b|\brecords?\b|\brows?\b|\bquer(?:y|ies)\b`)
 
 // Numeric reports whether an attempt stands where numbers do, which are in no quotes.
 func (a Attempt) Numeric() bool { return a.Form == behindNumber.name }
@@ -101,5 +101,5 @@ func Parsed(answer string) bool { return unknownColumn.MatchString(answer) }
 
 // unknownColumn is what SQLite, PostgreSQL, MySQL, SQL Server, DuckDB and Oracle say of a column
 // that they do not know.
-var unknownColumn = regexp.MustCompile(strings.ReplaceAll("(?i)no such column:? [`\"']?W\\b|column [`\"']W[`\"'] (?:does not exist|not found)|"+
+var unknownColumn = lazyregexp.New(strings.ReplaceAll("(?i)no such column:? [`\"']?W\\b|column [`\"']W[`\"'] (?:does not exist|not found)|"+
 	"unknown column [`\"']W[`\"']|invalid column name 'W'|\"W\": invalid identifier", "W", inputs.Word))

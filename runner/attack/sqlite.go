@@ -3,11 +3,11 @@ package attack
 import (
 	"bytes"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // magic begins the first page of a database of SQLite (https://sqlite.org/fileformat2.html, 1.3),
@@ -17,7 +17,7 @@ const magic = "SQLite format 3\x00"
 // Database reports whether a path is that of a database, by its name, or of the library of SQLite.
 func Database(path string) bool { return files.MatchString(path) }
 
-var files = regexp.MustCompile(`(?i)\.(?:db|db3|sqlite|sqlite3|duckdb)(?:-(?:wal|shm|journal))?$|/_?(?:better_)?(?:lib)?sqlite3?[^/]*\.(?:so[\d.]*|node)$`)
+var files = lazyregexp.New(`(?i)\.(?:db|db3|sqlite|sqlite3|duckdb)(?:-(?:wal|shm|journal))?$|/_?(?:better_)?(?:lib)?sqlite3?[^/]*\.(?:so[\d.]*|node)$`)
 
 // Stored is the statement with a mark that made a table, in the first page of a database as it was
 // written to its file or its log; false where there is none. SQLite writes what a transaction has
@@ -56,7 +56,7 @@ func ReadBack(attempts []Attempt, at time.Time) (all []Statement) {
 }
 
 // tables are the names of those that attempts make, in hexadecimal digits: "notes_" and a number.
-var tables = regexp.MustCompile(`(?i)\b` + hex.EncodeToString([]byte("notes_")) + `((?:3\d){1,9})\b`)
+var tables = lazyregexp.New(`(?i)\b` + hex.EncodeToString([]byte("notes_")) + `((?:3\d){1,9})\b`)
 
 // maxTables is how many of them are read in one answer.
 const maxTables = 64

@@ -3,10 +3,12 @@ package attack
 import (
 	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // expression is one of a URI template (RFC 6570).
-var expression = regexp.MustCompile(`\{([^{}]*)\}`)
+var expression = lazyregexp.New(`\{([^{}]*)\}`)
 
 // variables are the places of an honest URI where the variables of its template stand, but
 // for those of a query or a fragment; none where the template is not that of the URI.

@@ -1,11 +1,11 @@
 package attack
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // writeForms are statements that change something, and ways to get one past a guard that is to
@@ -42,10 +42,10 @@ func marked(statement string, m inputs.Mark) string {
 }
 
 // statementLike are values that are statements.
-var statementLike = regexp.MustCompile(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
+var statementLike = lazyregexp.New(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
 
 // forStatement are names of what takes a statement, whatever it was given in the honest call.
-var forStatement = regexp.MustCompile(`(?i)(?:^|[_.-])(?:sql|statement)(?:$|[_.-])`)
+var forStatement = lazyregexp.New(`(?i)(?:^|[_.-])(?:sql|statement)(?:$|[_.-])`)
 
 // writeSteps are the attempts of family Write, on what takes statements.
 func writeSteps(fields []field) (all []step) {
@@ -109,14 +109,14 @@ const writing = `(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|CREATE|ALTER|DROP|TRUNCAT
 
 // What commands do, by their words in capital letters.
 var (
-	begins  = regexp.MustCompile(`^(?:BEGIN|START TRANSACTION)\b`)
-	ends    = regexp.MustCompile(`^(?:COMMIT|END|ROLLBACK|ABORT)\b`)
-	undoes  = regexp.MustCompile(`^ROLLBACK (?:WORK |TRANSACTION )?TO\b`)
-	setsAll = regexp.MustCompile(`^SET\b.*(?:\bSESSION\b.*\bTRANSACTION\b|\bDEFAULT_TRANSACTION_READ_ONLY\b)`)
-	setsOne = regexp.MustCompile(`^SET (?:LOCAL )?TRANSACTION\b`)
-	toRead  = regexp.MustCompile(`\bREAD ONLY\b|_READ_ONLY ?(?:=|TO) ?(?:ON\b|TRUE\b|1\b|'')`)
-	toWrite = regexp.MustCompile(`\bREAD WRITE\b`)
-	changes = regexp.MustCompile(`^` + writing + `|^EXPLAIN\b.*\bANALY[SZ]E\b.*?\b` + writing + `|^WITH\b.*\b(?:INSERT INTO|DELETE FROM|MERGE INTO|UPDATE \S+ SET)\b` +
+	begins  = lazyregexp.New(`^(?:BEGIN|START TRANSACTION)\b`)
+	ends    = lazyregexp.New(`^(?:COMMIT|END|ROLLBACK|ABORT)\b`)
+	undoes  = lazyregexp.New(`^ROLLBACK (?:WORK |TRANSACTION )?TO\b`)
+	setsAll = lazyregexp.New(`^SET\b.*(?:\bSESSION\b.*\bTRANSACTION\b|\bDEFAULT_TRANSACTION_READ_ONLY\b)`)
+	setsOne = lazyregexp.New(`^SET (?:LOCAL )?TRANSACTION\b`)
+	toRead  = lazyregexp.New(`\bREAD ONLY\b|_READ_ONLY ?(?:=|TO) ?(?:ON\b|TRUE\b|1\b|'')`)
+	toWrite = lazyregexp.New(`\bREAD WRITE\b`)
+	changes = lazyregexp.New(`^` + writing + `|^EXPLAIN\b.*\bANALY[SZ]E\b.*?\b` + writing + `|^WITH\b.*\b(?:INSERT INTO|DELETE FROM|MERGE INTO|UPDATE \S+ SET)\b` +
 		`|^SELECT\b.*\bINTO\b|^COPY\b.*\b(?:FROM|TO PROGRAM)\b|^COPY\b.*\bTO ''`)
 )
 

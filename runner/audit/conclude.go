@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/behavior"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -362,7 +362,7 @@ func complaint(stderr string) string {
 		line = strings.TrimSpace(line)
 		return strings.HasPrefix(line, "at ") || strings.HasPrefix(line, "Node.js v") || !strings.ContainsFunc(line, unicode.IsLetter)
 	})
-	for _, speaks := range []*regexp.Regexp{raised, troubled} {
+	for _, speaks := range []*lazyregexp.Regexp{raised, troubled} {
 		for _, line := range slices.Backward(lines) {
 			if speaks.MatchString(line) {
 				return strings.TrimSpace(line)
@@ -376,8 +376,8 @@ func complaint(stderr string) string {
 }
 
 var (
-	raised   = regexp.MustCompile(`^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,32}: `)
-	troubled = regexp.MustCompile(`(?i)error|exception|fatal|panic|cannot|not set|required`)
+	raised   = lazyregexp.New(`^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,32}: `)
+	troubled = lazyregexp.New(`(?i)error|exception|fatal|panic|cannot|not set|required`)
 )
 
 // problems returns what the reader of the report should know besides the findings.

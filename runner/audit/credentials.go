@@ -2,13 +2,13 @@ package audit
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
@@ -75,7 +75,7 @@ func (p Plan) asked(o observation) []decoy.Var {
 }
 
 // operational are variables by which a server is told to listen, or how to run.
-var operational = regexp.MustCompile(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
+var operational = lazyregexp.New(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
 
 // give adds a variable to those that a server is given, or one that begins as it has to.
 func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
@@ -104,9 +104,9 @@ func (o observation) lacksCredential() bool {
 
 var (
 	// wanted is what a refusal speaks of that may be about the lack of one.
-	wanted = regexp.MustCompile(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
+	wanted = lazyregexp.New(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
 	// strange is how a refusal says that nobody is known to ask.
-	strange = regexp.MustCompile(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
+	strange = lazyregexp.New(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
 )
 
 // settable reports whether a variable is one that the audit may set: neither the operator
@@ -118,7 +118,7 @@ func (p Plan) settable(name string) bool {
 }
 
 // machines are variables that belong to the machine and its runtimes.
-var machines = regexp.MustCompile(`^(?:HOME|PWD|OLDPWD|USER|LOGNAME|MAIL|HOSTNAME|TERM|SHELL|LANG|LC_\w+|TMPDIR|TMP|TEMP|XDG_\w+|` +
+var machines = lazyregexp.New(`^(?:HOME|PWD|OLDPWD|USER|LOGNAME|MAIL|HOSTNAME|TERM|SHELL|LANG|LC_\w+|TMPDIR|TMP|TEMP|XDG_\w+|` +
 	`NODE_\w+|PYTHON\w*|SSL_\w+|REQUESTS_\w+|CURL_\w+|GIT_\w+|MCPAUDIT\w*|\w+_PROXY)$`)
 
 // refusals are the texts in which a run may say what it lacks.
@@ -134,19 +134,19 @@ func (o observation) refusals() []string {
 
 var (
 	// refuses is how a result begins that is one in name only.
-	refuses = regexp.MustCompile(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
-	lacks   = regexp.MustCompile(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
+	refuses = lazyregexp.New(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
+	lacks   = lazyregexp.New(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
 	// constant is a name as most variables have it.
-	constant = regexp.MustCompile(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
+	constant = lazyregexp.New(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
 	// explicit is a name that a runtime or a person calls that of a variable.
-	explicit    = regexp.MustCompile(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
-	environment = regexp.MustCompile(`(?i)\benv(?:ironment)?\b`)
+	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
+	environment = lazyregexp.New(`(?i)\benv(?:ironment)?\b`)
 	// field is that of a class of settings, as pydantic reports it; pydantic-settings reads
 	// it from a variable of that name in any case.
-	field = regexp.MustCompile(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
+	field = lazyregexp.New(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
 	// begins says how a value has to begin.
-	begins = regexp.MustCompile(`(?i)(?:start|begin)(?:s|ning|ing)? with:? ["'\x60]?([A-Za-z0-9][\w-]{0,15}[_-])`)
+	begins = lazyregexp.New(`(?i)(?:start|begin)(?:s|ning|ing)? with:? ["'\x60]?([A-Za-z0-9][\w-]{0,15}[_-])`)
 )
 
 // variablesIn names the variables that a text says to lack.

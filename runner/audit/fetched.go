@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -207,11 +207,11 @@ func isOf(host string, domains []string) bool {
 // What code is, by its name: source that an interpreter reads; what a loader maps, whose
 // reads are no effects; and directories from which modules are loaded.
 var (
-	code    = regexp.MustCompile(`\.(?:[cm]?[jt]sx?|py[cwz]?|pth|rb|p[lm]|php|lua|sh|bash|ps1|wasm|clj|groovy|exs?)$`)
-	loaded  = regexp.MustCompile(`\.(?:so(?:\.[\d.]+)?|node|wasm|dll|jar|class|whl|egg)$`)
-	modules = regexp.MustCompile(`/(?:node_modules|site-packages|dist-packages|gems)/(?:[^.].*\.(?:[cm]?js|py|pth|rb))$`)
+	code    = lazyregexp.New(`\.(?:[cm]?[jt]sx?|py[cwz]?|pth|rb|p[lm]|php|lua|sh|bash|ps1|wasm|clj|groovy|exs?)$`)
+	loaded  = lazyregexp.New(`\.(?:so(?:\.[\d.]+)?|node|wasm|dll|jar|class|whl|egg)$`)
+	modules = lazyregexp.New(`/(?:node_modules|site-packages|dist-packages|gems)/(?:[^.].*\.(?:[cm]?js|py|pth|rb))$`)
 
 	codePath = `\.(?:[cm]?[jt]sx?|py[cz]?|rb|p[lm]|php|lua|sh|bash|ps1|wasm|jar|whl|tgz)`
-	codeURL  = regexp.MustCompile(`https?://[^\s'"<>)]+` + codePath + `\b`)
-	request  = regexp.MustCompile(`(?:GET|POST) /[^\s'"]*` + codePath + `(?:\?[^\s'"]*)? `)
+	codeURL  = lazyregexp.New(`https?://[^\s'"<>)]+` + codePath + `\b`)
+	request  = lazyregexp.New(`(?:GET|POST) /[^\s'"]*` + codePath + `(?:\?[^\s'"]*)? `)
 )

@@ -2,13 +2,14 @@ package audit
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // named are the absolute paths in a text.
-var named = regexp.MustCompile("/[^\\s'\"`:,;()]+")
+var named = lazyregexp.New("/[^\\s'\"`:,;()]+")
 
 // missed returns why the server did not get a file without which it may have ended: one that it
 // was refused, or that its stderr names. The last is the most likely one.

@@ -2,11 +2,11 @@ package audit
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -109,7 +109,7 @@ func eachText(files Files, names []string, read func(text string)) {
 }
 
 // cached is a compiled module of Python (PEP 3147).
-var cached = regexp.MustCompile(`^(.*/)__pycache__/([^/]+)\.cpython-\d+(?:\.opt-\d)?\.pyc$`)
+var cached = lazyregexp.New(`^(.*/)__pycache__/([^/]+)\.cpython-\d+(?:\.opt-\d)?\.pyc$`)
 
 // sourceOf is the file of a program's text that a read tells of; "" if it is none.
 func sourceOf(name string) string {
@@ -124,8 +124,8 @@ func sourceOf(name string) string {
 
 // A module of Python that was installed, and one of the standard library.
 var (
-	installed = regexp.MustCompile(`^(.*/(?:site|dist)-packages/)([^/]+)`)
-	standard  = regexp.MustCompile(`/(?:lib|lib64|Lib)/python3[^/]*/`)
+	installed = lazyregexp.New(`^(.*/(?:site|dist)-packages/)([^/]+)`)
+	standard  = lazyregexp.New(`/(?:lib|lib64|Lib)/python3[^/]*/`)
 )
 
 // ownModules are those of the package that was loaded first, or of the program itself where

@@ -10,11 +10,11 @@ import (
 	"mime"
 	"net/http"
 	"net/mail"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -37,10 +37,10 @@ var addressing = map[string]string{
 
 var (
 	joined  = strings.NewReplacer("_", "", "-", "", " ", "")
-	mailbox = regexp.MustCompile(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}`)
+	mailbox = lazyregexp.New(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}`)
 	// telephone is a number with its country (ITU-T E.164), as services for messages take them.
-	telephone = regexp.MustCompile(`^(?:[a-z]+:)?\+\d{8,15}$`)
-	rcpt      = regexp.MustCompile(`(?im)^RCPT TO:\s*<([^<>\s]{1,320})>`)
+	telephone = lazyregexp.New(`^(?:[a-z]+:)?\+\d{8,15}$`)
+	rcpt      = lazyregexp.New(`(?im)^RCPT TO:\s*<([^<>\s]{1,320})>`)
 )
 
 // addressed returns who messages were sent to during calls, by what the sinkhole received.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -135,7 +135,7 @@ func missing(runs []observation) []string {
 }
 
 // programName matches the names of programs that get a stand-in.
-var programName = regexp.MustCompile(`^[A-Za-z][\w.+-]{1,31}$`)
+var programName = lazyregexp.New(`^[A-Za-z][\w.+-]{1,31}$`)
 
 // builtins are the words of a shell's own (POSIX, Shell Command Language, 2.4 and 2.14, and
 // bash(1)), programs that runtimes start by themselves, and how runtimes write that there is none.
@@ -154,9 +154,9 @@ func replaceable(name string) bool {
 }
 
 var (
-	quoted     = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	separators = regexp.MustCompile("[;&|(){}`\n]+")
-	assignment = regexp.MustCompile(`^\w+=`)
+	quoted     = lazyregexp.New(`'[^']*'|"[^"]*"`)
+	separators = lazyregexp.New("[;&|(){}`\n]+")
+	assignment = lazyregexp.New(`^\w+=`)
 )
 
 // commandsOf are the programs that a shell's text runs, or looks for.
@@ -177,12 +177,12 @@ func commandsOf(text string) (all []string) {
 }
 
 // complaints are how shells, runtimes and servers say that a program is not there.
-var complaints = []*regexp.Regexp{
-	regexp.MustCompile(`exec: \\?"([^"\\]+)\\?": executable file not found`), // Go
-	regexp.MustCompile(`spawn ([\w.+-]+) ENOENT`),                            // Node
-	regexp.MustCompile(`sh: (?:line )?\d+: ([\w.+-]+): (?:command )?not found`),
-	regexp.MustCompile(`([\w.+-]+): command not found`),
-	regexp.MustCompile(`(?i)([\w.+-]+)(?: (?:CLI|binary|executable|command))? (?:(?:is|was|are) )?not (?:installed|(?:found |available )?(?:in|on) (?:the |your |system )?\$?PATH)\b`),
+var complaints = []*lazyregexp.Regexp{
+	lazyregexp.New(`exec: \\?"([^"\\]+)\\?": executable file not found`), // Go
+	lazyregexp.New(`spawn ([\w.+-]+) ENOENT`),                            // Node
+	lazyregexp.New(`sh: (?:line )?\d+: ([\w.+-]+): (?:command )?not found`),
+	lazyregexp.New(`([\w.+-]+): command not found`),
+	lazyregexp.New(`(?i)([\w.+-]+)(?: (?:CLI|binary|executable|command))? (?:(?:is|was|are) )?not (?:installed|(?:found |available )?(?:in|on) (?:the |your |system )?\$?PATH)\b`),
 }
 
 // complainedOf are the programs that the server said to miss.

@@ -13,13 +13,13 @@ package behavior
 import (
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -160,7 +160,7 @@ func ported(host string, port int) string {
 }
 
 // runtimes are interpreters with a version behind their names.
-var runtimes = regexp.MustCompile(`^(python|pypy|perl|ruby|node|php|lua|java|pip)[-0-9.]+$`)
+var runtimes = lazyregexp.New(`^(python|pypy|perl|ruby|node|php|lua|java|pip)[-0-9.]+$`)
 
 // program is the name of one, with its place where programs are not usually kept.
 func (c *condenser) program(file string) string {

@@ -7,8 +7,9 @@ import (
 	"encoding/pem"
 	"hash/crc32"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // forms are those that issuers publish, or that all of their keys have. The first group, where
@@ -17,7 +18,7 @@ var forms = []struct {
 	// start begins every one: it is searched for before the form.
 	start string
 	what  string
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 	// valid looks closer; nil: the form is all there is.
 	valid func(string) bool
 	// doubtful: it is for tests, or for everybody to see in some of its uses.
@@ -30,8 +31,8 @@ var forms = []struct {
 	{"A", "an AWS access key id", word(`A(?:KI|SI|BI|CC)A[A-Z2-7]{16}`), nil, true},
 	{"xox", "a Slack token", word(`xox[abeoprs]-[0-9]{8,}-[\w-]{12,}`), nil, false},
 	{"xapp-", "a Slack token", word(`xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{32,}`), nil, false},
-	{"hooks.slack.com/", "the address of a Slack webhook", regexp.MustCompile(`hooks\.slack\.com/services/(T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,})`), nil, false},
-	{"/api/webhooks/", "the address of a Discord webhook", regexp.MustCompile(`discord(?:app)?\.com/api/webhooks/([0-9]{17,20}/[\w-]{60,})`), nil, false},
+	{"hooks.slack.com/", "the address of a Slack webhook", lazyregexp.New(`hooks\.slack\.com/services/(T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,})`), nil, false},
+	{"/api/webhooks/", "the address of a Discord webhook", lazyregexp.New(`discord(?:app)?\.com/api/webhooks/([0-9]{17,20}/[\w-]{60,})`), nil, false},
 	{"k_live_", "a Stripe key", word(`[rs]k_live_[A-Za-z0-9]{16,}`), nil, false},
 	{"sk-ant-", "an Anthropic key", word(`sk-ant-[a-z0-9]+-[\w-]{32,}`), nil, false},
 	{"T3BlbkFJ", "an OpenAI key", word(`sk-[\w-]{8,}T3BlbkFJ[\w-]{8,}`), nil, false},
@@ -44,7 +45,7 @@ var forms = []struct {
 	{":AA", "a token of a Telegram bot", word(`[0-9]{8,10}:AA[\w-]{33}`), nil, false},
 	{"pypi-AgE", "a PyPI token", word(`pypi-AgE[\w-]{50,}`), nil, false},
 	{"dop_v1_", "a DigitalOcean token", word(`dop_v1_[0-9a-f]{64}`), nil, false},
-	{"AccountKey=", "the key of an Azure storage account", regexp.MustCompile(`AccountKey=([A-Za-z0-9+/]{86}==)`), nil, false},
+	{"AccountKey=", "the key of an Azure storage account", lazyregexp.New(`AccountKey=([A-Za-z0-9+/]{86}==)`), nil, false},
 	{"dapi", "a Databricks token", word(`dapi[0-9a-f]{32}`), nil, false},
 	{"shp", "a Shopify token", word(`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`), nil, false},
 	{"lin_api_", "a Linear key", word(`lin_api_[A-Za-z0-9]{40}`), nil, false},
@@ -57,7 +58,7 @@ var forms = []struct {
 }
 
 // word is a form that stands by itself.
-func word(form string) *regexp.Regexp { return regexp.MustCompile(`\b(` + form + `)(?:[^\w-]|$)`) }
+func word(form string) *lazyregexp.Regexp { return lazyregexp.New(`\b(` + form + `)(?:[^\w-]|$)`) }
 
 // issued finds keys that have the form of their issuer.
 func issued(text string) (all []Credential) {
@@ -91,7 +92,7 @@ func checksummed(token string) bool {
 	return body[30:] == string(want[:])
 }
 
-var pemBlock = regexp.MustCompile(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\\r|\\n|[A-Za-z0-9+/=\s:,-])+?-----END (?:[A-Z]+ )*PRIVATE KEY-----`)
+var pemBlock = lazyregexp.New(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\\r|\\n|[A-Za-z0-9+/=\s:,-])+?-----END (?:[A-Z]+ )*PRIVATE KEY-----`)
 
 // privateKeys finds keys in PEM that are keys: documentation leaves out most of them.
 func privateKeys(text string) (all []Credential) {
@@ -122,7 +123,7 @@ func isKey(block *pem.Block) bool {
 	return rsa == nil || ec == nil || pkcs8 == nil || strings.HasPrefix(string(block.Bytes), "openssh-key-v1\x00")
 }
 
-var webToken = regexp.MustCompile(`\b(eyJ[\w-]{8,})\.(eyJ[\w-]{8,})\.([\w-]{16,})`)
+var webToken = lazyregexp.New(`\b(eyJ[\w-]{8,})\.(eyJ[\w-]{8,})\.([\w-]{16,})`)
 
 // webTokens finds signed tokens whose head names an algorithm, but for the one that
 // everybody shows (jwt.io).
@@ -148,7 +149,7 @@ func webTokens(text string) (all []Credential) {
 	return all
 }
 
-var withPassword = regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,30}://([^\s:/@"'<>]{0,128}):([^\s:/@"'<>]{5,128})@([\w.-]+)`)
+var withPassword = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,30}://([^\s:/@"'<>]{0,128}):([^\s:/@"'<>]{5,128})@([\w.-]+)`)
 
 // inURLs finds passwords in URLs and connection strings.
 func inURLs(text string) (all []Credential) {

@@ -3,21 +3,22 @@ package credential
 import (
 	"encoding/base64"
 	"math"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // label is a word that calls what follows a credential, in JSON, YAML, INI or a sentence.
-var label = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])((?:[a-z0-9]+[_. -]?){0,3}?)(pass(?:word|wd|phrase|code)|pwd|secret|api[_ -]?key|(?:access|secret|private|master|signing|encryption|account)[_ -]?key|token|credentials?|authorization)` +
+var label = lazyregexp.New(`(?i)(?:^|[^a-z0-9])((?:[a-z0-9]+[_. -]?){0,3}?)(pass(?:word|wd|phrase|code)|pwd|secret|api[_ -]?key|(?:access|secret|private|master|signing|encryption|account)[_ -]?key|token|credentials?|authorization)` +
 	`\\?["'*` + "`" + `]{0,3}\s{0,4}(?::=|=>|[:=]|\sis\s)\s{0,4}(?:bearer\s+|basic\s+)?(\\?["'` + "`" + `]?)([^\s"'` + "`" + `\\,;<>(){}\[\]]{8,200})`)
 
 // cursors are words before "token" by which it opens nothing.
-var cursors = regexp.MustCompile(`(?i)(?:page|next|prev|previous|sync|continuation|cursor|progress|cancel|cancellation|csrf|xsrf|\bmax|\bmin|\btotal|prompt|input|output|device|public|publishable|site|idempotency)[_. -]?$`)
+var cursors = lazyregexp.New(`(?i)(?:page|next|prev|previous|sync|continuation|cursor|progress|cancel|cancellation|csrf|xsrf|\bmax|\bmin|\btotal|prompt|input|output|device|public|publishable|site|idempotency)[_. -]?$`)
 
 // illustrates are signs that what stands there shows a form.
-var illustrates = regexp.MustCompile(`(?i)\b(?:e\.g\.|for example|example|examples|sample|such as|like this|format)\b[^\n]{0,60}$`)
+var illustrates = lazyregexp.New(`(?i)\b(?:e\.g\.|for example|example|examples|sample|such as|like this|format)\b[^\n]{0,60}$`)
 
 // labelled finds values that are called a password, a key or a token, and look it.
 func labelled(text string) (all []Credential) {
@@ -50,12 +51,12 @@ func fences(text string) func(at int) bool {
 }
 
 // placeholders are what documentation writes in place of a secret.
-var placeholders = regexp.MustCompile(`(?i)example|your|change[_-]?(?:me|it|this)|placeholder|dummy|fake|redacted|masked|hidden|insert|replace|todo|sample|mcpaudit|localhost|` +
+var placeholders = lazyregexp.New(`(?i)example|your|change[_-]?(?:me|it|this)|placeholder|dummy|fake|redacted|masked|hidden|insert|replace|todo|sample|mcpaudit|localhost|` +
 	`(?:^|[_-])(?:test|demo|foo|bar|mock)|(?:abc|123)[_-]?(?:def|456|xyz)|abcd|x{4}|0{6}|1{6}|\*\*|\.\.\.|…|` +
 	`^(?:my|the|db|user|root|admin|new|old|some|a)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|credentials?|postgres|mysql|guest|none|null|undefined|true|false)[_-]?[0-9]{0,3}$`)
 
 // reference is what stands for a value that is elsewhere.
-var reference = regexp.MustCompile(`^[$%{<\[(]|^(?:env|os|process|config|settings|secrets?|vault|file|self|this|args|params|req|request|ctx)[.:/\[]|^(?:/|\./|~/|https?:|arn:|ref:)|[({]|^[A-Z]+(?:_[A-Z]+)+$`)
+var reference = lazyregexp.New(`^[$%{<\[(]|^(?:env|os|process|config|settings|secrets?|vault|file|self|this|args|params|req|request|ctx)[.:/\[]|^(?:/|\./|~/|https?:|arn:|ref:)|[({]|^[A-Z]+(?:_[A-Z]+)+$`)
 
 // placeholder reports whether a value stands for one, or is kept short.
 func placeholder(value string) bool {
@@ -63,9 +64,9 @@ func placeholder(value string) bool {
 }
 
 var (
-	uuid   = regexp.MustCompile(`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
-	digest = regexp.MustCompile(`(?i)^(?:sha\d+[:-].*|\$2[aby]\$.*|\$argon2.*|[0-9a-f]{7,8}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
-	dated  = regexp.MustCompile(`^\d{4}-\d\d-\d\d|^\d+(?:[.:]\d+)*$|^v?\d+\.\d+\.\d+`)
+	uuid   = lazyregexp.New(`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+	digest = lazyregexp.New(`(?i)^(?:sha\d+[:-].*|\$2[aby]\$.*|\$argon2.*|[0-9a-f]{7,8}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
+	dated  = lazyregexp.New(`^\d{4}-\d\d-\d\d|^\d+(?:[.:]\d+)*$|^v?\d+\.\d+\.\d+`)
 )
 
 // key reports whether a value looks drawn by chance as keys are: letters and digits mixed,

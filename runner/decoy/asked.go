@@ -1,21 +1,22 @@
 package decoy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // content describes the value of a variable of some name.
 type content struct {
 	// name matches the end of the variable's name.
-	name *regexp.Regexp
+	name *lazyregexp.Regexp
 	// value is a template, in which {service} is the first word of the name.
 	value string
 	hosts []string
 }
 
-func ending(words string) *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:` + words + `)$`) }
+func ending(words string) *lazyregexp.Regexp { return lazyregexp.New(`(?:^|_)(?:` + words + `)$`) }
 
 // contents is searched from the top. What no row has is a secret.
 var contents = []content{

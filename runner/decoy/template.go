@@ -2,8 +2,9 @@ package decoy
 
 import (
 	"crypto/rand"
-	"regexp"
 	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // alphabets say what the letter in a template's placeholder stands for.
@@ -22,7 +23,7 @@ const (
 )
 
 // placeholder is {LETTER LENGTH}: "{a36}" is 36 random letters and digits.
-var placeholder = regexp.MustCompile(`\{[adubx][0-9]+\}`)
+var placeholder = lazyregexp.New(`\{[adubx][0-9]+\}`)
 
 // fill replaces the placeholders of a template. The random words of at least
 // minSecret characters are its secrets; shorter ones are only there for the

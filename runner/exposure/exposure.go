@@ -7,11 +7,11 @@
 package exposure
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
@@ -144,7 +144,7 @@ func named(list []string, name string) []string {
 }
 
 // index is the place of an element of a list: the elements of one are one argument.
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = lazyregexp.New(`\[\d+\]`)
 
 func withoutIndex(field string) string { return index.ReplaceAllLiteralString(field, "[]") }
 

@@ -3,11 +3,11 @@ package exposure
 import (
 	"encoding/json"
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -49,7 +49,7 @@ func loopback(address string) bool {
 }
 
 // statement is how a statement in SQL begins that is no part of opening a session.
-var statement = regexp.MustCompile(`(?i)\b(?:select\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\S+\s+as\s|create\s|alter\s|drop\s|explain\s)`)
+var statement = lazyregexp.New(`(?i)\b(?:select\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\S+\s+as\s|create\s|alter\s|drop\s|explain\s)`)
 
 // sent notes what was said over a connection.
 func (b *builder) sent(s Sent) {
@@ -78,12 +78,12 @@ func recipients(conversation string) string {
 	return strings.Join(recipient.FindAllString(conversation, maxRecipients), "\n")
 }
 
-var recipient = regexp.MustCompile(`(?i)RCPT TO:\s*<[^>\r\n]{1,320}>`)
+var recipient = lazyregexp.New(`(?i)RCPT TO:\s*<[^>\r\n]{1,320}>`)
 
 const maxRecipients = 64
 
 // messengers are hosts whose only, or usual, purpose is to bring a text to people.
-var messengers = regexp.MustCompile(`(?i)(?:^|\.)(?:hooks\.slack\.com|slack\.com|discord(?:app)?\.com|api\.telegram\.org|api\.twilio\.com|api\.sendgrid\.com|` +
+var messengers = lazyregexp.New(`(?i)(?:^|\.)(?:hooks\.slack\.com|slack\.com|discord(?:app)?\.com|api\.telegram\.org|api\.twilio\.com|api\.sendgrid\.com|` +
 	`api\.mailgun\.net|api\.postmarkapp\.com|api\.resend\.com|api\.pushover\.net|ntfy\.sh|webhook\.office\.com|api\.line\.me)$`)
 
 // said notes what was said by how much of it an argument decides: all, where whole accepts

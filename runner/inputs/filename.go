@@ -2,16 +2,17 @@ package inputs
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // How names of files end: a text says so by ".xlsx", a description also by
 // "report.xlsx".
 var (
-	ending  = regexp.MustCompile("(?:^|[\\s('\"`*,/])\\.([a-z][a-z0-9]{1,8})\\b")
-	example = regexp.MustCompile(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|wav|mmd)\b`)
+	ending  = lazyregexp.New("(?:^|[\\s('\"`*,/])\\.([a-z][a-z0-9]{1,8})\\b")
+	example = lazyregexp.New(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|wav|mmd)\b`)
 )
 
 // formatWords are the endings of what a word is a file of.
@@ -31,7 +32,7 @@ func (f *Form) endingsOf(n *node) []string {
 	}
 	description, _ := n.s["description"].(string)
 	description = head(description, maxLength)
-	for _, form := range []*regexp.Regexp{ending, example} {
+	for _, form := range []*lazyregexp.Regexp{ending, example} {
 		if found := endings(form, description); len(found) > 0 {
 			return found
 		}
@@ -47,7 +48,7 @@ func (f *Form) endingsOf(n *node) []string {
 }
 
 // endings are those that a text names.
-func endings(form *regexp.Regexp, text string) (found []string) {
+func endings(form *lazyregexp.Regexp, text string) (found []string) {
 	for _, match := range form.FindAllStringSubmatch(text, maxOffers) {
 		if each := strings.ToLower(match[1]); !slices.Contains(found, each) {
 			found = append(found, each)

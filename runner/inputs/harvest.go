@@ -3,9 +3,10 @@ package inputs
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // kind says what a value looks like.
@@ -22,19 +23,19 @@ const (
 )
 
 var (
-	uriForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+$`)
-	emailForm = regexp.MustCompile(`^[^\s@/]{1,64}@[^\s@/]{1,128}$`)
-	uuidForm  = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	idForm    = regexp.MustCompile(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+)$`)
+	uriForm   = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+$`)
+	emailForm = lazyregexp.New(`^[^\s@/]{1,64}@[^\s@/]{1,128}$`)
+	uuidForm  = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	idForm    = lazyregexp.New(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+)$`)
 
 	// found finds what stands in running text and says by itself what it is.
-	found = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
+	found = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|#\d{1,9}\b`)
-	paths = regexp.MustCompile(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
+	paths = lazyregexp.New(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
 	// lines finds those that are a single word, or several between commas.
-	lines = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
+	lines = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
 	// pairs finds lines such as "ID: 7" and "- name = notes".
-	pairs = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
+	pairs = lazyregexp.New(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
 
 func kindOf(value string) kind {
@@ -92,7 +93,7 @@ func (h *harvest) add(value string, key, about []string) {
 // echo reports whether a value is nothing but what was handed in.
 func echo(value string) bool { return echoed.MatchString(value) }
 
-var echoed = regexp.MustCompile(`(?i)^` + Word + `[-_]c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
+var echoed = lazyregexp.New(`(?i)^` + Word + `[-_]c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
 
 // json goes through a JSON text.
 func (h *harvest) json(raw []byte, key, about []string) {

@@ -1,10 +1,11 @@
 package inputs
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Injected is the program that Injection has a shell run.
@@ -26,7 +27,7 @@ func (m Mark) Injection(value string) string {
 }
 
 // injections finds the program in a path, whatever was made of its letters on the way there.
-var injections = regexp.MustCompile(`(?i)(?:^|/)` + Word + `-run-c(\d{1,9})$`)
+var injections = lazyregexp.New(`(?i)(?:^|/)` + Word + `-run-c(\d{1,9})$`)
 
 // Injected reports whether a program is that of a Command.
 func Injected(program string) bool { return injections.MatchString(program) }
@@ -46,7 +47,7 @@ func InjectedBy(program string) (call int, ok bool) {
 func HoldsInjection(text string) bool { return strings.Contains(text, Word+"-run-c") }
 
 // plainly are the values that a shell takes for one word.
-var plainly = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
+var plainly = lazyregexp.New(`^[\w./:@%+=,-]+$`)
 
 // maxHonest is how many calls come before the one with an Injection, unless there is
 // nothing else to call with.

@@ -2,9 +2,10 @@ package inputs
 
 import (
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // The names and the path of a URL by which the sinkhole leads to this machine, for attempts
@@ -21,7 +22,7 @@ func (m Mark) Rebound(lookups int) string {
 	return "rebound" + strconv.Itoa(lookups) + "." + m.Host()
 }
 
-var inside = regexp.MustCompile(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.pages\.example\.net$`)
+var inside = lazyregexp.New(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.pages\.example\.net$`)
 
 // IsInside reports whether a host, in lower case, is such a name, whether it has no address of
 // IPv4, and how many look-ups have another answer first.

@@ -3,10 +3,10 @@ package inputs
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -40,26 +40,26 @@ const (
 
 // What an error says of the value that it names.
 var (
-	absent = regexp.MustCompile(`(?i)\b(?:(?:do(?:es)?|did) ?n[o']t exist|not exist|not found|no such|not be found|(?:could not|couldn't|cannot|can't) (?:find|open|locate|load)|` +
+	absent = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did) ?n[o']t exist|not exist|not found|no such|not be found|(?:could not|couldn't|cannot|can't) (?:find|open|locate|load)|` +
 		`did not match any|ENOENT|unknown|missing file|is not an? (?:existing|valid|known)|no \w+ (?:found|named|called|with))\b`)
-	present = regexp.MustCompile(`(?i)\b(?:already (?:exists?|in use|taken|registered|present)|exists already|file exists|EEXIST|duplicate|must be unique|not unique)\b`)
+	present = lazyregexp.New(`(?i)\b(?:already (?:exists?|in use|taken|registered|present)|exists already|file exists|EEXIST|duplicate|must be unique|not unique)\b`)
 )
 
 // What an error says of a path that leads to something of the wrong sort.
 var (
-	notFile   = regexp.MustCompile(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
-	notFolder = regexp.MustCompile(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
+	notFile   = lazyregexp.New(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
+	notFolder = lazyregexp.New(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
 )
 
 // lettersOnly finds errors that ask for a name as programs have it: what is made up has hyphens.
-var lettersOnly = regexp.MustCompile(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
+var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
 	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
 
 // bound finds the bounds that an error names for a number.
-var bound = regexp.MustCompile(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
+var bound = lazyregexp.New(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
 
 // outside finds errors that say that a path lies where it may not.
-var outside = regexp.MustCompile(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
+var outside = lazyregexp.New(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
 	`must be (?:with)?in|must be (?:inside|under|below)|access denied|forbidden|restricted)\b`)
 
 // placed is a text or a number of a call, and where it stands. within: it is but a part
@@ -133,8 +133,8 @@ func quotesIt(text, part string) bool {
 
 // What an error says of the value before it, and of the one behind it.
 var (
-	saysBefore = regexp.MustCompile(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
-	saysBehind = regexp.MustCompile(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
+	saysBefore = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
+	saysBehind = lazyregexp.New(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
 		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
 )
 
@@ -219,7 +219,7 @@ func (f *Form) miss(c Case, text string) {
 }
 
 // missing finds errors that ask for what was not given.
-var missing = regexp.MustCompile(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
+var missing = lazyregexp.New(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
 
 // speaksOf reports whether a text has another in it that no word goes on.
 func speaksOf(text, part string) bool {

@@ -2,9 +2,10 @@ package inputs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Mark makes what is handed in with one call its own: whatever the server then
@@ -59,7 +60,7 @@ func (m Mark) email() string { return "office@" + m.Host() }
 func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254) }
 func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
 
-var marks = regexp.MustCompile(`(?i)\b` + Word + `[-_]c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
+var marks = lazyregexp.New(`(?i)\b` + Word + `[-_]c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
 	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
 
 // Marked finds the mark in a host, a path, an id or a text, and tells the call
@@ -80,7 +81,7 @@ func Marked(text string) (call int, ok bool) {
 // of a mark, or one below that. Any other name below Host was not made here.
 func Named(host string) bool { return host == Host || marked.MatchString(host) }
 
-var marked = regexp.MustCompile(`^(?:.*\.)?c\d{1,9}\.pages\.example\.net$`)
+var marked = lazyregexp.New(`^(?:.*\.)?c\d{1,9}\.pages\.example\.net$`)
 
 // Marks are the ids of marks in some bytes (see Mark.ID), each once.
 func Marks(in []byte) (all []string) {
@@ -95,4 +96,4 @@ func Marks(in []byte) (all []string) {
 // maxMarks is how many marks are looked for in one place.
 const maxMarks = 256
 
-var ids = regexp.MustCompile(`\b` + Word + `[-_]c\d{1,9}\b`)
+var ids = lazyregexp.New(`\b` + Word + `[-_]c\d{1,9}\b`)

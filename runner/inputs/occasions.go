@@ -3,8 +3,9 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // occasions are texts as people write them: a server may act on some of them only. "@" stands for an
@@ -27,7 +28,7 @@ var occasions = []string{
 }
 
 // sentences is what Mark.Text writes.
-var sentences = regexp.MustCompile(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
+var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
 // Varied returns arguments with another text in place of each ordinary sentence: the nth, from 0, which is unlike
 // all before; false where there is no such sentence.

@@ -3,32 +3,32 @@ package inputs
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // quotes finds words in quotes: one word or a few, so that an apostrophe opens
 // nothing.
-var quotes = regexp.MustCompile("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
+var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
 
 var (
 	// examples finds what follows "e.g." and its like.
-	examples = regexp.MustCompile(`(?i)(?:e\.g\.|for example|such as|like|default:?|defaults to)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
+	examples = lazyregexp.New(`(?i)(?:e\.g\.|for example|such as|like|default:?|defaults to)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
 	// inParentheses finds lists: "(low, medium, high)".
-	inParentheses = regexp.MustCompile(`\(([^()]{3,200})\)`)
+	inParentheses = lazyregexp.New(`\(([^()]{3,200})\)`)
 	// listed finds what a text says can be had: "Available: billing, auth".
-	listed = regexp.MustCompile(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
+	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
 	// numeric finds errors that ask for a number in place of a text.
-	numeric = regexp.MustCompile(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
+	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
 	// internal are errors of Python and JavaScript that name parts of the program, and no values.
-	internal = regexp.MustCompile(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
+	internal = lazyregexp.New(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
 		`\((?:reading|setting) '\w+'\)`)
-	separators = regexp.MustCompile(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
-	oneWord    = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
+	separators = lazyregexp.New(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
+	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
 
 // maxOffers is how many words are taken from one text.
@@ -51,7 +51,7 @@ func offered(description string) []string {
 }
 
 // ofJSON finds descriptions of texts that are JSON.
-var ofJSON = regexp.MustCompile(`(?i)\bJSON[ -]?(?:array|object|string|text|list|map|dict|encoded|formatted|serialized)`)
+var ofJSON = lazyregexp.New(`(?i)\bJSON[ -]?(?:array|object|string|text|list|map|dict|encoded|formatted|serialized)`)
 
 // exemplary finds the JSON that a description of such a text has for examples.
 func exemplary(description string) (found []string) {
@@ -104,7 +104,7 @@ func bullets(text string) (items []string) {
 	return items
 }
 
-var bullet = regexp.MustCompile(`(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+([^\s]{1,64})`)
+var bullet = lazyregexp.New(`(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+([^\s]{1,64})`)
 
 // collection are distinct words.
 type collection struct {

@@ -1,14 +1,14 @@
 package inputs
 
-import "regexp"
+import "github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 
 // Objects that say what to do have operators for their keys, as the documents that update
 // others, and the stages of pipelines, of MongoDB have ("Update Operators", "Aggregation
 // Stages", MongoDB Manual).
 
 var (
-	operators = regexp.MustCompile(`\$[a-z][A-Za-z]{1,30}\b`)
-	operating = regexp.MustCompile(`(?i)\b(?:update|atomic|modification) (?:operators?|operations?|expressions?)\b|\boperator expressions?\b`)
+	operators = lazyregexp.New(`\$[a-z][A-Za-z]{1,30}\b`)
+	operating = lazyregexp.New(`(?i)\b(?:update|atomic|modification) (?:operators?|operations?|expressions?)\b|\boperator expressions?\b`)
 )
 
 // operator is the key of an object that is free to have any: the first operator that its

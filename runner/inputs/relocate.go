@@ -3,10 +3,10 @@ package inputs
 import (
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -20,7 +20,7 @@ func (d *draft) place() destination { return destination{d.form.options, d.mark}
 
 // tokens matches what a text may point with: everything between blanks, quotes and
 // brackets.
-var tokens = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&]+")
+var tokens = lazyregexp.New("[^\\s'\"`<>(){}\\[\\],;|&]+")
 
 // relocate moves what leads outside to the host of the mark, and paths that lie
 // elsewhere into the directory. wanted is the format of the place: a name without
@@ -114,7 +114,7 @@ func (d destination) host(token, wanted string) string {
 	return d.mark.Host()
 }
 
-var hostname = regexp.MustCompile(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+([a-z][a-z0-9-]{1,62})\.?$`)
+var hostname = lazyregexp.New(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+([a-z][a-z0-9-]{1,62})\.?$`)
 
 // hostLike reports whether a text is a host name. sure: it is one if it can be;
 // otherwise only if it ends as those of the internet mostly do, and no file does.

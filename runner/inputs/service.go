@@ -1,9 +1,10 @@
 package inputs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // connecting are names of what says how a service is reached.
@@ -23,7 +24,7 @@ var products = []hint{
 }
 
 // schemed finds the schemes that a description names.
-var schemed = regexp.MustCompile(`\b([a-z][a-z0-9]{1,15})(?:\+[a-z]+)?://`)
+var schemed = lazyregexp.New(`\b([a-z][a-z0-9]{1,15})(?:\+[a-z]+)?://`)
 
 // service is the URL of a service that is no page, for a place that asks for a connection:
 // by the first scheme that its description names, or by what the names speak of.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+
 	"github.com/yosida95/uritemplate/v3"
 )
 
@@ -21,7 +23,7 @@ type template struct {
 }
 
 // expressions match what stands in braces: an operator and variables.
-var expressions = regexp.MustCompile(`\{([+#./;?&]?)([^{}]*)\}`)
+var expressions = lazyregexp.New(`\{([+#./;?&]?)([^{}]*)\}`)
 
 // NewTemplateForm is for the uriTemplate of a resource template (RFC 6570). The
 // variables of a query are optional. The error is that of a template that is

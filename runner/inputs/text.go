@@ -3,9 +3,10 @@ package inputs
 import (
 	"encoding/base64"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
@@ -77,9 +78,9 @@ var (
 )
 
 var (
-	mailTalk = regexp.MustCompile(`(?i)\be-?mails?\b`)
+	mailTalk = lazyregexp.New(`(?i)\be-?mails?\b`)
 	// mailboxOf are descriptions of a mailbox: "Email address of the recipient", not "Email body".
-	mailboxOf = regexp.MustCompile(`(?i)^\W*(?:(?:the|an?|valid|optional|comma-separated|list|of|to|cc|bcc|recipients?'?s?|senders?'?s?|users?'?s?|person'?s?|contact'?s?|customer'?s?)\W+)*` +
+	mailboxOf = lazyregexp.New(`(?i)^\W*(?:(?:the|an?|valid|optional|comma-separated|list|of|to|cc|bcc|recipients?'?s?|senders?'?s?|users?'?s?|person'?s?|contact'?s?|customer'?s?)\W+)*` +
 		`e-?mails?(?: of\b| to (?:send|cc|bcc)|\W*(?:address(?:es)?\b|$|[.,(;]))`)
 )
 

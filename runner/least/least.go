@@ -12,11 +12,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Source is an audit.
@@ -90,9 +90,9 @@ var (
 
 // label is the form of a DNS label (RFC 1123), selector that of a label of an object.
 var (
-	label    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	selector = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[A-Za-z0-9][-\w.]{0,62}=[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$`)
-	file     = regexp.MustCompile(`^[A-Za-z0-9][-\w.]*(/[A-Za-z0-9][-\w.]*)*$`)
+	label    = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	selector = lazyregexp.New(`^([-a-z0-9.]{1,253}/)?[A-Za-z0-9][-\w.]{0,62}=[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$`)
+	file     = lazyregexp.New(`^[A-Za-z0-9][-\w.]*(/[A-Za-z0-9][-\w.]*)*$`)
 )
 
 // Generate makes the policy of one kind.

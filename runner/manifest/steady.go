@@ -3,18 +3,19 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // The parts of a text: a URL's scheme and host, or a run of letters and digits.
 var (
-	part = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:"]+|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[\pL\pN]+`)
+	part = lazyregexp.New(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:"]+|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[\pL\pN]+`)
 	// list is one of single words, between commas or bars.
-	list = regexp.MustCompile(word + `(?:(?:, ?| ?\| ?)` + word + `)+`)
-	runs = regexp.MustCompile(`#(?:[-:.,+/_]#)+`)
+	list = lazyregexp.New(word + `(?:(?:, ?| ?\| ?)` + word + `)+`)
+	runs = lazyregexp.New(`#(?:[-:.,+/_]#)+`)
 )
 
 const word = `['"\x60]?[\pL\pN_#*@/+-]+(?:\.[\pL\pN_#*@/+-]+)*['"\x60]?`

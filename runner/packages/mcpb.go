@@ -14,11 +14,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // What a bundle may hold, unpacked: files by number, and bytes in all; and the bytes of its manifest.
@@ -173,7 +173,7 @@ func (m bundleManifest) launch(dir string) (i Installed, err error) {
 	return i, nil
 }
 
-var bundleVariable = regexp.MustCompile(`\$\{([^{}]+)\}`)
+var bundleVariable = lazyregexp.New(`\$\{([^{}]+)\}`)
 
 // fill fills in the variables of a text (MANIFEST.md, Variable Substitution). sensitive: one stands for a secret.
 func (m bundleManifest) fill(text, dir string) (filled string, sensitive bool) {

@@ -2,8 +2,9 @@ package packages
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Registry is a registryType of the MCP registry's server.json.
@@ -27,9 +28,9 @@ type Package struct {
 
 // What names and versions may be: nothing that an installer reads as a flag, a path or a URL.
 var (
-	npmName     = regexp.MustCompile(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
-	pypiName    = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
-	versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
+	npmName     = lazyregexp.New(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
+	pypiName    = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
+	versionForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
 )
 
 // Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]" or "mcpb:FILE"; false: it is no reference to a package.
@@ -37,7 +38,7 @@ func Parse(reference string) (Package, bool, error) {
 	registry, rest, _ := strings.Cut(reference, ":")
 	p := Package{Registry: Registry(registry), Name: rest}
 	versioned := false
-	var form *regexp.Regexp
+	var form *lazyregexp.Regexp
 	switch p.Registry {
 	case NPM:
 		form = npmName
@@ -85,4 +86,4 @@ func normal(r Registry, name string) string {
 	return strings.ToLower(separators.ReplaceAllString(name, "-"))
 }
 
-var separators = regexp.MustCompile(`[-_.]+`)
+var separators = lazyregexp.New(`[-_.]+`)

@@ -1,11 +1,11 @@
 package poison
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -122,7 +122,7 @@ func (f foreign) toolSpans() []span {
 	return all
 }
 
-var snakeCase = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
+var snakeCase = lazyregexp.New(`[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
 // foreignTools are the names in a text that look like those of tools and are none of the
 // server's: one of their words is a verb.
@@ -165,7 +165,7 @@ func (s *sentence) spans(text string) (place, mail, link, literal []span) {
 	return place, mail, link, literal
 }
 
-var mailAddress = regexp.MustCompile(`[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
+var mailAddress = lazyregexp.New(`[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
 
 func (f foreign) pressed() bool { return f.has(partMust, partOccasion) }
 

@@ -3,6 +3,8 @@ package poison
 import (
 	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // known is what a model knows and no address needs.
@@ -10,13 +12,13 @@ const known = `(?:secrets?|context|conversations?|(?:chat[ _-]?)?history|chat|tr
 
 var (
 	// picture is one whose address has a place that is to be filled: {conversation}, <data>.
-	picture = regexp.MustCompile(`(?im)(?:!\[[^\]\n]*\]\(\s*|<img\s[^<>]*?src\s*=\s*["']?|^\s*\[[^\]\n]+\]:\s*)` +
+	picture = lazyregexp.New(`(?im)(?:!\[[^\]\n]*\]\(\s*|<img\s[^<>]*?src\s*=\s*["']?|^\s*\[[^\]\n]+\]:\s*)` +
 		`(https?://[^\s)"']*(?:\{|<|\[|%7B|%3C)[\w %-]*` + known + `[\w %-]*(?:\}|>|\]|%7D|%3E)[^\s)"']*)`)
 	// address with a place in capitals, or with a value that is left open at its end.
-	capitals = regexp.MustCompile(`https?://[^\s)"'<>]*[=/]([A-Z][A-Z0-9_]{3,})\b`)
-	open     = regexp.MustCompile(`(?i)\b(?:append|add|attach|put|include|encode|concatenate|write)(?:ing)?\b[^.\n]{0,100}\b(?:` + talk + `)\b[^.\n]{0,60}?` +
+	capitals = lazyregexp.New(`https?://[^\s)"'<>]*[=/]([A-Z][A-Z0-9_]{3,})\b`)
+	open     = lazyregexp.New(`(?i)\b(?:append|add|attach|put|include|encode|concatenate|write)(?:ing)?\b[^.\n]{0,100}\b(?:` + talk + `)\b[^.\n]{0,60}?` +
 		"(https?://[^\\s\"'`)<>]+[?&][\\w-]+=)(?:[\\s\"'`.)]|$)")
-	filled = regexp.MustCompile(`(?i)\b(?:` + talk + `)\b`)
+	filled = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
 )
 
 // talk is what the user and the model said, and more that is nobody else's business.

@@ -5,20 +5,21 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Runs that may be an encoded text; shorter ones say too little to count.
 var (
-	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
-	hexRun     = regexp.MustCompile(`(?:[0-9a-fA-F]{2}){16,}`)
-	escapeRun  = regexp.MustCompile(`(?:\\x[0-9a-fA-F]{2}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}`)
-	percentRun = regexp.MustCompile(`(?:%[0-9a-fA-F]{2}){12,}`)
-	base32Run  = regexp.MustCompile(`[A-Z2-7]{32,}={0,6}`)
-	binaryRun  = regexp.MustCompile(`(?:[01]{8}\s?){12,}`)
-	codesRun   = regexp.MustCompile(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
+	base64Run  = lazyregexp.New(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+	hexRun     = lazyregexp.New(`(?:[0-9a-fA-F]{2}){16,}`)
+	escapeRun  = lazyregexp.New(`(?:\\x[0-9a-fA-F]{2}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}`)
+	percentRun = lazyregexp.New(`(?:%[0-9a-fA-F]{2}){12,}`)
+	base32Run  = lazyregexp.New(`[A-Z2-7]{32,}={0,6}`)
+	binaryRun  = lazyregexp.New(`(?:[01]{8}\s?){12,}`)
+	codesRun   = lazyregexp.New(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
 // maxRuns and maxDecoded bound what is decoded of one text: runs, and bytes of each.
@@ -30,7 +31,7 @@ const (
 // encodings are how a run of each kind is decoded.
 var encodings = []struct {
 	name   string
-	run    *regexp.Regexp
+	run    *lazyregexp.Regexp
 	decode func(string) string
 }{
 	{"base64", base64Run, fromBase64},
@@ -74,12 +75,12 @@ func telling(text string, in Place) bool {
 var (
 	// imperative matches what instructions have in common that examples do not: "hello
 	// world" asks for nothing.
-	imperative = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override|bypass|send|forward|upload|transmit|exfiltrate|` +
+	imperative = lazyregexp.New(`(?i)\b(ignore|disregard|forget|override|bypass|send|forward|upload|transmit|exfiltrate|` +
 		`read|call|invoke|execute|run|include|append|pass|reveal|do not|don't|never|always|must|instead of|before (?:you|using|answering|calling))\b` +
 		`[\s\S]*\b(user|tool|tools|function|file|files|instructions?|prompt|secrets?|keys?|tokens?|passwords?|credentials|conversation|message|data|` +
 		`assistant|model|environment|output|response|everything|contents?|url|email)\b`)
-	command = regexp.MustCompile(`(?i)(?:^|[\s;&|(])(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|python3?|node|rm|cat|scp|ssh|chmod|base64|eval|sudo)\s+(?:-|/|~|https?:|\.|"|')`)
-	address = regexp.MustCompile(`(?i)^(?:https?|ftp|wss?)://[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
+	command = lazyregexp.New(`(?i)(?:^|[\s;&|(])(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|python3?|node|rm|cat|scp|ssh|chmod|base64|eval|sudo)\s+(?:-|/|~|https?:|\.|"|')`)
+	address = lazyregexp.New(`(?i)^(?:https?|ftp|wss?)://[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
 )
 
 // isToken tells of a run whether it is part of a JSON Web Token (RFC 7519) or of an
@@ -146,7 +147,7 @@ func fromBase32(run string) string {
 	return string(decoded)
 }
 
-var inBytes = regexp.MustCompile(`[01]{8}`)
+var inBytes = lazyregexp.New(`[01]{8}`)
 
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 

@@ -1,11 +1,11 @@
 package poison
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -184,8 +184,8 @@ func reversed(text string) string {
 
 var (
 	// spaced are twelve letters or more that stand alone.
-	spaced  = regexp.MustCompile(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
-	wordGap = regexp.MustCompile(` {2,}| ?[/|] ?`)
+	spaced  = lazyregexp.New(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
+	wordGap = lazyregexp.New(` {2,}| ?[/|] ?`)
 )
 
 // fromSpaced joins letters that have a blank, a dot or a hyphen between each and the next;

@@ -1,19 +1,20 @@
 package poison
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 var (
 	// comments match what neither HTML nor Markdown shows.
-	comments = []*regexp.Regexp{
-		regexp.MustCompile(`(?s)<!--(.*?)-->`),
-		regexp.MustCompile(`(?m)^\s*\[(?://|comment|_)\]:\s*(?:#|<>)\s*["'(](.+)["')]`),
+	comments = []*lazyregexp.Regexp{
+		lazyregexp.New(`(?s)<!--(.*?)-->`),
+		lazyregexp.New(`(?m)^\s*\[(?://|comment|_)\]:\s*(?:#|<>)\s*["'(](.+)["')]`),
 	}
 	// unseen is an element with a style that shows nothing of it.
-	unseen = regexp.MustCompile(`(?is)<[a-z][a-z0-9]*\s[^<>]*?(?:\bhidden\b|style\s*=\s*["'](?:[^"'<>]*?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|` +
+	unseen = lazyregexp.New(`(?is)<[a-z][a-z0-9]*\s[^<>]*?(?:\bhidden\b|style\s*=\s*["'](?:[^"'<>]*?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|` +
 		`font-size\s*:\s*0(?:px|pt|em|%|;|["'])|opacity\s*:\s*0(?:;|["'])|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\b))[^<>]*>([^<]+)`)
 )
 

@@ -1,26 +1,26 @@
 package poison
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Control sequences (ECMA-48). The C1 forms have to have a parameter: by themselves
 // they are quotation marks that were decoded as Latin-1.
 var (
-	control = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\u009b[0-9;?]+[ -/]*[@-~]" + // CSI
+	control = lazyregexp.New("\x1b\\[[0-?]*[ -/]*[@-~]|\u009b[0-9;?]+[ -/]*[@-~]" + // CSI
 		"|(?:\x1b\\]|\u009d[0-9]+;)[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)?" + // OSC
 		"|\x1b[PX^_][^\x07\x1b\u009c]*(?:\x1b\\\\|\u009c)?" + // DCS, SOS, PM, APC
 		"|\x1b[^\\[\\]PX^_]?")
 	// drawn are the sequences that programs colour and redraw their lines with: SGR,
 	// erase in line, show and hide the cursor.
-	drawn = regexp.MustCompile("^(?:\x1b\\[|\u009b)(?:[0-9;:]*m|[0-2]?K|\\?25[hl])$")
+	drawn = lazyregexp.New("^(?:\x1b\\[|\u009b)(?:[0-9;:]*m|[0-2]?K|\\?25[hl])$")
 	// concealing is SGR 8: what follows has no colour.
-	concealing = regexp.MustCompile("^(?:\x1b\\[|\u009b)(?:[0-9;]*;)?0?8m$")
-	extended   = regexp.MustCompile("[34]8[;:](?:5[;:][0-9]+|2[;:][0-9]*[;:][0-9]*[;:][0-9]+)")
-	hyperlink  = regexp.MustCompile("^(?:\x1b\\]|\u009d)8;[^;]*;(.*?)(?:\x07|\x1b\\\\|\u009c)?$")
+	concealing = lazyregexp.New("^(?:\x1b\\[|\u009b)(?:[0-9;]*;)?0?8m$")
+	extended   = lazyregexp.New("[34]8[;:](?:5[;:][0-9]+|2[;:][0-9]*[;:][0-9]*[;:][0-9]+)")
+	hyperlink  = lazyregexp.New("^(?:\x1b\\]|\u009d)8;[^;]*;(.*?)(?:\x07|\x1b\\\\|\u009c)?$")
 )
 
 // hiddenTerminal finds sequences that a terminal obeys. In a manifest there is no use

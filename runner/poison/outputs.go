@@ -1,9 +1,10 @@
 package poison
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // An output is data. That it holds instructions is no sign of anything: manuals,
@@ -56,15 +57,15 @@ const (
 var means = []struct {
 	is    Means
 	words []string
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 }{
-	{MeansOverride, []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede", "precedence"}, regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:(?:all|any|every|the|your|of|these|those|user'?s?|other)\s+)*` +
+	{MeansOverride, []string{"ignore", "disregard", "forget", "override", "bypass", "discard", "supersede", "precedence"}, lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:(?:all|any|every|the|your|of|these|those|user'?s?|other)\s+)*` +
 		`(?:previous|prior|above|earlier|preceding)\s+(?:\w+\s+)?(?:instructions?|prompts?|rules|guidelines?|directives?|constraints|restrictions)\b` +
 		`|\b(?:ignore|disregard|forget)\s+all\s+(?:the\s+|your\s+|of\s+the\s+)?(?:previous|prior|earlier|preceding)\s+(?:messages|requests|context|conversations?)\b` +
 		`|\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+(?:above\s*(?:[.!,;:\n]|and\b|$)|you(?:'ve|\s+have|\s+were)\s+(?:been\s+)?(?:told|taught|instructed|learned))` +
 		`|\b(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+)?(?:of\s+)?(?:your|the\s+user's)\s+(?:\w+\s+)?(?:instructions?|system\s+prompt|prompt|guidelines|rules|training|request)\b` +
 		`|\b(?:these|this|the following)\s+instructions?\s+(?:override|overrides|supersede|supersedes|take\s+precedence|takes\s+precedence)\b`)},
-	{MeansConceal, []string{"user", "human", "customer", "operator", "silently", "secretly", "covertly"}, regexp.MustCompile(`(?i)\b(?:do\s+not|don't|never|must\s+not|should\s+not|without)\s+(?:\w+ly\s+)?` +
+	{MeansConceal, []string{"user", "human", "customer", "operator", "silently", "secretly", "covertly"}, lazyregexp.New(`(?i)\b(?:do\s+not|don't|never|must\s+not|should\s+not|without)\s+(?:\w+ly\s+)?` +
 		`(?:(?:tell|telling|inform|informing)\s+(?:this\s+to\s+)?(?:the\s+|your\s+)(?:user|human|customer|operator)\b` +
 		`|(?:notify|notifying|alert|alerting|warn|warning)\s+the\s+(?:user|human|customer|operator)\s+(?:of|about)\s+(?:this|it|that|these)\b` +
 		`|(?:mention|mentioning|reveal|revealing|disclose|disclosing|show|showing|report|reporting|say|saying|explain|explaining)\s+(?:any\s+of\s+)?(?:this|it|that|them|these)(?:\s+\w+)?\s+to\s+(?:the\s+|your\s+)?(?:user|human|customer|operator)\b` +
@@ -72,7 +73,7 @@ var means = []struct {
 		`|\b(?:keep|hide|conceal)\s+(?:this|it|these(?:\s+\w+)?|that|the\s+fact[^.!?\n]{0,40})\s+(?:secret\s+|hidden\s+)?from\s+the\s+(?:user|human|customer|operator)\b` +
 		`|\bthe\s+(?:user|human|operator)\s+(?:must|should)\s+not\s+(?:know|notice|be\s+(?:told|informed|aware)|learn)\b` +
 		`|(?:^|[.:;,!]\s+|\band\s+|\bthen\s+)(?:silently|secretly|covertly)\s+(?:send|read|call|invoke|run|execute|forward|upload|include|append|copy|post|email|transmit)\b`)},
-	{MeansAddress, []string{"<", "[", "\"", "system", "admin", "developer", "ai", "llm", "assistant", "agent", "language model", "this session", "this conversation", "this chat", " tool", "before you", "chatbot", "claude", "chatgpt", "copilot"}, regexp.MustCompile(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
+	{MeansAddress, []string{"<", "[", "\"", "system", "admin", "developer", "ai", "llm", "assistant", "agent", "language model", "this session", "this conversation", "this chat", " tool", "before you", "chatbot", "claude", "chatgpt", "copilot"}, lazyregexp.New(`(?i)<\s*/?\s*(?:important|system|system[-_ ]?(?:prompt|message|reminder|instructions?)|instructions?|secret|hidden)\s*>` +
 		`|<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|\[(?:SYSTEM|ADMIN|HIDDEN|SECRET|IMPORTANT)[^\]\n]{0,60}\]` +
 		`|\b(?:SYSTEM|ADMIN|DEVELOPER)\s+(?:OVERRIDE|INSTRUCTIONS?|DIRECTIVE|COMMAND|NOTICE|MESSAGE|NOTE)\b` +
 		`|(?:^|[\s>"(\[*])(?:hey\s+|dear\s+|attention,?\s+|note\s+to\s+(?:the\s+|any\s+)?|instructions?\s+(?:for|to)\s+(?:the\s+|any\s+|all\s+)?|important\s+for\s+(?:the\s+)?)?` +
@@ -82,19 +83,19 @@ var means = []struct {
 		`|\b(?:the|any|all)\s+(?:assistants?|ai|agents?|language\s+model|llm)s?\s+(?:must|should|shall|has\s+to|have\s+to|needs?\s+to|is\s+to|are\s+to|is\s+required|that\s+reads?|who\s+reads?)\b` +
 		`|\bassistants\s+(?:that|who|which|reading)\b|\b(?:in|of|from|during|throughout)\s+this\s+(?:session|conversation|chat)\b|\bwith\s+(?:the|any|your)\s+\w+\s+tool\b|\bbefore\s+you\s+(?:answer|reply|respond)\b` +
 		`|\b(?:as|if)\s+(?:you\s+are\s+)?an?\s+(?:ai|llm|ai\s+assistant|ai\s+agent|language\s+model)\b[^.\n]{0,40}\byou\s+(?:must|should|are\s+required|need)`)},
-	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, regexp.MustCompile(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
+	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, lazyregexp.New(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
 		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
 		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)` +
 		`|\b(?:call|put|place|give|use|write|paste|supply|hand|share|insert)\b[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.netrc|\.kube/)` +
 		`|\b(?:carr(?:y|ies|ying)|bring(?:s|ing)?|add(?:s|ing)?|include[sd]?|including|attach(?:es|ing)?|supply|supplies|along\s+with)\b[^.!?\n]{0,60}?\b(?:contents?|lines|values|entries|text|body|copy)\s+(?:of|from|in)\b[^.!?\n]{0,40}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.netrc|\.kube/|\.env\b|\bmcp\.json)` +
 		`|"(?:path|file|filename|file_?path|uri|url|command|args|arguments)"\s*:\s*[\[{]?\s*"[^"\n]{0,80}(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/shadow|\.env\b|\.netrc|\.kube/|\bmcp\.json)`)},
-	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, regexp.MustCompile(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
+	{MeansTool, []string{"call", "invoke", "execute", "run", "use", "trigger", "pass", "send", "forward", "submit", "post", "curl", "wget", "nc", "sh", "rm"}, lazyregexp.New(`(?i)\b(?:call|invoke|execute|run|use|trigger)\b\s+(?:the\s+|your\s+|another\s+|this\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*[_-][a-z0-9_-]+[` + "`" + `'"]?|[` + "`" + `'"][\w-]+[` + "`" + `'"]|\w+\s+(?:tool|function)|tool\b|function\b|shell\b|bash\b|terminal\b)` +
 		`|\b(?:pass|send|forward|submit|post)\b[^.!?\n]{0,60}?\bto\s+(?:the\s+)?(?:[` + "`" + `'"]?[a-z][a-z0-9]*_[a-z0-9_]+|https?://|\S+@\S+\.\w|[` + "`" + `'"]?[\w-]+[` + "`" + `'"]?\s+(?:tool|function)\b)` +
 		`|\b(?:curl|wget|nc|bash|sh|powershell)\s+(?:-\S+\s+)*(?:https?://|["'/~])|\brm\s+-rf?\b`)},
 }
 
 // discussed are the signs of a text that talks about injections, and is none.
-var discussed = regexp.MustCompile(`(?i)\b(?:prompt[- ]injections?|injection\s+attacks?|jailbreak\w*|attackers?|adversar\w+|malicious\s+(?:instructions?|prompts?|users?|inputs?)|` +
+var discussed = lazyregexp.New(`(?i)\b(?:prompt[- ]injections?|injection\s+attacks?|jailbreak\w*|attackers?|adversar\w+|malicious\s+(?:instructions?|prompts?|users?|inputs?)|` +
 	`guardrails?|red[- ]team\w*|such\s+as|for\s+example|e\.g\.|phrases?\s+like|examples?\s+of|detects?\s|attempts?\s+to|patterns?\b|untrusted)`)
 
 // hit is one means at its place.
@@ -154,11 +155,11 @@ func findMeans(text string) []hit {
 }
 
 // forbidding is what makes of an order its opposite: "never print", "do not simply send".
-var forbidding = regexp.MustCompile(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
+var forbidding = lazyregexp.New(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
 
 // findOrders are the places of a form, at most so many. Where what is forbidden is no order, the
 // search goes on behind the verb.
-func findOrders(form *regexp.Regexp, text string, ordered bool) [][]int {
+func findOrders(form *lazyregexp.Regexp, text string, ordered bool) [][]int {
 	if !ordered {
 		return form.FindAllStringIndex(text, maxRuns)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,8 +24,9 @@ type phrase struct {
 	tones []uint16
 }
 
-// phraseBook has the phrases by their first two letters; those of one letter by that.
-var phraseBook = func() map[string][]phrase {
+// phraseBook has the phrases by their first two letters; those of one letter by that. Its
+// file is large, and most processes of an audit read no text.
+var phraseBook = sync.OnceValue(func() map[string][]phrase {
 	book := map[string][]phrase{}
 	lists := words.Read[map[string]map[part]phraseList]("tongues")
 	for i, t := range tongues {
@@ -46,7 +48,7 @@ var phraseBook = func() map[string][]phrase {
 		}
 	}
 	return book
-}()
+})
 
 // opens reports whether any ending may follow a phrase by the way its language is written.
 func opens(letters string) bool {
@@ -129,9 +131,9 @@ func tonesOf(text string) []uint16 {
 // addPhrases adds the phrases that a text begins with, which stands at a place.
 func addPhrases(all []reading, rest string, at int, tones []uint16) {
 	pair := firstLetters(rest, 2)
-	addFrom(all, phraseBook[pair], rest, at, tones)
+	addFrom(all, phraseBook()[pair], rest, at, tones)
 	if first := firstLetters(rest, 1); first != pair {
-		addFrom(all, phraseBook[first], rest, at, tones)
+		addFrom(all, phraseBook()[first], rest, at, tones)
 	}
 }
 

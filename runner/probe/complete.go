@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
@@ -31,7 +31,7 @@ func promptArguments(raw json.RawMessage) (names []string) {
 }
 
 // expressions are those of a URI template (RFC 6570, section 2.2).
-var expressions = regexp.MustCompile(`\{[+#./;?&]?([^{}]+)\}`)
+var expressions = lazyregexp.New(`\{[+#./;?&]?([^{}]+)\}`)
 
 // templateVariables are the names in a URI template.
 func templateVariables(template string) (names []string) {

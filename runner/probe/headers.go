@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
@@ -27,7 +27,7 @@ const (
 )
 
 // token is the name of a header (RFC 9110, section 5.1), of a sane length.
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
+var token = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
 
 // learn keeps the mirrors of the tools in the result of a list. It is called with
 // the lock held.

@@ -1,10 +1,10 @@
 package profile
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -84,7 +84,7 @@ func sent(f Fact, e trace.Event) []Fact {
 // ofProcess matches what the kernel tells everybody of a process (proc(5)). Programs that list
 // processes read it of each, and there are others in each call: it is one effect, or such a
 // server leaves no room for what it does besides.
-var ofProcess = regexp.MustCompile(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
+var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
 // files are the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {

@@ -1,9 +1,10 @@
 package profile
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -41,7 +42,7 @@ func CanonicalHost(host string, search []string) (name, fqdn string) {
 }
 
 // service is the full name of a Service of a cluster.
-var service = regexp.MustCompile(`^[^.]+\.[^.]+\.svc\.[^.]`)
+var service = lazyregexp.New(`^[^.]+\.[^.]+\.svc\.[^.]`)
 
 // Local reports whether a canonical host is of use in its search domain alone, such as "db"
 // and the Service "db.prod". All others are below a suffix of the internet's, with which a

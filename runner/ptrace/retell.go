@@ -3,10 +3,11 @@ package ptrace
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 
 	"golang.org/x/sys/unix"
 
@@ -18,7 +19,7 @@ import (
 const uptimeFile = "/proc/uptime"
 
 // statusFile says among else what a process may do (proc_pid_status(5)).
-var statusFile = regexp.MustCompile(`^/proc/\d+/(?:task/\d+/)?status$`)
+var statusFile = lazyregexp.New(`^/proc/\d+/(?:task/\d+/)?status$`)
 
 // A telling makes what a file says to the server of what it says; nil where it is to stay as it is.
 type telling func(said []byte) []byte
@@ -73,8 +74,8 @@ func (c *clock) uptime(said []byte) []byte {
 
 var (
 	// confinements are the lines of statusFile that a sandbox, container or tracer changes.
-	confinements = regexp.MustCompile(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
-	boundingSet  = regexp.MustCompile(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
+	confinements = lazyregexp.New(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
+	boundingSet  = lazyregexp.New(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
 )
 
 // unconfined is what statusFile says of a process that somebody has started at a terminal, and nobody traces.

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // sarifSchema is the one of the standard.
@@ -87,8 +87,8 @@ func orUnknown(text string) string {
 }
 
 var (
-	semver  = regexp.MustCompile(`^v?((0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-(0|[1-9A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z.-]+)?)$`)
-	outside = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+	semver  = lazyregexp.New(`^v?((0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-(0|[1-9A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z.-]+)?)$`)
+	outside = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 )
 
 // semantic is a version by Semantic Versioning 2.0.0; empty for one that is not.

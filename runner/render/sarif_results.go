@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // sarifResults are the findings, and what else must not be taken for a success.
@@ -80,13 +80,13 @@ func (s *sarifSource) fingerprints(id string, of report.Capability, what string)
 }
 
 var (
-	processes = regexp.MustCompile(`/proc/[0-9]+|\bpid [0-9]+`)
+	processes = lazyregexp.New(`/proc/[0-9]+|\bpid [0-9]+`)
 	// sunk are the addresses that the sinkhole gives to names (sinkhole.Fake).
-	sunk = regexp.MustCompile(`\b28(?:\.[0-9]+){3}`)
+	sunk = lazyregexp.New(`\b28(?:\.[0-9]+){3}`)
 	// numbers are ports that the kernel gives, sizes, times; madeUp are words that have
 	// letters and digits, as in the names of temporary files.
-	numbers = regexp.MustCompile(`[0-9]{4,}`)
-	temp    = regexp.MustCompile(`/(tmp|var/tmp|dev/shm)/[^ ,;:)"]*`)
+	numbers = lazyregexp.New(`[0-9]{4,}`)
+	temp    = lazyregexp.New(`/(tmp|var/tmp|dev/shm)/[^ ,;:)"]*`)
 )
 
 // steady is a message without what differs from one run to the next: process numbers,

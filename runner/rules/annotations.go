@@ -3,12 +3,12 @@ package rules
 import (
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -208,7 +208,7 @@ func (in Input) itsService(e profile.Effect) bool {
 
 // ofAudit finds the files of the audit: those that it plants, and what an argument
 // names.
-var ofAudit = regexp.MustCompile(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|` + inputs.Word + `[-_]c\d+)(?:[/.-]|$)`)
+var ofAudit = lazyregexp.New(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|` + inputs.Word + `[-_]c\d+)(?:[/.-]|$)`)
 
 // handed reports whether a path is one that the audit has put before the server.
 func handed(name string) bool { return ofAudit.MatchString(name) }
@@ -230,7 +230,7 @@ var (
 
 // logDir is a directory that is called one of logs, by the last word of its name:
 // .app-logs. A name that only begins so (logs.d, logbook) is another thing.
-var logDir = regexp.MustCompile(`/[.\w-]*[._-]logs/`)
+var logDir = lazyregexp.New(`/[.\w-]*[._-]logs/`)
 
 // passing reports whether a path is that of a temporary file, a cache, a log, a lock, a
 // journal, or of no file at all; what the audit handed in is none, though it lies in a

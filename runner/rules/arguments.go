@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"net/netip"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
@@ -118,7 +118,7 @@ var reservedAddresses = []netip.Prefix{
 }
 
 // pieces of a text are what stands between blanks, quotes and brackets.
-var pieces = regexp.MustCompile("[^\\s'\"`<>(){},;|&=]+")
+var pieces = lazyregexp.New("[^\\s'\"`<>(){},;|&=]+")
 
 // hosts are the names and addresses in a text: a host, one with a port, that of a URL
 // or of an e-mail address; a command may have several.
@@ -150,7 +150,7 @@ func hosts(text string) (found []string) {
 // maxPieces is how many pieces of one argument are looked at.
 const maxPieces = 256
 
-var hostname = regexp.MustCompile(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z][a-z0-9-]{0,62}$`)
+var hostname = lazyregexp.New(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z][a-z0-9-]{0,62}$`)
 
 // pathsIn are the paths in a text: absolute, below the home ("~"), of a file: URL, or
 // relative to the directory that the audit offers. One that leads upwards out of it
@@ -187,7 +187,7 @@ func pathsIn(text, home string) (found []string) {
 // takesCommand reports whether an argument is there to be run, by its name.
 func takesCommand(field string) bool { return commandField.MatchString(field) }
 
-var commandField = regexp.MustCompile(`(?i)(?:command|cmd|code|script|shell|program|argv|args|exec)[a-z]{0,12}(?:\[\d+\])*$`)
+var commandField = lazyregexp.New(`(?i)(?:command|cmd|code|script|shell|program|argv|args|exec)[a-z]{0,12}(?:\[\d+\])*$`)
 
 // wrappers are programs that run the one behind them.
 var wrappers = map[string]bool{"sudo": true, "exec": true, "env": true, "nohup": true, "time": true, "xargs": true}
@@ -214,12 +214,12 @@ func programsIn(text string) (found []string) {
 // What a parameter's declaration says when its value leads to nothing. Plain words
 // only, and narrow: a false one makes a finding of what was asked for.
 var (
-	fetchesNothing = regexp.MustCompile(`(?i)\bno (?:urls (?:is|are)|network access|network requests?|remote (?:urls|files|access))\b|` +
+	fetchesNothing = lazyregexp.New(`(?i)\bno (?:urls (?:is|are)|network access|network requests?|remote (?:urls|files|access))\b|` +
 		`\b(?:is|are|will be) (?:not|never) (?:fetched|downloaded|contacted|connected to|resolved|requested|loaded)\b|` +
 		`\b(?:does not|doesn't|will not|never) (?:fetch|download|contact|connect to|resolve)(?:es|s)? (?:it|the|any|them|urls)\b|` +
 		`\b(?:urls?|links?) (?:is|are) (?:only|just) (?:stored|kept|shown)\b`)
-	opensNothing = regexp.MustCompile(`(?i)\b(?:is|are|will be) (?:not|never) (?:read|opened|written|touched|accessed|created)\b`)
-	runsNothing  = regexp.MustCompile(`(?i)\b(?:is|are|will be) (?:not|never) (?:run|executed|evaluated|interpreted)\b`)
+	opensNothing = lazyregexp.New(`(?i)\b(?:is|are|will be) (?:not|never) (?:read|opened|written|touched|accessed|created)\b`)
+	runsNothing  = lazyregexp.New(`(?i)\b(?:is|are|will be) (?:not|never) (?:run|executed|evaluated|interpreted)\b`)
 )
 
 // declared are the schemas, or the descriptions, of the arguments of capabilities.

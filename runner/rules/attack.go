@@ -2,13 +2,13 @@ package rules
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
@@ -80,7 +80,7 @@ func (a Attack) ran() map[int]profile.Effect {
 }
 
 // fewCommands are sentences that say that no more than some commands are run.
-var fewCommands = regexp.MustCompile(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
+var fewCommands = lazyregexp.New(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
 	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
 	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported)\b` +
 	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b` +
@@ -95,13 +95,13 @@ func (in Input) hardened(of report.Capability) (quote string, said bool) {
 
 var (
 	// noCommands are sentences that say that nothing is run or evaluated.
-	noCommands = regexp.MustCompile(`(?i)\b(?:never|(?:does|do|will|can) ?not|(?:does|do|wo|ca)n['’]t) (?:runs?|executes?|evaluates?|spawns?|invokes?|starts?)` +
+	noCommands = lazyregexp.New(`(?i)\b(?:never|(?:does|do|will|can) ?not|(?:does|do|wo|ca)n['’]t) (?:runs?|executes?|evaluates?|spawns?|invokes?|starts?)` +
 		`(?: (?:or|and) (?:runs?|executes?|evaluates?))?(?: (?:any|arbitrary|shell|system|external|other))* ` + runnable + `(?:$|[^\w ]| (?:or|and) )` +
 		`|\bno (?:(?:shell|system|external|arbitrary) )*` + runnable + ` (?:is|are|will be|can be) (?:ever )?(?:run|executed|evaluated|started|spawned)\b` +
 		`|\b` + runnable + ` (?:is|are) never (?:run|executed|evaluated|started)\b` +
 		`|\bwithout (?:(?:using|starting|running) )?(?:a|any) (?:shell|subprocess)\b|\bno (?:shell|eval) (?:is |are )?(?:involved|used)\b`)
 	// withinLimits are the words of a sentence that says so under a condition.
-	withinLimits = regexp.MustCompile(`(?i)\b(?:unless|except|if|when|until|by default|without (?:your|user|confirm|ask|approv|permission)\w*)`)
+	withinLimits = lazyregexp.New(`(?i)\b(?:unless|except|if|when|until|by default|without (?:your|user|confirm|ask|approv|permission)\w*)`)
 )
 
 // runnable is what is run.

@@ -3,27 +3,27 @@ package rules
 import (
 	"math"
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 var (
 	// publicOnly are sentences that say that only public addresses are reached.
-	publicOnly = regexp.MustCompile(`(?i)\bonly\b[^.;]{0,40}\bpublic(?:ly)? (?:\w+ )?(?:address|host|url|ip|site|page|website|internet|web)` +
+	publicOnly = lazyregexp.New(`(?i)\bonly\b[^.;]{0,40}\bpublic(?:ly)? (?:\w+ )?(?:address|host|url|ip|site|page|website|internet|web)` +
 		`|\bpublic (?:\w+ )?(?:addresses|hosts|urls|ips|sites|pages|websites) only\b` +
 		`|\b(?:private|internal|loopback|link-local|reserved)\b(?:[\w ,/-]{0,40}) ?(?:address|host|url|ip|network|range|resource|service)\w*\b[^.;]{0,40}\b(?:block|refuse|reject|denie|forbidden|prevent|not (?:allowed|permitted|reachable))` +
 		`|\b(?:blocks?|refuses?|rejects?|denies|forbids?|prevents?|never|protect\w* against)\b[^.;]{0,60}\b(?:private|internal|loopback|link-local|reserved|localhost)\b` +
 		`|\bSSRF\b|\bserver-side request forgery\b`)
 	// fewHosts are sentences that say that only some hosts are reached.
-	fewHosts = regexp.MustCompile(`(?i)\b(?:allow-?listed|whitelisted|allowed|permitted|approved|trusted) (?:\w+ )?(?:hosts?|domains?|sites?|urls?|origins?)\b` +
+	fewHosts = lazyregexp.New(`(?i)\b(?:allow-?listed|whitelisted|allowed|permitted|approved|trusted) (?:\w+ )?(?:hosts?|domains?|sites?|urls?|origins?)\b` +
 		`|\bonly\b[^.;]{0,60}\b(?:hosts?|domains?|sites?|urls?)\b|\bonly (?:from|to) [\w-]+(?:\.[\w-]+)+`)
 	// private are refusals for where an address lies.
-	private = regexp.MustCompile(`(?i)\b(?:private|internal|local|localhost|loopback|link-local|reserved|restricted|metadata|ssrf)\b`)
+	private = lazyregexp.New(`(?i)\b(?:private|internal|local|localhost|loopback|link-local|reserved|restricted|metadata|ssrf)\b`)
 )
 
 // findBrokenGuards are the hosts that were reached although a guard keeps the server from them.
@@ -157,7 +157,7 @@ func severityOf(aim attack.Aim, said bool) report.Severity {
 }
 
 // saying quotes what a tool says of where it keeps to; otherwise says something else.
-func (in Input) saying(of report.Capability, bound *regexp.Regexp, otherwise string) string {
+func (in Input) saying(of report.Capability, bound *lazyregexp.Regexp, otherwise string) string {
 	for said := range strings.SplitSeq(in.saidOf(of), ".") {
 		if bound.MatchString(said) {
 			return "it says " + quoted(clean(strings.TrimSpace(said), 160))

@@ -2,12 +2,12 @@ package rules
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -21,7 +21,7 @@ var (
 	inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true, "which": true}
 	bin       = map[string]bool{"/bin": true, "/sbin": true, "/usr/bin": true, "/usr/sbin": true}
 	// looking is a shell's whole command that only looks for a program.
-	looking = regexp.MustCompile(`^(which|command -v|type) [A-Za-z0-9._+-]+( *[12&]?>(/dev/null|&[12]))*$`)
+	looking = lazyregexp.New(`^(which|command -v|type) [A-Za-z0-9._+-]+( *[12&]?>(/dev/null|&[12]))*$`)
 )
 
 func inquiry(e profile.Effect) bool {
@@ -82,7 +82,7 @@ func (in Input) bundled(e profile.Effect) bool {
 }
 
 // runtimes are programs that run what their arguments say.
-var runtimes = regexp.MustCompile(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
+var runtimes = lazyregexp.New(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
 
 // multiprocessing reports whether these are the arguments by which Python's module
 // of that name starts its workers and what looks after them.
@@ -91,7 +91,7 @@ func multiprocessing(args []string) bool {
 	return at >= 0 && at+1 < len(args) && workers.MatchString(args[at+1])
 }
 
-var workers = regexp.MustCompile(`^from multiprocessing\.(spawn|resource_tracker|forkserver) import (spawn_main|main); ?(spawn_main|main)\([^;]*\)$`)
+var workers = lazyregexp.New(`^from multiprocessing\.(spawn|resource_tracker|forkserver) import (spawn_main|main); ?(spawn_main|main)\([^;]*\)$`)
 
 // script returns what an interpreter was started to run: the first argument that is no
 // option; "" where code came as an argument.

@@ -3,21 +3,21 @@ package rules
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 var (
 	// undefined is a name that an interpreter does not know: in JavaScript, where a
 	// label may stand before it, and in Python.
-	undefined = regexp.MustCompile(`(?:^|: ?)([A-Za-z_$][\w$]{1,63}) is not defined\b|\bname '([A-Za-z_]\w{1,63})' is not defined\b`)
+	undefined = lazyregexp.New(`(?:^|: ?)([A-Za-z_$][\w$]{1,63}) is not defined\b|\bname '([A-Za-z_]\w{1,63})' is not defined\b`)
 	// unreadable are the syntax errors of V8, SpiderMonkey and CPython; those of
 	// JSON.parse quote the text or name JSON.
-	unreadable = regexp.MustCompile(`(?m)(?:^|: ?)(?:SyntaxError: )?(?:Unexpected (?:token '[^']{1,8}'|identifier(?: '[^']{1,64}')?|string|number|end of input)|` +
+	unreadable = lazyregexp.New(`(?m)(?:^|: ?)(?:SyntaxError: )?(?:Unexpected (?:token '[^']{1,8}'|identifier(?: '[^']{1,64}')?|string|number|end of input)|` +
 		`Invalid or unexpected token|missing \) after argument list|invalid syntax|unterminated string literal[^\n]{0,40}|unexpected EOF while parsing)(?: \([^\n]{0,40}\))?\.?$`)
 )
 

@@ -3,13 +3,13 @@ package rules
 import (
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -54,7 +54,7 @@ func obeys(e profile.Effect, value string) bool {
 }
 
 // valued are options that may take the next word for their value.
-var valued = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
+var valued = lazyregexp.New(`^--?[A-Za-z][\w-]*$`)
 
 // speaksOf reports whether the name of a field has one of some words.
 func speaksOf(field string, words []string) bool {

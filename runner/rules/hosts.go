@@ -2,15 +2,15 @@ package rules
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
 // addressed finds the host of each URL in a text, JSON or not.
-var addressed = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*:(?:\\?/){2}(?:[^/@\s"\\]*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
+var addressed = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]*:(?:\\?/){2}(?:[^/@\s"\\]*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 
 // namedHosts are the hosts of the URLs that each capability's own declaration has, in
 // its texts or its schema: the default of an argument is a host that it says it goes to.

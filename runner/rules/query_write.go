@@ -2,16 +2,16 @@ package rules
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // readsOnly are sentences that say that a database is only read.
-var readsOnly = regexp.MustCompile(`(?i)\bread[- ]?only\b|\bselect[- ]only\b|\bonly (?:[\w-]+ ){0,3}select\b|\bselect (?:statements?|queries) (?:are \w+ )?only\b|\bno (?:writes|modifications|changes)\b`)
+var readsOnly = lazyregexp.New(`(?i)\bread[- ]?only\b|\bselect[- ]only\b|\bonly (?:[\w-]+ ){0,3}select\b|\bselect (?:statements?|queries) (?:are \w+ )?only\b|\bno (?:writes|modifications|changes)\b`)
 
 // findWritesPastGuards are the statements that changed a database which is to be read only,
 // where guards were tried.

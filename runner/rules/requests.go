@@ -5,11 +5,11 @@ import (
 	"maps"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
@@ -30,8 +30,8 @@ func findImitated(in Input) []draft {
 }
 
 var (
-	address   = regexp.MustCompile(`https?://[^\s"'<>()\[\]{}|\\^` + "`" + `]+`)
-	displayed = regexp.MustCompile(`\[\s*(?:https?://)?([\w.-]+\.[a-z]{2,})[^\]\n]*\]\(\s*https?://([\w.@:-]+)`)
+	address   = lazyregexp.New(`https?://[^\s"'<>()\[\]{}|\\^` + "`" + `]+`)
+	displayed = lazyregexp.New(`\[\s*(?:https?://)?([\w.-]+\.[a-z]{2,})[^\]\n]*\]\(\s*https?://([\w.@:-]+)`)
 )
 
 // maxAddresses bounds how many addresses of a text are read.
@@ -124,12 +124,12 @@ func freeText(field map[string]json.RawMessage) bool {
 }
 
 // entering is how a form asks somebody to write.
-var entering = regexp.MustCompile(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us)\b`)
+var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us)\b`)
 
 var (
 	// telling is how a model is asked to say what it knows, and known what that is.
-	telling = regexp.MustCompile(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|summari[sz]e|include|return|give|provide|share|report|extract|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
-	known   = regexp.MustCompile(`(?i)\b(?:(?:your|the) system (?:prompt|message)|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
+	telling = lazyregexp.New(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|summari[sz]e|include|return|give|provide|share|report|extract|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
+	known   = lazyregexp.New(`(?i)\b(?:(?:your|the) system (?:prompt|message)|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
 		`other (?:mcp )?(?:servers?|tools?)(?:'s?)?|tools? (?:of|from) (?:other|all)|everything (?:the user|you)|(?:the )?user(?:'s|s')? (?:\w+ )?(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?|private keys?)|` +
 		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
 )
@@ -151,7 +151,7 @@ func askedOfModel(text string) string {
 }
 
 // link is a file of the machine in a link that an answer has.
-var link = regexp.MustCompile(`"uri":"file://(/[^"]+)"`)
+var link = lazyregexp.New(`"uri":"file://(/[^"]+)"`)
 
 // findLinked finds resources, listed or linked in an answer, that are secrets of the user.
 func findLinked(in Input) []draft {

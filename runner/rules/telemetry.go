@@ -2,11 +2,11 @@ package rules
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -20,7 +20,7 @@ var telemetryHosts = lexicon.TelemetryHosts
 var telemetryTopics = lexicon.TelemetryTopics
 
 // noTelemetry is a promise to send none.
-var noTelemetry = regexp.MustCompile(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
+var noTelemetry = lazyregexp.New(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
 	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
 
 // reportsUse reports whether an effect leads to one of those services, or to a host that is called

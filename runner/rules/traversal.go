@@ -3,30 +3,30 @@ package rules
 import (
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // bounded are sentences that say where a server keeps to.
-var bounded = regexp.MustCompile(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
+var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
 	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
 	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
 
 // unbound are sentences that only say what is taken where nothing is given.
-var unbound = regexp.MustCompile(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
+var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
 
 // speaksOfFiles are the words of whoever takes the URL of a file.
-var speaksOfFiles = regexp.MustCompile(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
+var speaksOfFiles = lazyregexp.New(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
 
 // saysFiles reports whether a tool says that it opens files, or drives a browser, which does.
 func (in Input) saysFiles(of report.Capability) bool {
@@ -66,7 +66,7 @@ func lookedAt(a attack.Attempt, e profile.Effect) bool {
 }
 
 // denies are refusals for where a path leads.
-var denies = regexp.MustCompile(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
+var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
 
 // breaks says what an attempt that led outside has broken: what the tool says, a guard
 // that refused to be led there by a path that hides nothing, or the directory that honest

@@ -1,33 +1,34 @@
 package scope
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // foreign are the plainest promises to keep off the network in the languages, besides
 // English, in which servers are most often described. What they do not match is no
 // promise: an author who says it in other words is held to nothing.
-var foreign = []*regexp.Regexp{
+var foreign = []*lazyregexp.Regexp{
 	// German
-	regexp.MustCompile(`(?i)\b(?:ohne|keine?|keinen|keinerlei) (?:netzwerk|internet|online)-?(?:zugriffe?|verbindung(?:en)?|zugang|anfragen)\b`),
-	regexp.MustCompile(`(?i)\b(?:funktioniert|arbeitet|läuft|rein|vollständig|komplett|ausschließlich) (?:vollständig |komplett |rein )?(?:offline|lokal)[ .!]*$`),
+	lazyregexp.New(`(?i)\b(?:ohne|keine?|keinen|keinerlei) (?:netzwerk|internet|online)-?(?:zugriffe?|verbindung(?:en)?|zugang|anfragen)\b`),
+	lazyregexp.New(`(?i)\b(?:funktioniert|arbeitet|läuft|rein|vollständig|komplett|ausschließlich) (?:vollständig |komplett |rein )?(?:offline|lokal)[ .!]*$`),
 	// French
-	regexp.MustCompile(`(?i)\b(?:sans|aucune?) (?:accès|connexion)(?: (?:au|à|a))? ?(?:l['’])?(?:internet|réseau)`),
-	regexp.MustCompile(`(?i)\b(?:fonctionne (?:entièrement )?hors ligne|(?:entièrement|purement|totalement|uniquement) (?:locale?|hors ligne))[ .!]*$`),
+	lazyregexp.New(`(?i)\b(?:sans|aucune?) (?:accès|connexion)(?: (?:au|à|a))? ?(?:l['’])?(?:internet|réseau)`),
+	lazyregexp.New(`(?i)\b(?:fonctionne (?:entièrement )?hors ligne|(?:entièrement|purement|totalement|uniquement) (?:locale?|hors ligne))[ .!]*$`),
 	// Spanish
-	regexp.MustCompile(`(?i)\bsin (?:acceso|conexión) a (?:la red|internet)`),
-	regexp.MustCompile(`(?i)\b(?:funciona sin conexión|(?:totalmente|completamente|puramente) local)[ .!]*$`),
+	lazyregexp.New(`(?i)\bsin (?:acceso|conexión) a (?:la red|internet)`),
+	lazyregexp.New(`(?i)\b(?:funciona sin conexión|(?:totalmente|completamente|puramente) local)[ .!]*$`),
 	// Chinese
-	regexp.MustCompile(`(?:无需|不需要|不|無需|不需要)联网|(?:无需|不需要|不使用|不访问|無需|不使用|不存取)(?:任何)?(?:网络|網路|互联网)|无网络访问|` +
+	lazyregexp.New(`(?:无需|不需要|不|無需|不需要)联网|(?:无需|不需要|不使用|不访问|無需|不使用|不存取)(?:任何)?(?:网络|網路|互联网)|无网络访问|` +
 		`(?:完全离线|完全離線|离线)(?:运行|工作|執行|運作)|(?:纯本地|完全本地|完全在本地)(?:运行|处理|执行|计算|工具)`),
 	// Japanese
-	regexp.MustCompile(`オフラインで(?:動作|実行)|完全に(?:オフライン|ローカル)で|(?:ネットワーク|インターネット)(?:接続|アクセス)?(?:は|を|が)?(?:不要|使用しません|必要ありません|行いません)`),
+	lazyregexp.New(`オフラインで(?:動作|実行)|完全に(?:オフライン|ローカル)で|(?:ネットワーク|インターネット)(?:接続|アクセス)?(?:は|を|が)?(?:不要|使用しません|必要ありません|行いません)`),
 }
 
 // foreignConditions are for foreign what conditions are for English.
-var foreignConditions = regexp.MustCompile(`(?i)\b(?:wenn|falls|sofern|nicht|außer|si|sauf|lorsque|quand|pas|cuando|salvo|excepto|no)\b|如果|若|除非|否则|失败|時|时|なら|場合|とき`)
+var foreignConditions = lazyregexp.New(`(?i)\b(?:wenn|falls|sofern|nicht|außer|si|sauf|lorsque|quand|pas|cuando|salvo|excepto|no)\b|如果|若|除非|否则|失败|時|时|なら|場合|とき`)
 
 // foreignPromise finds such a promise; nil where there is none.
 func foreignPromise(sentence string) []int {

@@ -1,9 +1,9 @@
 package scope
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -11,29 +11,29 @@ import (
 // what is done with it. A document that a reader is sent to is not used.
 var (
 	// "from api.weather.gov", "queries the https://api.weather.gov/points API"
-	hostNamed = regexp.MustCompile(`(?i)\b(?:from|to|at|via|through|against|using|uses?|queries|query|calls?|contacts?|hits?|polls?|reaches|` +
+	hostNamed = lazyregexp.New(`(?i)\b(?:from|to|at|via|through|against|using|uses?|queries|query|calls?|contacts?|hits?|polls?|reaches|` +
 		`asks?|requests|pings|checks|gets|downloads|scrapes|accesses|searches|fetches|by|on|of|with|api|endpoint|host|server)(?:\s+only)?(?:\s+(?:the|its|our|official|public|free|open))*[:\s]+[` + "`" + `'(<]*` +
 		`(https?://)?((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24})(?::\d{1,5})?(?:/[^\s` + "`" + `"'<>]*)?`)
 	// "Reads ~/.config/x/settings.json", "saved to /var/lib/notes/"
-	pathNamed = regexp.MustCompile(`(?i)\b(reads?|loads?|parses?|opens?|lists?|scans?|writes?|saves?|stores?|saved|stored|written|kept|keeps?|appends?|logs?|logged|creates?|caches?|cached)\b` +
+	pathNamed = lazyregexp.New(`(?i)\b(reads?|loads?|parses?|opens?|lists?|scans?|writes?|saves?|stores?|saved|stored|written|kept|keeps?|appends?|logs?|logged|creates?|caches?|cached)\b` +
 		`((?:\s+[\w'-]+){0,6}?)\s+(?:(?:to|in|into|at|under|from|as)\s+)?[` + "`" + `"'(]*((?:~|/[\w.@+-]+)(?:/[\w.@+*-]+)+/?|~/)`)
 	// "runs `git log`", "wraps the `kubectl` CLI"
-	commandNamed = regexp.MustCompile("(?i)\\b(?:runs|running|executes|executing|invokes|invoking|wraps|wrapping|spawns|spawning|shells out to|wrapper (?:for|around))" +
+	commandNamed = lazyregexp.New("(?i)\\b(?:runs|running|executes|executing|invokes|invoking|wraps|wrapping|spawns|spawning|shells out to|wrapper (?:for|around))" +
 		"(?:\\s+(?:the|a|your|local|installed|system))*\\s+`([a-z0-9][a-z0-9.+-]{0,63})(?:\\s[^`]*)?`")
 	// elsewhere sends the reader to a document, or gives an example.
-	elsewhere = regexp.MustCompile(`(?i)^\s*(?:see|visit|docs?|documentation|learn|read more|more info\w*|homepage|website|source|refer|powered)\b|` +
+	elsewhere = lazyregexp.New(`(?i)^\s*(?:see|visit|docs?|documentation|learn|read more|more info\w*|homepage|website|source|refer|powered)\b|` +
 		`\b(?:see|learn more|read more|for details|for more|documented|documentation|e\.g|for example|for instance|example:|such as|like)\b`)
 	// deniedBefore is a negation in what goes before a name.
-	deniedBefore = regexp.MustCompile(`(?i)\b(?:no|not|never|without|cannot|can't|doesn't|don't|won't|instead of|rather than|unlike|except)\b`)
+	deniedBefore = lazyregexp.New(`(?i)\b(?:no|not|never|without|cannot|can't|doesn't|don't|won't|instead of|rather than|unlike|except)\b`)
 	// adrift matches what no sentence about the server begins with: the rest of an example.
-	adrift = regexp.MustCompile(`(?i)^(?:from|to|at|via|through|against|using|host|server|endpoint)\b`)
+	adrift = lazyregexp.New(`(?i)^(?:from|to|at|via|through|against|using|host|server|endpoint)\b`)
 	// route is a method of HTTP, behind which a path is one of a service.
-	route = regexp.MustCompile(`\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\W*$`)
+	route = lazyregexp.New(`\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\W*$`)
 	// order matches what is said to a reader and not of the server.
-	order = regexp.MustCompile(`(?i)\b(?:you|your|must|should|first|before|pass|include|argument|parameter|sidenote)\b`)
+	order = lazyregexp.New(`(?i)\b(?:you|your|must|should|first|before|pass|include|argument|parameter|sidenote)\b`)
 	// secret is a part of a path by which nobody finds what is harmless: a sentence does
 	// not allow that by naming it. Rules about secrets know what speaks of them.
-	secret = regexp.MustCompile(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
+	secret = lazyregexp.New(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
 	// reading are the verbs of pathNamed that take what is there; the others put it.
 	reading = lexicon.Reading
 	// bare has those that may also be an order.

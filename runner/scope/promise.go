@@ -1,15 +1,16 @@
 package scope
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // promise is one way to promise that no network is used, over a sentence (or a
 // part of one, between commas) in lower case.
 type promise struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	// butNot are the values of the pattern's first group that make it say
 	// something else.
 	butNot map[string]bool
@@ -19,23 +20,23 @@ type promise struct {
 // may be local as well; nor are "locale" and "localhost".
 var promises = []promise{
 	// "no network access", "does not use the internet", "never makes any external requests"
-	{pattern: regexp.MustCompile(denial + ` (?:network|internet|egress)(?: (?:` + traffic + `|is|are|and|or|at all|required|needed|involved)\b.*)?$`)},
-	{pattern: regexp.MustCompile(denial + ` (?:network|internet|online|outbound|outgoing|external|web|remote)(?: (?:network|internet|api|web|http))? (?:` + traffic + `)\b`)},
+	{pattern: lazyregexp.New(denial + ` (?:network|internet|egress)(?: (?:` + traffic + `|is|are|and|or|at all|required|needed|involved)\b.*)?$`)},
+	{pattern: lazyregexp.New(denial + ` (?:network|internet|online|outbound|outgoing|external|web|remote)(?: (?:network|internet|api|web|http))? (?:` + traffic + `)\b`)},
 	// "works offline", "fully offline", "offline markdown formatter", "offline-only"
-	{pattern: regexp.MustCompile(`\b(?:works?|operates?|fully|completely|entirely|purely|strictly|100%) offline\b`)},
-	{pattern: regexp.MustCompile(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
-	{pattern: regexp.MustCompile(`\bair[- ]gapped\b`)},
+	{pattern: lazyregexp.New(`\b(?:works?|operates?|fully|completely|entirely|purely|strictly|100%) offline\b`)},
+	{pattern: lazyregexp.New(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
+	{pattern: lazyregexp.New(`\bair[- ]gapped\b`)},
 	// "purely local", "runs entirely locally"
-	{pattern: regexp.MustCompile(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: localThings},
-	{pattern: regexp.MustCompile(`^local(?:ly)?[- ]only\b`)},
+	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: localThings},
+	{pattern: lazyregexp.New(`^local(?:ly)?[- ]only\b`)},
 	// "runs locally", "everything is processed locally"
-	{pattern: regexp.MustCompile(`(?:^|\b(?:it|everything|all|tool|server|processing|computation|formatting|conversion|parsing|calculation|analysis|and) )` +
+	{pattern: lazyregexp.New(`(?:^|\b(?:it|everything|all|tool|server|processing|computation|formatting|conversion|parsing|calculation|analysis|and) )` +
 		`(?:is |are |)(?:runs?|works?|operates?|executes?|processed|executed|performed|computed|calculated|done|formatted|converted|rendered|happens) locally$`)},
 	// "local text formatting"
-	{pattern: regexp.MustCompile(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: localThings},
+	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: localThings},
 	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
-	{pattern: regexp.MustCompile(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
-	{pattern: regexp.MustCompile(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
+	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
+	{pattern: lazyregexp.New(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
 }
 
 const (
@@ -51,7 +52,7 @@ var localThings = lexicon.LocalThings
 
 // conditions make a sentence something else than a promise: what happens when
 // there is no network, how it differs from something else, an order to the reader.
-var conditions = regexp.MustCompile(`\b(?:if|when|whenever|unless|until|fails?|failing|errors?|unable|not work|won't work|` +
+var conditions = lazyregexp.New(`\b(?:if|when|whenever|unless|until|fails?|failing|errors?|unable|not work|won't work|` +
 	`not (?:purely|entirely|completely|fully|strictly|only|solely|local|locally)|not just|instead of|rather than|unlike|` +
 	`while|except|falls? back|fallback)\b|^(?:do not|don't|please|never (?:use|call|send|access|run|make|fetch|connect)) `)
 

@@ -1,11 +1,11 @@
 package scope
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
@@ -122,7 +122,7 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 
 // turn is where a sentence may go on to say the opposite: at a line, a colon, a semicolon,
 // a dash, and before "but".
-var turn = regexp.MustCompile(`[;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
+var turn = lazyregexp.New(`[;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
 
 // clauses cuts a text into sentences, and these at their turns.
 func clauses(text string) []string {

@@ -1,37 +1,37 @@
 package scope
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // readOnlyPromises are ways to promise that nothing is changed, over a part of a
 // sentence in lower case. The object has to be everything: "does not modify the
 // original" says that a copy is made.
-var readOnlyPromises = []*regexp.Regexp{
+var readOnlyPromises = []*lazyregexp.Regexp{
 	// "read-only", "a read-only tool", "read-only access to the database"; not "read-only files"
-	regexp.MustCompile(`^(?:(?:this|the|it|all|both|a|an|is|are|tool|tools|operation|operations|server|strictly|purely|entirely|completely|fully|100%|only|performs?|provides?)\s+)*` +
+	lazyregexp.New(`^(?:(?:this|the|it|all|both|a|an|is|are|tool|tools|operation|operations|server|strictly|purely|entirely|completely|fully|100%|only|performs?|provides?)\s+)*` +
 		`read[- ]?only(?: (?:tool|tools|operation|operations|server|access|query|queries|and safe|safe|action|call|function|view|search|lookup|inspection)\b.*)?$`),
-	regexp.MustCompile(`\b(?:is|are) (?:strictly |purely |entirely |completely |fully )?read[- ]?only$`),
+	lazyregexp.New(`\b(?:is|are) (?:strictly |purely |entirely |completely |fully )?read[- ]?only$`),
 	// "does not modify any files", "never writes to disk", "makes no changes"
-	regexp.MustCompile(`^(?:(?:and|but|or|it|that|which|this|the|tool|tools|server|command|call|operation|query|safe|only|just|ever|will|purely|reads|looks) )*(?:does not|doesn't|do not|will not|won't|cannot|can't|never|without)(?: ever)?(?: (?:` + changing + `)(?:,| or| and|/)?)+` +
+	lazyregexp.New(`^(?:(?:and|but|or|it|that|which|this|the|tool|tools|server|command|call|operation|query|safe|only|just|ever|will|purely|reads|looks) )*(?:does not|doesn't|do not|will not|won't|cannot|can't|never|without)(?: ever)?(?: (?:` + changing + `)(?:,| or| and|/)?)+` +
 		`(?:$| anything\b| any(?: \w+)?$| files?$| data$| state$| (?:to |on )?(?:the |your |its |any )?(?:disk|file ?system|system|files|data|state|database|repository|repo|workspace|environment|cluster|machine|project)$)`),
-	regexp.MustCompile(`\b(?:makes?|making|with|has|have) no (?:changes|modifications|writes|side[- ]effects)$`),
-	regexp.MustCompile(`^(?:has |with )?no (?:writes|side[- ]effects|modifications)$|\bside[- ]effect[- ]free$|\bwithout (?:any )?side[- ]effects$`),
-	regexp.MustCompile(`\bno (?:files?|data) (?:is|are) (?:ever )?(?:written|modified|changed|created|deleted)$`),
+	lazyregexp.New(`\b(?:makes?|making|with|has|have) no (?:changes|modifications|writes|side[- ]effects)$`),
+	lazyregexp.New(`^(?:has |with )?no (?:writes|side[- ]effects|modifications)$|\bside[- ]effect[- ]free$|\bwithout (?:any )?side[- ]effects$`),
+	lazyregexp.New(`\bno (?:files?|data) (?:is|are) (?:ever )?(?:written|modified|changed|created|deleted)$`),
 }
 
 const changing = `modify|modifies|modifying|write|writes|writing|change|changes|changing|alter|alters|altering|edit|edits|editing|` +
 	`delete|deletes|deleting|create|creates|creating|mutate|mutates|mutating|update|updates|updating`
 
 // keeping matches what every such promise has. Looking for that first is much faster.
-var keeping = regexp.MustCompile(`read[- ]?only|n't|not|no |never|without`)
+var keeping = lazyregexp.New(`read[- ]?only|n't|not|no |never|without`)
 
 // partly makes "read-only" something else than a promise.
-var partly = regexp.MustCompile(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
+var partly = lazyregexp.New(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
 
 // promisesReadOnly reports whether a sentence promises that nothing is changed.
 func promisesReadOnly(sentence string) bool {
@@ -47,7 +47,7 @@ func promisesReadOnly(sentence string) bool {
 	}
 	for _, part := range append(strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(",()[]", r) }), plain) {
 		part = strings.Trim(part, " .!?:;()*_[]`")
-		if slices.ContainsFunc(readOnlyPromises, func(p *regexp.Regexp) bool { return p.MatchString(part) }) {
+		if slices.ContainsFunc(readOnlyPromises, func(p *lazyregexp.Regexp) bool { return p.MatchString(part) }) {
 			return true
 		}
 	}

@@ -1,11 +1,11 @@
 package scope
 
-import "regexp"
+import "github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 
 // apiWord is where a service may be named; apiWords are the words themselves, and
 // apiKinds those that may stand between the name and them.
 var (
-	apiWord  = regexp.MustCompile(`(?i)\b(?:APIs?|endpoints?)\b`)
+	apiWord  = lazyregexp.New(`(?i)\b(?:APIs?|endpoints?)\b`)
 	apiWords = lexicon.APIWords
 	apiKinds = lexicon.APIKinds
 )

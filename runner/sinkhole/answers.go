@@ -6,11 +6,11 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
@@ -192,13 +192,13 @@ func (a *answers) add(f field) bool {
 // number or an identifier of something. argument is a word in arguments that a part of
 // a path may be made of.
 var (
-	word     = regexp.MustCompile(`^(?:[a-z][a-z_-]{1,20}|v\d+)$`)
-	argument = regexp.MustCompile(`[a-z][a-z_-]{1,20}`)
+	word     = lazyregexp.New(`^(?:[a-z][a-z_-]{1,20}|v\d+)$`)
+	argument = lazyregexp.New(`[a-z][a-z_-]{1,20}`)
 )
 
 // noXML finds the errors of parsers of XML (expat, libxml2, sax, encoding/xml) that were
 // given something else.
-var noXML = regexp.MustCompile(`(?i)not well-formed \(invalid token\)|no element found: line|syntax error: line \d+, column 0|start tag expected, '<' not found|` +
+var noXML = lazyregexp.New(`(?i)not well-formed \(invalid token\)|no element found: line|syntax error: line \d+, column 0|start tag expected, '<' not found|` +
 	`non-whitespace before first tag|document is empty, line|XML syntax error on line|invalid XML\b|(?:parse|parsing|read) (?:the )?XML\b|expected XML\b`)
 
 // learned returns the answer to a request whose body was sent, in the form that its caller

@@ -3,9 +3,9 @@ package sinkhole
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
@@ -352,15 +352,15 @@ func textFor(name, url string) string {
 
 // What the name of a field says of its value.
 var (
-	timeName   = regexp.MustCompile(`(?:_at|At|_on|[dD]ate|[tT]ime|[tT]imestamp)$`)
-	urlName    = regexp.MustCompile(`(?i)(?:url|uri|href|link|website)$`)
-	numberName = regexp.MustCompile(`(?i)(?:count|total|number|size|length|limit|offset|page|pages|version|width|height|score|amount|price|duration|lat|lng|lon|latitude|longitude|index|rank|percent|iid)$`)
-	truthName  = regexp.MustCompile(`^(?:is|has|can|should|allow)(?:_|[A-Z])|^(?:ok|success|enabled|active|completed|done)$`)
-	listName   = regexp.MustCompile(`(?:[^su]s|ies|List|_list|children)$`)
-	idName     = regexp.MustCompile(`(?:^|_)(?:id|ID|gid|key|sha)$|I[dD]$`)
-	moreName   = regexp.MustCompile(`(?i)^has_?(?:more|next)`)
-	nextName   = regexp.MustCompile(`(?i)^(?:next|after$|cursor$)|next_?(?:page)?_?(?:token|cursor|link|url)$|end_?cursor$`)
-	emailName  = regexp.MustCompile(`(?i)email$`)
+	timeName   = lazyregexp.New(`(?:_at|At|_on|[dD]ate|[tT]ime|[tT]imestamp)$`)
+	urlName    = lazyregexp.New(`(?i)(?:url|uri|href|link|website)$`)
+	numberName = lazyregexp.New(`(?i)(?:count|total|number|size|length|limit|offset|page|pages|version|width|height|score|amount|price|duration|lat|lng|lon|latitude|longitude|index|rank|percent|iid)$`)
+	truthName  = lazyregexp.New(`^(?:is|has|can|should|allow)(?:_|[A-Z])|^(?:ok|success|enabled|active|completed|done)$`)
+	listName   = lazyregexp.New(`(?:[^su]s|ies|List|_list|children)$`)
+	idName     = lazyregexp.New(`(?:^|_)(?:id|ID|gid|key|sha)$|I[dD]$`)
+	moreName   = lazyregexp.New(`(?i)^has_?(?:more|next)`)
+	nextName   = lazyregexp.New(`(?i)^(?:next|after$|cursor$)|next_?(?:page)?_?(?:token|cursor|link|url)$|end_?cursor$`)
+	emailName  = lazyregexp.New(`(?i)email$`)
 )
 
 // guess is a value for a field of which only the name is known.

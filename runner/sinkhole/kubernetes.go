@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // resource is one of a Kubernetes API: its group and version, its name in paths, its kind,
@@ -34,9 +35,9 @@ var resources = []resource{
 // The paths of Kubernetes' API (its "API Concepts"): of a group's version, and of its
 // resources: of all of one, of one by its name, and of a part of that.
 var (
-	groupVersion = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/?$`)
-	resourcePath = regexp.MustCompile(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/(?:namespaces/([^/]+)/([a-z]+)|([a-z]+))(?:/([^/]+)(?:/([a-z]+))?)?$`)
-	openAPIPath  = regexp.MustCompile(`^/openapi/v3/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))$`)
+	groupVersion = lazyregexp.New(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/?$`)
+	resourcePath = lazyregexp.New(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/(?:namespaces/([^/]+)/([a-z]+)|([a-z]+))(?:/([^/]+)(?:/([a-z]+))?)?$`)
+	openAPIPath  = lazyregexp.New(`^/openapi/v3/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))$`)
 )
 
 // kubernetes is a cluster with one object of each kind; what is made there is as its

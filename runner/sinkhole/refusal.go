@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // MaxRefusal is how much of a refusal is read, in bytes.
@@ -209,7 +210,7 @@ func (t tree) each(place []any, do func(place []any, message string)) {
 }
 
 // ofValue matches what Zod says of one value.
-var ofValue = regexp.MustCompile(`\b[Ee]xpected ` + valueWord + `,? received`)
+var ofValue = lazyregexp.New(`\b[Ee]xpected ` + valueWord + `,? received`)
 
 // at is the field at the end of steps of strings and numbers.
 func at(steps []any) (field, bool) {
@@ -234,7 +235,7 @@ func at(steps []any) (field, bool) {
 }
 
 // name matches a field as far as it can be a step of a path.
-var name = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z_$@][\w$@-]{0,%d}$`, maxName-1))
+var name = lazyregexp.New(fmt.Sprintf(`^[A-Za-z_$@][\w$@-]{0,%d}$`, maxName-1))
 
 func quoted(text string) string {
 	literal, _ := json.Marshal(text) // never fails for a string

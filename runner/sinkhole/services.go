@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // service answers a request with a document in JSON, to which what callers miss is added.
@@ -53,8 +54,8 @@ func openID(r *http.Request, _ []byte) any {
 
 // The questions of Elasticsearch's clients, and of OpenSearch's.
 var (
-	searches  = regexp.MustCompile(`/_(?:search|msearch|async_search)\b`)
-	catalogue = regexp.MustCompile(`^/_cat/`)
+	searches  = lazyregexp.New(`/_(?:search|msearch|async_search)\b`)
+	catalogue = lazyregexp.New(`^/_cat/`)
 )
 
 // elastic reports whether a request is that of a client of Elasticsearch.
@@ -87,7 +88,7 @@ func elasticsearch(r *http.Request, _ []byte) any {
 
 // dockerPaths are those of the Docker Engine's API whose answers are lists, or say what
 // it is.
-var dockerPaths = regexp.MustCompile(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)
+var dockerPaths = lazyregexp.New(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)
 
 // docker is an engine without containers.
 func docker(r *http.Request, _ []byte) any {

@@ -1,9 +1,10 @@
 package sinkhole
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // The bounds of what is read of a query in SQL: its length in bytes, its columns, the
@@ -28,16 +29,16 @@ type statement struct {
 }
 
 var (
-	verbs      = regexp.MustCompile(`^\s*\(?\s*([A-Za-z]+)`)
-	asks       = regexp.MustCompile(`(?i)^(?:SELECT|SHOW|WITH|VALUES|TABLE|EXPLAIN|DESCRIBE|DESC|PRAGMA|FETCH)$`)
-	returning  = regexp.MustCompile(`(?is)\breturning\s+(.*)$`)
-	summarises = regexp.MustCompile(`(?i)^(?:count|sum|avg|min|max|exists|json_agg|array_agg|coalesce)\s*\(`)
-	alias      = regexp.MustCompile(`(?is)\bas\s+["\x60]?([\w$ -]+?)["\x60]?$`)
-	lastName   = regexp.MustCompile(`["\x60]?([A-Za-z_][\w$]*)["\x60]?$`)
-	function   = regexp.MustCompile(`(?s)^(?:[a-z_]\w*\.)?([a-z_]\w*)\s*\(.*\)$`)
-	literals   = regexp.MustCompile(`'[^']*'|"[^"]*"|\x60[^\x60]*\x60`)
-	numbers    = regexp.MustCompile(`\$(\d{1,3})\b`)
-	comments   = regexp.MustCompile(`(?s)/\*.*?\*/|--[^\n]*`)
+	verbs      = lazyregexp.New(`^\s*\(?\s*([A-Za-z]+)`)
+	asks       = lazyregexp.New(`(?i)^(?:SELECT|SHOW|WITH|VALUES|TABLE|EXPLAIN|DESCRIBE|DESC|PRAGMA|FETCH)$`)
+	returning  = lazyregexp.New(`(?is)\breturning\s+(.*)$`)
+	summarises = lazyregexp.New(`(?i)^(?:count|sum|avg|min|max|exists|json_agg|array_agg|coalesce)\s*\(`)
+	alias      = lazyregexp.New(`(?is)\bas\s+["\x60]?([\w$ -]+?)["\x60]?$`)
+	lastName   = lazyregexp.New(`["\x60]?([A-Za-z_][\w$]*)["\x60]?$`)
+	function   = lazyregexp.New(`(?s)^(?:[a-z_]\w*\.)?([a-z_]\w*)\s*\(.*\)$`)
+	literals   = lazyregexp.New(`'[^']*'|"[^"]*"|\x60[^\x60]*\x60`)
+	numbers    = lazyregexp.New(`\$(\d{1,3})\b`)
+	comments   = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
 )
 
 // readStatement reads one statement. MySQL names a column as it is written, PostgreSQL

@@ -1,9 +1,10 @@
 package sinkhole
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Parts of the sentences that say what an answer misses: a path such as a.b[0].c, and
@@ -16,7 +17,7 @@ const (
 // sentence is a way to say what is missing. Of its groups, path, value and name say
 // which has what; 0 is none.
 type sentence struct {
-	says              *regexp.Regexp
+	says              *lazyregexp.Regexp
 	path, value, name int
 	// root: it speaks of the whole answer. kind is the type that it asks for.
 	root bool
@@ -26,29 +27,29 @@ type sentence struct {
 // sentences are those of Zod's and Pydantic's texts, of Python, Node.js, Go, and of the
 // checkers of JSON Schema, in the order in which they are looked for.
 var sentences = []sentence{
-	{says: regexp.MustCompile(`\b[Ee]xpected ` + valueWord + `(?:, received [\w ]+)?\s*(?:→ )?at ` + pathWords), value: 1, path: 2},
-	{says: regexp.MustCompile(`[Ii]nvalid option: expected one of ` + valueWord + `[^\n]*? at ` + pathWords), value: 1, path: 2},
-	{says: regexp.MustCompile(pathWords + `: [Ii]nvalid option: expected one of ` + valueWord), path: 1, value: 2},
-	{says: regexp.MustCompile(pathWords + `: [Ee]xpected ` + valueWord + `,? (?:but )?received`), path: 1, value: 2},
-	{says: regexp.MustCompile(pathWords + `: Required\b`), path: 1},
-	{says: regexp.MustCompile(`\bRequired at "?` + pathWords), path: 1},
-	{says: regexp.MustCompile(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
-	{says: regexp.MustCompile(`\bKeyError: '([\w$-]{1,64})'`), name: 1},
-	{says: regexp.MustCompile(`(?:^|: )'([A-Za-z_][\w$-]{0,63})'$`), name: 1},
-	{says: regexp.MustCompile(`(?i)\b(?:missing|required)(?: required)? (?:property|field|key|attribute|parameter):? ['"` + "`" + `]?([A-Za-z_][\w$]{0,63})`), name: 1},
-	{says: regexp.MustCompile(`must have required property '([\w$-]{1,64})'`), name: 1},
-	{says: regexp.MustCompile(`'([\w$-]{1,64})' is a required property`), name: 1},
-	{says: regexp.MustCompile(`Go struct field \w+\.([\w.]{1,128}) of type (\[\]|[\w.]+)`), path: 1, value: 2},
-	{says: regexp.MustCompile(`cannot unmarshal (?:object|string|number|bool) into Go value of type \[\]`), root: true, kind: "array"},
-	{says: regexp.MustCompile(`cannot unmarshal (?:array|string|number|bool) into Go value of type `), root: true, kind: "object"},
-	{says: regexp.MustCompile(`'Array<|[Ee]xpected (?:array|list|an array),? (?:but )?(?:received|got) object|invalid type: map, expected a sequence`), root: true, kind: "array"},
-	{says: regexp.MustCompile(`list indices must be integers or slices, not str|'list' object has no attribute '(?:get|items|keys)'|` +
+	{says: lazyregexp.New(`\b[Ee]xpected ` + valueWord + `(?:, received [\w ]+)?\s*(?:→ )?at ` + pathWords), value: 1, path: 2},
+	{says: lazyregexp.New(`[Ii]nvalid option: expected one of ` + valueWord + `[^\n]*? at ` + pathWords), value: 1, path: 2},
+	{says: lazyregexp.New(pathWords + `: [Ii]nvalid option: expected one of ` + valueWord), path: 1, value: 2},
+	{says: lazyregexp.New(pathWords + `: [Ee]xpected ` + valueWord + `,? (?:but )?received`), path: 1, value: 2},
+	{says: lazyregexp.New(pathWords + `: Required\b`), path: 1},
+	{says: lazyregexp.New(`\bRequired at "?` + pathWords), path: 1},
+	{says: lazyregexp.New(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
+	{says: lazyregexp.New(`\bKeyError: '([\w$-]{1,64})'`), name: 1},
+	{says: lazyregexp.New(`(?:^|: )'([A-Za-z_][\w$-]{0,63})'$`), name: 1},
+	{says: lazyregexp.New(`(?i)\b(?:missing|required)(?: required)? (?:property|field|key|attribute|parameter):? ['"` + "`" + `]?([A-Za-z_][\w$]{0,63})`), name: 1},
+	{says: lazyregexp.New(`must have required property '([\w$-]{1,64})'`), name: 1},
+	{says: lazyregexp.New(`'([\w$-]{1,64})' is a required property`), name: 1},
+	{says: lazyregexp.New(`Go struct field \w+\.([\w.]{1,128}) of type (\[\]|[\w.]+)`), path: 1, value: 2},
+	{says: lazyregexp.New(`cannot unmarshal (?:object|string|number|bool) into Go value of type \[\]`), root: true, kind: "array"},
+	{says: lazyregexp.New(`cannot unmarshal (?:array|string|number|bool) into Go value of type `), root: true, kind: "object"},
+	{says: lazyregexp.New(`'Array<|[Ee]xpected (?:array|list|an array),? (?:but )?(?:received|got) object|invalid type: map, expected a sequence`), root: true, kind: "array"},
+	{says: lazyregexp.New(`list indices must be integers or slices, not str|'list' object has no attribute '(?:get|items|keys)'|` +
 		`[Ee]xpected (?:object|an object|dict),? (?:but )?(?:received|got) (?:array|list)|invalid type: sequence, expected (?:a map|struct)`), root: true, kind: "object"},
-	{says: regexp.MustCompile(`\(intermediate value\)\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), root: true, kind: "array"},
-	{says: regexp.MustCompile(`Cannot read propert(?:y|ies) of (?:undefined|null) \(reading '([\w$]{1,64})'\)`), name: 1},
-	{says: regexp.MustCompile(`Cannot destructure property '([\w$]{1,64})' of`), name: 1},
-	{says: regexp.MustCompile(`\b([A-Za-z_$][\w$]{0,63})\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},
-	{says: regexp.MustCompile(`\.([A-Za-z_$][\w$]{0,63}) is not iterable`), name: 1, kind: "array"},
+	{says: lazyregexp.New(`\(intermediate value\)\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), root: true, kind: "array"},
+	{says: lazyregexp.New(`Cannot read propert(?:y|ies) of (?:undefined|null) \(reading '([\w$]{1,64})'\)`), name: 1},
+	{says: lazyregexp.New(`Cannot destructure property '([\w$]{1,64})' of`), name: 1},
+	{says: lazyregexp.New(`\b([A-Za-z_$][\w$]{0,63})\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},
+	{says: lazyregexp.New(`\.([A-Za-z_$][\w$]{0,63}) is not iterable`), name: 1, kind: "array"},
 }
 
 // ofLists are the methods and properties that lists have: who reads one of what is not
@@ -66,8 +67,8 @@ var ofTexts = []string{
 // prefix is what Zod 4 begins its messages with; notField are words before a colon that
 // name none.
 var (
-	prefix   = regexp.MustCompile(`[Ii]nvalid input: `)
-	notField = regexp.MustCompile(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)
+	prefix   = lazyregexp.New(`[Ii]nvalid input: `)
+	notField = lazyregexp.New(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)
 )
 
 // worded reads fields out of the words of a refusal.

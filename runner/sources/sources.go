@@ -9,9 +9,10 @@ package sources
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // The bounds of what is kept: fields, those of one object, and the length of a name, in
@@ -44,16 +45,16 @@ const identifier = `[A-Za-z_$][\w$]{0,63}`
 // The patterns of JavaScript and of Zod.
 var (
 	// chain is a row of properties: "data.results[0].geometry?.location".
-	chain = regexp.MustCompile(`\b(` + identifier + `)((?:\??\.` + identifier + `|(?:\?\.)?\[(?:\d{1,3}|'[\w-]{1,64}'|"[\w-]{1,64}")\])+)\s*(\(|[!=]==?\s*(?:"[^"\n]{1,64}"|'[^'\n]{1,64}'|\d{1,6}\b))?`)
-	step  = regexp.MustCompile(`\.(` + identifier + `)|\[(?:(\d+)|['"]([\w-]+)['"])\]`)
+	chain = lazyregexp.New(`\b(` + identifier + `)((?:\??\.` + identifier + `|(?:\?\.)?\[(?:\d{1,3}|'[\w-]{1,64}'|"[\w-]{1,64}")\])+)\s*(\(|[!=]==?\s*(?:"[^"\n]{1,64}"|'[^'\n]{1,64}'|\d{1,6}\b))?`)
+	step  = lazyregexp.New(`\.(` + identifier + `)|\[(?:(\d+)|['"]([\w-]+)['"])\]`)
 	// taken apart: "const { success, resultObj: url } = response.data".
-	apart = regexp.MustCompile(`\b(?:const|let|var)\s*\{([^{}]{1,512})\}\s*=\s*(?:await |yield )?\(?(` + identifier + `)((?:\??\.` + identifier + `)*)`)
+	apart = lazyregexp.New(`\b(?:const|let|var)\s*\{([^{}]{1,512})\}\s*=\s*(?:await |yield )?\(?(` + identifier + `)((?:\??\.` + identifier + `)*)`)
 	// each element: "results.map((place) =>", "for (const place of data.results)".
-	each   = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
-	eachOf = regexp.MustCompile(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
+	each   = lazyregexp.New(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
+	eachOf = lazyregexp.New(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
 	// taken apart at once: "results.map(({ url, title }) =>".
-	eachApart = regexp.MustCompile(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap)\(\s*(?:async\s*)?(?:function\s*)?\(\s*\{([^{}]{1,512})\}`)
-	declared  = regexp.MustCompile(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
+	eachApart = lazyregexp.New(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap)\(\s*(?:async\s*)?(?:function\s*)?\(\s*\{([^{}]{1,512})\}`)
+	declared  = lazyregexp.New(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
 )
 
 // Reader reads one text after the other. The zero value has read none.
@@ -199,7 +200,7 @@ func compare(f *Field, behind string) {
 	}
 }
 
-var numeric = regexp.MustCompile(`^\d+$`)
+var numeric = lazyregexp.New(`^\d+$`)
 
 // add adds a field to an object; nil where there is no room, or the name is none.
 func (r *Reader) add(holder, name string) *Field {

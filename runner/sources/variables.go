@@ -1,8 +1,9 @@
 package sources
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // maxVariables bounds the variables that are kept, by number.
@@ -14,21 +15,21 @@ const variable = `([A-Z][A-Z0-9_]{2,63})`
 // configuration of a client sets one.
 var (
 	// "process.env.ACME_KEY", "process.env['ACME_KEY']", "Bun.env.X", "import.meta.env.X".
-	member = regexp.MustCompile(`\benv(?:\??\.|(?:\?\.)?\[\s*["'\x60])` + variable + `\b`)
+	member = lazyregexp.New(`\benv(?:\??\.|(?:\?\.)?\[\s*["'\x60])` + variable + `\b`)
 	// "os.getenv('ACME_KEY')", "os.environ['ACME_KEY']", "Deno.env.get('ACME_KEY')", "envvar='ACME_KEY'".
-	named = regexp.MustCompile(`\b(?:getenv\(|environ(?:\.get\(|\.pop\(|\.setdefault\(|\[)|env\.get\(|[Gg]et_?[Ee]nv\w*\(|envvar=|validation_alias=|alias=)\s*[rbu]?["'\x60]` + variable + `["'\x60]`)
+	named = lazyregexp.New(`\b(?:getenv\(|environ(?:\.get\(|\.pop\(|\.setdefault\(|\[)|env\.get\(|[Gg]et_?[Ee]nv\w*\(|envvar=|validation_alias=|alias=)\s*[rbu]?["'\x60]` + variable + `["'\x60]`)
 	// "const { ACME_KEY, ACME_URL = x } = process.env".
-	taken = regexp.MustCompile(`\{([^{}]{1,1000})\}\s*=\s*(?:process|Bun|import\.meta)\.env\b`)
+	taken = lazyregexp.New(`\{([^{}]{1,1000})\}\s*=\s*(?:process|Bun|import\.meta)\.env\b`)
 	// "env": {"ACME_KEY": "..."}, of a client's configuration, and of smithery.yaml.
-	configured = regexp.MustCompile(`\benv["']?\s*:\s*\{([^{}]{1,1000})\}`)
-	key        = regexp.MustCompile(`(?:^|[\s,{"'\x60])` + variable + `\b`)
-	setting    = regexp.MustCompile(`(?:^|[\s,{"'])` + variable + `["']?\s*:`)
+	configured = lazyregexp.New(`\benv["']?\s*:\s*\{([^{}]{1,1000})\}`)
+	key        = lazyregexp.New(`(?:^|[\s,{"'\x60])` + variable + `\b`)
+	setting    = lazyregexp.New(`(?:^|[\s,{"'])` + variable + `["']?\s*:`)
 )
 
 // Variables returns the names of the variables of its environment that the text of a
 // program reads: the first of them, in the order of the text, each once.
 func Variables(text string) (names []string) {
-	for _, pattern := range []*regexp.Regexp{member, named} {
+	for _, pattern := range []*lazyregexp.Regexp{member, named} {
 		for _, match := range pattern.FindAllStringSubmatch(text, 8*maxVariables) {
 			names = appendNew(names, match[1])
 		}
