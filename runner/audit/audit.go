@@ -125,6 +125,9 @@ type Start struct {
 	// Lures are directories that get a link that leads out of them, and a sibling with the
 	// same beginning of its name; with any, there are files where these lead.
 	Lures []string
+	// Project has its working directory be a repository that somebody works on, as far as that
+	// can be written to.
+	Project bool
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.
 	Listens bool

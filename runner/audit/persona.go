@@ -59,9 +59,9 @@ func (p persona) unless(taken map[string]string) []string {
 }
 
 // disguise makes the launch in which everything is called once by a client in an editor
-// of somebody abroad, in a night of the weekend. It speaks the oldest revision of MCP.
+// of somebody abroad, with a project open, in a night of the weekend. It speaks the oldest revision of MCP.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.clock = weekend(time.Now())
+	how.clock, how.project = weekend(time.Now()), true
 	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
 }

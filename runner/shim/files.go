@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -63,6 +65,25 @@ func plantLures(dir string) {
 	if os.Mkdir(sibling, 0o755) == nil {
 		plantBelow(sibling, inputs.OutsideFiles)
 	}
+}
+
+// plantProject makes a directory a project of its own, as far as it is no part of one.
+func plantProject(dir string) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return
+	}
+	plantBelow(dir, slices.DeleteFunc(slices.Clone(inputs.ProjectFiles), func(f inputs.File) bool {
+		entry, _, _ := strings.Cut(f.Path, "/")
+		for above := dir; ; above = filepath.Dir(above) {
+			if _, err := os.Lstat(filepath.Join(above, entry)); err == nil {
+				return true
+			}
+			if above == filepath.Dir(above) {
+				return false
+			}
+		}
+	}))
 }
 
 // plantFiles puts all files that it can into a directory below at, and returns the first

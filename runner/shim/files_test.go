@@ -87,3 +87,23 @@ func TestPlantLures(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPlantProject: a directory becomes a project, unless it is a part of one: a package.json
+// below another would change how Node.js reads the server.
+func TestPlantProject(t *testing.T) {
+	dir := t.TempDir()
+	plantProject(dir)
+	for _, name := range []string{".git/HEAD", "package.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	below := filepath.Join(dir, "dist")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plantProject(below)
+	if entries, err := os.ReadDir(below); err != nil || len(entries) > 0 {
+		t.Errorf("a part of a project got %v: %v", entries, err)
+	}
+}

@@ -88,6 +88,8 @@ type Setup struct {
 	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling);
 	// with any, inputs.OutsideFiles are where these lead.
 	Lures []string `json:"lures,omitempty"`
+	// Project has inputs.ProjectFiles put in the working directory.
+	Project bool `json:"project,omitempty"`
 }
 
 // send writes m, with descriptors when there are any.

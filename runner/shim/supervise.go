@@ -159,6 +159,9 @@ func (s *supervisor) setup(o order) error {
 	for _, dir := range o.Setup.Lures {
 		plantLures(dir)
 	}
+	if o.Setup.Project {
+		plantProject(".")
+	}
 	ready.Text = strings.Join(notes, "; ")
 	return send(s.conn, ready)
 }
