@@ -78,6 +78,9 @@ func parseClientConfig(text []byte) ([]clientServer, error) {
 	return all, nil
 }
 
+// elsewhere reports whether a server is not started by its client.
+func (s clientServer) elsewhere() bool { return s.Command == "" && s.URL+s.ServerURL != "" }
+
 // startable returns why a server cannot be started here; nil if it can.
 func (s clientServer) startable() error {
 	at := s.URL + s.ServerURL

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,43 +94,73 @@ func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, st
 	case o.outDir != "" || o.baseline != "":
 		return errors.New("--all: does not go with --out-dir and --baseline, which are about one server")
 	}
-	widest, worst := len("NAME"), 0
-	for _, s := range servers {
-		widest = max(widest, len(render.Escape(s.name)))
-	}
-	line := func(name, verdict, risk, message string) error {
-		_, err := fmt.Fprintf(stdout, "%-*s  %-12s  %4s  %s\n", widest, render.Escape(name), verdict, risk, render.Escape(message))
-		return err
-	}
+	out, worst := newRows(io.Discard, servers), 0
 	if o.output == "table" {
-		if err := line("NAME", "VERDICT", "RISK", "BECAUSE"); err != nil {
-			return err
-		}
+		out = newRows(stdout, servers, "VERDICT", "RISK", "BECAUSE")
 	}
 	for _, s := range servers {
 		r, err := o.auditConfigured(ctx, s, stderr)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && o.output == "table":
-			err = line(s.name, "-", "-", err.Error())
-			worst = max(worst, 1)
 		case err != nil:
-			_, err = fmt.Fprintf(stderr, "mcpaudit: %s: %v\n", render.Escape(s.name), err)
 			worst = max(worst, 1)
-		default:
-			worst = max(worst, exitOf(r))
-			if o.output == "table" {
-				err = line(s.name, string(r.Verdict), fmt.Sprint(r.Risk.Score), r.Message)
-			} else {
-				err = json.NewEncoder(stdout).Encode(r)
+			out.add(s.name, "-", "-", err.Error())
+			if o.output != "table" {
+				_, _ = fmt.Fprintf(stderr, "mcpaudit: %s: %v\n", render.Escape(s.name), err)
 			}
+			continue
+		case o.output == "json":
+			out.err = cmp.Or(out.err, json.NewEncoder(stdout).Encode(r))
 		}
-		if err != nil {
-			return err
+		worst = max(worst, exitOf(r))
+		out.add(s.name, string(r.Verdict), fmt.Sprint(r.Risk.Score), r.Message)
+		if out.err != nil {
+			return out.err
 		}
 	}
 	return cli.Exit(worst, nil)
+}
+
+// rows is a table with a line for each server, written as they come. Its last column may have any width.
+type rows struct {
+	w      io.Writer
+	widest int
+	// err is the first that there was in writing.
+	err error
+}
+
+func newRows(w io.Writer, servers []clientServer, columns ...string) *rows {
+	r := &rows{w: w, widest: len("NAME")}
+	for _, s := range servers {
+		r.widest = max(r.widest, len(render.Escape(s.name)))
+	}
+	if len(columns) > 0 {
+		r.add("NAME", columns...)
+	}
+	return r
+}
+
+// add writes a line: what became of a server, and last why.
+func (r *rows) add(name string, cells ...string) {
+	line := fmt.Sprintf("%-*s  %-12s", r.widest, render.Escape(name), cells[0])
+	for _, cell := range cells[1 : len(cells)-1] {
+		line += fmt.Sprintf("  %4s", cell)
+	}
+	r.write(line + "  " + render.Escape(cells[len(cells)-1]))
+}
+
+// note writes lines about the server of the line above.
+func (r *rows) note(text string) {
+	for line := range strings.Lines(text) {
+		r.write("    " + strings.TrimRight(line, "\n"))
+	}
+}
+
+func (r *rows) write(line string) {
+	if r.err == nil {
+		_, r.err = fmt.Fprintln(r.w, line)
+	}
 }
 
 // exitOf is the exit code that a report has in a batch: what was found weighs more than what was not seen.

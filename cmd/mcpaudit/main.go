@@ -74,10 +74,10 @@ Exit codes of an audit (run and connect):
   3  findings at or above the threshold
   4  connect: no such findings, and nothing was traced (NotTraced)
 diff: 0 no difference, 3 the reports differ. Other commands: 0 success, 1 error;
-verify --help lists its own.`,
+verify --help and verify-lock --help list their own.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newRun(), newConnect(), newDiff(), newShow(), newPush(), newPolicy(), newAttest(), newVerify(), newRules(),
+	root.AddCommand(newRun(), newConnect(), newLock(), newVerifyLock(), newDiff(), newShow(), newPush(), newPolicy(), newAttest(), newVerify(), newRules(),
 		cluster.New(version, time.Now), cli.Version(version))
 	return root
 }

@@ -28,14 +28,19 @@ type judging struct {
 	suppressions string
 }
 
+// flags are those of a command that audits one server, and reports on it.
 func (o *judging) flags(c *cobra.Command) {
 	cli.Output(c, &o.output, render.Outputs()...)
-	cli.FailOn(c, &o.failOn)
+	o.verdictFlags(c)
 	f := c.Flags()
-	f.DurationVar(&o.timeout, "timeout", plan.DefaultTimeout, "longest duration of the whole audit, 10s to 1h")
 	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json; the manifest and the behavior must not have changed since")
-	f.StringVar(&o.suppressions, "suppressions", "", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
 	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in; run also keeps trace.txt")
+}
+
+func (o *judging) verdictFlags(c *cobra.Command) {
+	cli.FailOn(c, &o.failOn)
+	c.Flags().DurationVar(&o.timeout, "timeout", plan.DefaultTimeout, "longest duration of the whole audit, 10s to 1h")
+	c.Flags().StringVar(&o.suppressions, "suppressions", "", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
 }
 
 // plan checks the flags and enters them.
@@ -84,8 +89,19 @@ type options struct {
 	minAssurance report.AssuranceLevel
 }
 
+// flags are those of run.
 func (o *options) flags(c *cobra.Command) {
 	o.judging.flags(c)
+	o.auditFlags(c)
+	f := c.Flags()
+	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
+	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
+	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
+	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
+}
+
+// auditFlags say how a server is audited.
+func (o *options) auditFlags(c *cobra.Command) {
 	f := c.Flags()
 	cli.MinAssurance(c, &o.minAssurance)
 	o.declaring.flags(f)
@@ -95,10 +111,6 @@ func (o *options) flags(c *cobra.Command) {
 	o.listening.flags(c)
 	o.probing.flags(c, "all")
 	o.launchFlags(c)
-	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
-	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
-	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
-	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 	f.StringVar(&o.memory, "memory", "2Gi", "memory limit of the server and of what it writes, at least 128Mi")
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))
 }

@@ -39,34 +39,63 @@ func (re *Regexp) compiled() *regexp.Regexp {
 	return re.rx
 }
 
-func (re *Regexp) MatchString(s string) bool      { return re.compiled().MatchString(s) }
-func (re *Regexp) FindString(s string) string     { return re.compiled().FindString(s) }
+// MatchString is [regexp.Regexp.MatchString].
+func (re *Regexp) MatchString(s string) bool { return re.compiled().MatchString(s) }
+
+// FindString is [regexp.Regexp.FindString].
+func (re *Regexp) FindString(s string) string { return re.compiled().FindString(s) }
+
+// FindStringIndex is [regexp.Regexp.FindStringIndex].
 func (re *Regexp) FindStringIndex(s string) []int { return re.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch is [regexp.Regexp.FindStringSubmatch].
 func (re *Regexp) FindStringSubmatch(s string) []string {
 	return re.compiled().FindStringSubmatch(s)
 }
+
+// FindAll is [regexp.Regexp.FindAll].
 func (re *Regexp) FindAll(b []byte, n int) [][]byte { return re.compiled().FindAll(b, n) }
+
+// FindAllSubmatch is [regexp.Regexp.FindAllSubmatch].
 func (re *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
 	return re.compiled().FindAllSubmatch(b, n)
 }
+
+// FindAllString is [regexp.Regexp.FindAllString].
 func (re *Regexp) FindAllString(s string, n int) []string { return re.compiled().FindAllString(s, n) }
+
+// FindAllStringIndex is [regexp.Regexp.FindAllStringIndex].
 func (re *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return re.compiled().FindAllStringIndex(s, n)
 }
+
+// FindAllStringSubmatch is [regexp.Regexp.FindAllStringSubmatch].
 func (re *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return re.compiled().FindAllStringSubmatch(s, n)
 }
+
+// FindAllStringSubmatchIndex is [regexp.Regexp.FindAllStringSubmatchIndex].
 func (re *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return re.compiled().FindAllStringSubmatchIndex(s, n)
 }
+
+// ReplaceAll is [regexp.Regexp.ReplaceAll].
 func (re *Regexp) ReplaceAll(b, with []byte) []byte { return re.compiled().ReplaceAll(b, with) }
+
+// ReplaceAllString is [regexp.Regexp.ReplaceAllString].
 func (re *Regexp) ReplaceAllString(s, with string) string {
 	return re.compiled().ReplaceAllString(s, with)
 }
+
+// ReplaceAllStringFunc is [regexp.Regexp.ReplaceAllStringFunc].
 func (re *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return re.compiled().ReplaceAllStringFunc(s, with)
 }
+
+// Split is [regexp.Regexp.Split].
 func (re *Regexp) Split(s string, n int) []string { return re.compiled().Split(s, n) }
+
+// ReplaceAllLiteralString is [regexp.Regexp.ReplaceAllLiteralString].
 func (re *Regexp) ReplaceAllLiteralString(s, with string) string {
 	return re.compiled().ReplaceAllLiteralString(s, with)
 }
