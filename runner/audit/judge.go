@@ -2,7 +2,9 @@ package audit
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -30,8 +32,18 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Identity:  identity(runs),
 		Transport: plan.Transport, Port: plan.Port,
 	}
-	in.Decoys = planted(plan.Decoys)
+	in.Decoys, in.Belongings = planted(plan.Decoys), belongings(plan.Decoys)
 	return in
+}
+
+// belongings are the planted files that no program changes by itself: none that is hidden, or in a hidden directory.
+func belongings(decoys decoy.Set) (all []string) {
+	for _, f := range decoys.Around {
+		if name, err := filepath.Rel(decoys.Home, f.Path); err == nil && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.") {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // planted are the decoys that are files.

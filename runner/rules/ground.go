@@ -116,6 +116,9 @@ func (g ownPaths) owns(name string) bool {
 		}
 	}
 	inside, ok := g.inHome(name)
+	if at, secret := places.Locate(name); secret && !at.Routine { // whatever the server is called
+		return false
+	}
 	return ok && g.matchesServerName(inside)
 }
 
@@ -143,8 +146,7 @@ func (g ownPaths) matchesServerName(inside string) bool {
 			break
 		}
 	}
-	first, _, _ := strings.Cut(inside, "/")
-	return slices.ContainsFunc(nameWords(first), func(word string) bool { return g.names[word] })
+	return slices.ContainsFunc(nameWords(firstOf(inside)), func(word string) bool { return g.names[word] })
 }
 
 // cacheDirs are the directories of a home that runtimes and package managers keep for

@@ -45,10 +45,19 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 // lasting returns the kind of a file that something runs or obeys when the server is gone: by
 // its name, or because it is the server's own code.
 func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
-	if o, ok := places.ObeyedAt(e.Path); ok {
+	name := e.Path
+	if replaced(e) { // who puts a link, or another directory, in place of one has put there all that is in it
+		name += "/"
+	}
+	if o, ok := places.ObeyedAt(name); ok {
 		return o, true
 	}
 	return places.Obeyed{What: "the server's own code, which runs at its next start"}, in.ownCode(e)
+}
+
+// replaced reports whether an effect puts something that is elsewhere in place of a path.
+func replaced(e profile.Effect) bool {
+	return slices.ContainsFunc([]string{"rename", "symlink", "link"}, func(call string) bool { return strings.HasPrefix(e.Operation, call) })
 }
 
 // sources are the endings of what runs as it is.

@@ -27,8 +27,9 @@ type Input struct {
 	// Installing: the profile is of install scripts, whose trade is to fetch, to build and to write.
 	Installing bool
 	Scope      scope.Scope
-	// Decoys are the planted files.
-	Decoys []Decoy
+	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
+	Decoys     []Decoy
+	Belongings []string
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
 	// Carried are credentials in answers that the server has brought along.

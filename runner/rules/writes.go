@@ -58,13 +58,24 @@ func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bo
 	case systemic(e.Path):
 		d.message = sentence("%s, which belongs to the machine; nothing in its declaration speaks of it", did)
 		return !covering.Mentions(nameWords(e.Path)...)
+	case home && slices.Contains(in.Belongings, e.Path) && !covering.Mentions(aboutFiles...) && !covering.Mentions(nameWords(firstOf(inside))...):
+		d.message = sentence("%s, which is the user's and was there before; nothing in its declaration speaks of the user's files", did)
+		return true
 	case home:
 		d.severity = report.SeverityMedium
 		d.message = sentence("%s, in the user's home; nothing in its declaration speaks of storing anything", did)
-		first, _, _ := strings.Cut(inside, "/")
-		return len(covering.Files) == 0 && !covering.Mentions(storing...) && !covering.Mentions(nameWords(first)...)
+		return len(covering.Files) == 0 && !covering.Mentions(storing...) && !covering.Mentions(nameWords(firstOf(inside))...)
 	}
 	return false
+}
+
+// aboutFiles are the words of those who change files that they have not made.
+var aboutFiles = []string{"file", "files", "folder", "folders", "directory", "directories", "document", "documents", "home"}
+
+// firstOf is the entry of a directory that a path below it begins with.
+func firstOf(inside string) string {
+	first, _, _ := strings.Cut(inside, "/")
+	return first
 }
 
 // findReads leaves out what a server loads before its first call: see scope.Use.
@@ -104,8 +115,7 @@ func (g ownPaths) area(name string) string {
 		return name
 	}
 	if inside, ok := g.inHome(name); ok {
-		first, _, _ := strings.Cut(inside, "/")
-		return g.home + "/" + first
+		return g.home + "/" + firstOf(inside)
 	}
 	parts := strings.SplitN(name, "/", 4)
 	return strings.Join(parts[:min(len(parts), 3)], "/")
@@ -120,7 +130,7 @@ func change(e profile.Effect) string {
 		return "made the directory"
 	case strings.HasPrefix(e.Operation, "rename"):
 		return "renamed what is, or became,"
-	case strings.HasPrefix(e.Operation, "link"), strings.HasPrefix(e.Operation, "symlink"):
+	case replaced(e):
 		return "linked"
 	}
 	if strings.HasPrefix(e.Operation, "open") || strings.HasPrefix(e.Operation, "creat") {
