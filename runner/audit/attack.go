@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -190,4 +191,18 @@ func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement
 		return nil
 	}
 	return slices.Concat(heard.statements, w.stored, attack.ReadBack(r.Attempts, time.Now()))
+}
+
+// judgeAttacked returns what a server has only done where its guards were tried, and no attempt
+// explains: it may have waited for the client that this launch has, or for as many calls.
+func judgeAttacked(in rules.Input, attacked observation, found []report.Finding) []report.Finding {
+	in.Occasion, in.Profile, in.Leaks = rules.Attacking, attacked.profile, nil
+	in.Arguments = arguments([]observation{attacked})
+	all := slices.DeleteFunc(rules.Judge(in), func(f report.Finding) bool {
+		return slices.ContainsFunc(found, func(known report.Finding) bool { return known.Rule == f.Rule })
+	})
+	for i := range all {
+		all[i].Message += " It did so only while its guards were tried."
+	}
+	return all
 }

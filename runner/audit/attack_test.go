@@ -54,6 +54,32 @@ func TestAttackCountsForItsRulesAlone(t *testing.T) {
 	}
 }
 
+// TestJudgedWhereGuardsWereTried: a server that acts for the client of that launch alone, or after as many calls, is
+// found. What it has done before as well is found once.
+func TestJudgedWhereGuardsWereTried(t *testing.T) {
+	of := report.Capability{Kind: report.CapabilityTool, Name: "t"}
+	login := profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: "/home/ada/.bashrc", Operation: "openat"}}
+	login.Phase, login.Capability = report.PhaseCall, of
+	note := login
+	note.Path = "/home/ada/notes/a.txt" // a guard that breaks may lead to files: its rules judge that
+	wrote := func(all ...profile.Effect) func(*observation) {
+		return func(o *observation) { o.profile.Effects = all }
+	}
+	for name, tc := range map[string]struct {
+		before, tried []profile.Effect
+		want          int
+	}{
+		"only there": {nil, []profile.Effect{login}, 1},
+		"before":     {[]profile.Effect{login}, []profile.Effect{login}, 1},
+		"a file":     {nil, []profile.Effect{note}, 0},
+	} {
+		r := conclude(Plan{}, []observation{listing("Shows.", wrote(tc.before...)), attacked(wrote(tc.tried...))}, time.Time{})
+		if len(r.Findings) != tc.want {
+			t.Errorf("%s: %+v", name, r.Findings)
+		}
+	}
+}
+
 func TestUnattackable(t *testing.T) {
 	for want, probe := range map[error]plan.Probe{
 		nil: {}, errAttackOff: {Attack: plan.AttackOff}, errUncalled: {Calls: report.CallsNever},

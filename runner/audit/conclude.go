@@ -56,9 +56,10 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		Coverage:   covered,
 		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
-		Findings:   append(rules.Judge(in), judgeInstalls(plan, now)...),
+		Findings:   slices.Concat(rules.Judge(in), judgeInstalls(plan, now)),
 		Exposure:   exposed(plan, runs, attacked, in, exercise),
 	}
+	r.Findings = append(r.Findings, judgeAttacked(in, attacked, r.Findings)...)
 	r.RulesetDigest = rules.Digest()
 	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope
 	if err := scope.Check(plan.Scope); err != nil {

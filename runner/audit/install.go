@@ -118,7 +118,7 @@ func judgeInstalls(plan Plan, now time.Time) []report.Finding {
 	}
 	in := rules.Input{
 		Profile: withInstalls(profile.Profile{}, plan.installs),
-		Scope:   scope.Read(plan.installs[0].result.Manifest, scope.Given{Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers}), End: now, Installing: true,
+		Scope:   scope.Read(plan.installs[0].result.Manifest, scope.Given{Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers}), End: now, Occasion: rules.Installing,
 		Home: plan.Decoys.Home, Dir: plan.Dir, Resolvers: plan.resolvers.servers, Search: plan.resolvers.search, Decoys: planted(plan.Decoys),
 	}
 	for _, o := range plan.installs {

@@ -75,6 +75,9 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		if c.Protocol != "dns" {
 			r.Number(p, "size", int(c.Size))
 		}
+		if port := int(c.Source.Port()); port < places.FirstEphemeral || port > places.LastEphemeral { // it was chosen
+			r.Number(p, "source port", port)
+		}
 	}
 	for _, e := range o.profile.Effects {
 		if e.Kind != profile.KindConnect || !leavesHere(e) || e.Port == places.PortDNS {
@@ -97,7 +100,7 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 		p.Named = strings.ToLower(c.Named)
 	}
 	if c.Protocol == "dns" {
-		labels := strings.Split(c.Host, ".")
+		labels := strings.Split(strings.ToLower(c.Host), ".") // names that differ in case alone go to one place
 		p.Destination, p.Data = strings.Join(labels[max(0, len(labels)-2):], "."), []byte(c.Host)
 		return p
 	}

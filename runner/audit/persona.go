@@ -29,8 +29,10 @@ var editor = []string{
 	"DESKTOP_SESSION=ubuntu", "XDG_RUNTIME_DIR=/run/user/1000", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
 }
 
-// The personas, by client. Their names are those that the clients give themselves.
+// The personas, by client. Their names are those that the clients give themselves. Where a server is exercised it is met by one
+// that sets nothing in its environment.
 var (
+	claudeCode    = persona{name: "claude-code", version: "2.1.15"}
 	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}

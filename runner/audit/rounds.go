@@ -169,7 +169,7 @@ func (row extra) within(ctx context.Context, depth report.Depth, runs []observat
 // next decides what the launches so far leave to see; false when that is nothing.
 func (p Plan) next(runs []observation) (launch, bool) {
 	if len(runs) == 0 {
-		return launch{asked: p.registered()}, true
+		return launch{asked: p.registered(), identity: claudeCode}, true
 	}
 	first := exercised(runs)
 	if how, again := p.anew(first, runs); again {
@@ -221,7 +221,7 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 
 // same is a launch that differs in nothing from how the server is exercised.
 func (how launch) same() launch {
-	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked}
+	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, identity: how.identity}
 }
 
 // in is the run of a row; not done when there is none.

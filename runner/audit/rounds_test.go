@@ -138,7 +138,7 @@ func TestLaunches(t *testing.T) {
 			return poisoned(n > 1)
 		}, ",on 8080,on 8080 Restart,on 8080 Identity,on 8080 Clock,on 8080 Week,on 8080 Disguise,on 8080 StandIns,on 8080 Refused,on 8080 Decoys,on 8080 Attack", "Restart changed: tool t", ""},
 		{"never twice", func(n int, _ launch) observation { return exits(n > 0) }, ",Restart", "", report.ReasonServerExited},
-		{"not for others", func(_ int, how launch) observation { return exits(how.identity.name != "") }, ",Restart,Identity", "", report.ReasonServerExited},
+		{"not for others", func(_ int, how launch) observation { return exits(how.identity.name == claudeDesktop.name) }, ",Restart,Identity", "", report.ReasonServerExited},
 		{"never", func(int, launch) observation { return exits(true) }, "", "", report.ReasonServerExited},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

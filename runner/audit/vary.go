@@ -28,11 +28,19 @@ var (
 	errCutShort    = errors.New("there was no time for all of them")
 )
 
-// vary makes the launches in which everything is called once, with the same decoys and with
-// others. Where only another launch had decoys read, they are as that.
+// mostVariedCalls bounds how often one tool is called in such a launch, variedCalls how often all are.
+const mostVariedCalls, variedCalls = 8, 120
+
+// variedSettle is how long the server has to be quiet after each of them: less than in an exercise,
+// for what is compared is all that left.
+const variedSettle = 20 * time.Millisecond
+
+// vary makes the launches in which everything is called a few times, with the same decoys and with
+// others, by a client in an editor. Where another launch had decoys read, they are as that.
 func vary(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.vary = true
+	how.vary, how.identity = true, claudeDesktop
+	how.calls = min(max(variedCalls/max(len(exercised(runs).result.Manifest.Tools), 1), 1), mostVariedCalls)
 	for _, o := range runs {
 		if len(o.opened) > 0 {
 			how.clock, how.wait, how.identity, how.revision, how.standIns, how.asked = o.how.clock, o.how.wait, o.how.identity, o.how.revision, o.how.standIns, o.how.asked

@@ -89,10 +89,6 @@ func (c *condenser) effect(e profile.Effect) {
 	}
 }
 
-// firstEphemeral is the first of the ports that the kernel gives by default
-// (ip_local_port_range, ip(7)).
-const firstEphemeral = 32768
-
 func (c *condenser) connect(e profile.Effect) {
 	switch {
 	case e.Protocol == "unix":
@@ -153,7 +149,7 @@ func (c *condenser) listen(e profile.Effect) {
 
 // ported is a host of the machine's own with its port, unless the kernel gave that.
 func ported(host string, port int) string {
-	if port == 0 || port >= firstEphemeral {
+	if port == 0 || port >= places.FirstEphemeral {
 		return host
 	}
 	return host + ":" + strconv.Itoa(port)

@@ -38,7 +38,7 @@ var obeyed = []Obeyed{
 		bases: []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
 			".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment", ".envrc",
 			".xsession", ".inputrc", ".aliases", ".mkshrc"},
-		below:  []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment", "/.oh-my-zsh/custom/", "/.bashrc.d/",
+		below: []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment", "/.oh-my-zsh/custom/", "/.bashrc.d/",
 			"/.config/zsh/", "/.config/bash/", "/.zsh/", "/.bash_completion", "/.local/share/bash-completion/completions/", "/.zfunc/", "/.vscode-server/", "/.cursor-server/", "/.windsurf-server/"},
 		Topics: []string{"bash", "bashrc", "zsh", "fish", "shell", "dotfile", "dotfiles", "direnv"}},
 	{What: "cron runs it", bases: []string{"crontab"}, below: []string{"/etc/cron", "/var/spool/cron/", "/var/spool/at/"},

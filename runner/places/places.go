@@ -8,6 +8,12 @@ import "strings"
 // PortDNS is where names are looked up (RFC 1035, 4.2).
 const PortDNS = 53
 
+// The first and the last of the ports that the kernel gives by default (ip_local_port_range, ip(7)).
+const (
+	FirstEphemeral = 32768
+	LastEphemeral  = 60999
+)
+
 // Rest returns the part of a clean path behind a directory, "" for the directory itself;
 // false where it does not lie there.
 func Rest(name, dir string) (rest string, ok bool) {

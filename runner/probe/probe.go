@@ -101,9 +101,10 @@ type Options struct {
 	// Inputs say where the paths in arguments lie. Inputs.Dir (default /tmp) is
 	// at once the root that is told to the server.
 	Inputs inputs.Options
-	// Identity is the name that the client gives itself; "" is "mcpaudit". With another,
-	// sentences in arguments do not speak of it either.
+	// Identity is the name that the client gives itself; "" is "mcpaudit".
 	Identity string
+	// Plain leaves the mark of a call out of sentences in arguments: nothing in them is of an audit's.
+	Plain bool
 	// Calls says what may be called; "" is All.
 	Calls report.Calls
 	// Skip are the names of tools that are not called.

@@ -113,7 +113,7 @@ func (t *target) paced(c inputs.Case) inputs.Case {
 
 // mark returns the mark of the next request: its number.
 func (s *session) mark() inputs.Mark {
-	return inputs.Mark{Seed: s.options.Seed, Call: s.lastID + 1, Plain: s.options.Identity != ""}
+	return inputs.Mark{Seed: s.options.Seed, Call: s.lastID + 1, Plain: s.options.Plain}
 }
 
 // repeated is the call to repeat, with the marks of the next request in place of

@@ -24,9 +24,9 @@ import (
 // Input is all that rules judge by.
 type Input struct {
 	Profile profile.Profile
-	// Installing: the profile is of install scripts, whose trade is to fetch, to build and to write.
-	Installing bool
-	Scope      scope.Scope
+	// Occasion is what the profile is of.
+	Occasion Occasion
+	Scope    scope.Scope
 	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
 	Decoys     []Decoy
 	Belongings []string
@@ -176,6 +176,20 @@ var whileInstalling = map[string]bool{
 	"MCPA-PERSIST-001": true, "MCPA-EGRESS-002": true, "MCPA-EVADE-001": true,
 }
 
+// Occasion is when a server, or what installs it, did what is judged. Some leave only rules for what nobody has a reason for then.
+type Occasion string
+
+// The occasions. "" is an ordinary one.
+const (
+	Installing Occasion = "Installing" // install scripts, whose trade is to fetch, to build and to write
+	Attacking  Occasion = "Attacking"  // calls that attack guards, which lead to files, programs and hosts of ours only
+)
+
+var onlyWhen = map[Occasion]map[string]bool{Installing: whileInstalling, Attacking: whileAttacking}
+
+// whileAttacking are the rules for what no attempt asks for.
+var whileAttacking = map[string]bool{"MCPA-SECRET-001": true, "MCPA-PERSIST-001": true}
+
 // Judge applies all rules. The findings are sorted by severity and then by
 // when they were first seen.
 func Judge(in Input) []report.Finding {
@@ -195,7 +209,7 @@ func Judge(in Input) []report.Finding {
 	found := map[key]*entry{}
 	for _, r := range All() {
 		find := finders[r.ID]
-		if find == nil || in.Installing && !whileInstalling[r.ID] {
+		if only := onlyWhen[in.Occasion]; find == nil || only != nil && !only[r.ID] {
 			continue
 		}
 		for _, d := range find(in) {
