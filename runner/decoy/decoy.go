@@ -11,10 +11,13 @@ package decoy
 import (
 	"bytes"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Set is the decoys of one run.
@@ -239,5 +242,23 @@ func (f File) plant(root *os.Root, name string, access Access) error {
 	if err := root.WriteFile(name, f.Content, access.file); err != nil {
 		return err
 	}
-	return root.Chmod(name, access.file)
+	if err := root.Chmod(name, access.file); err != nil {
+		return err
+	}
+	when := written(name, time.Now())
+	return root.Chtimes(name, when, when)
+}
+
+// written is when a file of a home in which somebody lives would have been: some time in the last
+// two years, by its name, so that no file is as new as the sandbox, and none as old as the next.
+func written(name string, now time.Time) time.Time {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(name)) // writes nothing that fails
+	const day = 24 * time.Hour
+	oldest := 700 * day
+	if strings.Contains(name, "history") || strings.Contains(name, "recently-used") { // written all the time
+		oldest = day
+	}
+	ago := time.Duration(hash.Sum64() % uint64(oldest)) //nolint:gosec // less than oldest
+	return now.Truncate(time.Hour).Add(-2*time.Hour - ago)
 }
