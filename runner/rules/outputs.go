@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 // findInjected finds outputs that instruct the model.
@@ -30,9 +31,42 @@ func findInjected(in Input) []draft {
 		}
 		if len(injections) == 0 {
 			all = append(all, carriers(in, out, text)...)
+			all = append(all, findAuthored(in, out, text)...)
 		}
 	}
 	return all
+}
+
+// leastSure is how sure the reader of descriptions has to be of an answer.
+const leastSure = 0.8
+
+// findAuthored finds orders in an answer that the server has made up itself: where it has read no
+// file and asked no machine, the answer is as much its own word as a description, and is read as one.
+func findAuthored(in Input, out Output, text string) []draft {
+	if prompting(out) || in.fetched(out.Capability) {
+		return nil
+	}
+	for _, f := range poison.Read(text, poison.Context{Kind: poison.KindContent, Own: out.Capability.Name}) {
+		switch f.Technique {
+		case poison.SensitiveData, poison.Redirection, poison.ContextRequest:
+			if f.Confidence >= leastSure && !alsoHidden(text, poison.Answered, f.Quote) {
+				return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(f.Quote), f.Quote)}
+			}
+		}
+	}
+	return nil
+}
+
+// fetched reports whether what a capability answers may be somebody else's: it has read a file, run a program or
+// connected to something.
+func (in Input) fetched(of report.Capability) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		switch e.Kind {
+		case profile.KindRead, profile.KindList, profile.KindExec, profile.KindConnect:
+			return asked(e.Phase) && (e.Capability == of || e.AlternativeCause == of) && (e.Kind != profile.KindRead || isFile(e.Path) && !systemic(e.Path))
+		}
+		return false
+	})
 }
 
 // carriers are pictures that an output has the model put data into the address of.
