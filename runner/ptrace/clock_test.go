@@ -72,10 +72,12 @@ func TestLaterDate(t *testing.T) {
 	later := trace.Clock{Forward: 45 * 24 * time.Hour}
 	want := time.Now().Add(later.Forward).Unix()
 	for name, command := range map[string][]string{
-		"glibc":  {"date", "+%s"},
-		"Node":   {"node", "-p", "Math.floor(Date.now()/1000)"},
-		"waits":  {"python3", "-c", "import threading, time; c = threading.Condition(); c.acquire(); c.wait(0.01); print(int(time.time()))"},
-		"uptime": {"python3", "-c", "import time; u = float(open('/proc/uptime').read().split()[0]); assert abs(u - time.clock_gettime(time.CLOCK_BOOTTIME)) < 3600; print(int(time.time()))"},
+		"glibc":         {"date", "+%s"},
+		"Node":          {"node", "-p", "Math.floor(Date.now()/1000)"},
+		"waits":         {"python3", "-c", "import threading, time; c = threading.Condition(); c.acquire(); c.wait(0.01); print(int(time.time()))"},
+		"adjtimex":      {"python3", "-c", "import ctypes; libc = ctypes.CDLL(None); t = (ctypes.c_long * 26)(); assert libc.adjtimex(t) >= 0; print(t[9])"},
+		"clock_adjtime": {"python3", "-c", "import ctypes; libc = ctypes.CDLL(None); t = (ctypes.c_long * 26)(); assert libc.clock_adjtime(0, t) >= 0; print(t[9])"},
+		"uptime":        {"python3", "-c", "import time; u = float(open('/proc/uptime').read().split()[0]); assert abs(u - time.clock_gettime(time.CLOCK_BOOTTIME)) < 3600; print(int(time.time()))"},
 	} {
 		var got int64
 		out := output(t, later, command...)

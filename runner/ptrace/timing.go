@@ -3,6 +3,7 @@ package ptrace
 import (
 	"encoding/binary"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -68,6 +69,8 @@ var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "clock_gettime", AMD64: 228, ARM64: 113}, tells: tellClock},
 	{Call: syscalls.Call{Name: "gettimeofday", AMD64: 96, ARM64: 169}, tells: tellTimeOfDay},
 	{Call: syscalls.Call{Name: "time", AMD64: 201, ARM64: -1}, tells: tellTime},
+	{Call: syscalls.Call{Name: "adjtimex", AMD64: 159, ARM64: 171}, tells: tellAdjusted(0)},
+	{Call: syscalls.Call{Name: "clock_adjtime", AMD64: 305, ARM64: 266}, tells: tellAdjusted(1)},
 	{Call: syscalls.Call{Name: "sysinfo", AMD64: 99, ARM64: 179}, tells: tellUptime},
 	{Call: syscalls.Call{Name: "nanosleep", AMD64: 35, ARM64: 101}, unit: timespec},
 	{Call: syscalls.Call{Name: "clock_nanosleep", AMD64: 230, ARM64: 115}, argument: 2, unit: timespec, until: untilFlagged},
@@ -144,6 +147,29 @@ func tellTime(c *clock, k *task) (int64, bool) {
 	var raw [8]byte
 	binary.NativeEndian.PutUint64(raw[:], uint64(now)) //nolint:gosec // not negative
 	return now, k.arguments[0] == 0 || poke(k.pid, k.arguments[0], raw[:])
+}
+
+// tellAdjusted answers adjtimex(2) and clock_adjtime(2) where they change nothing: how a clock is kept, and its time.
+func tellAdjusted(argument int) func(*clock, *task) (int64, bool) {
+	return func(c *clock, k *task) (int64, bool) {
+		at := k.arguments[argument]
+		var modes [4]byte
+		if peek(k.pid, at, modes[:]) < len(modes) || binary.NativeEndian.Uint32(modes[:]) != 0 || argument > 0 && k.arguments[0] != unix.CLOCK_REALTIME {
+			return 0, false
+		}
+		var kept unix.Timex
+		state, err := unix.Adjtimex(&kept)
+		if err != nil {
+			return 0, false
+		}
+		now := c.now(unix.CLOCK_REALTIME)
+		kept.Time = unix.Timeval{Sec: now / int64(time.Second), Usec: now % int64(time.Second) / int64(time.Microsecond)}
+		if kept.Status&unix.STA_NANO != 0 {
+			kept.Time.Usec = now % int64(time.Second)
+		}
+		raw := unsafe.Slice((*byte)(unsafe.Pointer(&kept)), unsafe.Sizeof(kept)) // as the kernel lays it out, with its holes
+		return int64(state), poke(k.pid, at, raw)
+	}
 }
 
 // tellUptime answers sysinfo(2), whose first member is for how many seconds the machine is up.
