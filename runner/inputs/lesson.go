@@ -21,8 +21,9 @@ type lesson struct {
 	given bool
 	// dirs are the directories that a path has to lie in.
 	dirs []string
-	// file: a path has to be that of a file; folder: that of a directory.
-	file, folder bool
+	// path: a text has to be a path, whatever it is called; file: a path has to be that of
+	// a file; folder: that of a directory; repository: that of a Git repository.
+	path, file, folder, repository bool
 	// letters: a name has to have letters, digits and underscores alone.
 	letters bool
 	// offers are the values that the last error offered in place of the refused one.
@@ -49,6 +50,10 @@ var (
 var (
 	notFile   = lazyregexp.New(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
 	notFolder = lazyregexp.New(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
+	// noFolder are errors about the directory that a program was to work in.
+	noFolder      = lazyregexp.New(`(?i)\b(?:(?:cannot|can't|could not|couldn't|failed to) (?:change (?:director(?:y|ies) )?to|chdir|cd)\b|chdir\b)`)
+	notRepository = lazyregexp.New(`(?i)\b(?:not a (?:valid )?git repo|not (?:in|inside) a git (?:repo|dir)|not a (?:valid )?repository)`)
+	noSuchFile    = lazyregexp.New(`(?i)\b(?:no such file or directory|ENOENT|cannot find the (?:path|file))\b`)
 )
 
 // lettersOnly finds errors that ask for a name as programs have it: what is made up has hyphens.
@@ -84,116 +89,6 @@ func (f *Form) Refused(c Case, text string) {
 	}
 }
 
-// blamed are the values that an error names, or a part of which it quotes, before it
-// lists what is allowed; where it names none, those whose arguments it names.
-func (c Case) blamed(text string) []placed {
-	complaint := text
-	if at := listed.FindStringIndex(text); at != nil && at[0] > 0 {
-		complaint = text[:at[0]]
-	}
-	if found := c.named(complaint); len(found) > 0 {
-		return culprits(text, found)
-	}
-	for _, match := range quotes.FindAllStringSubmatch(complaint, maxOffers) {
-		for _, p := range c.placed {
-			if len(match[1]) > 2 && speaksOf(p.value, match[1]) {
-				return []placed{{p.at, p.name, match[1], p.value}}
-			}
-		}
-	}
-	if found := c.named(text); len(found) > 0 {
-		return culprits(text, found)
-	}
-	var found []placed
-	for _, p := range c.placed {
-		if p.name != "" && speaksOf(text, p.name) {
-			found = append(found, p)
-		}
-	}
-	if len(found) == 0 && len(c.placed) == 1 && informative(text) {
-		return c.placed
-	}
-	return found
-}
-
-// named are the values that a text names.
-func (c Case) named(text string) (found []placed) {
-	for _, p := range c.placed {
-		if len(p.value) > 2 && speaksOf(text, p.value) || quotesIt(text, p.value) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// quotesIt reports whether a text has another in quotes.
-func quotesIt(text, part string) bool {
-	return part != "" && slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool { return strings.Contains(text, quote+part+quote) })
-}
-
-// What an error says of the value before it, and of the one behind it.
-var (
-	saysBefore = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
-	saysBehind = lazyregexp.New(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
-		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
-)
-
-// culprits are the values that an error complains of, of those that it names: of "X is
-// outside the repository Y" that is X. Where several are the same text, it is that of
-// the argument that the error names, or that is to be new.
-func culprits(text string, found []placed) []placed {
-	kept := found
-	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {
-		at := all[len(all)-1] // an error that has another for its reason ends with that
-		kept = closest(found, func(value string) int { return strings.Index(text[at[1]:], value) })
-	} else if at := saysBefore.FindStringIndex(text); at != nil {
-		kept = closest(found, func(value string) int {
-			if i := strings.LastIndex(text[:at[0]], value); i >= 0 {
-				return at[0] - i - len(value)
-			}
-			return -1
-		})
-	}
-	if len(kept) < 2 {
-		return kept
-	}
-	exists, words := present.MatchString(text), nouns(text)
-	for _, fits := range []func(placed) bool{
-		func(p placed) bool { return isNew(split(p.name)) == exists },
-		func(p placed) bool { return has(split(p.name), words) },
-	} {
-		if some := slices.DeleteFunc(slices.Clone(kept), func(p placed) bool { return !fits(p) }); len(some) > 0 {
-			kept = some
-		}
-	}
-	return kept
-}
-
-// closest are the values of the least distance; all when none has one. A negative
-// distance is none.
-func closest(found []placed, distance func(value string) int) (kept []placed) {
-	least := -1
-	for _, p := range found {
-		d := distance(p.value)
-		if d < 0 || least >= 0 && d > least {
-			continue
-		}
-		if d != least {
-			least, kept = d, nil
-		}
-		kept = append(kept, p)
-	}
-	if least < 0 {
-		return found
-	}
-	return kept
-}
-
-// informative reports whether an error says something of a value that it does not name.
-func informative(text string) bool {
-	return ending.MatchString(text) || absent.MatchString(text) || present.MatchString(text) || outside.MatchString(text)
-}
-
 // miss learns which optional property an error asks for: of several in one line the
 // first, for they are mostly alternatives.
 func (f *Form) miss(c Case, text string) {
@@ -220,27 +115,6 @@ func (f *Form) miss(c Case, text string) {
 
 // missing finds errors that ask for what was not given.
 var missing = lazyregexp.New(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
-
-// speaksOf reports whether a text has another in it that no word goes on.
-func speaksOf(text, part string) bool {
-	for {
-		before, after, has := strings.Cut(text, part)
-		if !has {
-			return false
-		}
-		if !endsWord(before) && !beginsWord(after) {
-			return true
-		}
-		text = after
-	}
-}
-
-func endsWord(text string) bool   { return text != "" && isWord(text[len(text)-1]) }
-func beginsWord(text string) bool { return text != "" && isWord(text[0]) }
-
-func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
-}
 
 // lesson returns what is known of a place; nil when there are too many.
 func (f *Form) lesson(at string) *lesson {
@@ -269,6 +143,9 @@ func (f *Form) learn(p placed, text string) {
 	}
 	said := lineWith(text, p.value)
 	l.note(said)
+	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
+		l.path = true // a name below a directory would stand behind that
+	}
 	if outside.MatchString(said) {
 		l.dirs = f.options.directories(text, p.value)
 	}
@@ -285,6 +162,10 @@ func (f *Form) learn(p placed, text string) {
 
 // note reads what is said of a value's sort.
 func (l *lesson) note(said string) {
+	if notRepository.MatchString(said) { // whose text names ".git", which is no ending
+		l.repository, l.folder, l.file = true, true, false
+		return
+	}
 	if found := endings(ending, said); len(found) > 0 {
 		l.endings = found
 	}
@@ -297,7 +178,7 @@ func (l *lesson) note(said string) {
 	switch {
 	case lettersOnly.MatchString(said):
 		l.letters = true
-	case notFolder.MatchString(said):
+	case notFolder.MatchString(said), noFolder.MatchString(said):
 		l.file, l.folder = false, true
 	case notFile.MatchString(said), len(l.endings) > 0:
 		l.file, l.folder = true, false
@@ -306,6 +187,7 @@ func (l *lesson) note(said string) {
 
 func (l *lesson) differs(before lesson) bool {
 	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
+		l.path != before.path || l.repository != before.repository ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 
@@ -318,7 +200,8 @@ func (f *Form) offersFor(p placed, text string) (found []string) {
 		}
 	}
 	found = slices.DeleteFunc(append(found, named(text)...), func(offer string) bool {
-		return offer == p.value || f.mentions(offer, p.name) || HoldsInjection(offer)
+		_, ours := Marked(offer) // it has what was refused in it
+		return offer == p.value || ours || f.mentions(offer, p.name) || HoldsInjection(offer)
 	})
 	if p.within != "" {
 		for i, offer := range found {

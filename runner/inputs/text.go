@@ -193,10 +193,11 @@ func (f *Form) settled(n *node) bool {
 var notations = map[string]bool{"UTC": true, "2026-01-15T09:30:00Z": true, "2026-01-15": true, "09:30": true, "Sheet1": true, "A1": true, "A1:B2": true, "A": true, "1 + 1": true}
 
 // isPath reports whether a place asks for a path, isDirectory whether for one of a
-// directory. Where a parameter does not say, the name of the tool often does.
+// directory. Where a parameter does not say, its description, the name of the tool or a
+// refusal often does.
 func (f *Form) isPath(n *node) bool {
-	words := split(n.name)
-	return f.isDirectory(n) || has(words, fileWords) ||
+	words, known := split(n.name), f.lessons[n.at]
+	return f.isDirectory(n) || has(words, fileWords) || saysPath(n) || known != nil && known.path ||
 		has(f.about, fileWords) && (has(words, sourceWords) || has(words, targetWords))
 }
 
@@ -205,18 +206,19 @@ func (f *Form) isDirectory(n *node) bool {
 	if known := f.lessons[n.at]; known != nil && (known.file || known.folder) {
 		return known.folder
 	}
-	if has(words, directoryWords) || has(words, fileWords) && has(words, repositoryWords) {
+	if has(words, directoryWords) || has(words, fileWords) && has(words, repositoryWords) || saysDirectory(n) {
 		return true
 	}
-	description, _ := n.s["description"].(string)
-	description = strings.ToLower(description)
+	description := strings.ToLower(said(n))
 	return has(words, fileWords) && !strings.Contains(description, "file") &&
 		(strings.Contains(description, "director") || strings.Contains(description, "repositor") || has(f.about, directoryWords) || has(f.about, walkWords))
 }
 
 // isRepository reports whether a place asks for the directory of a git repository.
 func (f *Form) isRepository(n *node) bool {
-	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords))
+	known := f.lessons[n.at]
+	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords) || known != nil && known.repository ||
+		saysDirectory(n) && has(singular(nouns(said(n))), repositoryWords))
 }
 
 // creates reports whether a path is that of something new.

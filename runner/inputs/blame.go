@@ -1,0 +1,146 @@
+package inputs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// blamed are the values that an error names, or a part of which it quotes, before it
+// lists what is allowed; where it names none, those whose arguments it names.
+func (c Case) blamed(text string) []placed {
+	complaint := text
+	if at := listed.FindStringIndex(text); at != nil && at[0] > 0 {
+		complaint = text[:at[0]]
+	}
+	if found := c.named(complaint); len(found) > 0 {
+		return culprits(text, found)
+	}
+	for _, match := range quotes.FindAllStringSubmatch(complaint, maxOffers) {
+		for _, p := range c.placed {
+			if len(match[1]) > 2 && speaksOf(p.value, match[1]) {
+				return []placed{{p.at, p.name, match[1], p.value}}
+			}
+		}
+	}
+	if found := c.named(text); len(found) > 0 {
+		return culprits(text, found)
+	}
+	return c.unnamed(text)
+}
+
+// unnamed are the values that an error is about which names none.
+func (c Case) unnamed(text string) (found []placed) {
+	for _, p := range c.placed {
+		if p.name != "" && speaksOf(text, p.name) {
+			found = append(found, p)
+		}
+	}
+	switch {
+	case len(found) == 0 && len(c.placed) == 1 && informative(text):
+		return c.placed
+	case len(found) == 0 && (notRepository.MatchString(text) || outside.MatchString(text)):
+		return slices.DeleteFunc(slices.Clone(c.placed), func(p placed) bool { return !strings.HasPrefix(p.value, "/") })
+	}
+	return found
+}
+
+// named are the values that a text names.
+func (c Case) named(text string) (found []placed) {
+	for _, p := range c.placed {
+		if len(p.value) > 2 && speaksOf(text, p.value) || quotesIt(text, p.value) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// quotesIt reports whether a text has another in quotes.
+func quotesIt(text, part string) bool {
+	return part != "" && slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool { return strings.Contains(text, quote+part+quote) })
+}
+
+// What an error says of the value before it, and of the one behind it.
+var (
+	saysBefore = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
+	saysBehind = lazyregexp.New(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
+		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
+)
+
+// culprits are the values that an error complains of, of those that it names: of "X is
+// outside the repository Y" that is X. Where several are the same text, it is that of
+// the argument that the error names, or that is to be new.
+func culprits(text string, found []placed) []placed {
+	kept := found
+	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {
+		at := all[len(all)-1] // an error that has another for its reason ends with that
+		kept = closest(found, func(value string) int { return strings.Index(text[at[1]:], value) })
+	} else if at := saysBefore.FindStringIndex(text); at != nil {
+		kept = closest(found, func(value string) int {
+			if i := strings.LastIndex(text[:at[0]], value); i >= 0 {
+				return at[0] - i - len(value)
+			}
+			return -1
+		})
+	}
+	if len(kept) < 2 {
+		return kept
+	}
+	exists, words := present.MatchString(text), nouns(text)
+	for _, fits := range []func(placed) bool{
+		func(p placed) bool { return isNew(split(p.name)) == exists },
+		func(p placed) bool { return has(split(p.name), words) },
+	} {
+		if some := slices.DeleteFunc(slices.Clone(kept), func(p placed) bool { return !fits(p) }); len(some) > 0 {
+			kept = some
+		}
+	}
+	return kept
+}
+
+// closest are the values of the least distance; all when none has one. A negative
+// distance is none.
+func closest(found []placed, distance func(value string) int) (kept []placed) {
+	least := -1
+	for _, p := range found {
+		d := distance(p.value)
+		if d < 0 || least >= 0 && d > least {
+			continue
+		}
+		if d != least {
+			least, kept = d, nil
+		}
+		kept = append(kept, p)
+	}
+	if least < 0 {
+		return found
+	}
+	return kept
+}
+
+// informative reports whether an error says something of a value that it does not name.
+func informative(text string) bool {
+	return ending.MatchString(text) || absent.MatchString(text) || present.MatchString(text) || outside.MatchString(text)
+}
+
+// speaksOf reports whether a text has another in it that no word goes on.
+func speaksOf(text, part string) bool {
+	for {
+		before, after, has := strings.Cut(text, part)
+		if !has {
+			return false
+		}
+		if !endsWord(before) && !beginsWord(after) {
+			return true
+		}
+		text = after
+	}
+}
+
+func endsWord(text string) bool   { return text != "" && isWord(text[len(text)-1]) }
+func beginsWord(text string) bool { return text != "" && isWord(text[0]) }
+
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+}

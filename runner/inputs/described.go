@@ -1,0 +1,43 @@
+package inputs
+
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// What a place is for, by its description, where its name does not say: in whatever words
+// a parameter is named, "Path of the repository" asks for a path.
+
+var (
+	// pathOf are descriptions of a path: "Path of the repository", "Folder to look in", not
+	// "Folder id" or "Path of the URL".
+	pathOf = lazyregexp.New(`(?i)^\W*(?:(?:the|an?|optional|full|absolute|relative|local|valid|existing|project|working|root|base|file|filesystem)\W+)*` +
+		`(?:path(?:name)?|director(?:y|ies)|folders?)(?:\s+(?:of|to|in|on|with|within|below|under|that|which|where|containing|holding)\b|\s*(?:$|[.,:;(]))`)
+	// pathElsewhere are those of a path that leads through something else than files.
+	pathElsewhere = lazyregexp.New(`(?i)\b(?:urls?|https?|uris?|api|endpoints?|requests?|routes?|json|xml|yaml|objects?|propert(?:y|ies)|keys?|fields?|nodes?|elements?|` +
+		`menus?|mail(?:box)?|e-?mails?|messages?|bookmarks?|drive|bucket|vault|secrets?)\b`)
+	inDirectory = lazyregexp.New(`(?i)\b(?:director(?:y|ies)|folders?|repositor(?:y|ies))\b`)
+)
+
+// saysPath reports whether the description of a text says that it is a path.
+func saysPath(n *node) bool {
+	words := split(n.name)
+	if len(words) == 0 || idWords[words[len(words)-1]] || n.kind != "string" && n.kind != "" {
+		return false
+	}
+	description := said(n)
+	return pathOf.MatchString(description) && !pathElsewhere.MatchString(description)
+}
+
+// saysDirectory reports whether it says that the path is that of a directory.
+func saysDirectory(n *node) bool {
+	description := said(n)
+	return saysPath(n) && inDirectory.MatchString(description) && !strings.Contains(strings.ToLower(description), "file")
+}
+
+// said is the beginning of a place's description.
+func said(n *node) string {
+	description, _ := n.s["description"].(string)
+	return head(description, maxLength)
+}
