@@ -156,7 +156,7 @@ func (f *Form) want(n *node) want {
 		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description)),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
-		sole: f.sole, program: isProgram(n), bare: isBare(n), takes: f.takesAway(n), settled: len(proposed(n)) > 0,
+		sole: f.sole, program: isProgram(n), bare: isBare(n) || f.relative(n), takes: f.takesAway(n), settled: len(proposed(n)) > 0,
 	}
 }
 

@@ -17,7 +17,9 @@ var (
 	// pathElsewhere are those of a path that leads through something else than files.
 	pathElsewhere = lazyregexp.New(`(?i)\b(?:urls?|https?|uris?|api|endpoints?|requests?|routes?|json|xml|yaml|objects?|propert(?:y|ies)|keys?|fields?|nodes?|elements?|` +
 		`menus?|mail(?:box)?|e-?mails?|messages?|bookmarks?|drive|bucket|vault|secrets?)\b`)
-	inDirectory = lazyregexp.New(`(?i)\b(?:director(?:y|ies)|folders?|repositor(?:y|ies))\b`)
+	// directoryOf are those of the path of a directory itself, not of what is in one.
+	directoryOf = lazyregexp.New(`(?i)^\W*(?:[a-z]+\W+){0,4}?(?:(?:director(?:y|ies)|folders?)\b|path(?:name)?\s+(?:of|to)\s+(?:[a-z]+\s+){0,3}?(?:director(?:y|ies)|folders?|repositor(?:y|ies))\b)`)
+	placedIn    = lazyregexp.New(`(?i)\b(?:in|on|with|within|below|under|inside)\b`)
 )
 
 // saysPath reports whether the description of a text says that it is a path.
@@ -33,7 +35,8 @@ func saysPath(n *node) bool {
 // saysDirectory reports whether it says that the path is that of a directory.
 func saysDirectory(n *node) bool {
 	description := said(n)
-	return saysPath(n) && inDirectory.MatchString(description) && !strings.Contains(strings.ToLower(description), "file")
+	named := directoryOf.FindString(description)
+	return saysPath(n) && named != "" && !placedIn.MatchString(named) && !strings.Contains(strings.ToLower(description), "file")
 }
 
 // said is the beginning of a place's description.

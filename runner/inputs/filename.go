@@ -79,7 +79,8 @@ func isBare(n *node) bool {
 	return last >= 0 && (words[last] == "filename" || last > 0 && words[last-1] == "file" && words[last] == "name")
 }
 
-// newPath is one that nothing has yet; where it is to be a name, every other time.
+// newPath is one that nothing has yet; where it is to be a name, every other time, and
+// wherever an absolute one was refused.
 func (d *draft) newPath(n *node) (string, bool) {
 	f, name := d.form, d.mark.ID()
 	switch {
@@ -91,7 +92,7 @@ func (d *draft) newPath(n *node) (string, bool) {
 	default:
 		name = strings.TrimSuffix(d.mark.File(), "txt") + f.extension(n)
 	}
-	if isBare(n) && f.made%2 == 0 {
+	if isBare(n) && f.made%2 == 0 || f.relative(n) {
 		return name, true
 	}
 	dir := f.options.dir()

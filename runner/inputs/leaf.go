@@ -122,7 +122,9 @@ func (f *Form) own(n *node) (found []candidate) {
 	for _, v := range proposed(n) {
 		found = append(found, candidate{value: v, source: "its schema"})
 	}
-	found = append(found, f.paths(n)...)
+	usual := f.paths(n)
+	described, bare := f.relatives(n, usual)
+	found = slices.Concat(found, described, usual, bare)
 	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
 		words := offered(description)
 		if all := exemplary(description); n.kind == "string" && len(all) > 0 {
@@ -165,6 +167,9 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 	}
 	if words := split(n.name); len(words) > 0 && idWords[words[len(words)-1]] {
 		found = append(found, candidate{value: "1", guess: true})
+	}
+	if f.relative(n) {
+		relativeFirst(found)
 	}
 	return found
 }

@@ -24,6 +24,8 @@ type lesson struct {
 	// path: a text has to be a path, whatever it is called; file: a path has to be that of
 	// a file; folder: that of a directory; repository: that of a Git repository.
 	path, file, folder, repository bool
+	// absolute is how often an absolute path was refused, perhaps for being one.
+	absolute int
 	// letters: a name has to have letters, digits and underscores alone.
 	letters bool
 	// offers are the values that the last error offered in place of the refused one.
@@ -83,6 +85,9 @@ func (f *Form) Refused(c Case, text string) {
 	blamed := c.blamed(text)
 	for _, p := range blamed {
 		f.learn(p, text)
+	}
+	if len(blamed) == 0 {
+		blamed = f.suspect(c)
 	}
 	if f.repair {
 		f.refused = newRefusal(c, blamed)
@@ -149,6 +154,7 @@ func (f *Form) learn(p placed, text string) {
 	if outside.MatchString(said) {
 		l.dirs = f.options.directories(text, p.value)
 	}
+	l.doubt(whole, said, before.dirs, f.options)
 	f.repair = f.repair || !known || !slices.Equal(l.offers, before.offers)
 	leaf := f.leaves[p.at]
 	if leaf == nil {
@@ -187,7 +193,7 @@ func (l *lesson) note(said string) {
 
 func (l *lesson) differs(before lesson) bool {
 	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
-		l.path != before.path || l.repository != before.repository ||
+		l.path != before.path || l.absolute != before.absolute || l.repository != before.repository ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 

@@ -1,0 +1,119 @@
+package inputs
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+)
+
+// Tools that stay within a directory of their own take names below it, and refuse an
+// absolute path whatever it leads to. What they take is in their description, in what
+// their other tools list, or any name without a directory.
+
+// relativeOnly finds errors about how a path is written.
+var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?names?|(?:invalid|illegal|bad|unsafe) (?:file ?|path ?)?(?:name|path)|path separators?|slash(?:es)?)\b`)
+
+// maxSuspected is how often an absolute path is suspected at one place.
+const maxSuspected = 3
+
+// relative reports whether a place refuses absolute paths, as far as is known.
+func (f *Form) relative(n *node) bool { return f.suspected(n) > 0 }
+
+func (f *Form) suspected(n *node) int {
+	if known := f.lessons[n.at]; known != nil && f.isPath(n) {
+		return known.absolute
+	}
+	return 0
+}
+
+// doubt notes that a path was refused, perhaps because it is absolute. dirs are the
+// directories that it was known to have to lie in.
+func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
+	if !strings.HasPrefix(whole, "/") || l.absolute >= maxSuspected {
+		return
+	}
+	within := slices.ContainsFunc(dirs, func(dir string) bool { return places.Within(whole, dir) })
+	if outside.MatchString(said) && (len(l.dirs) == 0 || within) || relativeOnly.MatchString(said) || absent.MatchString(said) && o.there(whole) {
+		l.absolute++
+	}
+}
+
+// there reports whether a path is that of something planted.
+func (o Options) there(name string) bool {
+	return o.keeps(name) || slices.ContainsFunc(Files(), func(f File) bool { return name == o.dir()+"/"+f.Path })
+}
+
+// suspect are the absolute paths of a call whose refusal tells nothing: they are the
+// likeliest fault where none was ever accepted.
+func (f *Form) suspect(c Case) (found []placed) {
+	for _, p := range c.placed {
+		n, known := f.tree.leafAt(p.at), f.leaves[p.at]
+		if n == nil || !strings.HasPrefix(p.value, "/") || !f.isPath(n) || known != nil && known.best != nil {
+			continue
+		}
+		if l := f.lesson(p.at); l != nil && l.absolute < maxSuspected {
+			l.absolute++
+			f.repair = true
+			found = append(found, p)
+			if known != nil {
+				known.stale = true
+			}
+		}
+	}
+	return found
+}
+
+// leafAt is the place of a text or a number; nil when there is none.
+func (n *node) leafAt(at string) *node {
+	if n.isLeaf() {
+		if n.at == at {
+			return n
+		}
+		return nil
+	}
+	for _, part := range n.parts() {
+		if found := part.leafAt(at); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// relatives are the names that a place may take in place of absolute paths: what its
+// description has for an example, and those of what is there. What is to be new is made
+// up first.
+func (f *Form) relatives(n *node, usual []candidate) (described, bare []candidate) {
+	suspected, creates := f.suspected(n), f.creates(n)
+	if suspected == 0 || creates && suspected < 2 {
+		return nil, nil
+	}
+	for _, word := range offered(said(n)) {
+		if !strings.HasPrefix(word, "/") && !strings.ContainsAny(word, `:\~ `) && !strings.Contains(word, "..") && !f.mentions(word, n.name) &&
+			(f.isDirectory(n) || len(path.Ext(word)) > 1 && word[0] != '.') {
+			described = append(described, candidate{value: word, source: "its description"})
+		}
+	}
+	switch {
+	case creates:
+	case f.isDirectory(n):
+		bare = []candidate{{value: "."}}
+	case len(usual) > 0:
+		bare = []candidate{{value: path.Base(plain(usual[0].value))}}
+	}
+	return described, bare
+}
+
+// relativeFirst puts the relative names that somebody named before all else.
+func relativeFirst(found []candidate) {
+	slices.SortStableFunc(found, func(a, b candidate) int { return rooted(a) - rooted(b) })
+}
+
+func rooted(c candidate) int {
+	if c.source == "" || strings.HasPrefix(plain(c.value), "/") {
+		return 1
+	}
+	return 0
+}
