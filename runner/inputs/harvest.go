@@ -26,17 +26,21 @@ var (
 	uriForm   = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]{0,30}://\S+$`)
 	emailForm = lazyregexp.New(`^[^\s@/]{1,64}@[^\s@/]{1,128}$`)
 	uuidForm  = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	idForm    = lazyregexp.New(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+)$`)
+	idForm    = lazyregexp.New(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+|(?i:` + lettered + `))$`)
 
 	// found finds what stands in running text and says by itself what it is.
 	found = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
-		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|#\d{1,9}\b`)
+		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|\b` + lettered + `\b|#\d{1,9}\b`)
 	paths = lazyregexp.New(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
 	// lines finds those that are a single word, or several between commas.
 	lines = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
 	// pairs finds lines such as "ID: 7" and "- name = notes".
 	pairs = lazyregexp.New(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
+
+// lettered is an id whose part behind a prefix has letters and digits, four or more of
+// them: "brd-3f2a1b", not "utf-8" or "well-known".
+const lettered = `[a-z][a-z0-9]{0,15}[-_](?:\d[a-z0-9]{3,39}|[a-z]\d[a-z0-9]{2,38}|[a-z]{2}\d[a-z0-9]{1,37}|[a-z]{3,36}\d[a-z0-9]{0,36})`
 
 func kindOf(value string) kind {
 	switch {

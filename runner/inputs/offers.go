@@ -26,6 +26,7 @@ var (
 	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
 	// internal are errors of Python and JavaScript that name parts of the program, and no values.
 	internal = lazyregexp.New(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
+		`expected (?:str|string|bytes)\b[\w ,/-]* (?:got|received|not) '?\w+'?|can only concatenate \w+ \(not "\w+"\)|` +
 		`\((?:reading|setting) '\w+'\)`)
 	separators = lazyregexp.New(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)

@@ -45,6 +45,8 @@ func TestOffers(t *testing.T) {
 		want           string
 	}{
 		"an id by name":          {"get_ticket", "ticket_id", []string{`text tool list_tickets: [{"id":"T1"},{"id":"T2"}]`}, "T1 T2"},
+		"an id with letters":     {"add_attachment", "board_id", []string{`text tool create_board: Created board brd-3f2a1b`}, "brd-3f2a1b 1"},
+		"no id":                  {"add_attachment", "board_id", []string{`text tool create_board: A well-known, state-of-the-art x-ray is read_only.`}, ""},
 		"by the same name":       {"get_ticket", "ticketId", []string{`result tool find: {"structuredContent":{"ticket_id":"T1","color":"red"}}`}, "T1"},
 		"by a name in a list":    {"open_nodes", `names: {"type":"array","items":{"type":"string"}}`, []string{`text tool read_graph: {"entities":[{"name":"Ada"},{"name":"Bob Ray"}]}`}, "Ada Bob Ray"},
 		"by what it is of":       {"add_observations", "entityName", []string{`text tool read_graph: {"entities":[{"name":"Ada"}],"colors":["red"]}`}, "Ada"},
@@ -127,6 +129,7 @@ func TestNamed(t *testing.T) {
 		"it's the user's fault":                                          nil,
 		"known tables:\n- users\n- orders":                               {"users", "orders"},
 		"'int' object has no attribute 'encode'":                         nil,
+		"expected string or bytes-like object, got 'int'":                nil,
 		"Cannot read properties of undefined (reading 'split')":          nil,
 		"Did you mean 'billing'?":                                        {"billing"},
 		"Supported formats: json, yaml (see https://docs.test for more)": {"json", "yaml"},
