@@ -8,8 +8,18 @@ type candidate struct {
 	source string
 	// guess: what is made up comes first, and again when this was accepted.
 	guess bool
+	// stands: it is handed in as it stands, wherever it leads.
+	stands bool
 	// records are the objects of a result that it was in.
 	records []int
+}
+
+// key tells candidates apart.
+func (c candidate) key() string {
+	if c.stands {
+		return "as it stands " + canonical(c.value)
+	}
+	return canonical(c.value)
 }
 
 // maxCandidates is how many values that the server named are tried in one place.
@@ -27,7 +37,7 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 		return c, true
 	}
 	for _, c := range known.candidates {
-		if !known.tried[canonical(c.value)] && d.likely(n, c) {
+		if !known.tried[c.key()] && d.likely(n, c) {
 			return c, true
 		}
 	}
@@ -105,7 +115,7 @@ func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
 			if !slices.Contains(c.records, record) || d.trying(n, c) {
 				continue
 			}
-			if !known.tried[canonical(c.value)] {
+			if !known.tried[c.key()] {
 				return c, true
 			}
 			if !found {

@@ -39,6 +39,27 @@ func saysDirectory(n *node) bool {
 	return saysPath(n) && named != "" && !placedIn.MatchString(named) && !strings.Contains(strings.ToLower(description), "file")
 }
 
+// nameOf are descriptions of what is one word: "Name of the container", "Container ID".
+var nameOf = lazyregexp.New(`(?i)^\W*((?:[a-z]+\s+){0,4}?)(?:name|id|identifier|slug|handle)s?(?:\s+or\s+(?:name|id|identifier|tag|digest))?` +
+	`(?:\s+(?:of|for|to)\b|\s*(?:$|[.,:;(]))`)
+
+// things are parameters whose values are names in what has them, and no words of people.
+var things = words("container pod deployment cluster service package module queue bucket")
+
+// relating are words before which something else is described: "Note about the name".
+var relating = []string{"of", "about", "to", "with", "in", "for", "before", "after", "by", "without"}
+
+// saysName reports whether a text is the name or the id of something, by its description or
+// by what it is called.
+func saysName(n *node) bool {
+	words := split(n.name)
+	if isProse(n) || len(words) == 0 {
+		return false
+	}
+	found := nameOf.FindStringSubmatch(said(n))
+	return found != nil && !has(split(found[1]), relating) || things[words[len(words)-1]]
+}
+
 // said is the beginning of a place's description.
 func said(n *node) string {
 	description, _ := n.s["description"].(string)

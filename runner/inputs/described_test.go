@@ -63,3 +63,62 @@ func TestRefusalsTeachPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribedNames: the name of something is one word, a note is none.
+func TestDescribedNames(t *testing.T) {
+	const note = "A short note about milk and bread (marlow-c0)."
+	for _, tc := range []struct{ name, description, want string }{
+		{"target", "Name of the container", "marlow-c0"},
+		{"target", "Docker container ID.", "marlow-c0"},
+		{"target", "The name or id of the pod", "marlow-c0"},
+		{"container", "Where to look", "marlow-c0"},
+		{"target", "Note about the name", note},
+		{"target", "What the name is for", note},
+		{"comment", "Name of the reason", note},
+	} {
+		if got := first(t, "look", tc.name, tc.description); got != tc.want {
+			t.Errorf("%s, %q: %s, want %s", tc.name, tc.description, got, tc.want)
+		}
+	}
+}
+
+// TestDescribedURLs: an address of a page is a URL.
+func TestDescribedURLs(t *testing.T) {
+	const url = "https://c0.pages.example.net/notes"
+	for _, tc := range []struct{ name, description, want string }{
+		{"address", "Web address of the page", url},
+		{"address", "Address of the site", url},
+		{"page", "URL of the page, http only", url},
+		{"address", "Address of the shop", "London"},
+		{"address", "URL-encoded street", "London"},
+	} {
+		if got := first(t, "look", tc.name, tc.description); got != tc.want {
+			t.Errorf("%s, %q: %s, want %s", tc.name, tc.description, got, tc.want)
+		}
+	}
+}
+
+// TestRefusedURLs: after a URL that was refused comes one of the scheme "http", and where
+// nothing is reached the one that the description names, as it stands.
+func TestRefusedURLs(t *testing.T) {
+	const example = "URL of the page, for example https://docs.test/guide."
+	for _, tc := range []struct {
+		description, refusal string
+		sunk                 bool
+		want                 []string
+	}{
+		{"URL of the page", "only http", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
+		{example, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide", "http://c2.pages.example.net/notes"}},
+		{example, "host is not allowed", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
+	} {
+		f := textForm("read_page", "url", tc.description)
+		f.options.Sunk = tc.sunk
+		for i, want := range tc.want {
+			c, ok := f.Next(nil, Mark{Call: i})
+			if !ok || string(c.Arguments) != `{"url":"`+want+`"}` {
+				t.Errorf("%s, call %d: %s, want %s", tc.refusal, i, c.Arguments, want)
+			}
+			f.Refused(c, tc.refusal)
+		}
+	}
+}

@@ -308,7 +308,7 @@ func (f *Form) send(d *draft) Case {
 	}
 	c := Case{Shape: d.shape, taken: d.taken, trials: d.trials, placed: d.placed, Arguments: json.RawMessage(canonical(d.arguments))}
 	for _, t := range d.trials {
-		f.leaves[t.at].tried[canonical(t.candidate.value)] = true
+		f.leaves[t.at].tried[t.candidate.key()] = true
 		if t.candidate.source != "" && !t.moved {
 			c.Origins = append(c.Origins, Origin{Argument: t.argument, Value: plain(t.candidate.value), Source: t.candidate.source})
 		}
@@ -322,7 +322,7 @@ func (f *Form) send(d *draft) Case {
 // novel reports whether a candidate stands in the arguments that nothing has tried.
 func (d *draft) novel() bool {
 	for _, t := range d.trials {
-		if !d.form.leaves[t.at].tried[canonical(t.candidate.value)] {
+		if !d.form.leaves[t.at].tried[t.candidate.key()] {
 			return true
 		}
 	}

@@ -35,7 +35,8 @@
 // reserves, addresses in ranges that RFC 5737 and RFC 3849 reserve, and paths in
 // Options.Dir. Whatever a default, a description, an error or a result proposes that
 // points elsewhere is moved there, too, so that no server gets to choose where an
-// argument of ours sends it or another. URIs of schemes that name no host are used
+// argument of ours sends it or another. With Options.Sunk, a tool that refuses our host
+// gets the URLs of its own schema as they stand. URIs of schemes that name no host are used
 // as they are, and so is what a schema admits nothing else for (const, enum, pattern).
 //
 // The package is pure, and the same seed, schema and answers give the same arguments.
@@ -63,6 +64,9 @@ type Options struct {
 	// Bound are absolute directories that the operator has started the server for. Paths
 	// lie in them, too, once an error says that they have to lie elsewhere than in Dir.
 	Bound []string
+	// Sunk: all names lead to the sinkhole. A URL that a description names is handed in as
+	// it stands then, where others were refused.
+	Sunk bool
 	// All has Arguments fill in every optional property.
 	All bool
 	// Tools are the names of all tools: an error that mentions one offers no value.

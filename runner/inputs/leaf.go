@@ -43,7 +43,7 @@ func (d *draft) text(n *node) any {
 		return d.madeUp(n)
 	}
 	value := c.value
-	if text, is := value.(string); is {
+	if text, is := value.(string); is && !c.stands {
 		value = d.place().relocate(text, d.form.pointing(n))
 		if text == "/" && d.form.isPath(n) {
 			value = d.form.options.files()
@@ -67,7 +67,7 @@ func (d *draft) untried(n *node) (candidate, bool) {
 	}
 	known := d.form.leaf(n, d.pool)
 	for _, c := range known.candidates {
-		if !known.tried[canonical(c.value)] {
+		if !known.tried[c.key()] {
 			return c, true
 		}
 	}
@@ -124,7 +124,7 @@ func (f *Form) own(n *node) (found []candidate) {
 	}
 	usual := f.paths(n)
 	described, bare := f.relatives(n, usual)
-	found = slices.Concat(found, described, usual, bare)
+	found = slices.Concat(f.asDescribed(n), found, described, usual, bare)
 	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
 		words := offered(description)
 		if all := exemplary(description); n.kind == "string" && len(all) > 0 {
@@ -189,15 +189,15 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 		if number, is := each.value.(json.Number); is && n.kind == "string" {
 			each.value = number.String()
 		}
-		text := canonical(each.value)
-		if at, again := known[text]; again {
+		text, key := canonical(each.value), each.key()
+		if at, again := known[key]; again {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
 		if len(text) > maxLength || isProgram(n) && baring(text) || f.lessons[n.at].refuses(each.value) || c.check(n.s, each.value, 0) == no {
 			continue
 		}
-		known[text] = len(kept)
+		known[key] = len(kept)
 		kept = append(kept, each)
 	}
 	return kept

@@ -26,6 +26,8 @@ type lesson struct {
 	path, file, folder, repository bool
 	// absolute is how often an absolute path was refused, perhaps for being one.
 	absolute int
+	// web is how often the URL of a page was refused.
+	web int
 	// letters: a name has to have letters, digits and underscores alone.
 	letters bool
 	// offers are the values that the last error offered in place of the refused one.
@@ -138,14 +140,7 @@ func (f *Form) learn(p placed, text string) {
 	whole := cmp.Or(p.within, p.value)
 	before, known := *l, l.refused[whole]
 	l.refused[whole] = true
-	if found := f.offersFor(p, text); len(found) > 0 {
-		l.offers = found
-	} else {
-		l.offers = slices.DeleteFunc(slices.Clone(l.offers), func(offer string) bool { return l.refused[offer] })
-	}
-	for _, offer := range l.offers {
-		delete(l.refused, offer)
-	}
+	l.offer(f.offersFor(p, text))
 	said := lineWith(text, p.value)
 	l.note(said)
 	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
@@ -155,7 +150,8 @@ func (f *Form) learn(p placed, text string) {
 		l.dirs = f.options.directories(text, p.value)
 	}
 	l.doubt(whole, said, before.dirs, f.options)
-	f.repair = f.repair || !known || !slices.Equal(l.offers, before.offers)
+	l.doubtURL(whole)
+	f.repair = f.repair || !known || !slices.Equal(l.offers, before.offers) || l.web != before.web
 	leaf := f.leaves[p.at]
 	if leaf == nil {
 		return
@@ -163,6 +159,18 @@ func (f *Form) learn(p placed, text string) {
 	leaf.stale = leaf.stale || l.differs(before)
 	if leaf.best != nil && plain(leaf.best.value) == whole {
 		leaf.best = nil
+	}
+}
+
+// offer takes what an error offers; where that is nothing, what was offered before is left.
+func (l *lesson) offer(found []string) {
+	if len(found) > 0 {
+		l.offers = found
+	} else {
+		l.offers = slices.DeleteFunc(slices.Clone(l.offers), func(offer string) bool { return l.refused[offer] })
+	}
+	for _, offer := range l.offers {
+		delete(l.refused, offer)
 	}
 }
 
@@ -193,7 +201,7 @@ func (l *lesson) note(said string) {
 
 func (l *lesson) differs(before lesson) bool {
 	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
-		l.path != before.path || l.absolute != before.absolute || l.repository != before.repository ||
+		l.path != before.path || l.absolute != before.absolute || l.web != before.web || l.repository != before.repository ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 

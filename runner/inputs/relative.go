@@ -46,21 +46,29 @@ func (o Options) there(name string) bool {
 	return o.keeps(name) || slices.ContainsFunc(Files(), func(f File) bool { return name == o.dir()+"/"+f.Path })
 }
 
-// suspect are the absolute paths of a call whose refusal tells nothing: they are the
-// likeliest fault where none was ever accepted.
+// suspect are the absolute paths, and the URLs, of a call whose refusal tells nothing: they
+// are the likeliest fault where none was ever accepted.
 func (f *Form) suspect(c Case) (found []placed) {
 	for _, p := range c.placed {
-		n, known := f.tree.leafAt(p.at), f.leaves[p.at]
-		if n == nil || !strings.HasPrefix(p.value, "/") || !f.isPath(n) || known != nil && known.best != nil {
+		n := f.tree.leafAt(p.at)
+		if n == nil {
 			continue
 		}
-		if l := f.lesson(p.at); l != nil && l.absolute < maxSuspected {
+		isPath := strings.HasPrefix(p.value, "/") && f.isPath(n)
+		if !isPath && !web(p.value) || f.leaves[p.at] != nil && f.leaves[p.at].best != nil {
+			continue
+		}
+		l := f.lesson(p.at)
+		if l == nil || isPath && l.absolute >= maxSuspected || !isPath && !l.doubtURL(p.value) {
+			continue
+		}
+		if isPath {
 			l.absolute++
-			f.repair = true
-			found = append(found, p)
-			if known != nil {
-				known.stale = true
-			}
+		}
+		f.repair = true
+		found = append(found, p)
+		if known := f.leaves[p.at]; known != nil {
+			known.stale = true
 		}
 	}
 	return found

@@ -68,6 +68,9 @@ func (f *Form) pointing(n *node) string {
 	if about, _ := n.s["description"].(string); mailboxOf.MatchString(about) || has(words, addressees) && (has(f.about, mailWords) || mailTalk.MatchString(about)) {
 		return "email"
 	}
+	if urlOf.MatchString(said(n)) && (n.kind == "string" || n.kind == "") {
+		return "uri"
+	}
 	return ""
 }
 
@@ -137,7 +140,7 @@ var hints = []hint{
 func (d *draft) plausible(n *node) string {
 	format, _ := n.s["format"].(string)
 	if value, ok := formatted(format, d.mark); ok {
-		return value
+		return d.page(n, value)
 	}
 	if n.s["contentEncoding"] == "base64" {
 		return base64.StdEncoding.EncodeToString([]byte(d.mark.Text()))
@@ -146,7 +149,7 @@ func (d *draft) plausible(n *node) string {
 		return value
 	}
 	if value, ok := formatted(d.form.pointing(n), d.mark); ok {
-		return value
+		return d.page(n, value)
 	}
 	if path, ok := d.newPath(n); ok {
 		return path
@@ -165,6 +168,9 @@ func (d *draft) plausible(n *node) string {
 	}
 	if h, ok := hinted(words); ok {
 		return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(h.value)
+	}
+	if saysName(n) {
+		return d.mark.ID()
 	}
 	return d.mark.Text()
 }

@@ -1,0 +1,65 @@
+package inputs
+
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// Which URLs a tool takes: some take those of the scheme "http" alone, some those of hosts
+// that their description names.
+
+var (
+	// urlOf are descriptions of a URL, in whatever words.
+	urlOf = lazyregexp.New(`(?i)^\W*(?:(?:the|an?|full|public|complete|valid|optional|target|base)\W+)*(?:(?:web|site|website|page|internet)\s+address(?:es)?\b|` +
+		`address(?:es)? of (?:(?:the|an?|each|all)\s+)?(?:[a-z]+\s+)?(?:page|web ?page|site|website|feed|article|blog)s?\b|` +
+		`(?:https?\s+)?URLs?(?:\s+(?:of|to|for|from|where|that|which|pointing)\b|\s*(?:$|[.,;(])))`)
+	describedURL = lazyregexp.New(`\bhttps?://[^\s"'` + "`" + `<>)\]},;|*]{1,200}`)
+)
+
+// web reports whether a value is the URL of a page.
+func web(value string) bool {
+	return strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://")
+}
+
+// doubtURL notes that a URL was refused; false when that is all that one can learn from it.
+func (l *lesson) doubtURL(whole string) bool {
+	if !web(whole) || l.web >= maxSuspected {
+		return false
+	}
+	if _, ours := Marked(whole); ours { // the scheme of another may have been right
+		l.web++
+	}
+	return true
+}
+
+// page is the URL that is made up for a page: of the other scheme, every other time that one
+// was refused.
+func (d *draft) page(n *node, made string) string {
+	if known := d.form.lessons[n.at]; known != nil && known.web%2 == 1 {
+		if rest, secure := strings.CutPrefix(made, "https://"); secure {
+			return "http://" + rest
+		}
+	}
+	return made
+}
+
+// asDescribed are the URLs that a place's schema has, as they stand, for tools that take no
+// other host than theirs: where all names lead to the sinkhole, none is reached.
+func (f *Form) asDescribed(n *node) (found []candidate) {
+	known := f.lessons[n.at]
+	if known == nil || known.web == 0 || !f.options.Sunk || n.kind != "string" && n.kind != "" {
+		return nil
+	}
+	for _, value := range proposed(n) {
+		if web(plain(value)) {
+			found = append(found, candidate{value: value, source: "its schema", stands: true})
+		}
+	}
+	for _, url := range describedURL.FindAllString(said(n), 4) {
+		if url = strings.TrimRight(url, ".:!?"); !strings.ContainsAny(url, "{}") {
+			found = append(found, candidate{value: url, source: "its description", stands: true})
+		}
+	}
+	return found
+}
