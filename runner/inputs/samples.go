@@ -3,6 +3,8 @@ package inputs
 import (
 	"encoding/base64"
 	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // samples are texts in the languages and notations that a word asks for: by the name of
@@ -37,10 +39,13 @@ var samples = []hint{
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
 	"markup syntax graph token schedule statement schema patch symbol symbols")
 
+// inBase64 are descriptions of what is encoded so.
+var inBase64 = lazyregexp.New(`(?i)\b(?:(?:in|as) base-?64|base-?64[- ]encoded|base-?64 of)\b`)
+
 // sample is a text in the notation that a place asks for.
 func (f *Form) sample(n *node) (string, bool) {
 	names := split(n.name)
-	if has(names, []string{"base64", "b64"}) {
+	if has(names, []string{"base64", "b64"}) || inBase64.MatchString(said(n)) {
 		if content, ok := f.content(n); ok {
 			return base64.StdEncoding.EncodeToString(content), true
 		}

@@ -143,7 +143,11 @@ func (d *draft) plausible(n *node) string {
 		return d.page(n, value)
 	}
 	if n.s["contentEncoding"] == "base64" {
-		return base64.StdEncoding.EncodeToString([]byte(d.mark.Text()))
+		content, ok := d.form.content(n)
+		if !ok {
+			content = []byte(d.mark.Text())
+		}
+		return base64.StdEncoding.EncodeToString(content)
 	}
 	if value, ok := d.service(n); ok {
 		return value

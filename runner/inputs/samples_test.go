@@ -1,0 +1,28 @@
+package inputs
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestFilesInBase64: what is encoded is a file of the kind that is described.
+func TestFilesInBase64(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"string","contentEncoding":"base64","description":"The ZIP archive in Base64"}`: "PK\x03\x04",
+		`{"type":"string","description":"The archive (.zip), Base64-encoded"}`:                   "PK\x03\x04",
+		`{"type":"string","contentEncoding":"base64","description":"A picture (PNG)"}`:           "\x89PNG",
+		`{"type":"string","description":"A PDF as base64"}`:                                      "%PDF-",
+		`{"type":"string","contentEncoding":"base64","description":"Anything"}`:                  "A short note",
+	} {
+		c, _ := NewForm(json.RawMessage(`{"properties":{"data":`+schema+`},"required":["data"]}`), Options{About: "put"}).Next(nil, Mark{})
+		var arguments struct{ Data string }
+		if err := json.Unmarshal(c.Arguments, &arguments); err != nil {
+			t.Fatal(err)
+		}
+		if content, err := base64.StdEncoding.DecodeString(arguments.Data); err != nil || !strings.HasPrefix(string(content), want) {
+			t.Errorf("%s: %.40q, %v", schema, content, err)
+		}
+	}
+}
