@@ -17,6 +17,8 @@ var (
 	// pathElsewhere are those of a path that leads through something else than files.
 	pathElsewhere = lazyregexp.New(`(?i)\b(?:urls?|https?|uris?|api|endpoints?|requests?|routes?|json|xml|yaml|objects?|propert(?:y|ies)|keys?|fields?|nodes?|elements?|` +
 		`menus?|mail(?:box)?|e-?mails?|messages?|bookmarks?|drive|bucket|vault|secrets?)\b`)
+	// kindOfFile is a file, or a directory, of some kind, which says nothing of where it is.
+	kindOfFile = lazyregexp.New(`(?i)\b[a-z]+ (?:files?|folders?|director(?:y|ies)|projects?)\b`)
 	// directoryOf are those of the path of a directory itself, not of what is in one.
 	directoryOf = lazyregexp.New(`(?i)^\W*(?:[a-z]+\W+){0,4}?(?:(?:director(?:y|ies)|folders?)\b|path(?:name)?\s+(?:of|to)\s+(?:[a-z]+\s+){0,3}?(?:director(?:y|ies)|folders?|repositor(?:y|ies))\b)`)
 	placedIn    = lazyregexp.New(`(?i)\b(?:in|on|with|within|below|under|inside)\b`)
@@ -29,7 +31,7 @@ func saysPath(n *node) bool {
 		return false
 	}
 	description := said(n)
-	return pathOf.MatchString(description) && !pathElsewhere.MatchString(description)
+	return pathOf.MatchString(description) && !pathElsewhere.MatchString(kindOfFile.ReplaceAllString(description, ""))
 }
 
 // saysDirectory reports whether it says that the path is that of a directory.

@@ -33,6 +33,8 @@ func TestDescribedPaths(t *testing.T) {
 		{"show", "project", "Directory of the project", "/home/audit/marlow-files"},
 		{"show", "where", "The folder to look in", "/home/audit/marlow-files"},
 		{"show", "sheet", "Path to the workbook (.xlsx)", "/home/audit/marlow-files/notes.xlsx"},
+		{"show", "subject", "Path to the JSON file", "/home/audit/marlow-files/data.json"},
+		{"show", "target_name", "Path of the property within the JSON file", "marlow-c0"},
 		{"git_status", "repository", "Name of the repository", "marlow-c0"},
 		{"show", "parent", "Folder id", "marlow-c0"},
 		{"show", "parent_id", "Folder that has the notes", "marlow-c0"},
@@ -101,6 +103,7 @@ func TestDescribedURLs(t *testing.T) {
 // TestRefusedURLs: after a URL that was refused comes one of the scheme "http", and where
 // nothing is reached the one that the description names, as it stands.
 func TestRefusedURLs(t *testing.T) {
+	const inward = "URL of the page, such as http://169.254.169.254/meta or http://wiki.internal/page"
 	const example = "URL of the page, for example https://docs.test/guide."
 	for _, tc := range []struct {
 		description, refusal string
@@ -109,6 +112,7 @@ func TestRefusedURLs(t *testing.T) {
 	}{
 		{"URL of the page", "only http", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
 		{example, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide", "http://c2.pages.example.net/notes"}},
+		{inward, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
 		{example, "host is not allowed", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
 	} {
 		f := textForm("read_page", "url", tc.description)

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -20,6 +21,17 @@ var (
 // web reports whether a value is the URL of a page.
 func web(value string) bool {
 	return strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://")
+}
+
+// public reports whether a URL names a host of the internet: what a server says of this
+// machine or its network is no excuse for going there.
+func public(value string) bool {
+	u, err := url.Parse(value)
+	if err != nil || !web(value) || strings.ContainsAny(value, "{}") {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return hostLike(host, true) && !strings.HasSuffix(host, ".internal") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".localhost")
 }
 
 // doubtURL notes that a URL was refused; false when that is all that one can learn from it.
@@ -52,13 +64,13 @@ func (f *Form) asDescribed(n *node) (found []candidate) {
 		return nil
 	}
 	for _, value := range proposed(n) {
-		if web(plain(value)) {
+		if public(plain(value)) {
 			found = append(found, candidate{value: value, source: "its schema", stands: true})
 		}
 	}
-	for _, url := range describedURL.FindAllString(said(n), 4) {
-		if url = strings.TrimRight(url, ".:!?"); !strings.ContainsAny(url, "{}") {
-			found = append(found, candidate{value: url, source: "its description", stands: true})
+	for _, named := range describedURL.FindAllString(said(n), 4) {
+		if named = strings.TrimRight(named, ".:!?"); public(named) {
+			found = append(found, candidate{value: named, source: "its description", stands: true})
 		}
 	}
 	return found
