@@ -321,18 +321,16 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 		return
 	}
 	d.taken.add(n.filled)
-	names, _ := n.s["propertyNames"].(map[string]any)
-	key := "note"
-	if pattern, ok := names["pattern"].(string); ok {
-		key = fitPattern(key, pattern)
-	}
-	switch name := operator(n); {
-	case name != "":
+	if name := operator(n); name != "" {
 		out[name] = operand(name, d.mark)
-	case n.extra == nil:
-		out[key] = d.mark.Text()
-	default:
-		out[key] = d.value(n.extra, depth+1)
+		return
+	}
+	for _, key := range d.form.keys(n) {
+		if n.extra == nil {
+			out[key] = d.mark.Text()
+		} else {
+			out[key] = d.value(n.extra, depth+1)
+		}
 	}
 }
 
@@ -347,7 +345,7 @@ func (d *draft) hasEntry(n *node, entries int) bool {
 	switch {
 	case d.aim >= 0 && d.aim == n.empty, limited && most <= entries:
 		return false
-	case least > entries, d.aims(filled):
+	case least > entries, d.aims(filled), d.form.asked(n) != nil:
 		return true
 	case d.random != nil:
 		return d.random.IntN(2) == 0

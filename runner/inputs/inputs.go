@@ -5,8 +5,8 @@
 // # Values
 //
 // A value comes from the first step of this ladder that has one: the schema's const
-// and enum; its default and examples; words that its description quotes or puts in
-// parentheses; what an error offered; ids, names and URIs that a result, a list or
+// and enum; its default and examples; what its description quotes, puts in
+// parentheses or has for an example; what an error offered; ids, names and URIs that a result, a list or
 // the arguments of an earlier call named, matched with the parameter by name; and
 // else what the format, the name and the type suggest. Each value that somebody named
 // is tried once in each place, at most twelve in one; what was accepted is used again.

@@ -28,6 +28,8 @@ type lesson struct {
 	absolute int
 	// web is how often the URL of a page was refused.
 	web int
+	// keys are those that a map has to have.
+	keys []string
 	// letters: a name has to have letters, digits and underscores alone.
 	letters bool
 	// offers are the values that the last error offered in place of the refused one.
@@ -84,6 +86,7 @@ func (f *Form) Refused(c Case, text string) {
 	f.declare(head(text, maxText))
 	text = worded(head(text, maxText))
 	f.miss(c, text)
+	f.missKeys(text)
 	blamed := c.blamed(text)
 	for _, p := range blamed {
 		f.learn(p, text)

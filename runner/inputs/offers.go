@@ -3,6 +3,7 @@ package inputs
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -42,11 +43,19 @@ func offered(description string) []string {
 	for _, match := range quotes.FindAllStringSubmatch(description, maxOffers) {
 		found.add(match[1])
 	}
+	wholes, notation := wholeExamples(description)
 	for _, match := range examples.FindAllStringSubmatch(description, 4) {
-		found.add(strings.TrimRight(match[1], "."))
+		if word := strings.TrimRight(match[1], "."); !notation || !slices.ContainsFunc(wholes, func(whole string) bool { return strings.HasPrefix(whole, word) }) {
+			found.add(word)
+		}
+	}
+	for _, whole := range wholes {
+		found.add(whole)
 	}
 	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
-		found.all(match[1], 2)
+		if !strings.Contains(match[1], "://") { // whose slashes separate nothing
+			found.all(match[1], 2)
+		}
 	}
 	return found.values[:min(len(found.values), 6)]
 }

@@ -317,6 +317,7 @@ func (b *builder) array(n *node, p place) {
 	}
 	if items != false {
 		n.items = b.build(items, p.under(p.name, "*"))
+		n.items.inherit(n)
 	}
 	if n.items != nil && !n.items.end || len(n.prefix) > 0 {
 		b.sizes(n, p, "Items")

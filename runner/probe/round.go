@@ -166,9 +166,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	}
 	t.accepted++
 	s.tally.Done++
-	if c.Shape.Proper() {
-		t.again, t.marked = c, number
-	}
+	t.keep(c, number)
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if !c.Shape.Feeds() {
 		return nil // other tools are not to be called with what comes of it
@@ -183,6 +181,14 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		return s.visit(ctx, t, c)
 	}
 	return nil
+}
+
+// keep has a call that was accepted repeated, unless an earlier one had more in it: an
+// empty list shows less.
+func (t *target) keep(c inputs.Case, number int) {
+	if c.Shape.Proper() && (t.accepted == 1 || !t.again.Shape.Proper() || c.Filled() >= t.again.Filled()) {
+		t.again, t.marked = c, number
+	}
 }
 
 // missed enters that a call was not answered. What was too slow is tried once more.

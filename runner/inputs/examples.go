@@ -1,0 +1,166 @@
+package inputs
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// What a description has for an example is the likeliest value that there is: the whole of
+// it, the items of a list, and the keys of a map.
+
+var (
+	// restOf finds what follows "for example" up to the end of its line.
+	restOf = lazyregexp.New(`(?i)(?:e\.g\.|for example|for instance|such as|\bexamples?:)[,:]?\s+([^\n]{1,256})`)
+	// sentenceEnd is where an example ends.
+	sentenceEnd = lazyregexp.New(`[.!?](?:\s|$)|;\s|\s\((?:or|default|optional|if|see)\b|,? or (?:an?|the)\b`)
+	choice      = lazyregexp.New(`,?\s+or\s+`)
+	identifier  = lazyregexp.New(`^[A-Za-z_][\w-]{0,31}$`)
+)
+
+// prosaic are words that begin a description of examples, and no example.
+var prosaic = words("the a an any your this that these those when if to in by one some its their his her what where which how")
+
+// statements are words that begin one in a language of queries.
+var statements = words("SELECT INSERT UPDATE DELETE REPLACE CREATE WITH MATCH SHOW DESCRIBE EXPLAIN PRAGMA RETURN")
+
+// wholeExamples are the examples of a description that have several words; notation: they are
+// not in plain words, so that the first word of one is none.
+func wholeExamples(description string) (found []string, notation bool) {
+	for _, match := range restOf.FindAllStringSubmatch(description, 4) {
+		rest := match[1]
+		if at := sentenceEnd.FindStringIndex(rest); at != nil {
+			rest = rest[:at[0]]
+		}
+		rest = strings.TrimRight(closed(rest), " .,;:")
+		if first := choice.FindStringIndex(rest); first != nil {
+			rest = rest[:first[0]]
+		}
+		all := strings.Fields(rest)
+		if len(all) < 2 || prosaic[strings.ToLower(all[0])] && unicode.IsLetter(rune(all[1][0])) || strings.ContainsAny(rest[:1], "'\"`\u2018\u201c[") || enumerates(rest) {
+			continue
+		}
+		found = append(found, rest)
+		notation = notation || statements[all[0]] || strings.ContainsAny(strings.Join(all[1:], " "), "{}<>=*+/$|^%")
+	}
+	return found, notation
+}
+
+// closed is a text up to a bracket that it does not open.
+func closed(text string) string {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return text[:i]
+			}
+		}
+	}
+	return text
+}
+
+// enumerates reports whether a text is several single words between commas.
+func enumerates(text string) bool {
+	items := separators.Split(text, maxOffers)
+	return len(items) > 1 && !slices.ContainsFunc(items, func(item string) bool { return strings.Contains(strings.TrimSpace(item), " ") })
+}
+
+// inherit gives the items of a list its description, where they have none of their own.
+func (n *node) inherit(from *node) {
+	if n.s["description"] == nil && from.s["description"] != nil && n.isLeaf() {
+		n.s = maps.Clone(n.s)
+		n.s["description"] = from.s["description"]
+	}
+}
+
+// describedKey is a key for a map: the first that its description has for an example.
+func describedKey(n *node) string {
+	for _, word := range offered(said(n)) {
+		if identifier.MatchString(word) {
+			return word
+		}
+	}
+	return "note"
+}
+
+// undefined finds errors about a name that nothing was given for.
+var undefined = lazyregexp.New(`(?i)(?:^|[\s:])(?:name |variable )?['"` + "`" + `]?([A-Za-z_]\w{0,31})['"` + "`" + `]? is (?:not defined|undefined|unbound)\b|` +
+	`\b(?:unknown|undefined|missing|no|no value for|unbound) (?:variable|name|cell|key|placeholder)s?:? ['"` + "`" + `]?([A-Za-z_]\w{0,31})\b`)
+
+// maxKeys is how many keys of a map errors teach.
+const maxKeys = 8
+
+// missKeys learns which keys a map has to have: an expression may speak of them.
+func (f *Form) missKeys(text string) {
+	for _, match := range undefined.FindAllStringSubmatch(text, maxKeys) {
+		key := match[1] + match[2]
+		for _, n := range f.tree.maps() {
+			if l := f.lesson(n.at); l != nil && !f.members[key] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
+				l.keys = append(slices.Clip(l.keys), key)
+				l.given, f.repair = true, true
+			}
+		}
+	}
+}
+
+// asked are the keys that errors have asked for in a map.
+func (f *Form) asked(n *node) []string {
+	if known := f.lessons[n.at]; known != nil && n.extra != nil {
+		return known.keys
+	}
+	return nil
+}
+
+// keys are those that a map gets: what errors have asked for, else one.
+func (f *Form) keys(n *node) []string {
+	if asked := f.asked(n); asked != nil {
+		return asked
+	}
+	key := describedKey(n)
+	names, _ := n.s["propertyNames"].(map[string]any)
+	if pattern, ok := names["pattern"].(string); ok {
+		key = fitPattern(key, pattern)
+	}
+	return []string{key}
+}
+
+// maps are the places of maps whose values have a type.
+func (n *node) maps() (found []*node) {
+	if n.extra != nil {
+		found = append(found, n)
+	}
+	for _, part := range n.parts() {
+		found = append(found, part.maps()...)
+	}
+	return found
+}
+
+// Filled is how much stands in the arguments: texts and numbers, less the lists and maps
+// that have nothing in them.
+func (c Case) Filled() int { return len(c.placed) - hollow(Decode(c.Arguments)) }
+
+func hollow(v any) (n int) {
+	switch v := v.(type) {
+	case []any:
+		if len(v) == 0 {
+			return 1
+		}
+		for _, item := range v {
+			n += hollow(item)
+		}
+	case map[string]any:
+		if len(v) == 0 {
+			return 1
+		}
+		for _, value := range v {
+			n += hollow(value)
+		}
+	}
+	return n
+}

@@ -1,0 +1,67 @@
+package inputs
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// TestWholeExamples: an example is what stands up to the end of its sentence.
+func TestWholeExamples(t *testing.T) {
+	for description, want := range map[string][]string{
+		"SQL query, for example SELECT name, value FROM notes":     {"SELECT name, value FROM notes"},
+		"Message with placeholders, for example Hello {user.name}": {"Hello {user.name}"},
+		"Formula (e.g. a * 2 + b) to compute":                      {"a * 2 + b"},
+		"Substitutions such as s/Bob/Ada/":                         {"s/Bob/Ada/"},
+		"Only lines newer than this duration, such as 10m or 2h":   {"10m"},
+		"A place, such as New York. Abbreviations will do":         {"New", "New York"},
+		"One of the pages (i.e., https://docs.test/a/b)":           nil,
+		"A currency, such as USD for dollars":                      {"USD", "USD for dollars"},
+		"A filter, such as a=b for what is equal":                  {"a=b", "a=b for what is equal"},
+		"A stock (e.g. ACME)":                                      {"ACME"},
+		"Words to look for, such as the name of a city":            nil,
+		"One of several tones, e.g. formal, friendly":              {"formal"},
+		"A filter, such as total > 3 or an empty text":             {"total > 3"},
+	} {
+		if got := offered(description); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", description, got, want)
+		}
+	}
+}
+
+// TestItemsAreDescribed: items of a list are what the description of the list says.
+func TestItemsAreDescribed(t *testing.T) {
+	for schema, want := range map[string]string{
+		`"edits":{"type":"array","items":{"type":"string"},"description":"Substitutions such as s/Bob/Ada/"}`:                               `{"edits":["s/Bob/Ada/"]}`,
+		`"edits":{"type":"array","items":{"type":"string","description":"One, such as p/x/"},"description":"Substitutions such as s/Bob/"}`: `{"edits":["p/x/"]}`,
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{`+schema+`},"required":["edits"]}`), Options{About: "preview"})
+		if c, _ := f.Next(nil, Mark{}); string(c.Arguments) != want {
+			t.Errorf("%s, want %s", c.Arguments, want)
+		}
+	}
+}
+
+// TestKeysOfMaps: a map has the keys that its description or an error names.
+func TestKeysOfMaps(t *testing.T) {
+	schema := func(description string) json.RawMessage {
+		return json.RawMessage(`{"properties":{"formula":{"type":"string","description":"such as a * 2 + b"},"cells":{"type":"object","description":"` + description +
+			`","additionalProperties":{"type":"number"}}},"required":["formula","cells"]}`)
+	}
+	c, _ := NewForm(schema("Values by name, such as width"), Options{About: "compute"}).Next(nil, Mark{})
+	if want := `{"cells":{"width":1},"formula":"a * 2 + b"}`; string(c.Arguments) != want {
+		t.Errorf("%s, want %s", c.Arguments, want)
+	}
+	f := NewForm(schema("Values by name"), Options{About: "compute"})
+	for i, tc := range []struct{ refusal, want string }{
+		{"a is not defined", `{"cells":{"note":1},"formula":"a * 2 + b"}`},
+		{"name 'b' is not defined", `{"cells":{"a":1},"formula":"a * 2 + b"}`},
+		{"", `{"cells":{"a":1,"b":1},"formula":"a * 2 + b"}`},
+	} {
+		c, _ := f.Next(nil, Mark{Call: i})
+		if string(c.Arguments) != tc.want {
+			t.Errorf("%s, want %s", c.Arguments, tc.want)
+		}
+		f.Refused(c, tc.refusal)
+	}
+}
