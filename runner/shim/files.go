@@ -67,10 +67,11 @@ func plantLures(dir string) {
 	}
 }
 
-// plantProject makes a directory a project of its own, as far as it is no part of one.
+// plantProject makes a directory a project of its own, as far as it is no part of one. Nobody has
+// one at the root of a machine.
 func plantProject(dir string) {
 	dir, err := filepath.Abs(dir)
-	if err != nil {
+	if err != nil || dir == "/" {
 		return
 	}
 	plantBelow(dir, slices.DeleteFunc(slices.Clone(inputs.ProjectFiles), func(f inputs.File) bool {
