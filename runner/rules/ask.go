@@ -78,7 +78,7 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 			e = profile.Effect{Time: s.Time, Detail: s.Protocol + ": " + clean(s.Text, 400)}
 		case attack.Option:
 			i := slices.IndexFunc(in.Attack.Profile.Effects, func(e profile.Effect) bool {
-				return e.Kind == profile.KindExec && e.Capability == a.Of && obeys(e, a.Value)
+				return e.Kind == profile.KindExec && e.Capability == a.Of && obeys(e, a)
 			})
 			proven = i >= 0
 		}

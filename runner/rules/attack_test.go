@@ -215,15 +215,56 @@ var _ = prove(map[string]proof{
 // TestAttackedOptions: what no program takes for an option is none.
 func TestAttackedOptions(t *testing.T) {
 	for name, in := range map[string][]Input{
-		"of another option":   optionally("message", "git", "commit", "-m", "--marlow-c7"),
-		"of what has no harm": optionally("text", "echo", "--marlow-c7"),
-		"a field for options": optionally("extra_args[0]", "git", "diff", "--marlow-c7"),
-		"part of a word":      optionally("target", "git", "diff", "--output=--marlow-c7"),
+		"of another option":                       optionally("message", "git", "commit", "-m", "--marlow-c7"),
+		"of what has no harm":                     optionally("text", "echo", "--marlow-c7"),
+		"a field for options":                     optionally("extra_args[0]", "git", "diff", "--marlow-c7"),
+		"part of a word":                          optionally("target", "git", "diff", "--output=--marlow-c7"),
+		"behind what says that no options follow": optionally("target", "git", "diff", "--end-of-options", "main", "--marlow-c7"),
+		"of a script":                             optionally("text", "python3", "-u", "/srv/words.py", "--marlow-c7"),
+		"of a script of node":                     optionally("text", "/usr/bin/node", "/srv/slug.js", "--marlow-c7"),
+		"of a module":                             optionally("text", "python3.11", "-m", "words", "--marlow-c7"),
+		"of an archive":                           optionally("text", "java", "-jar", "words.jar", "--marlow-c7"),
+		"of a command there":                      optionally("text", "ssh", "-T", "host", "df", "--marlow-c7"),
+		"of one in a box":                         optionally("text", "docker", "exec", "-u", "me", "box", "wc", "--marlow-c7"),
+		"among letters":                           optionally("message", "git", "commit", "-am", "--marlow-c7"),
+		"of a known option":                       optionally("text", "ssh", "-o", "--marlow-c7", "host"),
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, in[0], "") })
 	}
 	behind := optionally("target", "git", "diff", "HEAD", "--marlow-c7")
 	behind[0].Attack.Attempts[0].Value = "HEAD --marlow-c7"
 	expect(t, behind[0], `EXEC-005 Medium`)
+	for name, in := range map[string][]Input{
+		"behind a switch":         optionally("branch", "git", "log", "-n", "10", "--oneline", "--marlow-c7"),
+		"behind a letter":         optionally("host", "ssh", "-o", "BatchMode=yes", "-T", "--marlow-c7", "df"),
+		"of who runs a script":    optionally("page", "node", "--marlow-c7"),
+		"behind code of a script": optionally("word", "node", "-e", "x()", "--marlow-c7"),
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, in[0], "EXEC-005 Medium") })
+	}
 	expect(t, optionally("target", "git", "diff", "--marlow-c7")[0], `EXEC-005 Medium: Tool format_note gave its argument "target" to git`)
+}
+
+// TestComplainedOf: who says that an option is not known has taken the word for one.
+func TestComplainedOf(t *testing.T) {
+	for answer, want := range map[string]string{
+		"grep: unrecognized option '--marlow-c7'\nUsage: grep": "EXEC-005 Medium",
+		"wc: invalid option -- '--marlow-c7'":                  "EXEC-005 Medium",
+		"error: unexpected argument '--marlow-c7' found":       "EXEC-005 Medium",
+		"find: unknown predicate `--marlow-c7'":                "EXEC-005 Medium",
+		"unrecognized option '--marlow-c70'":                   "",
+		"ls: invalid argument '--marlow-c7' for '--color'":     "",
+		"fatal: ambiguous argument '--marlow-c7'":              "",
+		"fatal: bad revision '--marlow-c7'":                    "",
+		"unknown revision --marlow-c7":                         "",
+		"--marlow-c7: no such file":                            "",
+		"":                                                     "",
+	} {
+		in := optionally("text", "grep", "-rin", "--marlow-c7", "/srv")[0]
+		in.Attack.Attempts[0].Answer = answer
+		t.Run(answer, func(t *testing.T) { expect(t, in, want) })
+	}
+	script := optionally("text", "python3", "words.py", "--marlow-c7")[0]
+	script.Attack.Attempts[0].Answer = "words.py: error: unrecognized arguments: --marlow-c7"
+	expect(t, script, "")
 }

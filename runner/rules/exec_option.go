@@ -9,7 +9,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
-	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -27,7 +26,7 @@ func findOptions(in Input) (all []draft) {
 			continue
 		}
 		for _, e := range in.Attack.Profile.Effects {
-			if e.Kind != profile.KindExec || e.Capability != a.Of || !obeys(e, a.Value) {
+			if e.Kind != profile.KindExec || e.Capability != a.Of || !obeys(e, a) {
 				continue
 			}
 			all = append(all, draft{
@@ -42,19 +41,18 @@ func findOptions(in Input) (all []draft) {
 	return all
 }
 
-// obeys reports whether a program takes a value for an option: no "--" stands before it, and
-// no option that the value may belong to.
-func obeys(e profile.Effect, value string) bool {
-	words, given := e.Argv.Words(), strings.Fields(value)
+// obeys reports whether a program took the value of an attempt for an option: it has options that do
+// harm, and the word is where it looks for them; or it said itself that it has no such option.
+func obeys(e profile.Effect, a attack.Attempt) bool {
+	words, given := e.Argv.Words(), strings.Fields(a.Value)
 	if len(given) == 0 {
 		return false
 	}
-	at := slices.Index(words, given[len(given)-1])
-	return at > 0 && slices.Contains(obeying, path.Base(words[0])) && !slices.Contains(words[:at], "--") && !valued.MatchString(words[at-1])
+	option := given[len(given)-1]
+	at := slices.Index(words, option)
+	return at > 0 && (slices.Contains(obeying, path.Base(words[0])) && mayObey(words, at) ||
+		complainsOf(a.Answer, option) && isOwn(words, at))
 }
-
-// valued are options that may take the next word for their value.
-var valued = lazyregexp.New(`^--?[A-Za-z][\w-]*$`)
 
 // speaksOf reports whether the name of a field has one of some words.
 func speaksOf(field string, words []string) bool {

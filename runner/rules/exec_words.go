@@ -1,0 +1,148 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// usage says how a program reads its words. An option of which nothing is said may take the
+// next word for its value.
+type usage struct {
+	// alone are letters of options that take no value, switches the same of long options.
+	alone    string
+	switches []string
+	// takes are options that take the next word for their value, last those of them behind
+	// whose value no word is the program's own.
+	takes, last []string
+	// own is how many words that are no options it has for itself, where what follows is
+	// another's: a script's, or a command's. 0 where all words are its own.
+	own int
+}
+
+// usages are by the names of programs; see usageOf for those of the commands that they have.
+var usages = map[string]usage{
+	"bash": {own: 1, takes: []string{"-o", "-O"}, last: []string{"-c"}},
+	"bun":  {own: 1, takes: []string{"-r", "--preload"}},
+	"curl": {alone: "#012346aBfgGiIjJklLMnNOpqRsSvVZ", switches: strings.Fields(
+		"--compressed --fail --fail-with-body --get --globoff --head --include --insecure --location --no-progress-meter --show-error --silent --verbose")},
+	"deno": {own: 2},
+	"git": {alone: "aipqvwz", switches: strings.Fields(`--abbrev-commit --abbrev-ref --all --bare --branches --cached --date-order --decorate --dry-run --first-parent --follow
+		--force --full-index --graph --hard --ignore-case --left-right --merges --mixed --name-only --name-status --no-abbrev
+		--no-color --no-decorate --no-edit --no-ext-diff --no-ff --no-merges --no-pager --no-patch --no-prefix --no-renames --no-tags
+		--no-textconv --no-verify --numstat --oneline --patch --porcelain --prune --quiet --raw --reverse --shortstat --show-current
+		--soft --staged --stat --summary --tags --topo-order --verbose --verify --word-diff`)},
+	"grep":    {alone: "abcEFGhHiIlLnoPqrRsTUvVwxzZ"},
+	"java":    {own: 1, takes: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"}, last: []string{"-jar", "-m", "--module"}},
+	"node":    {own: 1, takes: strings.Fields("-C -e -p -pe -r --conditions --env-file --eval --experimental-loader --import --loader --print --require")},
+	"npx":     {own: 1, alone: "yq", switches: []string{"--yes", "--no-install"}, takes: []string{"-p", "--package"}, last: []string{"-c", "--call"}},
+	"perl":    {own: 1, takes: []string{"-e", "-E"}},
+	"php":     {own: 1, takes: []string{"-c", "-d", "-r"}, last: []string{"-f"}},
+	"psql":    {alone: "01aAbeEHlnqsStwWxXz"},
+	"python":  {own: 1, alone: "bBdEiIOPqsSuvx", takes: []string{"-W", "-X"}, last: []string{"-c", "-m"}},
+	"rg":      {alone: "0acFHiIlLnNoPpsSuUvwxz"},
+	"rsync":   {alone: "acDghHikKlLnopPqrRStuUvWxzX"},
+	"ruby":    {own: 1, takes: []string{"-e", "-r", "-I", "-C"}},
+	"scp":     {alone: "346ABCOpqrRTv"},
+	"sed":     {alone: "nErsuz"},
+	"sftp":    {alone: "46AaCfNpqrv"},
+	"sort":    {alone: "bcCdfghiMmnRrsuVz"},
+	"ssh":     {own: 2, alone: "46AaCfGgKkMNnqsTtVvXxYy", takes: strings.Fields("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w")},
+	"tar":     {alone: "acdhjJkmopPrStuUvxzZ"},
+	"ts-node": {own: 1},
+	"tsx":     {own: 1},
+	"uvx":     {own: 1, takes: []string{"-p", "--python", "--from", "--with"}},
+	"wget":    {alone: "46bcdEFHkKLNpqrSvx"},
+	"xargs":   {own: 1, alone: "0prtx", takes: strings.Fields("-a -d -E -I -L -n -P -s")},
+}
+
+// runIn are the options of a container's command that take the next word.
+var runIn = strings.Fields("-e -p -u -v -w --entrypoint --env --mount --name --network --platform --user --volume --workdir")
+
+// usageOf is how a program reads its words; own of the zero value says that all are its own.
+func usageOf(words []string) usage {
+	name := path.Base(words[0])
+	switch behind := words[1:]; {
+	case len(behind) == 0:
+	case name == "docker" || name == "podman":
+		switch behind[0] {
+		case "exec":
+			return usage{own: 3, alone: "dit", takes: runIn}
+		case "run":
+			return usage{own: 2, alone: "dit", switches: []string{"--rm", "--init", "--read-only"}, takes: runIn}
+		}
+	case name == "uv" && behind[0] == "run":
+		return usage{own: 2, takes: []string{"-p", "--python", "--with", "--directory", "--project"}, last: []string{"-m"}}
+	}
+	switch base := strings.TrimRight(name, "0123456789."); base {
+	case "sh", "dash", "zsh", "ksh", "ash":
+		return usages["bash"]
+	case "nodejs":
+		return usages["node"]
+	case "pythonw", "pypy":
+		return usages["python"]
+	default:
+		return usages[base]
+	}
+}
+
+// mayObey reports whether a program may take the word at a place for an option: it is one of those
+// that it looks at, and no option stands before it that may take it for its value.
+func mayObey(words []string, at int) bool {
+	before := words[at-1]
+	return isOwn(words, at) && (at == 1 || !valued.MatchString(before) || usageOf(words).isSwitch(before))
+}
+
+// isOwn reports whether the word at a place is one among which a program looks for options: nothing says
+// that none follow, and it is neither another's nor known for the value of one.
+func isOwn(words []string, at int) bool {
+	u, own := usageOf(words), 0
+	for i := 1; i < at; i++ {
+		switch word := words[i]; {
+		case word == "--", word == "--end-of-options", slices.Contains(u.last, word):
+			return false
+		case slices.Contains(u.takes, word):
+			if i++; i == at {
+				return false
+			}
+		case u.own > 0 && !strings.HasPrefix(word, "-"):
+			if own++; own == u.own {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isSwitch reports whether an option takes no value.
+func (u usage) isSwitch(word string) bool {
+	if strings.HasPrefix(word, "--") {
+		return slices.Contains(u.switches, word)
+	}
+	return u.alone != "" && strings.Trim(word[1:], u.alone) == "" // of letters in one word, the last may take a value
+}
+
+// valued are options that may take the next word for their value.
+var valued = lazyregexp.New(`^--?[A-Za-z][\w-]*$`)
+
+// unknownOption are the words in which a program says that it has no such option. Of an argument
+// it says so only where it did not look for a value: "invalid argument" is said of those.
+var unknownOption = lazyregexp.New(`(?i)(?:\b(?:unrecogni[sz]ed|unknown|invalid|illegal|unsupported|bad) (?:option|switch|flag|predicate)s?|` +
+	`\b(?:unrecogni[sz]ed|unknown|unexpected) arguments?|\bno such (?:option|switch|flag)|\bflag provided but not defined)\b[^\w\n]{0,8}$`)
+
+// complainsOf reports whether a text has a complaint that a word is no option that is known.
+func complainsOf(text, word string) bool {
+	for {
+		at := strings.Index(text, word)
+		if at < 0 {
+			return false
+		}
+		before, behind := text[max(0, at-64):at], text[at+len(word):]
+		if unknownOption.MatchString(before) && strings.TrimLeft(behind, "0123456789") == behind {
+			return true
+		}
+		text = behind
+	}
+}
