@@ -154,7 +154,7 @@ func findReach(in Input) []draft {
 		if !ok || !outward(e) || in.ofMetadata(e) {
 			return false
 		}
-		if answer, _ := in.Scope.Answer(e.Capability, egressUse(e)); answer != scope.Unsaid {
+		if answer, _ := in.answer(e); answer != scope.Unsaid {
 			return false // an operator's list is the last word
 		}
 		d.severity, d.object = report.SeverityHigh, destination(e)

@@ -102,7 +102,7 @@ func enter(known map[string]Argument, name string, a Argument) {
 }
 
 // documentation tells of addresses that no host has, which the audit makes up (RFC
-// 5737, RFC 3849).
+// 5737, RFC 3849), or makes of small numbers (RFC 1122, 3.2.1.3).
 func documentation(address netip.Addr) bool {
 	for _, reserved := range reservedAddresses {
 		if reserved.Contains(address) {
@@ -113,7 +113,7 @@ func documentation(address netip.Addr) bool {
 }
 
 var reservedAddresses = []netip.Prefix{
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"),
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
 }
 
@@ -140,6 +140,10 @@ func hosts(text string) (found []string) {
 			continue
 		}
 		name, _, _ := strings.Cut(piece, ":")
+		if address, ok := legacyAddress(name); ok {
+			found = append(found, address.String())
+			continue
+		}
 		if name = strings.TrimSuffix(name, "."); hostname.MatchString(name) {
 			found = append(found, name)
 		}

@@ -94,7 +94,7 @@ func (c contacts) of(e profile.Effect) contact {
 	if !outward(e) || c.ofLauncher(e) {
 		return contact{}
 	}
-	answer, entry := in.Scope.Answer(e.Capability, egressUse(e))
+	answer, entry := in.answer(e)
 	_, closed := in.hintOnly(e.Capability)
 	switch {
 	case answer == scope.Exceeded:
@@ -106,6 +106,25 @@ func (c contacts) of(e profile.Effect) contact {
 		return contact{}
 	}
 	return c.undeclared(e)
+}
+
+// answer is that of the declared scope. Where a declaration names a host, it names those below it
+// whose labels an argument gives: "eu-west" of eu-west.builds.example.com.
+func (in Input) answer(e profile.Effect) (scope.Answer, scope.Clause) {
+	use := egressUse(e)
+	answer, entry := in.Scope.Answer(e.Capability, use)
+	for _, a := range in.Arguments[e.Capability] {
+		if answer != scope.Unsaid || use.Host == "" {
+			break
+		}
+		label := strings.ToLower(a.Value) + "."
+		if above, ok := strings.CutPrefix(use.Host, label); ok && strings.Contains(above, ".") {
+			below := use
+			below.Host, below.FQDN = above, strings.TrimPrefix(use.FQDN, label)
+			answer, entry = in.Scope.Answer(e.Capability, below)
+		}
+	}
+	return answer, entry
 }
 
 // undeclared judges what no list and no name in the declaration has.
