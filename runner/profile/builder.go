@@ -107,12 +107,12 @@ func (b *Builder) Add(e trace.Event) {
 	k.moment.At.Out, k.moment.Time = 0, time.Time{}
 	for _, f := range facts {
 		if reason, ok := b.filtered(f, e.Op); ok {
-			if f.Kind != KindStore { // its open was counted
+			if f.Kind != KindStore && f.Kind != KindLoad { // its open was counted
 				b.noise.count(reason, f)
 			}
 			continue
 		}
-		if f.Kind != KindStore { // or a log would keep the probe waiting
+		if f.Kind != KindStore && f.Kind != KindLoad { // or a log would keep the probe waiting
 			b.active.Store(time.Now().UnixNano())
 		}
 		k.Fact = f

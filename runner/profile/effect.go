@@ -39,6 +39,8 @@ func factsOf(e trace.Event) []Fact {
 			return nil
 		}
 		return []Fact{{Kind: KindStore, Path: cut(e.Path, maxPath)}} // by whichever call
+	case trace.OpLoad:
+		return []Fact{{Kind: KindLoad, Path: cut(e.Path, maxPath)}} // by whichever call
 	case trace.OpExec:
 		f.Kind, f.Path, f.Within = KindExec, cut(e.Path, maxPath), e.Within
 		f.Argv = Argv{cut(strings.Join(e.Argv, separator), maxArgv)}

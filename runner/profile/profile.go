@@ -33,6 +33,9 @@ const (
 	// effect of its own, and may be all there is: databases are opened for writing
 	// in order to be read.
 	KindStore Kind = "Store"
+	// KindLoad: bytes came out of a file that an attempt on the server's guards leads to. That it
+	// was opened is an effect of its own, and may be all there is, of who looks where a name leads.
+	KindLoad Kind = "Load"
 	// KindAttempt: an access to a file failed. It says that the server looked,
 	// not that it saw anything.
 	KindAttempt Kind = "Attempt"

@@ -39,7 +39,7 @@ func (b *Builder) rank(f Fact) rank {
 // file reports whether the effect is one on a file.
 func (f Fact) file() bool {
 	switch f.Kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt, KindLook:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:
 		return true
 	}
 	return false
@@ -97,7 +97,7 @@ func (f Fact) changes() bool {
 // change that failed is noise no more than one that did not.
 func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	switch f.Kind {
-	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindAttempt, KindLook:
+	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:
 		failed := f.Kind == KindAttempt
 		return b.filter.Reason(noise.Access{Path: f.Path, Failed: failed, Change: f.changes() || failed && op != trace.OpRead})
 	case KindConnect:

@@ -17,7 +17,7 @@ func (p Profile) Report() report.Profile {
 	var out report.Profile
 	index := map[section]int{}
 	for _, e := range effects {
-		if e.Kind == KindEvade || e.Kind == KindStore {
+		if slices.Contains([]Kind{KindEvade, KindStore, KindLoad}, e.Kind) {
 			continue // a finding, or nothing
 		}
 		s := e.section()

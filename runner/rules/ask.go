@@ -65,7 +65,7 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 			e, proven = ran[a.Call]
 		case attack.Path, attack.Code:
 			e, proven = left[place{a.Of, a.File}]
-			proven = proven && !(a.Family == attack.Path && lookedAt(a, e))
+			proven = proven && !(a.Family == attack.Path && in.Attack.lookedAt(a, e))
 		case attack.Egress:
 			e, proven = in.Attack.contacted(a, left)
 		case attack.Query:

@@ -61,6 +61,11 @@ func TestAttackedPaths(t *testing.T) {
 			File: number, Answered: true, Accepted: accepted}
 	}
 	outside := func(number int) profile.Effect { return read(call, inputs.OutsideFile(number, ".txt")) }
+	loaded := func(number int) profile.Effect {
+		e := outside(number)
+		e.Kind = profile.KindLoad
+		return e
+	}
 	plain, hidden := try(1, "path", "/x", "a.txt", true, false), try(2, "path", "....//x", "a.txt", false, true)
 	says := server{name: "notes", tools: []string{"format_note: Reads a file of the notes directory; nothing outside of it."}}
 	late := hidden
@@ -94,7 +99,9 @@ func TestAttackedPaths(t *testing.T) {
 			[]profile.Effect{read(call, "/srv/notes/..../..../var/tmp/marlow-elsewhere/2/note.txt")}, ""},
 		"goes through everything": {says, []attack.Attempt{linked}, []profile.Effect{outside(1), outside(2)}, ""},
 		"to find out where it is": {says, []attack.Attempt{plain, late}, []profile.Effect{outside(2)}, ""},
-		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2)}, "FILE-003 High"},
+		"and not understood":      {silent, []attack.Attempt{plain, broken}, []profile.Effect{outside(2), loaded(2)}, "FILE-003 High"},
+		"and shown in an error":   {silent, []attack.Attempt{plain, withAnswer(broken, "no YAML: Nobody needs this note.")}, []profile.Effect{outside(2)}, "FILE-003 High"},
+		"and refused as unknown":  {says, []attack.Attempt{plain, broken}, []profile.Effect{outside(2), loaded(1)}, ""},
 		"a name becomes a path": {silent, []attack.Attempt{try(1, "rule", "/x", "style", true, true)},
 			[]profile.Effect{read(call, "/srv/rules/style.md"), outside(1)}, "FILE-003 Medium"},
 		"a path is a path": {silent, []attack.Attempt{try(1, "path", "/x", "style.md", true, true)},

@@ -43,7 +43,7 @@ func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := left[place{a.Of, a.File}]
-		if a.Family != attack.Path || !proven || lookedAt(a, e) {
+		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) {
 			continue
 		}
 		severity, why := in.breaks(a, left)
@@ -60,10 +60,23 @@ func (in Input) ledOutByAttack() (all []draft) {
 	return all
 }
 
-// lookedAt reports whether a file was opened to find out where it lies, and then refused.
-func lookedAt(a attack.Attempt, e profile.Effect) bool {
-	return e.Kind == profile.KindRead && !a.Accepted && denies.MatchString(a.Answer)
+// lookedAt reports whether a file was opened to find out where it lies, and then refused: nothing
+// was read from it, or nothing came of that.
+func (a Attack) lookedAt(try attack.Attempt, e profile.Effect) bool {
+	switch {
+	case e.Kind != profile.KindRead || !refused(try) || strings.Contains(try.Answer, outsideText):
+		return false
+	case !try.Accepted && denies.MatchString(try.Answer):
+		return true
+	}
+	return !slices.ContainsFunc(a.Profile.Effects, func(other profile.Effect) bool {
+		number, _ := inputs.OutsideNumber(other.Path, a.Lures)
+		return other.Kind == profile.KindLoad && other.Capability == try.Of && number == try.File
+	})
 }
+
+// outsideText is what the files outside hold.
+var outsideText = strings.TrimSpace(string(inputs.OutsideNote.Content))
 
 // denies are refusals for where a path leads.
 var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
@@ -101,7 +114,7 @@ type guard struct{ open, absolute, refused, denied bool }
 
 func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard) {
 	for _, control := range in.Attack.controls(a) {
-		if e, led := left[place{control.Of, control.File}]; led && !lookedAt(control, e) {
+		if e, led := left[place{control.Of, control.File}]; led && !in.Attack.lookedAt(control, e) {
 			g.open, g.absolute = true, g.absolute || strings.HasPrefix(control.Value, "/")
 		} else if refused(control) {
 			g.refused, g.denied = true, g.denied || denies.MatchString(control.Answer)

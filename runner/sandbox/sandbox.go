@@ -129,7 +129,8 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 	}
-	cfg := trace.Config{Backend: tracer, Clock: how.Clock, File: filepath.Join(l.traceDir, name), Reexec: self, MaxBytes: maxTrace, Keep: l.Keep}
+	cfg := trace.Config{Backend: tracer, Clock: how.Clock, File: filepath.Join(l.traceDir, name), Reexec: self, Loads: inputs.Planted,
+		MaxBytes: maxTrace, Keep: l.Keep}
 	var err error
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)

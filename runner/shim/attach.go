@@ -131,7 +131,7 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	l.runs++
 	cfg := trace.Config{
 		Backend: tracer, Clock: how.Clock, File: l.file(),
-		Stdin: run.StdinInode, Stdout: run.StdoutInode, MaxBytes: maxTrace,
+		Stdin: run.StdinInode, Stdout: run.StdoutInode, Loads: inputs.Planted, MaxBytes: maxTrace,
 	}
 	if how.Listens {
 		cfg.Stdout = 0

@@ -90,7 +90,26 @@ func (d *decoder) receive(c *call) {
 		d.receiveFrom(c, decor)
 		return
 	}
+	d.load(c, decor)
 	d.unseen(c, decor)
+}
+
+// loads reports whether the first descriptor that the text of a call names is a file that
+// Config.Loads tells of.
+func (d *decoder) loads(text []byte) bool {
+	_, decor, _ := bytes.Cut(text, []byte("<"))
+	name, _, ok := bytes.Cut(decor, []byte(">"))
+	return ok && d.cfg.Loads != nil && d.cfg.Loads(string(name))
+}
+
+// load makes the event of bytes that came out of a file.
+func (d *decoder) load(c *call, decor []byte) {
+	if d.cfg.Loads == nil || c.failed() || c.result.value == 0 {
+		return
+	}
+	if name, ok := storage(decor); ok && d.cfg.Loads(name) {
+		d.emit(c, Event{Op: OpLoad, Path: d.own(c, name, "")})
+	}
 }
 
 // passed makes events of the files that came as descriptors over a unix socket
@@ -135,6 +154,7 @@ func (d *decoder) move(c *call) {
 		d.read(c, pipeInode(source), false)
 	}
 	origin, _ := storage(source)
+	d.load(c, source)
 	if inode := pipeInode(source); inode != 0 {
 		origin, _ = d.spliced.get(inode)
 	}

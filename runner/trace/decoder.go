@@ -235,7 +235,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	switch s.Op {
 	case syscalls.Input, syscalls.Output:
 	case syscalls.Map:
-		return bytes.Contains(rest, []byte("MAP_SHARED"))
+		return bytes.Contains(rest, []byte("MAP_SHARED")) || d.loads(rest)
 	default:
 		return true
 	}
@@ -246,7 +246,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	decor := rest[open+1:]
 	switch {
 	case decor[0] == '/':
-		return s.stores()
+		return s.stores() || d.loads(rest)
 	case bytes.HasPrefix(decor, []byte("anon_inode:")):
 		return false
 	case bytes.HasPrefix(decor, []byte("pipe:[")):

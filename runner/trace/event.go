@@ -26,6 +26,9 @@ const (
 	// of them. Writes to pipes, terminals and other devices are none: what goes
 	// to stdout and stderr, the probe has.
 	OpStore Op = "store"
+	// OpLoad: bytes came out of an open file that Config.Loads tells of, by a read, a mapping, or
+	// a copy in the kernel.
+	OpLoad Op = "load"
 	// OpMap: a file was mapped shared and writable (mmap(2)). Of the bytes that
 	// go to it so, nothing is seen. A mapping may be made writable later
 	// (mprotect); but then its file was opened with O_RDWR, which is OpWrite.

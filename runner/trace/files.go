@@ -67,6 +67,7 @@ func (d *decoder) look(c *call) {
 // mapped makes the event of a shared, writable mapping of a file.
 func (d *decoder) mapped(c *call) {
 	_, decor := descriptor(c.arg(4))
+	d.load(c, decor)
 	name, ok := storage(decor)
 	if !ok || c.failed() || !hasFlag(c.arg(2), "PROT_WRITE") {
 		return
