@@ -15,22 +15,7 @@ const minTried = 8
 // attacked takes in what the attempts on the server's guards have shown: where one succeeded,
 // its argument decides; a part that none of them led out of is bounded.
 func (b *builder) attacked() {
-	tried, broken := map[place]int{}, map[place]bool{}
-	succeeded := b.Succeeded()
-	for _, a := range b.Attack.Attempts {
-		if a.Aim == attack.AimAllowed {
-			continue // which is within the bound
-		}
-		e, proven := succeeded(a)
-		for _, kind := range testedBy[a.Family] {
-			at := place{key{a.Of, kind}, withoutIndex(a.Field)}
-			tried[at]++
-			broken[at] = broken[at] || proven || !a.Answered
-		}
-		if proven {
-			b.broken(a, e)
-		}
-	}
+	tried, broken := b.tried()
 	for k, i := range b.items {
 		if i.reach != report.ReachPartial || i.basis != report.BasisProven || len(i.arguments) == 0 || len(i.arguments) == maxNamed || !b.Attacked {
 			continue // of maxNamed there may be more
@@ -39,6 +24,28 @@ func (b *builder) attacked() {
 			i.reach = report.ReachBounded
 		}
 	}
+}
+
+// tried are how often each argument was attacked, and those of which not all attempts have failed. What
+// succeeded is noted.
+func (b *builder) tried() (tried map[place]int, broken map[place]bool) {
+	tried, broken = map[place]int{}, map[place]bool{}
+	succeeded, left := b.Succeeded(), b.Left()
+	for _, a := range b.Attack.Attempts {
+		if a.Aim == attack.AimAllowed {
+			continue // which is within the bound
+		}
+		e, proven := succeeded(a)
+		for _, kind := range testedBy[a.Family] {
+			at := place{key{a.Of, kind}, withoutIndex(a.Field)}
+			tried[at]++
+			broken[at] = broken[at] || proven || left(a) || !a.Answered
+		}
+		if proven {
+			b.broken(a, e)
+		}
+	}
+	return tried, broken
 }
 
 // broken notes an attempt that succeeded, unless it lies within a bound after all. An option

@@ -23,6 +23,13 @@ func attacked(s exposure.Seen, family attack.Family, field string, attempts int,
 	return s
 }
 
+// missing is an access that failed.
+func missing(name, why string) profile.Effect {
+	e := file(profile.KindAttempt, name)
+	e.Error = why
+	return e
+}
+
 // TestOfAttacked: what the attempts on guards say of how far an argument reaches.
 func TestOfAttacked(t *testing.T) {
 	named := []profile.Effect{file(profile.KindWrite, "/data/notes/marlow-c3.md")}
@@ -44,6 +51,12 @@ func TestOfAttacked(t *testing.T) {
 			[]string{"FileWrite Partial title | below /data/notes"}},
 		"attempts that nobody watched": {with(attacked(titled(), attack.Path, "title", 12), func(s *exposure.Seen) { s.Attacked = false }), named,
 			[]string{"FileWrite Partial title | below /data/notes"}},
+		"it did not, where nothing was": {attacked(titled(), attack.Path, "title", 12, missing(inputs.OutsideFile(4, ".txt")+".md", "ENOENT")), named,
+			[]string{"FileWrite Partial title | below /data/notes"}},
+		"it did not, where a file was": {attacked(titled(), attack.Path, "title", 12, missing(inputs.OutsideFile(4, ".txt")+"/home.md", "ENOTDIR")), named,
+			[]string{"FileWrite Partial title | below /data/notes"}},
+		"the kernel held it": {attacked(titled(), attack.Path, "title", 12, missing(inputs.OutsideFile(4, ".txt"), "EXDEV")), named,
+			[]string{"FileWrite Bounded title | below /data/notes"}},
 		"nothing was seen before": {attacked(titled(), attack.Path, "title", 12, left), nil, []string{"FileWrite Arbitrary title"}},
 		"outside, and within the directory on the command line": {
 			with(attacked(titled(), attack.Path, "title", 12, left), func(s *exposure.Seen) {

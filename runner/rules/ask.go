@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -84,4 +85,17 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 		}
 		return e, proven
 	}
+}
+
+// Left returns what reports whether an attempt left the directory that it was to leave, although it
+// found nothing where it led: the kernel was asked for a name there, and looked for it. One that it did
+// not let out (EXDEV of openat2, EACCES of Landlock) has not.
+func (in Input) Left() func(attack.Attempt) bool {
+	all := map[place]bool{}
+	for _, e := range in.Attack.Profile.Effects {
+		if number, ok := inputs.OutsideNumber(e.Path, in.Attack.Lures); ok && e.Kind == profile.KindAttempt && (e.Error == "ENOENT" || e.Error == "ENOTDIR") {
+			all[place{e.Capability, number}] = true
+		}
+	}
+	return func(a attack.Attempt) bool { return a.Family == attack.Path && all[place{a.Of, a.File}] }
 }
