@@ -84,6 +84,12 @@ func TestPaths(t *testing.T) {
 			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + up + "var/tmp/marlow-elsewhere/N/note.txt/text", 3},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
 			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
+		"with an ending of its own": {Target{Of: tool, Honest: json.RawMessage(`{"template":"invoice.html"}`)}, []string{"/srv/pages/invoice.html"},
+			"/var/tmp/marlow-elsewhere/N/note.html", up + "var/tmp/marlow-elsewhere/N/note.html", 0},
+		"a directory": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/home.md"},
+			"/var/tmp/marlow-elsewhere/N", up + "var/tmp/marlow-elsewhere/N", 3},
+		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
+			"/var/tmp/marlow-elsewhere/N/note", up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
@@ -94,7 +100,7 @@ func TestPaths(t *testing.T) {
 				break
 			}
 			if a.Family == Path {
-				led = append(led, strings.Replace(a.Value, "/"+strconv.Itoa(a.File)+"/", "/N/", 1))
+				led = append(led, strings.Replace(strings.Replace(a.Value, "/"+strconv.Itoa(a.File)+"/", "/N/", 1), "elsewhere/"+strconv.Itoa(a.File), "elsewhere/N", 1))
 			}
 		}
 		if tc.first == "" && len(led) > 0 || tc.first != "" && (len(led) != len(pathForms)-tc.fewer || led[0] != tc.first || led[1] != tc.second) {
@@ -213,11 +219,28 @@ func TestNear(t *testing.T) {
 				got = append(got, step.form.write(step.field, inputs.Mark{}, 9))
 			}
 		}
-		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.txt", 1)}; !slices.Equal(got, want) {
+		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.md", 1)}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-marlow-elsewhere/9/note.md" && bases[0] != "/data" {
 			t.Errorf("%s: the directories are %q", name, bases)
 		}
+	}
+}
+
+// TestOutside: what attempts lead to is there by the names that guards ask for.
+func TestOutside(t *testing.T) {
+	other := report.Capability{Kind: report.CapabilityTool, Name: "other"}
+	plan := Plan{Seen: map[report.Capability]Seen{
+		tool:  {Files: []string{"/srv/pages/invoice.html", "/srv/spaces/team/home.md"}},
+		other: {Files: []string{"/srv/rules/style.yaml", "/srv/a.txt"}},
+	}}
+	got := plan.Outside(map[string]json.RawMessage{
+		tool.Name:  json.RawMessage(`{"template":"invoice.html","space":"team","title":"x","path":"../../a.html/.."}`),
+		other.Name: json.RawMessage(`{"rule":"style","path":"a.txt","file":"b.!"}`),
+	})
+	slices.Sort(got)
+	if want := []string{"home.md", "note.html", "note.yaml"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -26,6 +26,10 @@ type field struct {
 	// before and behind are what stays of the value where it is changed, ending is how
 	// the name of a file is to end that it becomes.
 	before, behind, ending string
+	// planted is the name of the file that it leads to outside, directory that it is the name of
+	// the directory there in which the server looks for that.
+	planted   string
+	directory bool
 	// dir is the directory that the honest value was joined to, or lies in; "" if unknown.
 	dir string
 }

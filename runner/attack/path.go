@@ -63,7 +63,7 @@ var encoded = strings.NewReplacer(".", "%2e", "/", "%2f")
 // leading is a form by how it writes the path of a file outside.
 func leading(name string, write func(honest, to string) string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
-		to := inputs.OutsideFile(number, f.ending)
+		to := f.outside(number)
 		return f.before + write(f.core(), to) + f.behind
 	}}
 }
@@ -72,8 +72,16 @@ func leading(name string, write func(honest, to string) string) form {
 // which ends like that of a file outside.
 func near(name string, link bool, write func(f field, tail string) string) form {
 	return form{name: name, near: true, link: link, write: func(f field, _ inputs.Mark, number int) string {
-		return f.before + write(f, strings.TrimPrefix(inputs.OutsideFile(number, f.ending), path.Dir(inputs.OutsideDir)+"/")) + f.behind
+		return f.before + write(f, strings.TrimPrefix(f.outside(number), path.Dir(inputs.OutsideDir)+"/")) + f.behind
 	}}
+}
+
+// outside is where an attempt leads: a file, or the directory that it is in.
+func (f field) outside(number int) string {
+	if f.directory {
+		return path.Dir(inputs.OutsideFile(number, ""))
+	}
+	return inputs.OutsideFile(number, f.ending)
 }
 
 // linked leads to a link in the directory of the value that is one to the file itself: a guard
@@ -81,9 +89,9 @@ func near(name string, link bool, write func(f field, tail string) string) form 
 func linked(name string) form {
 	return form{name: name, near: true, link: true, write: func(f field, _ inputs.Mark, number int) string {
 		if path.IsAbs(f.core()) {
-			return f.before + f.dir + "/" + inputs.FileLink(number) + f.behind
+			return f.before + f.dir + "/" + inputs.FileLink(number, f.ending) + f.behind
 		}
-		return f.before + inputs.FileLink(number) + f.behind
+		return f.before + inputs.FileLink(number, f.ending) + f.behind
 	}}
 }
 
@@ -138,16 +146,42 @@ func (f field) frame(seen Seen, dirs []string) field {
 		f.before = "file://"
 	}
 	core := f.core()
-	if f.ending = path.Ext(core); !slices.Contains([]string{".txt", ".md", ".json"}, f.ending) {
+	if f.ending = path.Ext(core); !fileEnding.MatchString(f.ending) {
 		f.ending = ".txt"
 	}
-	if core != "" && slices.ContainsFunc(seen.Files, func(file string) bool {
-		return strings.HasSuffix(file, "/"+core+path.Ext(file)) && !strings.HasSuffix(file, "/"+core)
-	}) {
-		f.ending = "" // the server adds it
+	f.planted = "note" + f.ending
+	if name, ok := within(core, seen.Files); ok {
+		f.directory, f.planted = true, name
+	}
+	for _, file := range seen.Files {
+		if ending := path.Ext(file); core != "" && ending != "" && strings.HasSuffix(file, "/"+core+ending) && !strings.HasSuffix(file, "/"+core) {
+			f.directory, f.ending, f.planted = false, "", "note"+ending // the server adds it
+			break
+		}
 	}
 	f.dir = f.base(seen, dirs)
 	return f
+}
+
+var (
+	// fileEnding is what the name of a file ends with.
+	fileEnding = lazyregexp.New(`^\.[A-Za-z0-9]{1,8}$`)
+	// inDir are the names of files in a directory, without those that hide.
+	inDir = lazyregexp.New(`^\w[\w.-]{0,63}(?:/\w[\w.-]{0,63}){0,2}$`)
+)
+
+// within is the name of a file that was touched in the directory that a value names; false where it
+// names none.
+func within(core string, files []string) (name string, ok bool) {
+	if core == "" || !bare.MatchString(path.Base(core)) {
+		return "", false
+	}
+	for _, file := range files {
+		if _, behind, found := strings.Cut(file, path.Join("/", core)+"/"); found && inDir.MatchString(behind) && name == "" {
+			name = behind
+		}
+	}
+	return name, name != ""
 }
 
 // base is the directory that an honest value was joined to, or one of some directories that it
@@ -186,8 +220,26 @@ func (p Plan) Bases(honest map[string]json.RawMessage) (dirs []string) {
 	return dirs
 }
 
-// maxBases is how many directories get a link and a sibling.
-const maxBases = 4
+// Outside are the names of the files that attempts on honest calls of tools lead to, a few at most,
+// as inputs.OutsideFilesOf takes them.
+func (p Plan) Outside(honest map[string]json.RawMessage) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(honest)) {
+		of := report.Capability{Kind: report.CapabilityTool, Name: name}
+		for _, f := range fieldsOf(Target{Of: of, Honest: honest[name]}, p.Seen[of], p.Dirs) {
+			if f.leads(p.Seen[of]) && f.planted != "note.txt" && !slices.Contains(names, f.planted) && len(names) < maxOutside {
+				names = append(names, f.planted)
+			}
+		}
+	}
+	return names
+}
+
+// maxBases is how many directories get a link and a sibling, maxOutside how many names of files there
+// are outside besides the usual ones.
+const (
+	maxBases   = 4
+	maxOutside = 6
+)
 
 // core is the part of the value that a path takes the place of.
 func (f field) core() string { return f.value[len(f.before) : len(f.value)-len(f.behind)] }

@@ -123,8 +123,9 @@ type Start struct {
 	// that arguments name.
 	Dirs []string
 	// Lures are directories that get a link that leads out of them, and a sibling with the
-	// same beginning of its name; with any, there are files where these lead.
-	Lures []string
+	// same beginning of its name; with any, there are files where these lead, Outside the names
+	// of more (inputs.OutsideFilesOf).
+	Lures, Outside []string
 	// Project has its working directory be a repository that somebody works on, as far as that
 	// can be written to.
 	Project bool

@@ -144,9 +144,9 @@ type launch struct {
 	decoys *decoy.Set
 	// attack has guards tried; nil for none.
 	attack *attack.Plan
-	// lures and project are those of Start.
-	lures   []string
-	project bool
+	// lures, outside and project are those of Start.
+	lures, outside []string
+	project        bool
 	// standIns are programs that a stand-in answers for.
 	standIns []string
 	// given are arguments for tools that the plan has none for: those that were accepted.
@@ -165,7 +165,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Dirs: plan.bound(), Lures: how.lures, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}

@@ -20,16 +20,18 @@ const OutsideDir = "/var/tmp/" + LinkName
 // each numbered attempt to get there, for a server may put an ending behind a name.
 var (
 	OutsideNote  = File{"note.txt", []byte("Nobody needs this note.\n")}
-	OutsideFiles = outsideFiles()
+	OutsideFiles = OutsideFilesOf(nil)
 )
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
 const MaxOutside = 98
 
-func outsideFiles() (all []File) {
+// OutsideFilesOf are OutsideFiles and those of more names: what a guard that looks at how a name ends
+// lets through, and what a server looks for in a directory.
+func OutsideFilesOf(names []string) (all []File) {
 	for number := range MaxOutside {
-		for _, ending := range []string{"", ".txt", ".md", ".json"} {
-			all = append(all, File{strconv.Itoa(number+1) + "/note" + ending, OutsideNote.Content})
+		for _, name := range slices.Concat([]string{"note", "note.txt", "note.md", "note.json"}, names) {
+			all = append(all, File{strconv.Itoa(number+1) + "/" + name, OutsideNote.Content})
 		}
 	}
 	return all
@@ -43,8 +45,23 @@ func OutsideFile(number int, ending string) string {
 // LinkName is the name of a link to OutsideDir, in a directory that a tool is to stay in.
 const LinkName = Word + "-elsewhere"
 
-// FileLink is the name of a link to the file of an attempt, in such a directory.
-func FileLink(number int) string { return LinkName + "-" + strconv.Itoa(number) + ".txt" }
+// FileLink is the name of a link to the file of an attempt with an ending, in such a directory.
+func FileLink(number int, ending string) string {
+	return LinkName + "-" + strconv.Itoa(number) + ending
+}
+
+// FileLinks are the names of those links for the endings of some names of files, by what they lead to.
+func FileLinks(names []string) map[string]string {
+	all := map[string]string{}
+	for _, name := range append([]string{"note.txt"}, names...) {
+		if ending, ok := strings.CutPrefix(name, "note."); ok {
+			for number := range MaxOutside {
+				all[FileLink(number+1, "."+ending)] = OutsideFile(number+1, "."+ending)
+			}
+		}
+	}
+	return all
+}
 
 // Sibling is a directory with the files of OutsideDir, beside one that a tool is to stay in:
 // its name begins with that of the other.

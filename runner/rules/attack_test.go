@@ -104,6 +104,8 @@ func TestAttackedPaths(t *testing.T) {
 		"and refused as unknown":  {says, []attack.Attempt{plain, broken}, []profile.Effect{outside(2), loaded(1)}, ""},
 		"a name becomes a path": {silent, []attack.Attempt{try(1, "rule", "/x", "style", true, true)},
 			[]profile.Effect{read(call, "/srv/rules/style.md"), outside(1)}, "FILE-003 Medium"},
+		"a name becomes a directory elsewhere": {silent, []attack.Attempt{try(1, "space", "/x", "team", true, true)},
+			[]profile.Effect{read(call, "/srv/spaces/team/home.md"), read(call, "/var/tmp/marlow-elsewhere/1/home.md")}, "FILE-003 Medium"},
 		"a path is a path": {silent, []attack.Attempt{try(1, "path", "/x", "style.md", true, true)},
 			[]profile.Effect{read(call, "/srv/rules/style.md"), outside(1)}, ""},
 		"a name in the directory that it is told": {silent, []attack.Attempt{try(1, "rule", "../x", "style", true, true)},

@@ -138,8 +138,8 @@ func (in Input) boundBy(of report.Capability) string {
 	return ""
 }
 
-// joinedTo is the directory that a tool has put before an honest value that names a file in
-// it; "" where there was none, or it is the working directory, or one that another argument
+// joinedTo is the directory that a tool has put before an honest value that names a file or a
+// directory in it; "" where there was none, or it is the working directory, or one that another argument
 // named.
 func (in Input) joinedTo(a attack.Attempt) string {
 	if a.Honest == "" || strings.Contains(a.Honest, "/") || strings.HasPrefix(a.Honest, ".") {
@@ -151,6 +151,9 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		}
 		dir, base := path.Split(e.Path)
 		dir = path.Clean(dir)
+		if path.Base(dir) == a.Honest { // it names the directory in which another name is looked for
+			dir, base = path.Dir(dir), a.Honest
+		}
 		if (base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
 			return dir
 		}

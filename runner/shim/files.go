@@ -50,20 +50,20 @@ var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
 
 // plantLures puts a link that leads out into a directory, and a directory beside it whose name
 // begins with its own. What cannot be put there is not there.
-func plantLures(dir string) {
+func plantLures(dir string, outside []string) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return
 	}
 	if at, err := os.OpenRoot(dir); err == nil {
 		_ = at.Symlink(inputs.OutsideDir, inputs.LinkName) // as said
-		for number := range inputs.MaxOutside {
-			_ = at.Symlink(inputs.OutsideFile(number+1, ".txt"), inputs.FileLink(number+1)) // as said
+		for link, to := range inputs.FileLinks(outside) {
+			_ = at.Symlink(to, link) // as said
 		}
 		_ = at.Close() // opened for its name only
 	}
 	sibling := inputs.Sibling(dir)
 	if os.Mkdir(sibling, 0o755) == nil {
-		plantBelow(sibling, inputs.OutsideFiles)
+		plantBelow(sibling, inputs.OutsideFilesOf(outside))
 	}
 }
 

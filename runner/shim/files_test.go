@@ -72,19 +72,25 @@ func TestPlantWithoutTmp(t *testing.T) {
 // gets nothing.
 func TestPlantLures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
-	plantLures(dir)
+	plantLures(dir, nil)
 	if _, err := os.Stat(inputs.Sibling(dir)); err == nil {
 		t.Error("a sibling of what is not there")
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	plantLures(dir)
-	if to, err := os.Readlink(filepath.Join(dir, inputs.LinkName)); err != nil || to != inputs.OutsideDir {
-		t.Errorf("the link leads to %q: %v", to, err)
+	plantLures(dir, []string{"note.html", "home.md"})
+	for link, want := range map[string]string{
+		inputs.LinkName: inputs.OutsideDir, inputs.FileLink(3, ".txt"): inputs.OutsideFile(3, ".txt"), inputs.FileLink(3, ".html"): inputs.OutsideFile(3, ".html"),
+	} {
+		if to, err := os.Readlink(filepath.Join(dir, link)); err != nil || to != want {
+			t.Errorf("%s leads to %q: %v", link, to, err)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(inputs.Sibling(dir), "3", "note.md")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"note.md", "note.html", "home.md"} {
+		if _, err := os.Stat(filepath.Join(inputs.Sibling(dir), "3", name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

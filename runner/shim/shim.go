@@ -86,8 +86,9 @@ type Setup struct {
 	StandIns *StandIns `json:"standIns,omitempty"`
 	Dirs     []string  `json:"dirs,omitempty"`
 	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling);
-	// with any, inputs.OutsideFiles are where these lead.
-	Lures []string `json:"lures,omitempty"`
+	// with any, inputs.OutsideFilesOf Outside are where these lead.
+	Lures   []string `json:"lures,omitempty"`
+	Outside []string `json:"outside,omitempty"`
 	// Project has inputs.ProjectFiles put in the working directory.
 	Project bool `json:"project,omitempty"`
 }

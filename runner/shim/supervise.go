@@ -154,10 +154,10 @@ func (s *supervisor) setup(o order) error {
 		plantBelow(dir, o.Setup.Files)
 	}
 	if len(o.Setup.Lures) > 0 {
-		plantBelow(inputs.OutsideDir, inputs.OutsideFiles)
+		plantBelow(inputs.OutsideDir, inputs.OutsideFilesOf(o.Setup.Outside))
 	}
 	for _, dir := range o.Setup.Lures {
-		plantLures(dir)
+		plantLures(dir, o.Setup.Outside)
 	}
 	if o.Setup.Project {
 		plantProject(".")
