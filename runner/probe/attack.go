@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -22,7 +23,7 @@ const (
 type Attacks struct {
 	// Taken is how many steps were taken of each series.
 	Taken map[report.Capability]int
-	// Untried are those on which next to nothing was tried, Ended is the one in whose attempt
+	// Untried are those on which nothing or next to nothing was tried, Ended is the one in whose attempt
 	// the server ended; the zero value where it did not.
 	Untried []report.Capability
 	Ended   report.Capability
@@ -42,12 +43,7 @@ func (s *session) attack(ctx context.Context) error {
 	if s.options.Attack == nil {
 		return nil
 	}
-	var all []*attacked
-	for _, t := range ordered(s.targets) {
-		if t.answered > 0 && !t.out && t.form != nil {
-			all = append(all, &attacked{target: t, series: s.options.Attack.Against(s.prey(t))})
-		}
-	}
+	all := s.attackable()
 	defer func() { s.reckon(all) }()
 	for left := all; len(left) > 0; {
 		var still []*attacked
@@ -71,9 +67,34 @@ func (s *session) attack(ctx context.Context) error {
 	return nil
 }
 
+// attackable are the targets that have answered an honest call. It enters those that have not.
+func (s *session) attackable() (all []*attacked) {
+	for _, t := range ordered(s.targets) {
+		if t.form == nil || t.excluded() {
+			continue
+		}
+		switch series := s.options.Attack.Against(s.prey(t)); {
+		case t.answered > 0 && !t.out:
+			all = append(all, &attacked{target: t, series: series})
+		case series.Left() > 0:
+			s.result.Attacks.Untried = append(s.result.Attacks.Untried, t.of)
+		}
+	}
+	return all
+}
+
+// excluded reports whether a target is not to be called at all: what nobody calls here has no guards
+// that somebody would think were tried.
+func (t *target) excluded() bool {
+	return slices.Contains([]string{report.SkippedByCalls, report.SkippedByName, report.SkippedTask}, t.skipped)
+}
+
 // prey is a target as the attack knows it.
 func (s *session) prey(t *target) attack.Target {
 	known := attack.Target{Of: t.of, Schema: t.input, Honest: t.again.Arguments}
+	if known.Honest == nil { // it has not answered
+		known.Honest = s.options.Given[t.of.Name]
+	}
 	if t.of.Kind == report.CapabilityPrompt {
 		properties := map[string]any{}
 		for _, name := range t.parameters {

@@ -41,3 +41,25 @@ func TestAttack(t *testing.T) {
 		t.Errorf("attempts count as calls: %+v", got.Coverage.Calls)
 	}
 }
+
+// TestUntried: what did not answer its honest call has guards that nobody tried, unless there is nothing
+// to try or it is not to be called.
+func TestUntried(t *testing.T) {
+	bare := `{"name":"bare","inputSchema":{"type":"object"}}`
+	left := strings.Replace(noteTool, "format_note", "left", 1)
+	slow := strings.Replace(noteTool, "format_note", "slow", 1)
+	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, Skip: []string{"left"}}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, bare, left, slow) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			if params["name"] == "slow" || params["name"] == "bare" {
+				return nil
+			}
+			return content("done")
+		},
+	}}
+	got := f.probe(t, options).Attacks.Untried
+	if len(got) != 1 || got[0].Name != "slow" {
+		t.Errorf("untried are %v", got)
+	}
+}
