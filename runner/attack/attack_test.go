@@ -2,6 +2,7 @@ package attack
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,5 +243,18 @@ func TestOutside(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"home.md", "note.html", "note.yaml"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestKept: some payloads of options and of code keep the honest value, for guards that look for it.
+func TestKept(t *testing.T) {
+	kept := map[Family]string{Option: `^--marlow-c\d+=https://x\.test/a$`, Code: `^https://x\.test/a,import\("fs"\)`}
+	for _, a := range all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, `{"url":"https://x.test/a b"}`) {
+		if pattern := kept[a.Family]; pattern != "" && a.Field == "url" && regexp.MustCompile(strings.Replace(pattern, "a,", "a b,", 1)).MatchString(a.Value) {
+			delete(kept, a.Family)
+		}
+	}
+	if len(kept) > 0 {
+		t.Errorf("no attempt is like %q", kept)
 	}
 }

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ const (
 var codeForms = []form{
 	evaluated("as an expression of Python", python),
 	evaluated("as an expression of JavaScript", javaScript),
+	behind("behind the value, as an expression of JavaScript", ","+javaScript),
+	behind("behind the value, as an expression of Python", ","+python),
 	evaluated("behind a single quote, as an expression of JavaScript", "'+"+javaScript+"+'"),
 	evaluated("behind a double quote, as an expression of JavaScript", `"+`+strings.ReplaceAll(javaScript, `"`, "'")+`+"`),
 	evaluated("behind a single quote, as an expression of Python", "'+str("+python+")+'"),
@@ -43,7 +46,7 @@ var codeForms = []form{
 // maxCode is how many attempts of family Code there are against one target, maxCodeFields
 // at how many places.
 const (
-	maxCode       = 36
+	maxCode       = 40
 	maxCodeFields = 2
 )
 
@@ -69,6 +72,14 @@ func codeSteps(fields []field) (all []step) {
 func evaluated(name, expression string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + strings.ReplaceAll(expression, "@", file(number)) + f.behind
+	}}
+}
+
+// behind is one that leaves the honest value before the expression, for a guard that looks at how a
+// value begins, or a value that something is put before.
+func behind(name, expression string) form {
+	return form{name: name, write: func(f field, m inputs.Mark, number int) string {
+		return f.before + cmp.Or(plain.FindString(f.core()), m.ID()) + strings.ReplaceAll(expression, "@", file(number)) + f.behind
 	}}
 }
 

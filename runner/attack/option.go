@@ -1,13 +1,18 @@
 package attack
 
-import "github.com/mcpaudit/mcpaudit/runner/inputs"
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
 
 // optionForms are ways to have a value become an option that no program knows, the likeliest
-// first: as all of it, as one that a guard against "--" lets through, and behind the honest
-// value, for who splits a value into words.
+// first: as all of it, behind the honest value, for who splits a value into words, before it, for a
+// guard that looks for what honest values have in them, and as one that a guard against "--" lets through.
 var optionForms = []form{
 	{name: "as an option", write: func(_ field, m inputs.Mark, _ int) string { return "--" + m.ID() }},
 	{name: "as a word behind the value", write: func(f field, m inputs.Mark, _ int) string { return f.core() + " --" + m.ID() }},
+	{name: "as an option that has the value", write: func(f field, m inputs.Mark, _ int) string { return "--" + m.ID() + "=" + unspaced(f.core()) }},
 	{name: "as a short option", write: func(_ field, m inputs.Mark, _ int) string { return "-" + m.ID() }},
 }
 
@@ -21,4 +26,10 @@ func optionSteps(fields []field, seen Seen) (all []step) {
 		}
 	}
 	return all
+}
+
+// unspaced is the beginning of a value that is one word.
+func unspaced(value string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(value), " ")
+	return word
 }

@@ -243,6 +243,9 @@ func TestAttackedOptions(t *testing.T) {
 	behind := optionally("target", "git", "diff", "HEAD", "--marlow-c7")
 	behind[0].Attack.Attempts[0].Value = "HEAD --marlow-c7"
 	expect(t, behind[0], `EXEC-005 Medium`)
+	valued := optionally("url", "curl", "-s", "--marlow-c7=https://example.com")
+	valued[0].Attack.Attempts[0].Value = "--marlow-c7=https://example.com"
+	expect(t, valued[0], `EXEC-005 Medium`)
 	for name, in := range map[string][]Input{
 		"behind a switch":         optionally("branch", "git", "log", "-n", "10", "--oneline", "--marlow-c7"),
 		"behind a letter":         optionally("host", "ssh", "-o", "BatchMode=yes", "-T", "--marlow-c7", "df"),

@@ -50,6 +50,7 @@ func obeys(e profile.Effect, a attack.Attempt) bool {
 	}
 	option := given[len(given)-1]
 	at := slices.Index(words, option)
+	option, _, _ = strings.Cut(option, "=") // which is how programs name it
 	return at > 0 && (slices.Contains(obeying, path.Base(words[0])) && mayObey(words, at) ||
 		complainsOf(a.Answer, option) && isOwn(words, at))
 }
