@@ -39,7 +39,7 @@ type Config struct {
 	Reexec string
 	// Loads tells of the files of which not only the opening makes an event, but also that bytes
 	// came out of them; nil for none. Servers read too much for all of that to be kept.
-	Loads func(name string) bool
+	Loads func(name string) bool `json:"-"`
 	// MaxBytes bounds the trace, 0 means not. It guards against a server that
 	// never stops making calls; the disk needs less, for what was read is
 	// released where the file system can do so.
