@@ -30,9 +30,10 @@ var editor = []string{
 }
 
 // The personas, by client. Their names are those that the clients give themselves. Where a server is exercised it is met by one
-// that sets nothing in its environment.
+// that sets nothing in its environment, and by the name that the Python SDK gives a client which has none of its own: no
+// server looks for that.
 var (
-	claudeCode    = persona{name: "claude-code", version: "2.1.15"}
+	anyClient     = persona{name: "mcp", version: "0.1.0"}
 	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}

@@ -169,7 +169,7 @@ func (row extra) within(ctx context.Context, depth report.Depth, runs []observat
 // next decides what the launches so far leave to see; false when that is nothing.
 func (p Plan) next(runs []observation) (launch, bool) {
 	if len(runs) == 0 {
-		return launch{asked: p.registered(), identity: claudeCode}, true
+		return launch{asked: p.registered(), identity: anyClient}, true
 	}
 	first := exercised(runs)
 	if how, again := p.anew(first, runs); again {
