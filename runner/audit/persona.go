@@ -40,7 +40,7 @@ var (
 	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", slices.Concat(editor, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
-		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx",
+		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
 	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
