@@ -194,7 +194,10 @@ var whileAttacking = map[string]bool{"MCPA-SECRET-001": true, "MCPA-PERSIST-001"
 // when they were first seen.
 func Judge(in Input) []report.Finding {
 	in.Profile = in.Profile.Canonical(in.Search)
-	in.directives = directives(in)
+	only := onlyWhen[in.Occasion]
+	if only == nil { // no other occasion judges texts
+		in.directives = directives(in)
+	}
 	type key struct {
 		rule       string
 		capability report.Capability
@@ -209,7 +212,7 @@ func Judge(in Input) []report.Finding {
 	found := map[key]*entry{}
 	for _, r := range All() {
 		find := finders[r.ID]
-		if only := onlyWhen[in.Occasion]; find == nil || only != nil && !only[r.ID] {
+		if find == nil || only != nil && !only[r.ID] {
 			continue
 		}
 		for _, d := range find(in) {
