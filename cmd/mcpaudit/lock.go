@@ -33,8 +33,8 @@ type lock struct {
 	Servers     map[string]locked `json:"servers"`
 }
 
-// locked is what of a report is compared with the next. The texts of the manifest are in it, so that a review of
-// the file reads what models are told.
+// locked is the part of a report that later audits are compared with. It has the texts of the manifest, so that
+// whoever reviews the file sees what the server tells the model.
 type locked struct {
 	Name           string                `json:"name,omitempty"`
 	Version        string                `json:"version,omitempty"`

@@ -96,7 +96,7 @@ var undefined = lazyregexp.New(`(?i)(?:^|[\s:])(?:name |variable )?['"` + "`" + 
 // maxKeys is how many keys of a map errors teach.
 const maxKeys = 8
 
-// missKeys learns which keys a map has to have: an expression may speak of them.
+// missKeys learns from an error, such as "name 'b' is not defined", which keys a map has to have.
 func (f *Form) missKeys(text string) {
 	for _, match := range undefined.FindAllStringSubmatch(text, maxKeys) {
 		key := match[1] + match[2]

@@ -147,7 +147,7 @@ func (f *Form) learn(p placed, text string) {
 	said := lineWith(text, p.value)
 	l.note(said)
 	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
-		l.path = true // a name below a directory would stand behind that
+		l.path = true // the value was opened as it is: joined to a directory, the error would name that too
 	}
 	if outside.MatchString(said) {
 		l.dirs = f.options.directories(text, p.value)

@@ -88,8 +88,8 @@ func usageOf(words []string) usage {
 	}
 }
 
-// mayObey reports whether a program may take the word at a place for an option: it is one of those
-// that it looks at, and no option stands before it that may take it for its value.
+// mayObey reports whether a program may read the word at an index as an option: options are allowed
+// there, and the word before it is no option that takes a value.
 func mayObey(words []string, at int) bool {
 	before := words[at-1]
 	return isOwn(words, at) && (at == 1 || !valued.MatchString(before) || usageOf(words).isSwitch(before))
