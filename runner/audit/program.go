@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -21,21 +22,6 @@ type program struct {
 	inline                           string
 }
 
-// installing are the subcommands by which package managers fetch; "" is none at all.
-var installing = map[string][]string{
-	"npx": nil, "pnpx": nil, "bunx": nil, "uvx": nil,
-	"npm":  {"exec", "x", "install", "i", "add", "ci", "update", "up", "init", "create"},
-	"pnpm": {"dlx", "install", "i", "add", "update", "up", "create"},
-	"yarn": {"", "dlx", "install", "add", "up", "upgrade", "create"},
-	"bun":  {"x", "install", "i", "add", "update", "create"},
-	"pip":  {"install", "download"}, "pipx": {"run", "install", "upgrade"}, "poetry": {"install", "add", "update"},
-	"uv": {"tool", "pip", "sync", "add"}, "deno": {"install", "add"}, "gem": {"install", "update"}, "bundle": {"install", "update"},
-	"go": {"install", "get"}, "cargo": {"install"},
-}
-
-// onDemand fetch what the modules that they run ask for.
-var onDemand = []string{"bun", "deno", "uv", "corepack", "go", "cargo", "bundle", "mvn", "gradle", "jbang"}
-
 var downloading = []string{"curl", "wget", "aria2c", "http", "https", "xh", "lwp-request"}
 
 var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
@@ -51,14 +37,8 @@ var interpreting = map[string]struct {
 	"sh": {"c", nil}, "bash": {"c", nil}, "dash": {"c", nil}, "ash": {"c", nil}, "zsh": {"c", nil}, "ksh": {"c", nil},
 }
 
-// asking are flags with which an interpreter only speaks of itself, and valued those
-// whose value is the next argument; managing are those of package managers.
-var (
-	asking = []string{"-v", "-V", "-VV", "--version", "-h", "--help"}
-	valued = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "-W", "-X", "-o", "-I"}
-
-	managing = []string{"-C", "-w", "--cache", "--cwd", "--directory", "--dir", "--filter", "--prefix", "--project", "--python", "--registry", "--workspace"}
-)
+// valued are flags of interpreters whose value is the next argument.
+var valued = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "-W", "-X", "-o", "-I"}
 
 // parseProgram reads a started program's arguments. A package manager may be a script or
 // a module, and an argument of its interpreter.
@@ -69,7 +49,7 @@ func parseProgram(e profile.Effect) program {
 	}
 	if _, known := interpreting[baseName(argv[0])]; known {
 		for i, arg := range argv[1:min(len(argv), 4)] {
-			if _, known := installing[baseName(arg)]; known && (i == 0 || argv[i] == "-m") && strings.Trim(arg, "./") != "go" {
+			if _, known := pkgmanager.Of(baseName(arg)); known && (i == 0 || argv[i] == "-m") && strings.Trim(arg, "./") != "go" {
 				argv = argv[i+1:]
 				break
 			}
@@ -78,10 +58,8 @@ func parseProgram(e profile.Effect) program {
 	p := program{name: baseName(argv[0])}
 	p.shell = slices.Contains(shells, p.name)
 	p.downloads = slices.Contains(downloading, p.name)
-	p.resolves = slices.Contains(onDemand, p.name)
-	if subcommands, ok := installing[p.name]; ok {
-		p.installs = subcommands == nil || installs(subcommands, argv[1:])
-	}
+	manager, _ := pkgmanager.Of(p.name)
+	p.installs, p.resolves = manager.Fetches(argv[1:]), manager.Resolves
 	if _, ok := interpreting[p.name]; ok {
 		p.interprets = true
 		p.takes(argv[1:])
@@ -94,7 +72,7 @@ func (p *program) takes(args []string) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
-		case slices.Contains(asking, arg):
+		case pkgmanager.SpeaksOfItself(arg):
 			return
 		case p.inlines(arg):
 			_, p.inline, _ = strings.Cut(arg, "=")
@@ -125,21 +103,6 @@ func (p *program) inlines(flag string) bool {
 
 func isURL(arg string) bool {
 	return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://")
-}
-
-// installs reports whether arguments begin with one of some subcommands, after flags.
-func installs(subcommands, args []string) bool {
-	for i := 0; i < len(args); i++ {
-		switch {
-		case slices.Contains(asking, args[i]):
-			return false
-		case slices.Contains(managing, args[i]):
-			i++
-		case !strings.HasPrefix(args[i], "-"):
-			return slices.Contains(subcommands, args[i])
-		}
-	}
-	return slices.Contains(subcommands, "")
 }
 
 // baseName is the name of a program without its directory, version and extension.

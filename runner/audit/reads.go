@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -157,7 +158,7 @@ func own(files []string) (found []string) {
 	top, begun := "", false
 	for _, name := range files {
 		of := packageOf(name)
-		if slices.Contains([]string{"npm", "npx", "corepack", "pnpm", "yarn"}, path.Base(of)) {
+		if pkgmanager.Serves(of) {
 			continue
 		}
 		if !begun {

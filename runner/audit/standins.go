@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -149,8 +150,9 @@ var builtins = strings.Fields(`alias bg break builtin case cd command continue d
 // that were taken for a command, such as "STDERR: not found".
 func replaceable(name string) bool {
 	p := parseProgram(profile.Effect{Fact: profile.Fact{Path: name}})
+	_, fetches := pkgmanager.Of(p.name)
 	return programName.MatchString(name) && strings.ToUpper(name) != name && !slices.Contains(builtins, name) && !inputs.Injected(name) &&
-		!p.interprets && !p.shell && !p.installs && !p.resolves && !p.downloads && installing[p.name] == nil
+		!p.interprets && !p.shell && !p.downloads && !fetches
 }
 
 var (

@@ -17,6 +17,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -127,7 +128,7 @@ func (f *Filter) Reason(a Access) (Reason, bool) {
 func (f *Filter) Executed(program string, argv []string) {
 	dir, base := path.Split(program)
 	dir = strings.TrimSuffix(dir, "/")
-	manager := managers[base] || managed(base, argv)
+	manager := pkgmanager.Serves(base) || managed(base, argv)
 	if !f.started && !launchers[base] {
 		f.started, f.launched = true, manager
 	}
@@ -156,23 +157,17 @@ func learn(known []string, dir string) []string {
 // launchers start what was asked for, and are not it.
 var launchers = set("env", "sh", "bash", "dash", "ash", "busybox", "tini", "dumb-init", "catatonit")
 
-// managers are programs that fetch a server and start it.
-var managers = set("npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg", "corepack", "bunx", "uv", "uvx", "pip", "pip3", "pipx")
-
 // managed reports whether an interpreter was started to run a package manager:
-// node .../npx-cli.js, python -m pip. (bun and deno are both, runtime and manager.)
+// node .../npx-cli.js, python -m pip.
 func managed(base string, argv []string) bool {
-	if base == "bun" || base == "deno" {
-		return true
-	}
 	if len(argv) < 2 || !runtime(base) {
 		return false
 	}
 	script := strings.TrimSuffix(strings.TrimSuffix(path.Base(argv[1]), ".js"), ".cjs")
-	if managers[script] || managers[strings.TrimSuffix(script, "-cli")] {
+	if pkgmanager.Serves(strings.TrimSuffix(script, "-cli")) {
 		return true
 	}
-	return len(argv) > 2 && argv[1] == "-m" && managers[argv[2]]
+	return len(argv) > 2 && argv[1] == "-m" && pkgmanager.Serves(argv[2])
 }
 
 // runtimes are the interpreters whose files are known; digits and dots may

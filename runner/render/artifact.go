@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
 // artifact is the URI of the file that a server is, as near as its command tells: the
@@ -49,9 +50,6 @@ func relative(file string) string {
 // scripts are the endings of what an interpreter runs.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".pyz", ".rb", ".jar", ".php", ".sh", ".pl", ".lua", ".dll", ".wasm"}
 
-// fetchers run a package by its name.
-var fetchers = []string{"npx", "bunx", "uvx", "pipx"}
-
 // program is the part of a command that says which server it is.
 func program(command []string) string {
 	if len(command) == 0 {
@@ -62,12 +60,8 @@ func program(command []string) string {
 			return arg
 		}
 	}
-	if slices.Contains(fetchers, path.Base(command[0])) {
-		for _, arg := range command[1:] {
-			if !strings.HasPrefix(arg, "-") && arg != "run" {
-				return arg
-			}
-		}
+	if l, ok := pkgmanager.Launches(command); ok {
+		return l.Package
 	}
 	return command[0]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -84,8 +85,8 @@ func cached(name string) bool {
 
 // installs reports whether a package manager starts the server, or was started by it.
 func (in Input) installs() bool {
-	return len(in.Command) > 0 && managers[path.Base(in.Command[0])] || slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-		return e.Kind == profile.KindExec && e.Error == "" && managers[path.Base(e.Path)]
+	return len(in.Command) > 0 && pkgmanager.Serves(in.Command[0]) || slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		return e.Kind == profile.KindExec && e.Error == "" && pkgmanager.Serves(e.Path)
 	})
 }
 

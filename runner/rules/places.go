@@ -1,11 +1,11 @@
 package rules
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -30,9 +30,6 @@ func speaks(d scope.Declaration, topics []string) bool {
 	})
 }
 
-// managers are programs that read the settings of registries.
-var managers = map[string]bool{"npm": true, "npx": true, "pnpm": true, "yarn": true, "pip": true, "pip3": true, "uv": true, "uvx": true}
-
 // unasked reports whether a read of a routine file goes without saying: a package
 // manager that starts the server, or that looks for a newer one of it, and a
 // client that is about to connect read it whatever it was written for.
@@ -44,6 +41,6 @@ func unasked(in Input, e profile.Effect) bool {
 		return other.Capability == e.Capability && other.Phase == e.Phase &&
 			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec) ||
 			e.Capability.Kind == report.CapabilityServer && other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" &&
-				managers[path.Base(other.Path)] // a call has started it, and it goes on
+				pkgmanager.Serves(other.Path) // a call has started it, and it goes on
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
 func TestRegistriesOf(t *testing.T) {
@@ -31,7 +32,7 @@ func TestRegistriesOf(t *testing.T) {
 			t.Errorf("%q: %+v, want %q", tc.command, got, tc.want)
 		}
 	}
-	if both := RegistriesOf([]string{"sh", "-c", "npx a; npm b; uvx c"}); len(both.Env) != len(registriesNPM.Env)+len(registriesPython.Env) {
+	if both := RegistriesOf([]string{"sh", "-c", "npx a; npm b; uvx c"}); len(both.Env) != len(registries[pkgmanager.NPM].Env)+len(registries[pkgmanager.PyPI].Env) {
 		t.Errorf("twice the same: %+v", both)
 	}
 }

@@ -1,9 +1,10 @@
 package sinkhole
 
 import (
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
 // Registries say what the launchers of packages (npx, uvx, ...) depend on. In a
@@ -17,32 +18,25 @@ type Registries struct {
 	Env []string
 }
 
-var (
-	registriesNPM = Registries{
+var registries = map[pkgmanager.Registry]Registries{
+	pkgmanager.NPM: {
 		Absent: []string{"npmjs.org", "npmjs.com", "yarnpkg.com", "npmmirror.com", "jsr.io"},
 		Env:    []string{"npm_config_prefer_offline=true", "npm_config_fetch_retries=0", "npm_config_update_notifier=false"},
-	}
-	registriesPython = Registries{
+	},
+	pkgmanager.PyPI: {
 		Absent: []string{"pypi.org", "pythonhosted.org", "pypi.python.org", "astral.sh"},
 		Env:    []string{"UV_OFFLINE=1", "PIP_RETRIES=0", "PIP_DISABLE_PIP_VERSION_CHECK=1"},
-	}
-)
-
-// launchers are programs by what they depend on.
-var launchers = map[string]*Registries{
-	"npx": &registriesNPM, "npm": &registriesNPM, "pnpm": &registriesNPM, "pnpx": &registriesNPM, "yarn": &registriesNPM,
-	"bunx": &registriesNPM, "bun": &registriesNPM, "deno": &registriesNPM, "corepack": &registriesNPM,
-	"uvx": &registriesPython, "uv": &registriesPython, "pip": &registriesPython, "pip3": &registriesPython,
-	"pipx": &registriesPython, "poetry": &registriesPython,
+	},
 }
 
-// RegistriesOf finds the launchers in a command, be it in a script of a shell.
+// RegistriesOf finds the package managers in a command, be it in a script of a shell.
 func RegistriesOf(command []string) Registries {
 	var all Registries
 	separates := func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", r) }
 	for _, argument := range command {
 		for _, word := range strings.FieldsFunc(argument, separates) {
-			if r := launchers[path.Base(word)]; r != nil && !slices.Contains(all.Absent, r.Absent[0]) {
+			manager, _ := pkgmanager.Of(word)
+			if r, ok := registries[manager.Registry]; ok && !slices.Contains(all.Absent, r.Absent[0]) {
 				all.Absent, all.Env = append(all.Absent, r.Absent...), append(all.Env, r.Env...)
 			}
 		}
