@@ -113,7 +113,7 @@ type Options struct {
 	// place of what would be made up for the properties that they have.
 	Given map[string]json.RawMessage
 	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
-	// they have 10 s at least.
+	// they have 10 s at least. The others are called in two rounds at most; nil: it is not known.
 	Prompt map[report.Capability]bool
 	// Rounds is how often everything is exercised (default 3); ListOnly says that
 	// nothing is, and Rounds does not count.

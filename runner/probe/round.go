@@ -71,7 +71,8 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 	if !first { // each round has its part of them
 		most = most * min(round, s.options.Rounds) / s.options.Rounds
 	}
-	if t.out || t.sent >= most || !first && t.slow() {
+	known := s.options.Prompt != nil && !s.options.Prompt[t.of]
+	if t.out || t.sent >= most || !first && t.slow() || round > slowRounds && known {
 		return inputs.Case{}, false
 	}
 	if !first && t.sized == s.pool.Size() {

@@ -45,8 +45,12 @@ type target struct {
 	spent, slowest, limit time.Duration
 }
 
-// slowCall is from when on a call is slow: whatever is, is called once a round.
-const slowCall = 2 * time.Second
+// slowCall is from when on a call is slow: whatever is, is called once a round, and where that is
+// known from an earlier session, in slowRounds only.
+const (
+	slowCall   = 2 * time.Second
+	slowRounds = 2
+)
 
 func (t *target) slow() bool { return t.timeouts > 0 || t.slowest >= slowCall }
 
