@@ -1,6 +1,8 @@
 package decoy
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -33,13 +35,50 @@ type Match struct {
 
 // Matcher finds the secrets of one set. It is safe for concurrent use.
 type Matcher struct {
+	key       [sha256.Size]byte
 	exact     *index
 	folded    func() *index // made when it is first asked for: few launches see a resolver
 	disguises *disguises
 }
 
-// NewMatcher makes a matcher; it takes some milliseconds.
+// mostMatchers is how many matchers are kept: the launches of an audit have a few sets in turns.
+const mostMatchers = 4
+
+var matchers struct {
+	sync.Mutex
+	recent []*Matcher
+}
+
+// NewMatcher returns the matcher of a set. To make one takes some milliseconds, so that the last ones
+// are kept.
 func NewMatcher(s Set) *Matcher {
+	key := s.fingerprint()
+	matchers.Lock()
+	defer matchers.Unlock()
+	for _, m := range matchers.recent {
+		if m.key == key {
+			return m
+		}
+	}
+	m := newMatcher(s)
+	m.key = key
+	matchers.recent = append(matchers.recent[max(0, len(matchers.recent)-mostMatchers+1):], m)
+	return m
+}
+
+// fingerprint tells sets apart by their secrets.
+func (s Set) fingerprint() [sha256.Size]byte {
+	h := sha256.New()
+	for _, f := range s.Files {
+		_, _ = fmt.Fprintf(h, "%q %q\n", f.Path, f.Secrets) // a hash has no errors
+	}
+	for _, v := range s.Vars {
+		_, _ = fmt.Fprintf(h, "$%q %q\n", v.Name, v.Secrets)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func newMatcher(s Set) *Matcher {
 	var texts []text
 	var all []secretOf
 	add := func(id ID, secrets []string) {

@@ -272,3 +272,20 @@ func TestRedact(t *testing.T) {
 		t.Error(m.Redact(text))
 	}
 }
+
+// A matcher that is kept is that of its own set.
+func TestMatcherOfEachSet(t *testing.T) {
+	var sets []decoy.Set
+	for i := range 6 {
+		sets = append(sets, decoy.Set{Vars: []decoy.Var{{Name: "TOKEN", Secrets: []string{fmt.Sprintf("s3cr3t-%d-9f8e7d6c5b", i)}}}})
+	}
+	for range 2 {
+		for i, set := range sets {
+			for j, other := range sets {
+				if found, _ := decoy.NewMatcher(set).Find([]byte(other.Vars[0].Secrets[0])); (len(found) > 0) != (i == j) {
+					t.Errorf("set %d finds %v of set %d", i, found, j)
+				}
+			}
+		}
+	}
+}

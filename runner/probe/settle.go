@@ -64,8 +64,8 @@ func (s *session) enter(answered, at time.Time, busy bool) {
 	}
 	e := &s.result.Ledger[n-1]
 	e.Settled, e.StillBusy = at, busy
-	if busy || s.wire.conn.Pending == nil {
-		return
+	if busy || s.enduring || s.wire.conn.Pending == nil {
+		return // repeated calls are all of the same target: whether a timer runs is asked after the last
 	}
 	if wait, pending := s.wire.conn.Pending(); pending {
 		e.StillBusy = true
