@@ -222,7 +222,7 @@ func ExposureOf(items []ExposureItem) Exposure {
 	return e
 }
 
-// weight is what an item brings alone, as a share of 100.
+// weight returns the score of an item alone, as a share of 100.
 func (i ExposureItem) weight() float64 {
 	weight, share := exposureWeights[i.Kind], reachShares[i.Reach]
 	if i.Basis == BasisDeclared {

@@ -274,7 +274,7 @@ const (
 // Networks lists all networks, the default first.
 var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
 
-// Capture is what one connection, or one datagram, brought to the sinkhole.
+// Capture holds what the sinkhole received by one connection, or in one datagram.
 type Capture struct {
 	// address that the server meant to reach.
 	// +kubebuilder:validation:MaxLength=512

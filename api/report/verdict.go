@@ -45,7 +45,7 @@ type Incomplete struct {
 	Message string `json:"message,omitempty" cap:"1024"`
 }
 
-// Demand is what a Pass takes.
+// Demand holds the conditions of a Pass.
 type Demand struct {
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn Severity

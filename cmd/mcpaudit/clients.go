@@ -26,7 +26,7 @@ type clientServer struct {
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 	Dir     string            `json:"cwd"`
-	// URL is that of one that runs elsewhere; some clients call it serverUrl.
+	// URL of a server that runs elsewhere; some clients call it serverUrl.
 	URL       string `json:"url"`
 	ServerURL string `json:"serverUrl"`
 }

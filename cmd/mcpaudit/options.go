@@ -79,7 +79,7 @@ type options struct {
 	noise   bool
 	tracer  plan.Tracer
 	memory  string
-	// program is that of a package.
+	// program is the name of one of the package's.
 	program string
 	// config is the name of a client's file; all: each server in it is audited. secrets are names of variables of one.
 	config  string

@@ -23,8 +23,8 @@ var errShortID = errors.New("a part of an image's id names no image: give all of
 // Reference reads an image as a kubelet does. full is its whole name, with the registry
 // and the tag, or with the digest ("docker.io/library/notes:latest"); digest is empty
 // unless the image names one. Of the ID of an image that is on the node, "sha256:...",
-// it is that of the image's config. An error means that a kubelet would refuse the image, too; but a part of
-// an id, which a container runtime takes for the whole, is one as well.
+// it is the digest of the image's config. An error means that a kubelet would refuse the image, too; a part of
+// an ID, which a container runtime takes for the whole, is an error as well.
 func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
 	name, err := parse(image)
 	return name.String(), name.digest, err

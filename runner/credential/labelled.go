@@ -50,12 +50,12 @@ func fences(text string) func(at int) bool {
 	return func(at int) bool { return strings.Count(text[:at], "```")%2 == 1 }
 }
 
-// placeholders are what documentation writes in place of a secret.
+// placeholders matches what documentation writes in place of a secret.
 var placeholders = lazyregexp.New(`(?i)example|your|change[_-]?(?:me|it|this)|placeholder|dummy|fake|redacted|masked|hidden|insert|replace|todo|sample|mcpaudit|localhost|` +
 	`(?:^|[_-])(?:test|demo|foo|bar|mock)|(?:abc|123)[_-]?(?:def|456|xyz)|abcd|x{4}|0{6}|1{6}|\*\*|\.\.\.|…|` +
 	`^(?:my|the|db|user|root|admin|new|old|some|a)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|credentials?|postgres|mysql|guest|none|null|undefined|true|false)[_-]?[0-9]{0,3}$`)
 
-// reference is what stands for a value that is elsewhere.
+// reference matches a value that only names where the secret is.
 var reference = lazyregexp.New(`^[$%{<\[(]|^(?:env|os|process|config|settings|secrets?|vault|file|self|this|args|params|req|request|ctx)[.:/\[]|^(?:/|\./|~/|https?:|arn:|ref:)|[({]|^[A-Z]+(?:_[A-Z]+)+$`)
 
 // placeholder reports whether a value stands for one, or is kept short.

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// A disguise is an encoding with a key, of which there are too many to undo each. What is
-// found is what it keeps of a secret whatever its key is:
+// A disguise is an encoding with a key, of which there are too many to undo each. It is
+// found by what it keeps of a secret under any key:
 //
 //   - A substitution puts one symbol for each character: any single byte that is added or
 //     XORed, rot13, swapped nibbles, an alphabet of one's own for base64 or base85, a list of

@@ -73,8 +73,8 @@ type mark struct {
 	sighting
 }
 
-// write takes in the next piece of a stream. cut: bytes behind it are missing. The
-// sighting is what a secret in it gives.
+// write takes in the next piece of a stream. cut: bytes behind it are missing. A
+// secret in it is entered as the sighting.
 func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
-// Launched is what a launcher such as npx or uvx would install and start.
+// Launched is a package that a command such as npx or uvx installs and starts.
 type Launched struct {
 	Package
-	// Program is that of the package; "" where the launcher chooses.
+	// Program names one of the package's; "" for the one that the command chooses.
 	Program   string
 	Arguments []string
 }

@@ -28,7 +28,7 @@ const (
 	maxBundleManifest = 1 << 20
 )
 
-// bundleManifest is what is read of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
+// bundleManifest is the part that we read of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
 type bundleManifest struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// npmLock is what npm writes of what it has installed (package-lock.json, Hidden Lockfiles). The keys are directories.
+// npmLock is the part that we read of node_modules/.package-lock.json (package-lock.json, Hidden Lockfiles). The keys are directories.
 type npmLock struct {
 	Packages map[string]npmEntry `json:"packages"`
 }
@@ -26,7 +26,7 @@ type npmEntry struct {
 	Resolved  string `json:"resolved"`
 }
 
-// npmDescription is what is read of a package.json.
+// npmDescription is the part that we read of a package.json.
 type npmDescription struct {
 	Name    string            `json:"name"`
 	Bin     json.RawMessage   `json:"bin"`

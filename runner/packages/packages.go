@@ -24,7 +24,7 @@ const timeout = 10 * time.Minute
 
 // Installed is a package with all that it needs, in a directory.
 type Installed struct {
-	// Report is what the report says of it.
+	// Report describes it in the report of the audit.
 	Report report.Package
 	// Scripts are those that the registry's installer would have run, in its order. Nobody has run them.
 	Scripts []Script
@@ -48,7 +48,7 @@ type Script struct {
 // locked is one of the packages that were installed.
 type locked struct {
 	name, version string
-	// digest is that of the archive, in the registry's notation.
+	// digest of the archive, in the registry's notation.
 	digest string
 }
 
@@ -88,8 +88,8 @@ func (p Package) report(all []locked) report.Package {
 	return r
 }
 
-// Command is that of a program of the package; "" is the one that npx and uvx start: the only one, or
-// the one with the name of the package.
+// Command returns the command line of a program of the package; of "" it is the program that npx and uvx start:
+// the only one, or the one with the name of the package.
 func (i Installed) Command(program string) ([]string, error) {
 	names := make([]string, 0, len(i.programs))
 	for name := range i.programs {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// pypiReport is what pip says of what it has installed (pip.pypa.io, Installation Report).
+// pypiReport is the part that we read of pip's Installation Report (pip.pypa.io).
 type pypiReport struct {
 	Install []struct {
 		Metadata struct {

@@ -100,10 +100,10 @@ func (c *clock) since(id int32) int64 {
 	return max(0, now.Nano()-c.start[id])
 }
 
-// now is what a clock tells programs, in nanoseconds.
+// now returns the time that a clock shows to programs, in nanoseconds.
 func (c *clock) now(id int32) int64 { return c.shown(id, c.since(id)) }
 
-// shown is what a clock tells programs so long after the server began.
+// shown returns the time that a clock shows to programs, elapsed nanoseconds after the server began.
 func (c *clock) shown(id int32, elapsed int64) int64 {
 	at := c.start[id] + c.seen(elapsed)
 	if date(id) {

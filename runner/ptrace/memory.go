@@ -144,8 +144,7 @@ func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []b
 	return append(b, ']')
 }
 
-// headerSize is that of struct msghdr on 64-bit machines (recvmsg(2)), and of
-// struct mmsghdr with what follows it.
+// The sizes in bytes of struct msghdr and struct mmsghdr on 64-bit machines (recvmsg(2)).
 const (
 	headerSize  = 56
 	headersSize = 64

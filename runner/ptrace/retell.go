@@ -24,7 +24,7 @@ var statusFile = lazyregexp.New(`^/proc/\d+/(?:task/\d+/)?status$`)
 // A telling makes what a file says to the server of what it says; nil where it is to stay as it is.
 type telling func(said []byte) []byte
 
-// telling is that of the file which a call reads; nil of any other.
+// telling returns how to rewrite the file that a call reads; nil if it is read as it is.
 func (t *tracer) telling(k *task, c *syscalls.Call) telling {
 	if c.Name != "read" && c.Name != "pread64" {
 		return nil
@@ -60,7 +60,7 @@ func (t *tracer) retell(k *task, as telling) {
 	}
 }
 
-// uptime is what uptimeFile says by the clock, where all of it was read.
+// uptime rewrites the content of uptimeFile by the clock, if all of it was read.
 func (c *clock) uptime(said []byte) []byte {
 	var now unix.Timespec
 	up, idle, ok := bytes.Cut(said, []byte(" "))
@@ -78,7 +78,7 @@ var (
 	boundingSet  = lazyregexp.New(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
 )
 
-// unconfined is what statusFile says of a process that somebody has started at a terminal, and nobody traces.
+// unconfined rewrites the content of statusFile to that of a process started at a terminal, which nobody traces.
 func unconfined(said []byte) []byte {
 	return boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
 }

@@ -5,7 +5,7 @@ import "github.com/mcpaudit/mcpaudit/runner/syscalls"
 // task is a thread under trace.
 type task struct {
 	pid int
-	// process is that of the thread; 0 while nobody has asked.
+	// process is the ID of the process that the thread is in; 0 before it was looked up.
 	process int
 	// timed: it runs a program of the server, which sees another time; what started the
 	// server sees the true one.
@@ -14,7 +14,7 @@ type task struct {
 	// entered with; nil outside of the traced calls.
 	call      *syscalls.Call
 	arguments [6]uint64
-	// waits is what the call that it is in was asked, where it waits for less; nil elsewhere.
+	// waits holds the timeout that the call asked for, if we shortened it; nil otherwise.
 	waits *wait
 	// entered is when, in nanoseconds since the epoch.
 	entered int64

@@ -73,7 +73,7 @@ type answers struct {
 	reads sources.Fields
 }
 
-// shape is that of an answer: a form, how often it was changed, and fields.
+// shape of an answer: its form, how often that was changed, and its fields.
 type shape struct {
 	form, turns int
 	fields      []field

@@ -157,7 +157,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	}
 }
 
-// content is what a request is answered with.
+// content returns the body of the answer to a request, and its type.
 func (t *conversation) content(r *http.Request, sent []byte) content {
 	if xml := amazon(r, sent); xml != "" {
 		return content{asXML.kind, xml}
@@ -188,7 +188,7 @@ const (
 		"<author><name>note</name></author><link href=\"https://example.com/1\"/></entry></feed>\n"
 )
 
-// pageText is what a page says: a sentence that servers do not say by themselves.
+// pageText is the text of every page: a sentence that no server says by itself.
 const pageText = "This page is a placeholder."
 
 // Quoted reports whether a text, such as an answer of the server, has something in it that

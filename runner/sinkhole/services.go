@@ -16,7 +16,7 @@ type service func(r *http.Request, sent []byte) any
 // services are those that are known; each returns nil for requests that are not its own.
 var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker}
 
-// document is what a service answers a request with; nil if none knows it.
+// document returns the answer of the service that knows a request; nil if none does.
 func document(r *http.Request, sent []byte) any {
 	for _, answer := range services {
 		if found := answer(r, sent); found != nil {
@@ -108,8 +108,8 @@ func docker(r *http.Request, _ []byte) any {
 	}
 }
 
-// amazon is what AWS services that speak XML answer: those of the Query protocol name
-// the action in a form, the others list in S3. "" is for those that speak JSON.
+// amazon returns the answer of an AWS service that speaks XML: those of the Query protocol name
+// the action in a form, the others list in S3. It is "" for those that speak JSON.
 func amazon(r *http.Request, sent []byte) string {
 	if host, _, _ := strings.Cut(r.Host, ":"); !strings.HasSuffix(host, ".amazonaws.com") || r.Header.Get("X-Amz-Target") != "" {
 		return ""

@@ -64,8 +64,7 @@ var ofTexts = []string{
 	"split", "toLowerCase", "toUpperCase", "trim", "replace", "startsWith", "endsWith", "substring", "match", "toString", "toFixed", "toISOString", "toLocaleString",
 }
 
-// prefix is what Zod 4 begins its messages with; notField are words before a colon that
-// name none.
+// prefix begins the messages of Zod 4; notField are words before a colon that name no field.
 var (
 	prefix   = lazyregexp.New(`[Ii]nvalid input: `)
 	notField = lazyregexp.New(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)

@@ -159,7 +159,7 @@ func (r *Reader) name(holder, names string) {
 }
 
 // follow reads a chain from its head on: each of its names is a field of the one before.
-// behind is what follows the last: "(" where that is a method.
+// behind is the token that follows the last: "(" if that is a method.
 func (r *Reader) follow(head, steps, behind string) {
 	if ignored[head] {
 		return

@@ -137,8 +137,8 @@ type Event struct {
 	// A file of memfd_create is "/memfd:NAME"; a program that was run by the number
 	// of a descriptor, by a process that has such files, is "/memfd:? /proc/...".
 	//
-	// Target is that of OpRename and OpLink. Asked is the name by which OpRead and OpWrite
-	// asked for Path, where that was another: a symbolic link led there.
+	// Target is the new name, of OpRename and OpLink. Asked is the name that OpRead and OpWrite
+	// were called with, if a symbolic link led from there to Path.
 	Path   string
 	Target string
 	Asked  string

@@ -29,7 +29,7 @@ type process struct {
 	// their descriptors. memory: one of these is a file in memory.
 	forebears []int
 	memory    bool
-	// within is that of Event, for the next program that it runs.
+	// within becomes Event.Within of the next program that it runs.
 	within string
 }
 
