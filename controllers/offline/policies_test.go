@@ -16,6 +16,7 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,9 +78,15 @@ func bind(ctx context.Context, policy, namespace string, said map[string]string)
 	})
 }
 
-// try asks whether an object would be created.
-func try(ctx context.Context, object client.Object) error {
-	return api.Create(ctx, object.DeepCopyObject().(client.Object), client.DryRunAll)
+// try asks whether an object would be created; a few times where the API server, which gives a request
+// 34 seconds, had no time to decide: beside a busy machine a large object takes as long.
+func try(ctx context.Context, object client.Object) (err error) {
+	for range 5 {
+		if err = api.Create(ctx, object.DeepCopyObject().(client.Object), client.DryRunAll); !apierrors.IsTimeout(err) {
+			break
+		}
+	}
+	return err
 }
 
 // pod makes one, which is not created yet.
