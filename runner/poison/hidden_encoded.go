@@ -41,6 +41,9 @@ var encodings = []struct {
 	{"base32", base32Run, fromBase32},
 	{"binary digits", binaryRun, func(run string) string { return fromNumbers(strings.Fields(inBytes.ReplaceAllString(run, "$0 ")), 2) }},
 	{"numbers of characters", codesRun, func(run string) string { return fromNumbers(strings.FieldsFunc(run, notDigit), 10) }},
+	{"Morse code", morseRun, fromMorse},
+	{"Braille", brailleRun, fromBraille},
+	{"numbers of letters", ordinalRun, fromOrdinals},
 }
 
 // hiddenEncoded finds runs that decode to an instruction, and in a manifest to a
