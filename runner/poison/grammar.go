@@ -96,6 +96,9 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	if s.passive(i) && s.demanded(i) || s.toHave(i) {
 		return demand{at: i, firm: true}, true
 	}
+	if s.byAgents(i) {
+		return demand{at: i, firm: true}, true
+	}
 	if describes(verb) && s.text(i-1) != "be" {
 		return demand{}, false
 	}

@@ -168,6 +168,36 @@ var (
 	wellKnown  = class("wellKnown")
 )
 
+// What is told of models, and of what they were told.
+var (
+	callers     = class("callers")
+	habits      = class("habits")
+	everything  = class("everything")
+	said        = class("said")
+	whole       = class("whole")
+	talks       = class("talks")
+	sofar       = class("sofar")
+	results     = class("results")
+	others      = class("others")
+	accompanies = class("accompanies")
+	answers     = class("answers")
+	better      = class("better")
+	troubles    = class("troubles")
+	persons     = class("persons")
+	filed       = class("filed")
+	held        = class("held")
+)
+
+// keyed are parts of the names of tools that handle keys.
+var keyed = phrases("keyed")
+
+// How one account takes the place of another.
+var (
+	displaces = class("displaces")
+	fixed     = class("fixed")
+	payments  = class("payments")
+)
+
 // How calls without end are demanded.
 var (
 	paging    = class("paging")

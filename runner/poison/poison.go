@@ -77,6 +77,10 @@ type Context struct {
 	Own string
 	// Parameters are the names and fixed values of its own arguments.
 	Parameters Names
+	// Free are the names of those arguments that take any text. Argument is the one of them
+	// whose text it is; "" where it is none's.
+	Free     Names
+	Argument string
 	// Tools are the names of all tools and prompts of the server.
 	Tools Names
 }
@@ -116,6 +120,9 @@ type Finding struct {
 	Confidence float64
 	// Tools lists those that the sentence governs and that are not its own.
 	Tools []string
+	// Place is the file with a secret that the sentence names, where it does not say
+	// whether the model reads it or the server.
+	Place string
 }
 
 // The bounds of what is read. A text that is longer is read up to there.
@@ -140,6 +147,9 @@ func Read(text string, of Context) []Finding {
 	if f, ok := speaksAsSystem(text); ok {
 		best[f.Technique] = f
 	}
+	if f, ok := r.shapesSecret(text); ok {
+		best[f.Technique] = f
+	}
 	sentences := split(text)
 	for i := range sentences {
 		s := &sentences[i]
@@ -148,12 +158,15 @@ func Read(text string, of Context) []Finding {
 		if v.confidence == 0 && of.Kind != KindName {
 			technique, v = r.judgeForeign(sentences, i, text)
 		}
+		if v.confidence == 0 {
+			technique, v = r.judgeStated(sentences, i, text)
+		}
 		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
 			continue
 		}
 		best[technique] = Finding{
 			Technique: technique, Quote: cut(text[s.Start:s.End]), Start: s.Start, End: s.End,
-			Confidence: v.confidence, Tools: v.tools,
+			Confidence: v.confidence, Tools: v.tools, Place: v.place,
 		}
 	}
 	var all []Finding
@@ -170,6 +183,7 @@ func Read(text string, of Context) []Finding {
 type verdict struct {
 	confidence float64
 	tools      []string
+	place      string
 }
 
 // judge names the most specific technique of sentence i.
@@ -187,6 +201,22 @@ func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
 		}
 	}
 	return "", verdict{}
+}
+
+// judgeStated names the technique of a sentence that has no order in form.
+func (r *reader) judgeStated(all []sentence, i int, text string) (Technique, verdict) {
+	if r.of.Kind == KindName || r.of.Kind == KindValue {
+		return "", verdict{}
+	}
+	for _, test := range []struct {
+		technique Technique
+		of        func([]sentence, int) verdict
+	}{{SensitiveData, r.fillsWithFile}, {SensitiveData, r.givesAway}, {ContextRequest, r.spills}, {Concealment, r.sparesUser}} {
+		if v := test.of(all, i); v.confidence > 0 {
+			return test.technique, v
+		}
+	}
+	return ParameterOverride, r.diverts(all, i, text)
 }
 
 // cut shortens a quote.

@@ -3,11 +3,14 @@ package rules
 import (
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 // directive is a passage of the manifest that directs the model.
@@ -23,7 +26,7 @@ const maxDirecting = 4 << 20
 
 // directives reads all texts of the manifests, each text once.
 func directives(in Input) []directive {
-	all := directing(in.Manifest, func(string) bool { return true })
+	all := in.directing(in.Manifest, func(string) bool { return true })
 	if len(in.Others) == 0 {
 		return all
 	}
@@ -35,7 +38,7 @@ func directives(in Input) []directive {
 	}
 	eachText(in.Manifest, func(_ report.Capability, _, text string) { fresh(text) })
 	for _, other := range in.Others {
-		for _, d := range directing(other.Manifest, fresh) {
+		for _, d := range in.directing(other.Manifest, fresh) {
 			d.when = other.When
 			all = append(all, d)
 		}
@@ -44,7 +47,7 @@ func directives(in Input) []directive {
 }
 
 // directing reads those texts of a manifest that are fresh.
-func directing(m manifest.Manifest, fresh func(text string) bool) []directive {
+func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
 	tools, arguments := poison.NamesOf(), map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
 		switch {
@@ -57,6 +60,7 @@ func directing(m manifest.Manifest, fresh func(text string) bool) []directive {
 			arguments[of].Add(text)
 		}
 	})
+	free := freeArguments(m)
 	var all []directive
 	left := maxDirecting
 	eachText(m, func(of report.Capability, field, text string) {
@@ -66,14 +70,53 @@ func directing(m manifest.Manifest, fresh func(text string) bool) []directive {
 		if left -= len(text); left < 0 {
 			return
 		}
-		found := poison.Read(text, poison.Context{Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Tools: tools})
+		found := poison.Read(text, poison.Context{
+			Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: tools,
+		})
 		for _, f := range found {
-			if !alsoHidden(text, poison.Declared, f.Quote) {
+			if !alsoHidden(text, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
 				all = append(all, directive{of: of, field: field, Finding: f})
 			}
 		}
 	})
 	return all
+}
+
+// reads reports whether the server itself has read a secret of the kind that a place holds, so
+// that a text that names the place says what the server does.
+func (in Input) reads(of report.Capability, place string) bool {
+	named, ok := places.Locate(place)
+	return place != "" && ok && slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		read, is := places.Locate(e.Path)
+		return e.Kind == profile.KindRead && is && read.What == named.What && (e.Capability == of || e.Capability.Kind == report.CapabilityServer)
+	})
+}
+
+// freeArguments are the arguments of each tool that take any text.
+func freeArguments(m manifest.Manifest) map[report.Capability]poison.Names {
+	all := map[report.Capability]poison.Names{}
+	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
+		of := report.Capability{Kind: report.CapabilityTool, Name: item.Name}
+		for name, raw := range manifest.Object(manifest.Object(item.Members["inputSchema"])["properties"]) {
+			if !freeText(manifest.Object(raw)) {
+				continue
+			}
+			if all[of] == nil {
+				all[of] = poison.NamesOf()
+			}
+			all[of].Add(name)
+		}
+	}
+	return all
+}
+
+// argumentOf is the argument whose text a field of the manifest is; "" for none that takes any text.
+func argumentOf(field string, free poison.Names) string {
+	of, _, ok := strings.Cut(strings.TrimPrefix(field, "inputSchema.properties."), ".")
+	if !ok || of == field || !free.Has(of) {
+		return ""
+	}
+	return of
 }
 
 // ownWord tells of a text of the manifest whether it is the name of an argument of
@@ -92,7 +135,7 @@ func textKind(of report.Capability, field string) poison.Kind {
 		return poison.KindInstructions
 	case last == "name" || last == "properties" || last == "required":
 		return poison.KindName
-	case last == "enum" || last == "const" || last == "default" || last == "examples":
+	case last == "enum" || last == "const" || last == "default" || last == "examples" || last == "pattern":
 		return poison.KindValue
 	case first == "outputSchema":
 		return poison.KindOutputSchema

@@ -72,6 +72,8 @@ func (l *lexer) step() {
 		l.newline()
 	case unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError:
 		l.at += size
+	case c == '.' && l.hiddenFile():
+		l.chunk()
 	case c == '.' || c == '!' || c == '?':
 		l.at += size
 		if l.endsSentence() {
@@ -87,6 +89,13 @@ func (l *lexer) step() {
 		l.add(Mark, l.at, l.at+size)
 		l.at += size
 	}
+}
+
+// hiddenFile reports whether a name begins here that begins with a full stop: ".env".
+func (l *lexer) hiddenFile() bool {
+	before, _ := utf8.DecodeLastRuneInString(l.text[:l.at])
+	next, _ := utf8.DecodeRuneInString(l.text[l.at+1:])
+	return (l.at == 0 || unicode.IsSpace(before)) && unicode.IsLower(next)
 }
 
 // newline ends the sentence before a blank line or an item of a list; within a

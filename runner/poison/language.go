@@ -1,0 +1,155 @@
+package poison
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// A text in a language that no list here has words of says nothing to the reader, and is
+// not read. That is told by its letters, and by the commonest words of each language: every
+// text of some length has several of them.
+
+// commonWords are those of each language.
+var commonWords = sync.OnceValue(func() map[string][]string {
+	of := map[string][]string{}
+	for language, list := range words.Read[map[string]set]("common") {
+		for word := range list {
+			of[plainLetters(word)] = append(of[plainLetters(word)], language)
+		}
+	}
+	return of
+})
+
+// englishWords has the words of all classes: English is written in notes without its commonest words.
+var englishWords = sync.OnceValue(func() set {
+	all := set{}
+	for _, classes := range []map[string]set{lexicon.Words, lexicon.Verbs} {
+		for name := range classes {
+			for word := range classes[name] {
+				all[word] = true
+			}
+		}
+	}
+	return union(all, governing)
+})
+
+// read are the scripts of the languages that are read; Greek letters are signs in many texts
+// until they make words.
+var read = []*unicode.RangeTable{
+	unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Common, unicode.Inherited,
+}
+
+// The least that tells that a language is not known: letters of a script, and words in a
+// sentence. Of those at least one in so many is common.
+const (
+	leastLetters = 6
+	leastWords   = 8
+	oneInCommon  = 12
+)
+
+// foreignWords counts the words of a sentence, and tells whether it is in no language that is read.
+func foreignWords(s *sentence) (n int, unread bool) {
+	strange, terms := 0, 0
+	hits, distinct := map[string]int{}, set{}
+	for i, t := range s.Tokens {
+		if t.Kind != words.Word {
+			continue
+		}
+		if letters := strangeLetters(t.Raw); letters > 1 {
+			strange += letters
+			continue
+		}
+		if prose(t.Raw) && !s.item(i) {
+			n++
+			if englishWords()[t.Text] || englishEnds(t.Text) {
+				terms++
+			}
+		}
+		word := plainLetters(t.Raw)
+		if distinct[word] {
+			continue
+		}
+		distinct[word] = true
+		for _, language := range commonWords()[word] {
+			hits[language]++
+		}
+	}
+	most, others := 0, 0
+	for language, count := range hits {
+		if slices.ContainsFunc(tongues, func(t tongue) bool { return t.name == language }) {
+			most = max(most, count)
+		} else {
+			others = max(others, count)
+		}
+	}
+	if strange >= leastLetters {
+		return max(n, strange/2), true
+	}
+	switch {
+	case n < leastWords || terms*3 >= n:
+		return n, false
+	case others > most+1:
+		return n * leastUnread / leastWords, true
+	}
+	return n, most < 2 || most*oneInCommon < n
+}
+
+// englishEnds tells of a word that it ends as many do in English.
+func englishEnds(word string) bool {
+	return slices.ContainsFunc([]string{"ing", "tion", "tions", "ed", "ly", "able", "ness", "er", "ers", "ity", "ies"}, func(end string) bool {
+		return len(word) > len(end)+2 && strings.HasSuffix(word, end)
+	})
+}
+
+// strangeLetters counts the letters of a word that are of a script that is not read.
+func strangeLetters(word string) int {
+	n := 0
+	for _, r := range word {
+		if unicode.IsLetter(r) && !unicode.In(r, read...) {
+			n++
+		}
+	}
+	return n
+}
+
+// prose reports whether a word is written as one in a sentence: no name, number or sign.
+func prose(word string) bool {
+	for i, r := range word {
+		switch {
+		case i == 0 && unicode.IsUpper(r), words.IsUnspaced(r), !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’':
+			return false
+		case i > 0 && unicode.IsUpper(r):
+			return false
+		}
+	}
+	return true
+}
+
+// item reports whether a word stands alone in a list: "cafe, campsite, car".
+func (s *sentence) item(i int) bool {
+	parts := func(j int) bool { return j < 0 || j >= len(s.Tokens) || s.Tokens[j].Kind == words.Mark }
+	return parts(i-1) && parts(i+1)
+}
+
+// leastUnread is how many words of a text in another language are a gap.
+const leastUnread = 12
+
+// Unread reports whether a text, or a part of it, is in a language that Read cannot read.
+func Unread(text string) bool {
+	if len(text) < minText {
+		return false
+	}
+	sum := 0
+	text = fold(text[:min(len(text), maxText)])
+	all := split(text)
+	for i := range all {
+		if n, unread := foreignWords(&all[i]); unread {
+			sum += n
+		}
+	}
+	return sum >= leastUnread
+}

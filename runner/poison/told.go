@@ -1,0 +1,264 @@
+package poison
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
+
+// An order need not have the form of one. What "agents usually" do, what "is included" of a
+// conversation that the server never saw, and what is "best left out" of an answer are said of
+// nobody else than the model that reads it.
+
+// byAgents reports whether the verb at i tells what models do as a habit, or as what goes
+// without saying: "agents usually commit", "the assistant forwards".
+func (s *sentence) byAgents(i int) bool {
+	verb := s.text(i)
+	single := strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
+	if gerund(verb) || strings.HasSuffix(verb, "ed") {
+		return false
+	}
+	habit := false
+	for j := i - 1; j >= 0 && j >= i-7; j-- {
+		t := s.text(j)
+		switch {
+		case habits[t]:
+			habit = true
+		case callers[t] && single:
+			return j >= i-3 && !s.negated(i)
+		case callers[strings.TrimSuffix(t, "s")] && strings.HasSuffix(t, "s"):
+			return habit && !s.negated(i)
+		case modals[t] || t == "can" || t == "may" || t == "not" || t == "never" || callVerbs[t] || s.Tokens[j].Kind == words.Mark && t != "'":
+			return false
+		}
+	}
+	return false
+}
+
+// givesAway reports whether models are said to hand on a secret: "agents usually commit the key".
+func (r *reader) givesAway(all []sentence, i int) verdict {
+	s := &all[i]
+	at := s.secretAt()
+	if at < 0 || s.Tokens[at].Kind == words.Word && slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), credential) {
+		return verdict{}
+	}
+	for _, o := range s.orders {
+		if verb := s.text(o.at); !o.negated && (moves[verb] || passes[verb]) && s.byAgents(o.at) {
+			return verdict{confidence: 0.8}
+		}
+	}
+	return verdict{}
+}
+
+// spills reports whether a sentence says that what the model was told goes somewhere: a server
+// has not seen it, so that nobody else can put it there.
+func (r *reader) spills(all []sentence, i int) verdict {
+	s := &all[i]
+	from, end := s.talk()
+	if from < 0 {
+		return verdict{}
+	}
+	for j, t := range s.Tokens {
+		near := j > end && j <= end+9 || j < from && j >= from-7
+		if t.Kind != words.Word || !near || !passes[t.Text] && !moves[t.Text] && !accompanies[t.Text] || s.negated(j) || s.text(j-1) == "not" {
+			continue
+		}
+		if j > end || s.ordersAt(j) || s.byAgents(j) {
+			return verdict{confidence: 0.8}
+		}
+	}
+	return verdict{}
+}
+
+// talk is where a sentence names what was said between the user and the model, or by other
+// tools; -1 where it does not.
+func (s *sentence) talk() (from, end int) {
+	for i := range s.Tokens {
+		switch {
+		case everything[s.text(i)] && said[s.behind(i, 3, said)]:
+			return i, s.after(i)
+		case whole[s.text(i)] && talks[s.text(i+1)] && (s.text(i-1) == "the" || s.text(i-1) == "our" || s.text(i-1) == "this" || s.text(i-1) == "your"):
+			if s.has(sofar) || s.has(callers) || s.has(plural(callers)) {
+				return i, i + 1
+			}
+		case results[s.text(i)] && others[s.behind(i, 3, others)] && s.has(tools):
+			return i, s.after(i)
+		}
+	}
+	return -1, -1
+}
+
+// behind is the first word of a class behind a place, at most so many words on; "" for none.
+func (s *sentence) behind(i, most int, class set) string {
+	for j := i + 1; j <= i+most; j++ {
+		if class[s.text(j)] {
+			return s.text(j)
+		}
+	}
+	return ""
+}
+
+// after is the last word of the clause that begins at i, up to what is said of it.
+func (s *sentence) after(i int) int {
+	for j := i + 1; j < len(s.Tokens) && j <= i+12; j++ {
+		if t := s.text(j); (t == "is" || t == "are" || t == "gets" || t == "goes" || accompanies[t]) && !said[s.text(j+1)] {
+			return j - 1
+		}
+	}
+	return i + 2
+}
+
+func plural(of set) set {
+	all := set{}
+	for word := range of {
+		all[word+"s"] = true
+	}
+	return all
+}
+
+// sparesUser reports whether somebody is said to be better off not knowing: "people are not to be
+// troubled", "best left out of any conversation".
+func (r *reader) sparesUser(all []sentence, i int) verdict {
+	s := &all[i]
+	for j := range s.Tokens {
+		t := s.text(j)
+		switch {
+		case (t == "left" || t == "kept" || t == "leave" || t == "keep") && s.text(j+1) == "out" && s.text(j+2) == "of" && answers[s.behind(j+2, 3, answers)]:
+			if s.has(better) || s.ordersAt(j) {
+				return verdict{confidence: 0.8}
+			}
+		case troubles[t] && s.spared(j):
+			return verdict{confidence: 0.8}
+		}
+	}
+	return verdict{}
+}
+
+// spared: "users are not to be troubled", "people need not be told", "prefer not to be bothered".
+func (s *sentence) spared(i int) bool {
+	not, person := false, false
+	for j := i - 1; j >= 0 && j >= i-8; j-- {
+		t := s.text(j)
+		not = not || t == "not" || t == "never" || t == "nobody"
+		person = person || persons[t]
+	}
+	if !not || !person || s.text(i-1) != "be" {
+		return false
+	}
+	about := s.text(i + 1)
+	return about == "about" || about == "with" || about == "of" || about == "by" || about == "" || s.Tokens[i+1].Kind == words.Mark
+}
+
+// fillsWithFile reports whether the sentence puts a file with secrets into one of the tool's own free
+// arguments. In a language that nobody here reads it is enough that both are named together.
+func (r *reader) fillsWithFile(all []sentence, i int) verdict {
+	s := &all[i]
+	_, unread := foreignWords(s)
+	place, at := r.secretFile(all, i)
+	if place == "" {
+		return verdict{}
+	}
+	if r.of.Argument != "" && unread && at >= 0 {
+		return verdict{confidence: 0.75, place: place}
+	}
+	for j := range s.Tokens {
+		if !r.free(s.Tokens[j].Text) {
+			continue
+		}
+		if unread && at >= 0 || j > at && s.bindsTo(j) && s.contents(j) {
+			return verdict{confidence: 0.75, place: place}
+		}
+	}
+	return verdict{}
+}
+
+// free reports whether a word is the name of an argument of the tool that takes any text and
+// is not said to take a secret or a file.
+func (r *reader) free(name string) bool {
+	return r.of.Free.Has(name) && !credential(name) && !slices.ContainsFunc(words.OfName(name), func(w string) bool { return filed[w] })
+}
+
+// bindsTo: "in `policy`", "as the note", "under `x`".
+func (s *sentence) bindsTo(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-3; j-- {
+		if t := s.text(j); t == "in" || t == "into" || t == "as" || t == "through" || t == "under" || t == "via" || t == "inside" || t == "within" {
+			return true
+		} else if !articles[t] && !argumentNouns[t] && t != "`" {
+			return false
+		}
+	}
+	return false
+}
+
+// contents: before i the text of a file is meant, and not the file.
+func (s *sentence) contents(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-12; j-- {
+		if held[s.text(j)] {
+			return true
+		}
+	}
+	return false
+}
+
+// secretFile is the place of a secret that sentence i names, and at which token, or the
+// sentence before it (-1).
+func (r *reader) secretFile(all []sentence, i int) (place string, at int) {
+	for _, j := range []int{i, i - 1} {
+		if j < 0 {
+			break
+		}
+		for k, t := range all[j].Tokens {
+			name := strings.TrimSuffix(t.Raw, "'s")
+			if t.Kind == words.Mark || !strings.ContainsAny(name, "./~") {
+				continue
+			}
+			name = strings.Replace(name, "~/", "/home/user/", 1)
+			if of, ok := places.Locate(name); ok && !r.about(of.Topics) {
+				if j != i {
+					k = -1
+				}
+				return name, k
+			}
+		}
+	}
+	return "", -1
+}
+
+// about reports whether the names of the tool or of its arguments speak of a topic.
+func (r *reader) about(topics []string) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(topics, func(topic string) bool { return strings.Contains(name, plain(strings.ReplaceAll(topic, " ", ""))) })
+	}
+	if has(r.own) {
+		return true
+	}
+	for name := range r.of.Parameters {
+		if has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretForm is how secrets begin that everybody knows: keys in PEM, tokens of the great services.
+var secretForm = lazyregexp.New(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY|\b(?:AKIA|ASIA)[0-9A-Z\[]|\b(?:gh[posru]_|github_pat_|glpat-|xox[abprs]-|sk-ant-|sk_live_|npm_[A-Za-z0-9\[])`)
+
+// shapesSecret finds a pattern, an example or a default that has the form of a secret, for an
+// argument of a tool whose names do not speak of any.
+func (r *reader) shapesSecret(text string) (Finding, bool) {
+	at := secretForm.FindStringIndex(text)
+	if r.of.Kind != KindValue || at == nil {
+		return Finding{}, false
+	}
+	speaks := func(name string) bool {
+		return slices.ContainsFunc(keyed, func(word string) bool { return strings.Contains(name, word) })
+	}
+	if speaks(r.own) || slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), speaks) {
+		return Finding{}, false
+	}
+	return Finding{Technique: SensitiveData, Quote: cut(text), Start: at[0], End: len(text), Confidence: 0.8}, true
+}
