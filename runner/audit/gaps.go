@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -18,6 +20,7 @@ func gaps(runs []observation, attacked, varied observation, network report.Netwo
 	all.unendured(runs)
 	all.untold(varied)
 	all.unanswered(exercised(runs).result.Exercise)
+	all.unread(exercised(runs).result.Manifest)
 	all.credentials(runs)
 	for _, o := range runs {
 		all.stats(o.stats)
@@ -104,6 +107,13 @@ func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 		case report.SkippedTooLong:
 			c.add("LongAnswers", 1, "what answered a call with more than is read, such as the "+name)
 		}
+	}
+}
+
+// unread are the capabilities whose texts say something that no rule can read.
+func (c *collection) unread(m manifest.Manifest) {
+	for _, of := range rules.Unread(m) {
+		c.add("UnreadTexts", 1, "texts in a language that the rules cannot read, such as that of the "+of.String()+": what they tell a model is not known")
 	}
 }
 
