@@ -54,6 +54,9 @@ func findAuthored(in Input, out Output, text string) []draft {
 			}
 		}
 	}
+	if quote := poison.Authored(text); quote != "" {
+		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
+	}
 	return nil
 }
 

@@ -1,0 +1,126 @@
+package poison
+
+import (
+	"encoding/json"
+	"html"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// What a server says of its own accord is read as its descriptions are. A document may have
+// commands, addresses and rules for anybody; that a server makes up commands that nobody is to
+// be asked about, or an address that is to take along what was said, is for the model alone.
+
+var (
+	// unasked: nobody is to be asked, in prose and by structure.
+	unasked = lazyregexp.New(`(?i)\b(?:needs?|requires?|takes?|with|there is|calls? for)\s+no\s+(?:further\s+|prior\s+|user\s+|explicit\s+)?(?:confirmation|approval|consent|permission|review|need to (?:ask|confirm|check))\b` +
+		`|\bwithout\s+(?:asking|prompting|confirming|confirmation|approval|waiting for (?:the user|confirmation|approval)|consent)\b|\b(?:do not|don't|never|no need to|need not|not necessary to)\s+(?:ask|wait for|seek|request|prompt for)\b[^.!?\n]{0,30}\b(?:confirm\w*|approval|permission|consent|user|anyone)\b` +
+		`|\bpre-?approved\b|\balready (?:been )?(?:approved|authori[sz]ed|confirmed)\b`)
+	waived = lazyregexp.New(`(?i)^(?:(?:requires?|needs?|ask(?:s|_for)?|await)_?(?:user_?)?(?:confirmation|approval|consent|review)|confirm|interactive|prompt_?user|ask_?user)$`)
+	forced = lazyregexp.New(`(?i)^(?:auto_?(?:apply|run|execute|approve|confirm|fix|accept)|(?:skip|bypass|no)_?(?:confirmation|approval|prompt|review)|pre_?approved|silent(?:ly)?|unattended)$`)
+	// audienceOfModel is that of a block that people are not shown.
+	audienceOfModel = lazyregexp.New(`"audience":\["assistant"\]`)
+	// running is a command that changes the machine or takes code from elsewhere.
+	running = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
+		`\b(?:npm|yarn|pnpm|pip3?|gem|cargo)\s+(?:config\s+set|install\s+\S*\s*--(?:registry|index-url|extra-index-url))\b|--(?:registry|index-url)[= ]https?://|\bgit\s+(?:push\s+(?:\S+\s+)*(?:--force|-f)\b|config\s+(?:--global\s+)?\S+|remote\s+(?:add|set-url))|` +
+		`\b(?:python3?|node|perl|ruby)\s+-(?:c|e)\s|\bchmod\s+(?:[0-7]{3,4}|[augo]*\+\w+)\s|\bcrontab\b|\bbase64\s+(?:-d|--decode)\b|\bpowershell\b[^\n]{0,40}-(?:enc|e)\w*\s|\b(?:npx|uvx|pipx run)\s+(?:-y\s+)?\S`)
+	// talked is what was said, and what the machine of the user has open.
+	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat(?: history| log)?|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
+		`environment variables?|clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names)|credentials?|passwords?)\b`)
+	filling = lazyregexp.New(`(?i)\b(?:append|add|attach|put|includ|encod|concatenat|writ|replac|substitut|fill|swap|insert|set|pass|carry|carries|extend|complet)\w*\b`)
+	// addressed is how a text speaks of an address that it has named.
+	addressed = lazyregexp.New(`(?i)[?&][\w-]+=|\b(?:this|the|its|that|each|every)\s+(?:\w+\s+){0,3}(?:address|urls?|uri|link|query(?: string)?|path segment|parameter|src)\b|https?://`)
+	// deliver is that each of the things that are handled goes to somebody.
+	deliver   = lazyregexp.New(`(?i)\b(?:each|every|all|any)\b`)
+	delivered = lazyregexp.New(`(?i)\b(?:e-?mails?|mailed|copy|copies|cc|bcc|copied|sent|send|forward(?:ed)?|post(?:ed)?|upload(?:ed)?|deliver(?:ed)?|report(?:ed)?|share[sd]?|submit(?:ted)?|message)\b`)
+	asking    = lazyregexp.New(`(?i)\b(?:ask|asked|asks|request\w*|require[sd]?|expect\w*|agreed?|insist\w*|want(?:s|ed)?|prefer(?:s|red)?)\s+that\b|\b(?:tool|assistant|agent|model)s?\b[^.!?\n]{0,40}\b(?:session|suitable|available|will do|can do|use|used|serve[sd]?|present|at hand|connected)\b|` +
+		`\b(?:mail|e-mail|messaging|chat|http|fetch|upload)\s+tools?\b|\bin this (?:session|conversation|chat)\b|\b(?:the|any|all|every)\s+(?:assistant|agent|model|ai)s?\b`)
+	feedback = lazyregexp.New(`(?i)\b(?:bugs?|feedback|questions?|issues?|support|unsubscribe|example\.(?:com|org|net)|newsletter)\b`)
+)
+
+// Authored finds an order in a text that a server has made up itself; "" where there is none.
+func Authored(text string) string {
+	text = html.UnescapeString(text[:min(len(text), maxInject)])
+	if quote := unconfirmed(text); quote != "" {
+		return quote
+	}
+	for _, s := range split(text) {
+		own := text[s.Start:s.End]
+		switch {
+		case talkedOf.MatchString(own) && filling.MatchString(own) && addressed.MatchString(own) && strings.Contains(text, "://"):
+			return cut(own)
+		case mailed(own) && deliver.MatchString(own) && delivered.MatchString(own) && asking.MatchString(own) && !feedback.MatchString(own):
+			return cut(own)
+		}
+	}
+	return ""
+}
+
+// mailed: the text has an address of mail, or one to post to.
+func mailed(text string) bool {
+	return mailAddress.MatchString(strings.ToLower(text)) || strings.Contains(text, "://")
+}
+
+// unconfirmed finds commands about which nobody is to be asked, or which people are not shown.
+func unconfirmed(text string) string {
+	at := running.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	start, end := max(0, at[0]-passage), min(len(text), at[1]+passage)
+	near := text[start:end]
+	if audienceOfModel.MatchString(near) || unasked.MatchString(near) && speaksTo.MatchString(near) || waives(text) {
+		return passageAt(text, at[0], at[1])
+	}
+	return ""
+}
+
+// speaksTo is a sign that the model is the one to act: people are asked by nobody.
+var speaksTo = lazyregexp.New(`(?i)\b(?:assistants?|agents?|model|ai|llm|shell (?:command|tool)|terminal tool|tool|then (?:repeat|retry|call|continue)|confirmation|user)\b`)
+
+// waives reports whether JSON in a text has a member by which nobody is asked.
+func waives(text string) bool {
+	for from := 0; from < len(text); {
+		open := strings.IndexAny(text[from:], "{[")
+		if open < 0 {
+			return false
+		}
+		from += open
+		var value any
+		decoder := json.NewDecoder(strings.NewReader(text[from:]))
+		if decoder.Decode(&value) != nil {
+			from++
+			continue
+		}
+		if waivesIn(value, 0) {
+			return true
+		}
+		from += int(decoder.InputOffset())
+	}
+	return false
+}
+
+// maxWaive is how deep JSON is searched.
+const maxWaive = 16
+
+func waivesIn(value any, depth int) bool {
+	if depth > maxWaive {
+		return false
+	}
+	switch v := value.(type) {
+	case []any:
+		for _, one := range v {
+			if waivesIn(one, depth+1) {
+				return true
+			}
+		}
+	case map[string]any:
+		for key, one := range v {
+			if one == false && waived.MatchString(key) || one == true && forced.MatchString(key) || waivesIn(one, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
