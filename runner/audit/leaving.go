@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"net/netip"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,8 @@ func content(line []byte) []byte {
 }
 
 // record is what left the server in a launch: its answers and logs, what came to the
-// sinkhole, and where it connected to. What stays on the machine does not count.
+// sinkhole, where it connected to, and what it put where any program of the machine finds it.
+// What else stays there does not count.
 func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record {
 	if !l.on {
 		return nil
@@ -80,6 +82,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		}
 	}
 	for _, e := range o.profile.Effects {
+		dropped(r, e)
 		if e.Kind != profile.KindConnect || !leavesHere(e) || e.Port == places.PortDNS {
 			continue
 		}
@@ -91,6 +94,24 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		}
 	}
 	return r
+}
+
+// shared are the directories that any program of the machine reads and writes.
+var shared = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// dropped enters the name of a file, or the size of what was stored in one, that a call left in
+// a directory of everybody's.
+func dropped(r *depend.Record, e profile.Effect) {
+	if e.Phase != report.PhaseCall || e.Kind != profile.KindWrite && e.Kind != profile.KindStore ||
+		!slices.ContainsFunc(shared, func(dir string) bool { return places.Below(e.Path, dir) }) {
+		return
+	}
+	p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: leak.File, Destination: path.Dir(e.Path)}, Data: []byte(path.Base(e.Path)), Time: e.Time}
+	if e.Kind == profile.KindStore {
+		r.Number(p, "stored", int(e.Bytes))
+		return
+	}
+	r.Add(p)
 }
 
 // sentPiece is what the sinkhole received.

@@ -247,6 +247,9 @@ func (s *series) undecided(files []decoy.ID) (all []string) {
 		return nil
 	}
 	for _, noise := range depend.NoiseOf(same[0], same[1]) {
+		if noise.Channel == leak.File {
+			continue // the names of temporary files are drawn
+		}
 		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold one that it had read (%s), such as %s: %d bytes, %.1f bits of entropy each",
 			files[0].Name, way(noise.Way), noise.Size, noise.Bits))
 	}

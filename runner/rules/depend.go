@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
@@ -24,11 +25,13 @@ func findDependences(in Input) (all []draft) {
 		found := slices.ContainsFunc(in.Leaks, func(l leak.Leak) bool {
 			return l.Decoy == d.Decoy && l.Channel.Network() == d.Channel.Network() && (l.Destination == d.Destination || !d.Channel.Network())
 		})
-		if found || in.allowed(d.Leak) {
+		if found || in.allowed(d.Leak) && (d.Home || d.Decoy.Variable || in.gives(d.Leak)) {
 			continue
 		}
 		to := "its " + string(d.Channel)
 		switch {
+		case d.Channel == leak.File:
+			to = "a name or size of files in " + clean(d.Destination, 256)
 		case d.Channel == leak.Stderr || d.Channel == leak.Stdout:
 			to = string(d.Channel)
 		case d.Channel.Network() && d.Destination != "":
@@ -44,5 +47,30 @@ func findDependences(in Input) (all []draft) {
 			evidence: evidence, order: len(in.Profile.Effects),
 		})
 	}
+	return all
+}
+
+// gives reports whether a declaration says that something of a secret is given, and not only that
+// there is a file with one. What it denies it does not say.
+func (in Input) gives(l leak.Leak) bool {
+	for of, text := range in.descriptions() {
+		if (of == l.Capability || l.Capability.Kind == report.CapabilityServer) && denial.MatchString(text) {
+			return false
+		}
+	}
+	return in.Scope.Covering(l.Capability).Mentions(lexicon.GivingWords...)
+}
+
+// denial says that nothing of a secret is given.
+var denial = lazyregexp.New(`(?i)\b(?:no|never|not|without|nor|none)\b[^.!?\n]{0,40}\b(?:keys?|secrets?|credentials?|tokens?|passwords?|values?|private)\b`)
+
+// descriptions are those of all that the server advertises.
+func (in Input) descriptions() map[report.Capability]string {
+	all := map[report.Capability]string{}
+	eachText(in.Manifest, func(of report.Capability, field, text string) {
+		if field == "description" || field == "title" {
+			all[of] += text + "\n"
+		}
+	})
 	return all
 }

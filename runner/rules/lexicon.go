@@ -6,4 +6,5 @@ import "github.com/mcpaudit/mcpaudit/runner/words"
 var lexicon = words.Read[struct {
 	TelemetryHosts, TelemetryTopics, BrowserHosts, CloudTopics []string
 	GenericWords                                               words.Set
+	GivingWords                                                []string
 }]("rules")
