@@ -3,9 +3,13 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // occasions are texts as people write them: a server may act on some of them only. "@" stands for an
@@ -30,38 +34,102 @@ var occasions = []string{
 // sentences is what Mark.Text writes.
 var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
-// Varied returns arguments with another text in place of each ordinary sentence: the nth, from 0, which is unlike
-// all before; false where there is no such sentence.
-func Varied(arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
+// Varied returns arguments with another value in place of each ordinary sentence, date, mark and number: the nth, from 0,
+// which is unlike all before; false where there is none. The schema is that of the arguments.
+func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
 	text := fmt.Sprintf("Item %d of the list (!).", n)
 	if n < len(occasions) {
 		text = occasions[n]
 	}
-	text = strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)
-	root, found := varied(Decode(arguments), text)
-	if !found {
+	v := variation{n: n, id: m.ID(), text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
+	properties, _ := Decode(schema).(map[string]any)
+	root := v.of("", properties, Decode(arguments))
+	if !v.found {
 		return nil, false
 	}
 	with, err := json.Marshal(root)
 	return with, err == nil
 }
 
-func varied(in any, text string) (out any, found bool) {
+// variation puts other values in place of those of a call.
+type variation struct {
+	n        int
+	id, text string
+	found    bool
+}
+
+// of returns another value of a schema, whose name is that of its property.
+func (v *variation) of(name string, schema map[string]any, in any) any {
+	inner := func(key string, of any) map[string]any {
+		members, _ := of.(map[string]any)
+		if key != "" {
+			members, _ = members[key].(map[string]any)
+		}
+		return members
+	}
 	switch in := in.(type) {
 	case string:
-		if sentences.MatchString(in) {
-			return text, true
-		}
+		return v.word(in)
+	case json.Number, float64:
+		return v.number(name, schema, in)
 	case map[string]any:
 		for key, value := range in {
-			with, here := varied(value, text)
-			in[key], found = with, found || here
+			in[key] = v.of(key, inner(key, schema["properties"]), value)
 		}
 	case []any:
 		for i, value := range in {
-			with, here := varied(value, text)
-			in[i], found = with, found || here
+			in[i] = v.of(name, inner("", schema["items"]), value)
 		}
 	}
-	return in, found
+	return in
+}
+
+// markedText is a text that is nothing but the mark of a call, dated one that is a day.
+var (
+	markedText = lazyregexp.New(`^` + Word + `-c\d+$`)
+	dated      = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
+)
+
+func (v *variation) word(in string) any {
+	switch {
+	case sentences.MatchString(in):
+		v.found = true
+		return v.text
+	case markedText.MatchString(in):
+		v.found = true
+		return v.id
+	case dated.MatchString(in):
+		if day, err := time.Parse(time.DateOnly, in); err == nil {
+			v.found = true
+			return day.AddDate(0, 0, 1+v.n).Format(time.DateOnly)
+		}
+	}
+	return in
+}
+
+// counted are the words in the names of numbers that are a name for something; others say how long something
+// takes, how much there is of it, or to which program or port it goes.
+var counted = words("key id number no nr value n x y a b index code year month day amount price count line row column page customer order item ticket issue account user rating score age level quantity version")
+
+// telling are words of numbers that say where something goes, or how long it takes.
+var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
+
+// counts reports whether a number is varied by its name.
+func counts(name string) bool {
+	of := lists.OfName(name)
+	return slices.ContainsFunc(of, func(w string) bool { return counted[w] }) && !slices.ContainsFunc(of, func(w string) bool { return telling[w] })
+}
+
+// number is the next one that the schema allows.
+func (v *variation) number(name string, schema map[string]any, in any) any {
+	was, err := strconv.ParseInt(fmt.Sprint(in), 10, 64)
+	if err != nil || schema["enum"] != nil || schema["multipleOf"] != nil || !counts(name) {
+		return in
+	}
+	is := was + 1 + int64(v.n)
+	if most, err := strconv.ParseFloat(fmt.Sprint(schema["maximum"]), 64); err == nil && float64(is) > most {
+		return in
+	}
+	v.found = true
+	return json.Number(strconv.FormatInt(is, 10))
 }

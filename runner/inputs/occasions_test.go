@@ -9,16 +9,16 @@ import (
 // TestVaried: ordinary sentences become other texts, which carry the mark of the call; all else stays.
 func TestVaried(t *testing.T) {
 	m := Mark{Call: 7}
-	arguments, _ := json.Marshal(map[string]any{"id": 12, "path": "/tmp/" + m.File(), "notes": []string{m.Text(), Mark{Plain: true}.Text()}})
+	arguments, _ := json.Marshal(map[string]any{"bytes": 12, "path": "/tmp/" + m.File(), "notes": []string{m.Text(), Mark{Plain: true}.Text()}})
 	known := map[string]bool{}
 	for n := range 2 * len(occasions) {
-		varied, ok := Varied(arguments, n, m)
+		varied, ok := Varied(nil, arguments, n, m)
 		var got struct {
-			ID    int
+			Bytes int
 			Path  string
 			Notes []string
 		}
-		if err := json.Unmarshal(varied, &got); !ok || err != nil || got.ID != 12 || got.Path != "/tmp/"+m.File() {
+		if err := json.Unmarshal(varied, &got); !ok || err != nil || got.Bytes != 12 || got.Path != "/tmp/"+m.File() {
 			t.Fatalf("text %d: %s, %t, %v", n, varied, ok, err)
 		}
 		if known[got.Notes[0]] {
@@ -31,7 +31,21 @@ func TestVaried(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := Varied(json.RawMessage(`{"path": "/tmp/x"}`), 0, m); ok {
+	if _, ok := Varied(nil, json.RawMessage(`{"path": "/tmp/x", "seconds": 3, "port_number": 8, "kind": "b"}`), 0, m); ok {
 		t.Error("nothing is to be varied")
+	}
+}
+
+// TestVariedLeaves: numbers, days and names are others each time, within their schema.
+func TestVariedLeaves(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"key":{"type":"integer","maximum":9},"of":{"type":"object","properties":{"page":{"type":"integer","enum":[1,2]}}}}}`)
+	arguments := `{"key":3,"day":"2026-03-01","name":"` + Mark{Call: 1}.ID() + `","of":{"page":1,"index":[4]}}`
+	for n, want := range map[int]string{
+		0: `{"day":"2026-03-02","key":4,"name":"` + Mark{Call: 7}.ID() + `","of":{"index":[5],"page":1}}`,
+		9: `{"day":"2026-03-11","key":3,"name":"` + Mark{Call: 7}.ID() + `","of":{"index":[14],"page":1}}`,
+	} {
+		if got, ok := Varied(schema, json.RawMessage(arguments), n, Mark{Call: 7}); !ok || string(got) != want {
+			t.Errorf("%d: %s, %t", n, got, ok)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (s *session) endure(ctx context.Context) {
 	defer cancel()
 	often := min(maxRepeats, maxAllRepeats/(len(all)+1))
 	for i, t := range all {
-		share := time.Until(end) / time.Duration(len(all)-i+1)
+		share := time.Until(end) / time.Duration(len(all)-i+2)
 		n, err := s.repeat(within, t, often, time.Now().Add(share))
 		if n < often {
 			s.result.Unendured = append(s.result.Unendured, t.of)
@@ -57,6 +57,9 @@ func (s *session) endure(ctx context.Context) {
 		if err != nil {
 			return
 		}
+	}
+	if s.mingle(within, all, time.Now().Add(time.Until(end)/2)) != nil {
+		return
 	}
 	is, differs := s.listRepeatedly(within, often, end)
 	s.enduring = false
@@ -71,7 +74,7 @@ func (s *session) endure(ctx context.Context) {
 }
 
 // repeat makes the same call again and again, until the time is up, and returns how often; every other time
-// with another text, for a server may act on a few words, or count what it has not seen before. With an error nothing more is
+// with other values, for a server may act on a few words, or count what it has not seen before. With an error nothing more is
 // to be asked.
 func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
@@ -80,7 +83,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
 		if n%2 == 1 {
-			if other, ok := inputs.Varied(c.Arguments, n/2, s.mark()); ok {
+			if other, ok := inputs.Varied(t.input, c.Arguments, n/2, s.mark()); ok {
 				c.Arguments = other
 				s.used.add(t.of, c.Arguments, nil)
 			}

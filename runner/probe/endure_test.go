@@ -101,3 +101,34 @@ func TestStalled(t *testing.T) {
 		t.Errorf("prompt %v, stalled %v", r.Prompt, r.Stalled)
 	}
 }
+
+// TestMingled: a server that acts on an order of its tools, on many different numbers, or while two calls are open, is met.
+func TestMingled(t *testing.T) {
+	const undo, redo, tally = `{"name":"undo","inputSchema":{"type":"object"}}`, `{"name":"redo","inputSchema":{"type":"object"}}`,
+		`{"name":"tally","inputSchema":{"type":"object","properties":{"key":{"type":"integer","minimum":1}},"required":["key"]}}`
+	var order []string
+	keys := map[any]bool{}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(undo, redo, tally) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			name, _ := params["name"].(string)
+			order = append(order, name)
+			arguments, _ := params["arguments"].(map[string]any)
+			keys[arguments["key"]] = true
+			return content("done")
+		},
+	}}
+	r := f.probe(t, enduring())
+	if all := strings.Join(order, " "); !strings.Contains(all, "redo undo redo undo redo") || len(keys) < 60 {
+		t.Errorf("%d keys, order ends with %v", len(keys), order[max(0, len(order)-60):])
+	}
+	waited := 0
+	for _, exchange := range r.Ledger {
+		if exchange.Method == "tools/call" {
+			waited++
+		}
+	}
+	if beside := len(order) - waited; beside < 6 || r.Incomplete.Reason != "" || len(r.Breaches) > 0 {
+		t.Errorf("%d calls that nothing waited for, incomplete %+v, breaches %+v", beside, r.Incomplete, r.Breaches)
+	}
+}
