@@ -49,7 +49,7 @@ func (s *session) endure(ctx context.Context) {
 	defer cancel()
 	often := min(maxRepeats, maxAllRepeats/(len(all)+1))
 	for i, t := range all {
-		share := time.Until(end) / time.Duration(len(all)-i+2)
+		share := time.Until(end) / time.Duration(len(all)-i+1)
 		n, err := s.repeat(within, t, often, time.Now().Add(share))
 		if n < often {
 			s.result.Unendured = append(s.result.Unendured, t.of)
@@ -58,15 +58,12 @@ func (s *session) endure(ctx context.Context) {
 			return
 		}
 	}
-	if s.mingle(within, all, time.Now().Add(time.Until(end)/2)) != nil {
-		return
-	}
 	is, differs := s.listRepeatedly(within, often, end)
-	s.enduring = false
 	if !differs {
-		_ = s.awaitQuiet(ctx)
+		s.mingle(ctx, all, most/2)
 		return
 	}
+	s.enduring = false
 	if s.result.Drift.Empty() {
 		s.result.Later = is
 	}
@@ -92,17 +89,22 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		if err != nil {
 			return n, err // also where there was no answer: the next may take as long
 		}
-		kind, text := report.OutputError, got.text
-		if got.accepted {
-			kind, text = report.OutputResult, said(got.result)
-		}
-		if like := WithoutDigits(unechoed(text, c.Arguments)); !known[like] && len(known) < maxUnlike {
-			known[like] = true
-			s.outputs.answered(kind, text)
-		}
+		s.keep(got, c, known)
 	}
 	s.enduring = false
 	return n, s.awaitQuiet(ctx)
+}
+
+// keep keeps an answer that is unlike those that are known.
+func (s *session) keep(got reply, c inputs.Case, known map[string]bool) {
+	kind, text := report.OutputError, got.text
+	if got.accepted {
+		kind, text = report.OutputResult, said(got.result)
+	}
+	if like := WithoutDigits(unechoed(text, c.Arguments)); !known[like] && len(known) < maxUnlike {
+		known[like] = true
+		s.outputs.answered(kind, text)
+	}
 }
 
 // leastEcho is how long a text is, in bytes, that is known in an answer as one of the arguments.

@@ -13,7 +13,7 @@ import (
 // pair, of targets that are called several times at once, and of these calls.
 const (
 	maxPairs  = 12
-	inTurns   = 4
+	inTurns   = 3
 	maxAtOnce = 12
 	mostCalls = 4
 )
@@ -21,34 +21,50 @@ const (
 // mingle calls targets by turns, two by two in an order that is drawn, and then each of them several
 // times at once, as agents do: a server may act on an order, or on what is not yet over. In turns each call is waited
 // for until the server is quiet, so that what it leaves behind is of its target.
-func (s *session) mingle(ctx context.Context, all []*target, end time.Time) error {
+func (s *session) mingle(ctx context.Context, all []*target, most time.Duration) {
 	s.enduring = false
-	draw := rand.New(rand.NewPCG(uint64(s.options.Seed), uint64(len(all))))
-	for _, pair := range pairs(draw, len(all)) {
+	end := time.Now().Add(most)
+	ctx, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
+	defer cancel()
+	if s.awaitQuiet(ctx) == nil && s.byTurns(ctx, all, end) == nil {
+		s.severally(ctx, all, end)
+	}
+}
+
+// byTurns calls pairs by turns.
+func (s *session) byTurns(ctx context.Context, all []*target, end time.Time) error {
+	for _, pair := range pairs(s.draw(), len(all)) {
+		known := map[string]bool{}
 		for range inTurns {
 			for _, i := range pair {
 				if !time.Now().Before(end) {
 					return nil
 				}
-				if _, err := s.call(ctx, all[i], s.repeated(all[i])); err != nil {
+				c := s.repeated(all[i])
+				s.used.add(all[i].of, c.Arguments, nil)
+				got, err := s.call(ctx, all[i], c)
+				if err != nil {
 					return err
 				}
+				s.keep(got, c, known)
 			}
-		}
-	}
-	if s.wire.conn.HTTP != nil {
-		return nil // there every request has a connection of its own, and none waits for another
-	}
-	for i, at := range draw.Perm(len(all)) {
-		if i >= maxAtOnce || !time.Now().Before(end) {
-			break
-		}
-		if err := s.atOnce(ctx, all[at], 2+i%(mostCalls-1)); err != nil {
-			return err
 		}
 	}
 	return nil
 }
+
+// severally calls each of some targets several times at once. Over HTTP every request has a
+// connection of its own, and none waits for another.
+func (s *session) severally(ctx context.Context, all []*target, end time.Time) {
+	for i, at := range s.draw().Perm(len(all)) {
+		if i >= maxAtOnce || s.wire.conn.HTTP != nil || !time.Now().Before(end) || s.atOnce(ctx, all[at], 2+i%(mostCalls-1)) != nil {
+			return
+		}
+	}
+}
+
+// draw makes what is drawn in a session.
+func (s *session) draw() *rand.Rand { return rand.New(rand.NewPCG(uint64(s.options.Seed), 0)) }
 
 // pairs are some pairs of n things, in an order that is drawn.
 func pairs(draw *rand.Rand, n int) (all [][2]int) {
