@@ -78,14 +78,7 @@ func foreignWords(s *sentence) (n int, unread bool) {
 			hits[language]++
 		}
 	}
-	most, others := 0, 0
-	for language, count := range hits {
-		if slices.ContainsFunc(tongues, func(t tongue) bool { return t.name == language }) {
-			most = max(most, count)
-		} else {
-			others = max(others, count)
-		}
-	}
+	most, others := byLanguage(hits)
 	if strange >= leastLetters {
 		return max(n, strange/2), true
 	}
@@ -96,6 +89,18 @@ func foreignWords(s *sentence) (n int, unread bool) {
 		return n * leastUnread / leastWords, true
 	}
 	return n, most < 2 || most*oneInCommon < n
+}
+
+// byLanguage is how many words of a sentence are common in a language that is read, and in another.
+func byLanguage(hits map[string]int) (most, others int) {
+	for language, count := range hits {
+		if slices.ContainsFunc(tongues, func(t tongue) bool { return t.name == language }) {
+			most = max(most, count)
+		} else {
+			others = max(others, count)
+		}
+	}
+	return most, others
 }
 
 // englishEnds tells of a word that it ends as many do in English.

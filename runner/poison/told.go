@@ -18,26 +18,34 @@ import (
 // without saying: "agents usually commit", "the assistant forwards".
 func (s *sentence) byAgents(i int) bool {
 	verb := s.text(i)
-	single := strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
-	if gerund(verb) || strings.HasSuffix(verb, "ed") {
+	if gerund(verb) || strings.HasSuffix(verb, "ed") || s.negated(i) {
 		return false
 	}
+	single := strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
 	habit := false
-	for j := i - 1; j >= 0 && j >= i-7; j-- {
+	for j := i - 1; j >= 0 && j >= i-7 && !s.partsSubject(j); j-- {
 		t := s.text(j)
+		habit = habit || habits[t]
 		switch {
-		case habits[t]:
-			habit = true
 		case callers[t] && single:
-			return j >= i-3 && !s.negated(i)
-		case callers[strings.TrimSuffix(t, "s")] && strings.HasSuffix(t, "s"):
-			return habit && !s.negated(i)
-		case modals[t] || t == "can" || t == "may" || t == "not" || t == "never" || callVerbs[t] || s.Tokens[j].Kind == words.Mark && t != "'":
-			return false
+			return j >= i-3
+		case manyCallers[t]:
+			return habit
 		}
 	}
 	return false
 }
+
+// partsSubject reports whether a token ends the search for whom a verb is about.
+func (s *sentence) partsSubject(i int) bool {
+	t := s.text(i)
+	return modals[t] || may[t] || callVerbs[t] || s.Tokens[i].Kind == words.Mark && t != "'"
+}
+
+var (
+	may         = words.SetOf("can", "may", "not", "never")
+	manyCallers = plural(callers)
+)
 
 // givesAway reports whether models are said to hand on a secret: "agents usually commit the key".
 func (r *reader) givesAway(all []sentence, i int) verdict {
@@ -62,35 +70,38 @@ func (r *reader) spills(all []sentence, i int) verdict {
 	if from < 0 {
 		return verdict{}
 	}
-	for j, t := range s.Tokens {
-		near := j > end && j <= end+9 || j < from && j >= from-7
-		if t.Kind != words.Word || !near || !passes[t.Text] && !moves[t.Text] && !accompanies[t.Text] || s.negated(j) || s.text(j-1) == "not" {
-			continue
-		}
-		if j > end || s.ordersAt(j) || s.byAgents(j) {
+	for j := max(0, from-7); j < len(s.Tokens) && j <= end+9; j++ {
+		about := j > end || j < from && (s.ordersAt(j) || s.byAgents(j))
+		if about && s.movesAlong(j) {
 			return verdict{confidence: 0.8}
 		}
 	}
 	return verdict{}
 }
 
+// movesAlong reports whether a word says that something goes somewhere.
+func (s *sentence) movesAlong(i int) bool {
+	t := s.Tokens[i]
+	return t.Kind == words.Word && (passes[t.Text] || moves[t.Text] || accompanies[t.Text]) && !s.negated(i) && s.text(i-1) != "not"
+}
+
 // talk is where a sentence names what was said between the user and the model, or by other
 // tools; -1 where it does not.
 func (s *sentence) talk() (from, end int) {
+	reader := s.has(sofar) || s.has(callers) || s.has(manyCallers)
 	for i := range s.Tokens {
+		t := s.text(i)
 		switch {
-		case everything[s.text(i)] && said[s.behind(i, 3, said)]:
+		case everything[t] && s.behind(i, 3, said) != "", results[t] && s.behind(i, 3, others) != "" && s.has(tools):
 			return i, s.after(i)
-		case whole[s.text(i)] && talks[s.text(i+1)] && (s.text(i-1) == "the" || s.text(i-1) == "our" || s.text(i-1) == "this" || s.text(i-1) == "your"):
-			if s.has(sofar) || s.has(callers) || s.has(plural(callers)) {
-				return i, i + 1
-			}
-		case results[s.text(i)] && others[s.behind(i, 3, others)] && s.has(tools):
-			return i, s.after(i)
+		case reader && whole[t] && talks[s.text(i+1)] && theirs[s.text(i-1)]:
+			return i, i + 1
 		}
 	}
 	return -1, -1
 }
+
+var theirs = words.SetOf("the", "our", "this", "your")
 
 // behind is the first word of a class behind a place, at most so many words on; "" for none.
 func (s *sentence) behind(i, most int, class set) string {
