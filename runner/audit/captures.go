@@ -13,7 +13,7 @@ import (
 // less than 20 KiB.
 const (
 	maxQuestions = 256
-	maxOthers    = 256
+	maxOthers    = 512
 )
 
 // caught holds what came to the sinkhole in one run.

@@ -34,14 +34,14 @@ var occasions = []string{
 // sentences is what Mark.Text writes.
 var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
-// Varied returns arguments with another value in place of each ordinary sentence, date, mark and number: the nth, from 0,
-// which is unlike all before; false where there is none. The schema is that of the arguments.
+// Varied returns arguments with another value in place of each ordinary sentence, date and number: the nth, from 0,
+// of which the text is unlike all before; false where there is none. The schema is that of the arguments.
 func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
 	text := fmt.Sprintf("Item %d of the list (!).", n)
 	if n < len(occasions) {
 		text = occasions[n]
 	}
-	v := variation{n: n, id: m.ID(), text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
+	v := variation{n: n % maxOther, text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
 	properties, _ := Decode(schema).(map[string]any)
 	root := v.of("", properties, Decode(arguments))
 	if !v.found {
@@ -53,9 +53,9 @@ func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, 
 
 // variation puts other values in place of those of a call.
 type variation struct {
-	n        int
-	id, text string
-	found    bool
+	n     int
+	text  string
+	found bool
 }
 
 // of returns another value of a schema, whose name is that of its property.
@@ -84,20 +84,17 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 	return in
 }
 
-// markedText is a text that is nothing but the mark of a call, dated one that is a day.
-var (
-	markedText = lazyregexp.New(`^` + Word + `-c\d+$`)
-	dated      = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
-)
+// dated is a text that is a day.
+var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
+
+// maxOther is how many other days and numbers there are: what is sent with each has to fit among the captures.
+const maxOther = 70
 
 func (v *variation) word(in string) any {
 	switch {
 	case sentences.MatchString(in):
 		v.found = true
 		return v.text
-	case markedText.MatchString(in):
-		v.found = true
-		return v.id
 	case dated.MatchString(in):
 		if day, err := time.Parse(time.DateOnly, in); err == nil {
 			v.found = true
