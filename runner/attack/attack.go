@@ -53,6 +53,10 @@ type Attempt struct {
 	// Alone: it names a host without a port. Allowed is the host of AimAllowed.
 	Alone   bool
 	Allowed string
+	// Raw: its payload stands where there are no quotes to leave, of family Query. Parse is one
+	// that shows that by whether it is taken.
+	Raw   bool
+	Parse Parse
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
@@ -72,8 +76,13 @@ type Attempt struct {
 type Seen struct {
 	// Programs: it has started one, or tried to.
 	Programs bool
+	// Started are the words of programs that it has started, and not only tried to.
+	Started [][]string
 	// Files are paths that it has touched, or tried to.
 	Files []string
+	// Hosts and Ports are where it has connected to, and what names it has looked up.
+	Hosts []string
+	Ports []int
 	// Network: it has connected to something, or looked a name up.
 	Network bool
 	// Database: it has opened a file of a database.
@@ -140,7 +149,11 @@ type form struct {
 	// near: it needs the directory that the value lies in. link is that of Attempt.
 	near, link bool
 	aim        Aim
-	// alone and allowed are those of Attempt.
+	// packed: it is no text that anybody writes.
+	packed bool
+	// raw, parse, alone and allowed are those of Attempt.
+	raw     bool
+	parse   Parse
 	alone   bool
 	allowed string
 	write   func(f field, mark inputs.Mark, number int) string
@@ -150,7 +163,7 @@ type form struct {
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen, p.Dirs)
-	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said)}
+	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields))
 	}
@@ -211,6 +224,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
+			Raw: next.form.raw, Parse: next.form.parse,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

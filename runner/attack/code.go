@@ -26,6 +26,15 @@ var codeForms = []form{
 	evaluated("as an expression of JavaScript", javaScript),
 	behind("behind the value, as an expression of JavaScript", ","+javaScript),
 	behind("behind the value, as an expression of Python", ","+python),
+	behind("joined to the value, as an expression of JavaScript", "+"+javaScript),
+	behind("joined to the value, as an expression of Python", "+"+python),
+	evaluated("as a call of open in brackets", `(open)("@")`),
+	evaluated("in a template of JavaScript that has braces", "{{"+javaScript+"}}"),
+	behind("behind a semicolon, as an expression of JavaScript", ";"+javaScript+"//"),
+	behind("on a line of its own, as an expression of Python", "\n"+python+"#"),
+	behind("behind a bracket, as an expression of JavaScript", ")+("+javaScript),
+	behind("behind a bracket, as an expression of Python", ")+("+python),
+	formatted,
 	evaluated("behind a single quote, as an expression of JavaScript", "'+"+javaScript+"+'"),
 	evaluated("behind a double quote, as an expression of JavaScript", `"+`+strings.ReplaceAll(javaScript, `"`, "'")+`+"`),
 	evaluated("behind a single quote, as an expression of Python", "'+str("+python+")+'"),
@@ -43,25 +52,56 @@ var codeForms = []form{
 	evaluated("as a function of node-serialize", `{"x":"_$$ND_FUNC$$_function(){`+machine+`}()"}`),
 }
 
-// maxCode is how many attempts of family Code there are against one target, maxCodeFields
-// at how many places.
+// formatted is a form whose proof is in the answer: it has a text of Python formatted with an object
+// that a template names, which leads to all that the server knows.
+var formatted = form{name: "in a text of Python that is formatted", write: func(f field, _ inputs.Mark, _ int) string {
+	name := "0"
+	if found := placeholder.FindStringSubmatch(f.core() + " " + f.said); found != nil {
+		name = found[1]
+	}
+	return f.before + "{" + name + ".__init__.__globals__}" + f.behind
+}}
+
+// placeholder is one of a template that is formatted.
+var placeholder = lazyregexp.New(`\{([A-Za-z_]\w{0,31})(?:[.\[:!][^{}]{0,64})?\}`)
+
+// Formatted reports whether the answer to an attempt has the names that a module of Python knows.
+func (a Attempt) Formatted() bool {
+	return a.Family == Code && a.Form == formatted.name && a.Accepted && globals.MatchString(a.Answer)
+}
+
+// globals are how CPython writes what a module knows.
+var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
+
+// The bounds of family Code: how many attempts there are against one target, at how many places
+// all forms are tried, and how many forms at the others.
 const (
-	maxCode       = 40
+	maxCode       = 64
 	maxCodeFields = 2
+	likelyCode    = 4
 )
 
-// forCode are names of what may be evaluated.
-var forCode = lazyregexp.New(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|state|object`)
+// forCode are names, and words of descriptions, of what may be evaluated.
+var forCode = lazyregexp.New(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|` +
+	`state|object|placeholder|snapshot|payload|pickle|base64|serial|session|dump|blob`)
+
+// packed are those of what may be a pickle.
+var packed = lazyregexp.New(`(?i)snapshot|payload|pickle|base64|serial|session|dump|blob|state|cache|token|object|model`)
 
 // codeSteps are the attempts of family Code: first at the places that are called like something
-// to be evaluated.
+// to be evaluated. A number is tried where nothing is a text.
 func codeSteps(fields []field) (all []step) {
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text })
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.next || !f.text && !f.number })
 	slices.SortStableFunc(fields, func(a, b field) int { return rankCode(a) - rankCode(b) })
-	for _, form := range codeForms {
-		for i, field := range fields {
-			if i < maxCodeFields && len(all) < maxCode {
-				all = append(all, step{family: Code, form: form, field: field})
+	for n, form := range codeForms {
+		tried := 0
+		for _, f := range fields {
+			pickle := form.packed && f.text && f.speaksOf(packed)
+			if len(all) < maxCode && (tried < maxCodeFields && f.text || n < likelyCode || pickle) {
+				all = append(all, step{family: Code, form: form, field: f})
+			}
+			if f.text && !pickle {
+				tried++
 			}
 		}
 	}
@@ -88,14 +128,19 @@ func file(number int) string { return inputs.OutsideFile(number, ".txt") }
 
 // pickled is a form that opens the file when it is unpickled: protocol 0, which is text.
 func pickled(name string) form {
-	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
+	return form{name: name, packed: true, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + base64.StdEncoding.EncodeToString([]byte("cbuiltins\nopen\n(V"+file(number)+"\ntR.")) + f.behind
 	}}
 }
 
 func rankCode(f field) int {
-	if forCode.MatchString(f.name) {
+	switch {
+	case !f.text:
+		return 3
+	case forCode.MatchString(f.name):
 		return 0
+	case f.speaksOf(forCode):
+		return 1
 	}
-	return 1
+	return 2
 }

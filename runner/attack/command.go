@@ -47,6 +47,8 @@ var commands = []commandForm{
 	written("behind a double quote, on a line of its own", "{}\"\n!\n\""),
 	written("behind a single quote, on a line of its own", "{}'\n!\n'"),
 	written("behind a double quote and &", `{}"&!&"`),
+	redirected("as where output goes", "{}>@"),
+	redirected("as where input comes from", "{}<@"),
 	written("behind a semicolon, before a comment", "{};!;#"),
 	written("behind a single quote, before a comment", "{}';!;#"),
 	written("behind a double quote, before a comment", `{}";!;#`),
@@ -94,6 +96,12 @@ func inDirectory(name string) commandForm {
 		dir, base := path.Split(f.honest(m))
 		return f.before + dir + "$(" + m.BareCommand() + ")/../" + base + f.behind
 	}}, paths: true}
+}
+
+// redirected is for a shell that is kept from running anything else: the file that it opens is
+// named by no word of its own, so that nothing but a shell takes it for one.
+func redirected(name, pattern string) commandForm {
+	return patterned(name, strings.Replace(pattern, "@", "!", 1), func(_ field, m inputs.Mark) string { return m.OutsideFile() })
 }
 
 func patterned(name, pattern string, command func(field, inputs.Mark) string) commandForm {
@@ -146,7 +154,7 @@ func commandSteps(fields []field, seen Seen) (all []step) {
 // takes reports whether a form is worth trying at a place.
 func (f field) takes(way commandForm, seen Seen) bool {
 	switch {
-	case !way.any && !seen.Programs:
+	case !way.any && (!seen.Programs || f.next):
 		return false
 	case way.url:
 		return f.variable == "" && (strings.Contains(f.value, "://") || f.value == "" && forURL.MatchString(f.name))

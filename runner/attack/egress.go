@@ -29,6 +29,8 @@ const (
 	AimAllowed Aim = "Allowed"
 	// AimForeign: another host than that one, written so that the text has it in it.
 	AimForeign Aim = "Foreign"
+	// AimPart: another host than the one that the honest value is a part of.
+	AimPart Aim = "Part"
 	// AimFile: a file.
 	AimFile Aim = "File"
 )
@@ -202,7 +204,7 @@ func egressSteps(fields []field, seen Seen, said string) (all []step) {
 			}
 		}
 	}
-	return all
+	return append(partSteps(fields, seen), all...)
 }
 
 // at is the step of a form at a place; false where it has none there. allowed is a host that

@@ -19,8 +19,18 @@ type field struct {
 	steps []any
 	// value holds what stands there in the honest call; "" where nothing does.
 	value string
+	// ahead are elements of a list that come before it where the list is shorter, lacking: the
+	// honest call leaves it out, and value is what its description has for an example.
+	ahead   []string
+	lacking bool
 	// text: it is declared as a text, and takes any. number: it is declared as a number.
 	text, number bool
+	// free: its key is one of those that an object takes which declares none.
+	free bool
+	// next: it is the element behind those of the honest call, or of an example.
+	next bool
+	// said is its description.
+	said string
 	// variable is the name of the variable of a template that it is; "" elsewhere.
 	variable string
 	// before and behind are what stays of the value where it is changed, ending is how
@@ -51,7 +61,10 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 		walk(honest, "", nil, func(f field) {
 			declared := s.at(f.steps)
 			f.text, f.number = f.text && declared.free(), declared.has("number", "integer")
-			all = append(all, f)
+			if last := len(f.steps) - 1; last > 0 {
+				f.free = len(s.at(f.steps[:last]).Properties) == 0
+			}
+			all = append(all, f.of(declared))
 		})
 		s.lacking(honest, func(f field) { all = append(all, f) })
 	}
@@ -69,8 +82,11 @@ func rank(f field) int {
 	if !f.text {
 		r++
 	}
-	if f.value == "" {
+	if f.value == "" || f.lacking {
 		r += 2
+	}
+	if f.next {
+		r += 4
 	}
 	return r
 }
@@ -89,8 +105,12 @@ func walk(value any, name string, steps []any, do func(field)) {
 			walk(value[key], below(name, key), append(slices.Clone(steps), key), do)
 		}
 	case []any:
-		if len(value) > 0 { // one element is taken like another
-			walk(value[0], name+"[0]", append(slices.Clone(steps), 0), do)
+		if len(value) == 0 {
+			return
+		}
+		walk(value[0], name+"[0]", append(slices.Clone(steps), 0), do) // one is taken like another, but not if it is the first
+		if first, isText := value[0].(string); isText && len(steps) > 0 && len(first) <= maxFieldText {
+			do(field{name: name + "[" + strconv.Itoa(len(value)) + "]", steps: append(slices.Clone(steps), len(value)), value: first, text: true, next: true})
 		}
 	case string:
 		if len(steps) > 0 && len(value) <= maxFieldText {
@@ -115,9 +135,15 @@ func (f field) set(arguments json.RawMessage, text string) (json.RawMessage, boo
 	if !isObject {
 		return nil, false
 	}
-	changedRoot, ok := put(root, f.steps, text)
-	if !ok {
-		return nil, false
+	var changedRoot any = root
+	for i, each := range append(slices.Clone(f.ahead), text) {
+		at, ok := slices.Clone(f.steps), false
+		if i < len(f.ahead) {
+			at[len(at)-1] = i
+		}
+		if changedRoot, ok = put(changedRoot, at, each); !ok {
+			return nil, false
+		}
 	}
 	changed, err := encode(changedRoot)
 	return changed, err == nil

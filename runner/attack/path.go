@@ -101,7 +101,7 @@ func (f form) plainly() form { f.control = true; return f }
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields && field.leads(seen) && (field.dir != "" || !form.near) {
+			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
@@ -131,6 +131,8 @@ func (f field) leads(seen Seen) bool {
 	last := f.name[strings.LastIndexByte(f.name, '.')+1:]
 	name, _, _ := strings.Cut(last, "[")
 	switch {
+	case f.number:
+		return numbered(f.value, seen.Files)
 	case !f.text:
 		return false
 	case f.before != "", inputs.IsPath(name):
@@ -138,6 +140,15 @@ func (f field) leads(seen Seen) bool {
 	}
 	return bare.MatchString(f.value) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.value) })
 }
+
+// numbered reports whether a number stands in the name of a file that was touched.
+func numbered(value string, files []string) bool {
+	return value != "" && slices.ContainsFunc(files, func(file string) bool {
+		return slices.Contains(integers.FindAllString(path.Base(file), maxFields), value)
+	})
+}
+
+var integers = lazyregexp.New(`\d+`)
 
 // frame finds what has to stay of a value before a path, and how the names of files end that
 // it leads to.

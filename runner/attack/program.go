@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// runners are arguments that make a program run another one: "!" stands for it. A list of
+// runners are arguments that make a program run another one: "!" stands for it, or write a file: "@". A list of
 // allowed programs that has one of them allows all.
 var runners = map[string]string{
 	"awk":     `awk 'BEGIN{system("!")}'`,
@@ -30,6 +30,9 @@ var runners = map[string]string{
 	"python3": `python3 -c 'import os;os.system("!")'`,
 	"rg":      `rg --pre ! x /etc/passwd`,
 	"rsync":   `rsync -e ! marlow:x .`,
+	"dd":      `dd of=@ count=0`,
+	"sort":    `sort -o@ .`,
+	"tee":     `tee @`,
 	"sed":     `sed '1e !' /etc/passwd`,
 	"sh":      `sh -c '!'`,
 	"ssh":     `ssh -o ProxyCommand=! marlow`,
@@ -69,6 +72,6 @@ const maxWords = 1024
 // runner is a form by its pattern. A doubled "!" is one, and the program.
 func runner(name, pattern string) form {
 	return form{name: "as an argument of " + name, write: func(f field, m inputs.Mark, _ int) string {
-		return f.before + strings.NewReplacer("!!", "!"+m.Command(), "!", m.Command()).Replace(pattern) + f.behind
+		return f.before + strings.NewReplacer("!!", "!"+m.Command(), "!", m.Command(), "@", m.OutsideFile()).Replace(pattern) + f.behind
 	}}
 }

@@ -32,21 +32,82 @@ var queryForms = []form{
 const likeliest = 2
 
 // behindNumber is the way out of where a number stands, with no quotes to leave.
-var behindNumber = form{name: "behind a number", write: func(f field, m inputs.Mark, _ int) string {
-	return cmp.Or(f.value, "1") + " OR " + m.ID()
+var behindNumber = form{name: "behind a number", raw: true, write: func(f field, m inputs.Mark, _ int) string {
+	return f.plainly(m) + " OR " + m.ID()
 }}
+
+// plainly is the honest value in no quotes: a number where there is none of a number.
+func (f field) plainly(m inputs.Mark) string {
+	if f.numbers() {
+		return cmp.Or(f.core(), "1")
+	}
+	return f.honest(m)
+}
+
+// rawForms are for places that are in no quotes: those of the names of columns, directions and numbers.
+// No name that is looked at has the "-" in it that the mark has.
+var rawForms = []form{
+	asked("behind a comma, in no quotes", "{}, !").unquoted(),
+	asked("behind a direction, in no quotes", "{} DESC, !").unquoted(),
+	asked("behind OR, in no quotes", "{} OR !").unquoted(),
+	selected("a value that is read, behind a comma", "{}, (SELECT 7)", false), selected("a value that cannot be read, behind a comma", "{}, (SELECT 7 FROM)", true),
+	selected("another value that is read, behind a comma", "{}, (SELECT 8)", false), selected("another value that cannot be read, behind a comma", "{}, (SELECT 8 FROM)", true),
+}
+
+// numberForms are those for numbers.
+var numberForms = []form{
+	behindNumber,
+	selected("a number that is read", "{} + (SELECT 0)", false), selected("a number that cannot be read", "{} + (SELECT 0 FROM)", true),
+	selected("another number that is read", "{} - (SELECT 0)", false), selected("another number that cannot be read", "{} - (SELECT 0 FROM)", true),
+	added(1), added(2), added(3), added(4), added(5), added(6), added(7), added(8),
+}
+
+// Parse says what an attempt shows of a statement whose errors are hidden: who takes what SQL can read,
+// and refuses what only SQL can tell from that, has given it to a database.
+type Parse string
+
+// The sorts of such attempts.
+const (
+	ParseValid  Parse = "Valid"
+	ParseBroken Parse = "Broken"
+)
+
+func (f form) unquoted() form { f.raw = true; return f }
+
+func selected(name, pattern string, broken bool) form {
+	f := asked(name, pattern)
+	f.parse = ParseValid
+	if broken {
+		f.parse = ParseBroken
+	}
+	f.write = func(at field, m inputs.Mark, _ int) string {
+		return at.before + strings.Replace(pattern, "{}", at.plainly(m), 1) + at.behind
+	}
+	return f
+}
 
 // united is a form that adds a row of so many columns, each with the mark as the codes of its
 // letters: only SQLite makes the mark of them.
 func united(columns int) form {
 	return form{name: "with a row added behind a single quote", write: func(f field, m inputs.Mark, _ int) string {
-		codes := make([]string, len(m.ID()))
-		for i, letter := range []byte(m.ID()) {
-			codes[i] = strconv.Itoa(int(letter))
-		}
-		column := "char(" + strings.Join(codes, ",") + ")"
-		return f.before + f.honest(m) + "' UNION SELECT " + strings.Join(slices.Repeat([]string{column}, columns), ",") + " --" + f.behind
+		return f.before + f.honest(m) + "'" + union(m, columns) + f.behind
 	}}
+}
+
+// added is the same where numbers stand.
+func added(columns int) form {
+	return form{name: "with a row added behind a number", write: func(f field, m inputs.Mark, _ int) string {
+		return f.before + f.plainly(m) + union(m, columns) + f.behind
+	}}
+}
+
+func union(m inputs.Mark, columns int) string {
+	codes := make([]string, len(m.ID()))
+	for i, letter := range []byte(m.ID()) {
+		codes[i] = strconv.Itoa(int(letter))
+	}
+	column := "char(" + strings.Join(codes, ",") + ")"
+	return " UNION SELECT " + strings.Join(slices.Repeat([]string{column}, columns), ",") + " --"
 }
 
 // asked is a form by its pattern: "{}" stands for the honest value, "!" for the mark.
@@ -61,20 +122,23 @@ const maxQueryFields = 4
 
 // querySteps are the attempts of family Query: all of them on what may ask a database.
 func querySteps(fields []field, seen Seen, said string) (all []step) {
-	forms := queryForms
+	forms, numbers, raw := queryForms, numberForms, rawForms
 	if !seen.Network && !seen.Database && !ofDatabase.MatchString(said) {
-		forms = forms[:likeliest]
+		forms, numbers, raw = forms[:likeliest], numbers[:1], nil
 	}
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return statementLike.MatchString(f.value) })
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.next || statementLike.MatchString(f.value) })
 	texts := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text })
+	texts = texts[:min(len(texts), maxQueryFields)]
+	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
+	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
+	return slices.Concat(queried(forms[:likeliest], texts), queried(numbers, number[:min(len(number), maxQueryFields)]), queried(raw, names), queried(forms[likeliest:], texts))
+}
+
+// queried are the steps of some forms at some places.
+func queried(forms []form, fields []field) (all []step) {
 	for _, form := range forms {
-		for _, f := range texts[:min(len(texts), maxQueryFields)] {
+		for _, f := range fields {
 			all = append(all, step{family: Query, form: form, field: f})
-		}
-	}
-	for _, f := range fields {
-		if f.numbers() {
-			all = append(all, step{family: Query, form: behindNumber, field: f})
 		}
 	}
 	return all
@@ -92,8 +156,15 @@ var forNumber = lazyregexp.New(`(?i)(?:^|[_.-])(?:id|number|limit|offset|page|ye
 // ofDatabase are words of what asks one.
 var ofDatabase = lazyregexp.New(`(?i)\bsql|sqlite|\bdatabases?\b|\bdb\b|\btables?\b|\brecords?\b|\brows?\b|\bquer(?:y|ies)\b`)
 
-// Numeric reports whether an attempt stands where numbers do, which are in no quotes.
-func (a Attempt) Numeric() bool { return a.Form == behindNumber.name }
+// ParsedAlone is Parsed for a mark that stands in no quotes in any case: the "-" in it was read, too.
+func ParsedAlone(answer string) bool {
+	for _, at := range unknownColumn.FindAllStringIndex(answer, maxFields) {
+		if !strings.HasPrefix(answer[at[1]:], "-") {
+			return true
+		}
+	}
+	return false
+}
 
 // Parsed reports whether an answer says that the database took the word of a mark for the name of a
 // column: it stood in no quotes.

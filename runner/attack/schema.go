@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -21,6 +22,10 @@ type schema struct {
 	OneOf       []json.RawMessage          `json:"oneOf"`
 	Defs        map[string]json.RawMessage `json:"$defs"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
+	Description string                     `json:"description"`
+	Examples    []any                      `json:"examples"`
+	Default     any                        `json:"default"`
+	Extra       json.RawMessage            `json:"additionalProperties"`
 }
 
 // maxSchemaDepth is how many references and alternatives of a schema are followed.
@@ -106,15 +111,22 @@ func (s *schema) lackingBelow(honest any, name string, steps []any, do func(fiel
 		switch {
 		case declared.has("object"):
 			declared.lackingBelow(value, name, steps, do)
+			if key := below(name, freeKey); len(declared.Properties) == 0 && !bytes.Equal(declared.Extra, []byte("false")) {
+				do(field{name: key, steps: append(steps, freeKey), text: true, free: true, lacking: true})
+			}
 		case declared.has("array"):
 			if list, _ := value.([]any); len(list) > 0 && list[0] != nil {
 				continue
 			}
 			if items := declared.of(declared.Items); !items.has("object", "array") {
-				do(field{name: name + "[0]", steps: append(steps, 0), text: items.free()})
+				declared.elements(name, steps, items, do)
 			}
 		case value == nil && declared.has("string", "number", "integer"):
-			do(field{name: name, steps: steps, text: declared.free(), number: declared.has("number", "integer")})
+			f := field{name: name, steps: steps, text: declared.free(), number: declared.has("number", "integer"), lacking: true}
+			if examples := declared.examples(); f.text && len(examples) > 0 {
+				f.value = examples[0]
+			}
+			do(f.of(declared))
 		}
 	}
 }

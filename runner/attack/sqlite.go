@@ -2,6 +2,7 @@ package attack
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"strconv"
 	"time"
@@ -32,8 +33,25 @@ func Stored(page []byte) (Statement, bool) {
 			return s, true
 		}
 	}
-	return Statement{}, false
+	if len(page) < headerSize {
+		return Statement{}, false
+	}
+	call := int(binary.BigEndian.Uint32(page[userVersion:])) - versions
+	if call <= 0 || call >= mostVersions {
+		return Statement{}, false
+	}
+	s := Statement{Protocol: "sqlite", Text: marked(versioning+" -- !", inputs.Mark{Call: call})}
+	s.Writes = []string{s.Text}
+	return s, true
 }
+
+// The header of a database, where it has the number that PRAGMA user_version sets, and how many of
+// those are ours.
+const (
+	headerSize   = 100
+	userVersion  = 60
+	mostVersions = 10_000_000
+)
 
 // ReadBack are the statements that made a table in a database of SQLite, as answers to the last of the
 // attempts to write say in hexadecimal digits, which no server makes of what it was sent. They were there

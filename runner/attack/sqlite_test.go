@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -19,6 +20,23 @@ func TestStored(t *testing.T) {
 	} {
 		if got, ok := Stored([]byte(page)); got.Text != want || ok != (want != "") {
 			t.Errorf("%q: %q, want %q", page, got.Text, want)
+		}
+	}
+}
+
+// TestVersioned: the number in the header of a database that an attempt has set.
+func TestVersioned(t *testing.T) {
+	page := func(number uint32) []byte {
+		page := append([]byte(magic), make([]byte, 100)...)
+		binary.BigEndian.PutUint32(page[60:], number)
+		return page
+	}
+	if s, ok := Stored(page(versions + 7)); !ok || s.Text != "PRAGMA user_version = 1900000007 -- marlow-c7" || len(s.Writes) != 1 {
+		t.Errorf("%+v, %v", s, ok)
+	}
+	for _, number := range []uint32{0, 7, versions, versions + mostVersions, 1<<32 - 1} {
+		if s, ok := Stored(page(number)); ok {
+			t.Errorf("%d: %+v", number, s)
 		}
 	}
 }

@@ -22,6 +22,9 @@ var writeForms = []form{
 	stated("as a read into a table", "SELECT '!' AS note INTO notes_copy"),
 	stated("as a read into a file", "SELECT '!' INTO OUTFILE '/tmp/notes_copy'"),
 	stated("as a copy to a program", "COPY (SELECT '!') TO PROGRAM 'cat'"),
+	stated("as what a page of the database keeps", versioning),
+	stated("as a copy of all of it", "VACUUM INTO '@'"),
+	stated("as a copy to a file", "COPY (SELECT '!') TO '@'"),
 	stated("in letters of both cases", "cReAtE tAbLe notes_# (note VARCHAR(40) DEFAULT '!')"),
 	stated("behind a change of the transaction", "SET TRANSACTION READ WRITE; INSERT INTO notes VALUES ('!')"),
 	stated(readBack, "SELECT group_concat(hex(name)) FROM (SELECT name FROM sqlite_master WHERE name LIKE 'notes_%' ORDER BY rowid DESC LIMIT 16)"),
@@ -30,15 +33,19 @@ var writeForms = []form{
 const (
 	creating = "CREATE TABLE notes_# (note VARCHAR(40) DEFAULT '!')"
 	readBack = "to read it back"
+	// versioning changes a number in the first page of a database of SQLite, and no table.
+	versioning = "PRAGMA user_version = ~"
+	versions   = 1_900_000_000
 )
 
-// stated is a form by a statement with the mark in place of "!", and its number in place of "#".
+// stated is a form by a statement with the mark in place of "!", its number in place of "#", a number
+// that few databases have in place of "~", and a file outside in place of "@".
 func stated(name, statement string) form {
 	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return marked(statement, m) }}
 }
 
 func marked(statement string, m inputs.Mark) string {
-	return strings.NewReplacer("!", m.ID(), "#", strconv.Itoa(m.Call)).Replace(statement)
+	return strings.NewReplacer("!", m.ID(), "#", strconv.Itoa(m.Call), "~", strconv.Itoa(versions+m.Call), "@", m.OutsideFile()).Replace(statement)
 }
 
 // statementLike are values that are statements.

@@ -31,8 +31,11 @@ const (
 	maxFatal        = 2
 	// launchMarks keeps the marks of these launches apart.
 	launchMarks = 100_000
-	// maxSeenFiles is how many paths of one capability are looked for values in.
-	maxSeenFiles = 256
+	// maxSeenFiles is how many paths of one capability are looked for values in, maxSeenHosts
+	// how many hosts, maxSeenPrograms how many programs.
+	maxSeenFiles    = 256
+	maxSeenHosts    = 64
+	maxSeenPrograms = 64
 )
 
 var (
@@ -111,8 +114,14 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 			switch e.Kind {
 			case profile.KindExec:
 				seen.Programs = true
+				if words := e.Argv.Words(); len(words) > 1 && len(seen.Started) < maxSeenPrograms {
+					seen.Started = append(seen.Started, words)
+				}
 			case profile.KindConnect:
 				seen.Network = seen.Network || e.Protocol != "unix" && e.Protocol != "netlink"
+				if e.Host != "" && len(seen.Hosts) < maxSeenHosts {
+					seen.Hosts, seen.Ports = append(seen.Hosts, e.Host), append(seen.Ports, e.Port)
+				}
 			case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
 				seen.Database = seen.Database || attack.Database(e.Path)
 				if len(seen.Files) < maxSeenFiles {

@@ -18,6 +18,20 @@ func (m Mark) Command() string { return "./" + m.Injected() }
 // argument 9 splits it in two, and env tries each directory for programs.
 func (m Mark) BareCommand() string { return "env$IFS$9" + m.Injected() }
 
+// OutsideFile is a file outside that a shell opens, or what runs, where the value of an attempt
+// decides which: it has the name of the program, and is not there.
+func (m Mark) OutsideFile() string { return OutsideDir + "/" + m.Injected() }
+
+// OpenedBy returns the number of the call whose OutsideFile a path is, or leads through.
+func OpenedBy(name string) (call int, ok bool) {
+	rest, below := strings.CutPrefix(name, OutsideDir+"/")
+	if !below {
+		return 0, false
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return InjectedBy(first)
+}
+
 // Injection puts a command behind a value: whoever gives it to a shell, bare, in
 // double or in single quotes, has it run a program that does not exist. Escaped, or
 // handed over as an argument of its own, it is an odd text and no more.

@@ -36,6 +36,9 @@ var (
 // maxOffers is how many words are taken from one text.
 const maxOffers = 24
 
+// Offered are the words and texts that a description offers as values.
+func Offered(description string) []string { return offered(description) }
+
 // offered finds the words that a description offers as values.
 func offered(description string) []string {
 	description = head(description, maxLength)

@@ -66,12 +66,14 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 			e, proven = ran[a.Call]
 		case attack.Path, attack.Code:
 			e, proven = left[place{a.Of, a.File}]
-			proven = proven && !(a.Family == attack.Path && in.Attack.lookedAt(a, e))
+			proven = proven && !(a.Family == attack.Path && in.Attack.lookedAt(a, e)) || a.Formatted()
 		case attack.Egress:
 			e, proven = in.Attack.contacted(a, left)
 		case attack.Query:
 			var s attack.Statement
-			s, proven = in.Attack.leftString(a)
+			if s, proven = in.Attack.leftString(a); !proven && !a.Control {
+				s, proven = in.Attack.parsed(a, in.End)
+			}
 			e = profile.Effect{Time: s.Time, Detail: s.Protocol + ": " + clean(s.Text, 400)}
 		case attack.Write:
 			var s attack.Statement

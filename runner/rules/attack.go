@@ -66,14 +66,18 @@ type place struct {
 	number int
 }
 
-// ran are the commands that were run, by the number of the attempt.
+// ran are the commands that were run, and the files that were opened as a shell would or a program
+// in the environment of another, by the number of the attempt.
 func (a Attack) ran() map[int]profile.Effect {
 	all := map[int]profile.Effect{}
 	for _, e := range a.Profile.Effects {
-		if call, ok := inputs.InjectedBy(e.Path); ok && e.Kind == profile.KindExec {
-			if _, known := all[call]; !known {
-				all[call] = e
-			}
+		call, ok := inputs.InjectedBy(e.Path)
+		if e.Kind != profile.KindExec {
+			call, ok = inputs.OpenedBy(e.Path)
+			ok = ok && (isAccess(e) || e.Kind == profile.KindLoad)
+		}
+		if _, known := all[call]; ok && !known {
+			all[call] = e
 		}
 	}
 	return all

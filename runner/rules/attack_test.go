@@ -53,6 +53,42 @@ func TestAttackedCommands(t *testing.T) {
 	}
 }
 
+// overwritten is a file that was opened to write to it.
+func overwritten(path string) profile.Effect {
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindWrite, Path: path, Operation: "openat"}, Where: call}
+}
+
+// TestOpenedByAttack: a file that only a shell, or the environment of a program, leads to is as good
+// as a command that was run; a path that has all of the value in it is none.
+func TestOpenedByAttack(t *testing.T) {
+	for opened, want := range map[string]string{
+		"/var/tmp/marlow-elsewhere/marlow-run-c7":         `EXEC-002 High: Tool format_note ran a command that stood in its argument "file", as where output goes: "a.txt>x" made it try to open /var/tmp/marlow-elsewhere/marlow-run-c7`,
+		"/var/tmp/marlow-elsewhere/marlow-run-c7/libc.so": "EXEC-002 High",
+		"/srv/a.txt>/var/tmp/marlow-elsewhere/marlow-run": "",
+		"/srv/a.txt>/var/tmp/elsewhere/marlow-run-c7":     "",
+		"/var/tmp/marlow-elsewhere/marlow-run-c8":         "",
+		"/srv/marlow-run-c7":                              "",
+	} {
+		in := input(silent)
+		in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Command, Form: "as where output goes", Field: "file", Value: "a.txt>x", Call: 7}}
+		in.Attack.Profile.Effects = []profile.Effect{overwritten(opened)}
+		expect(t, in, want)
+	}
+}
+
+// TestFormatted: what a text of Python leads to when it is formatted is seen in the answer.
+func TestFormatted(t *testing.T) {
+	for answer, want := range map[string]string{
+		"Hello {'__name__': '__main__', '__doc__': None, '__package__'": `EXEC-004 High: Tool format_note evaluated its argument "text", in a text of Python that is formatted`,
+		"Hello {user.__init__.__globals__}":                             "",
+		"the module's '__name__': 'x'":                                  "",
+	} {
+		in := input(silent)
+		in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Code, Form: "in a text of Python that is formatted", Field: "text", Call: 7, Answered: true, Accepted: true, Answer: answer}}
+		expect(t, in, want)
+	}
+}
+
 // TestAttackedPaths: a file outside that was reached is a finding where something bound the
 // tool: its words, a refusal of the plain path, or a directory that it puts before names.
 func TestAttackedPaths(t *testing.T) {

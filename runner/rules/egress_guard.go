@@ -42,7 +42,7 @@ func findBrokenGuards(in Input) (all []draft) {
 		switch a.Aim {
 		case attack.AimFile:
 			did = "opened " + clean(e.Path, 256)
-		case attack.AimForeign:
+		case attack.AimForeign, attack.AimPart:
 			did, object = action(e), "other hosts"
 		}
 		all = append(all, draft{
@@ -75,6 +75,8 @@ func leadsThere(a attack.Attempt, e profile.Effect) bool {
 	switch {
 	case a.Aim == attack.AimAllowed:
 		return strings.EqualFold(e.Host, a.Allowed)
+	case a.Aim == attack.AimPart:
+		return strings.EqualFold(e.Host, inputs.Mark{Call: a.Call}.Host())
 	case a.Aim == attack.AimName || a.Aim == attack.AimForeign:
 		call, marked := inputs.Marked(e.Host)
 		return marked && call == a.Call
@@ -121,6 +123,8 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
 		return "", ""
+	case attack.AimPart:
+		return report.SeverityHigh, "honest values were a part of the host's name, or its port"
 	case attack.AimName, attack.AimAllowed, attack.AimPublic:
 		return "", ""
 	}

@@ -56,6 +56,7 @@ func TestBrokenGuards(t *testing.T) {
 	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
 	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.pages.example.net")
 	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
+	partial := tried(4, attack.AimPart, false, true, "")
 	asked := evil
 	asked.Address, asked.Port, asked.Protocol = "127.0.0.1", 53, "udp"
 	for name, tc := range map[string]struct {
@@ -76,6 +77,8 @@ func TestBrokenGuards(t *testing.T) {
 		"no guard, although it says":  {says, []attack.Attempt{anyName, anyIP, open}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", "")}, "EGRESS-008 High"},
 		"past an allowed host":        {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
 		"only looked up":              {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
+		"a part of a host":            {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net")}, "EGRESS-008 High: Tool format_note tried to connect to c4.pages.example.net"},
+		"below a host":                {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net.api.example.com")}, ""},
 		"no host is allowed":          {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{evil}, ""},
 		"every host is allowed":       {webby, []attack.Attempt{anyName, allowed, foreign}, []profile.Effect{byName, theirs, evil}, ""},
 	} {

@@ -42,6 +42,11 @@ func (in Input) evaluatedByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := left[place{a.Of, a.File}]
+		did := "the expression in it opened " + clean(e.Path, 128)
+		if a.Formatted() {
+			did, proven = "it answered with what its program knows: "+quoted(clean(a.Answer, 120)), true
+			e.Time, e.Attribution, e.Detail = in.End, report.AttributionPhase, "answer: "+clean(a.Answer, 400)
+		}
 		if a.Family != attack.Code || !proven {
 			continue
 		}
@@ -50,7 +55,7 @@ func (in Input) evaluatedByAttack() (all []draft) {
 		}
 		d := draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: name(a.Of),
-			message:  sentence("%s evaluated its argument %s, %s: the expression in it opened %s", capital(name(a.Of)), quoted(a.Field), a.Form, clean(e.Path, 128)),
+			message:  sentence("%s evaluated its argument %s, %s: %s", capital(name(a.Of)), quoted(a.Field), a.Form, did),
 			evidence: e.Evidence(), order: math.MaxInt,
 		}
 		if said := in.harmless(a.Of); said != "" {

@@ -38,7 +38,7 @@ func (in Input) injectedByAttack() (all []draft) {
 	ran := in.Attack.ran()
 	for _, a := range in.Attack.Attempts {
 		e, proven := ran[a.Call]
-		if !proven {
+		if !proven || a.Family != attack.Command {
 			continue
 		}
 		quote, hardened := in.hardened(a.Of)
@@ -47,8 +47,8 @@ func (in Input) injectedByAttack() (all []draft) {
 		}
 		d := draft{severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause,
 			object: cmp.Or(e.Within, name(a.Of)), evidence: e.Evidence(), order: math.MaxInt}
-		d.message = sentence("%s ran a command that stood in its argument %s, %s: %s made it try to start %s",
-			capital(name(a.Of)), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), clean(path.Base(e.Path), 64))
+		d.message = sentence("%s ran a command that stood in its argument %s, %s: %s made it try to %s",
+			capital(name(a.Of)), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), led(e))
 		if quote = cmp.Or(quote, in.harmless(a.Of)); quote != "" {
 			d.severity = report.SeverityCritical
 			d.message = sentence("%s; it says %s", d.message, quoted(quote))
@@ -56,6 +56,14 @@ func (in Input) injectedByAttack() (all []draft) {
 		all = append(all, d)
 	}
 	return all
+}
+
+// led is what a command made of an attempt.
+func led(e profile.Effect) string {
+	if e.Kind == profile.KindExec {
+		return "start " + clean(path.Base(e.Path), 64)
+	}
+	return "open " + clean(e.Path, 128)
 }
 
 // refused reports whether an attempt was answered with a refusal: an error, or a text that says so.

@@ -39,8 +39,8 @@ func findLeftStrings(in Input) (all []draft) {
 // leftString returns the statement in which a part of a value is read as SQL that stood in a
 // string where the value was a plain name.
 func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
-	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Numeric() {
-		return s, true // a number needs no string
+	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Raw {
+		return s, true // it needs no string
 	}
 	for _, control := range a.controls(try) {
 		honest, quotes, ok := a.stands(control)
@@ -65,13 +65,39 @@ func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool
 	if strings.Contains(try.Answer, mark(try)) && !strings.Contains(try.Value, mark(try)) {
 		return answer, true
 	}
-	if !attack.Parsed(try.Answer) {
+	switch {
+	case try.Raw:
+		return answer, attack.ParsedAlone(try.Answer)
+	case try.Parse == attack.ParseValid && a.parses(try):
+		answer.Text = "taken, and refused where only SQL could not read it"
+		return answer, true
+	case !attack.Parsed(try.Answer):
 		return attack.Statement{}, false
 	}
 	controls := a.controls(try)
 	// Where a plain name is taken for a column, it is there to name one.
 	named := slices.ContainsFunc(controls, func(c attack.Attempt) bool { return !c.Answered || attack.Parsed(c.Answer) })
-	return answer, try.Numeric() || len(controls) > 0 && !named
+	return answer, len(controls) > 0 && !named
+}
+
+// parses reports whether all that SQL can read was taken at the place of an attempt, and all that it
+// cannot was refused: two of each at least, for a refusal may have another reason.
+func (a Attack) parses(try attack.Attempt) bool {
+	valid, broken := 0, 0
+	for _, each := range a.Attempts {
+		if each.Parse == "" || each.Of != try.Of || each.Place != try.Place {
+			continue
+		}
+		if !each.Answered || refused(each) != (each.Parse == attack.ParseBroken) {
+			return false
+		}
+		if each.Parse == attack.ParseBroken {
+			broken++
+		} else {
+			valid++
+		}
+	}
+	return valid >= 2 && broken >= 2
 }
 
 // stands is the first statement with the mark of an attempt, and the quotes that it stands in.

@@ -48,6 +48,25 @@ func TestLeftStrings(t *testing.T) {
 	}
 }
 
+// raw is an attempt where there are no quotes to leave.
+func raw(in Input) Input {
+	in.Attack.Attempts[1].Raw = true
+	return in
+}
+
+// parsing are attempts that SQL can read and cannot read in turn, and whether they were accepted.
+func parsing(accepted ...bool) Input {
+	in := queried()
+	for i, each := range accepted {
+		a := attack.Attempt{Of: call.Capability, Family: attack.Query, Field: "name", Parse: attack.ParseValid, Call: 3 + i, Answered: true, Accepted: each}
+		if i%2 == 1 {
+			a.Parse = attack.ParseBroken
+		}
+		in.Attack.Attempts = append(in.Attack.Attempts, a)
+	}
+	return in
+}
+
 // TestParsed: the answer of a server whose database is within it.
 func TestParsed(t *testing.T) {
 	const unknown = "Error: no such column: marlow"
@@ -58,7 +77,7 @@ func TestParsed(t *testing.T) {
 		return in
 	}
 	number := answered(unknown, unknown, "1 OR marlow-c2")
-	number.Attack.Attempts[1].Form = "behind a number"
+	number.Attack.Attempts[1].Raw = true
 	silentControl := answered("", unknown, "x'||marlow-c2||'")
 	silentControl.Attack.Attempts[0].Answered = false
 	for name, tc := range map[string]struct {
@@ -70,6 +89,13 @@ func TestParsed(t *testing.T) {
 		"MySQL":                   {answered("nothing", "Unknown column 'marlow' in 'where clause'", "x'||marlow-c2||'"), "QUERY-001 High"},
 		"a number":                {number, "QUERY-001 High"},
 		"a row of its own":        {answered("nothing", "('marlow-c2',)", "x' UNION SELECT char(109) --"), "QUERY-001 High"},
+		"in no quotes":            {raw(answered("", unknown, "name, marlow-c2")), "QUERY-001 High"},
+		"in no quotes, as a name": {raw(answered("", "Error: no such column: marlow-c2", "name, marlow-c2")), ""},
+		"read by SQL":             {parsing(true, false, true, false), "QUERY-001 High"},
+		"all taken":               {parsing(true, true, true, true), ""},
+		"all refused":             {parsing(false, false, false, false), ""},
+		"refused at times":        {parsing(true, false, false, false), ""},
+		"refused once":            {parsing(true, false), ""},
 		"the value again":         {answered("nothing", "no notes for x'||marlow-c2||'", "x'||marlow-c2||'"), ""},
 		"takes a column":          {answered(unknown, unknown, "x'||marlow-c2||'"), ""},
 		"not known":               {silentControl, ""},

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
 // readsOnly are sentences that say that a database is only read.
@@ -36,13 +37,21 @@ func findWritesPastGuards(in Input) (all []draft) {
 		}
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
-			message: sentence("%s changed the database by its argument %s (%s): %s; %s", capital(name(a.Of)), quoted(a.Field), a.Form,
+			message: sentence("%s changed %s by its argument %s (%s): %s; %s", capital(name(a.Of)), changedBy(s), quoted(a.Field), a.Form,
 				quoted(clean(strings.TrimSpace(a.Value), 160)), why),
 			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
 			order:    math.MaxInt,
 		})
 	}
 	return all
+}
+
+// changedBy is what a statement has changed.
+func changedBy(s attack.Statement) string {
+	if s.Protocol == "file" {
+		return "a file"
+	}
+	return "the database"
 }
 
 // wrote returns the statement by which an attempt changed the database.
@@ -52,7 +61,11 @@ func (a Attack) wrote(try attack.Attempt) (attack.Statement, bool) {
 			return s, true
 		}
 	}
-	return attack.Statement{}, false
+	e, opened := a.ran()[try.Call]
+	if try.Family != attack.Write || !opened || e.Kind != profile.KindWrite {
+		return attack.Statement{}, false
+	}
+	return attack.Statement{Protocol: "file", Text: e.Detail, Time: e.Time}, true
 }
 
 // writable reports how the control of an attempt went: whether it changed the database, and

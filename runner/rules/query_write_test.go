@@ -44,6 +44,12 @@ var _ = prove(map[string]proof{
 	},
 })
 
+// intoFile is a server whose database wrote the file of the second attempt.
+func intoFile(in Input) Input {
+	in.Attack.Profile.Effects = append(in.Attack.Profile.Effects, overwritten("/var/tmp/marlow-elsewhere/marlow-run-c2"))
+	return in
+}
+
 // TestWritesPastGuards: a change of the database counts where something was to keep it off.
 func TestWritesPastGuards(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -54,6 +60,7 @@ func TestWritesPastGuards(t *testing.T) {
 		"past a refusal":       {wrote(takesSQL, false, insert(2, true)), "QUERY-002 High"},
 		"although it says":     {wrote(readsNotes, true, insert(1, true), insert(2, true)), "QUERY-002 High"},
 		"no guard, no word":    {wrote(takesSQL, true, insert(1, true), insert(2, true)), ""},
+		"into a file":          {intoFile(wrote(readsNotes, true, insert(1, false))), `QUERY-002 High: Tool format_note changed a file by its argument "sql"`},
 		"held":                 {wrote(readsNotes, true, insert(1, false), insert(2, false)), ""},
 		"refused":              {wrote(readsNotes, false), ""},
 		"not known":            {wrote(takesSQL, true, insert(2, true)), ""},

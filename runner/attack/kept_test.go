@@ -1,0 +1,77 @@
+package attack
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// attempts are those of one target whose values are like a pattern, by their arguments.
+func attempts(seen Seen, closed bool, schema, honest, said string, like string) (found []string) {
+	p := Plan{Closed: closed, Seen: map[report.Capability]Seen{tool: seen}}
+	s := p.Against(Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest), Said: said})
+	pattern := regexp.MustCompile(like)
+	for call := 1; ; call++ {
+		a, more := s.Next(inputs.Mark{Call: call})
+		if !more {
+			return found
+		}
+		if pattern.MatchString(string(a.Family) + " " + string(a.Arguments)) {
+			found = append(found, string(a.Arguments))
+		}
+	}
+}
+
+// TestForms: each family has attempts that keep what a guard looks at, at places of each kind.
+func TestForms(t *testing.T) {
+	programs, database := Seen{Programs: true}, Seen{Database: true}
+	const list = `{"properties":{"words":{"type":"array","items":{"type":"string"},"description":"Words, for example [\"-type\", \"f\"]"}}}`
+	const env = `{"properties":{"task":{"enum":["a"]},"env":{"type":"object","additionalProperties":{"type":"string"}}}}`
+	const sort = `{"properties":{"sort":{"type":"string","description":"Column such as title"},"page":{"type":"integer"}}}`
+	const cells = `{"properties":{"formula":{"type":"string"},"cells":{"type":"object"}}}`
+	const port = `{"properties":{"port":{"type":"integer"},"region":{"type":"string"},"name":{"type":"string","description":"Name of the host"}}}`
+	for name, tc := range map[string]struct {
+		seen                         Seen
+		schema, honest, like, unlike string
+	}{
+		"the next element":            {programs, list, `{"words":["x"]}`, `^Option {"words":\["x","--marlow-c\d+"\]}`, ""},
+		"behind described elements":   {programs, list, `{}`, `^Option {"words":\["-type","f","--marlow-c\d+"\]}`, ""},
+		"a redirection":               {programs, sort, `{"sort":"a.txt"}`, `^Command {"sort":"a.txt</var/tmp/marlow-elsewhere/marlow-run-c\d+"}`, ""},
+		"a variable":                  {programs, env, `{"task":"a"}`, `^Command {"env":{"BASH_ENV":"\$\(./marlow-run-c\d+\)"},"task":"a"}`, ""},
+		"a variable beside others":    {programs, env, `{"task":"a","env":{"X":"y"}}`, `^Command {"env":{"LD_PRELOAD":"/var/tmp/[^"]*","X":"y"},"task":"a"}`, ""},
+		"no variable for a command":   {programs, env, `{"command":"a"}`, "", `BASH_ENV`},
+		"a column and another":        {database, sort, `{}`, `^Query {"sort":"title, marlow-c\d+"}`, ""},
+		"a number and a row":          {database, sort, `{"page":3}`, `^Query {"page":"3 UNION SELECT char\(`, ""},
+		"an expression of SQL":        {database, `{"properties":{"where":{"type":"string"}}}`, `{"where":"x = 1"}`, "", `, marlow-c`},
+		"a key of code":               {Seen{}, cells, `{"formula":"a","cells":{}}`, `^Code {"cells":{"marlow":"import\(`, ""},
+		"a number that names a file":  {Seen{Files: []string{"/b/7.txt"}}, sort, `{"page":7}`, `^Path {"page":"\.\./`, ""},
+		"a number that names nothing": {Seen{Files: []string{"/b/17.txt"}}, sort, `{"page":7}`, "", `^Path`},
+		"a part of a host":            {Seen{Network: true, Hosts: []string{"eu.api.example.com"}}, port, `{"region":"eu"}`, `^Egress {"region":"c\d+\.pages\.example\.net/#"}`, ""},
+		"a port":                      {Seen{Network: true, Ports: []int{8080}}, port, `{"port":8080}`, `^Egress {"port":"8080@c\d+\.pages\.example\.net/"}`, ""},
+		"all of a host":               {Seen{Network: true, Hosts: []string{"eu.api.example.com"}}, port, `{"name":"eu"}`, "", `Egress .*/#`},
+		"a host of its own":           {Seen{Network: true, Hosts: []string{"eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
+	} {
+		if tc.like != "" && len(attempts(tc.seen, true, tc.schema, tc.honest, "", tc.like)) == 0 {
+			t.Errorf("%s: no attempt is like %s", name, tc.like)
+		}
+		if tc.unlike != "" && len(attempts(tc.seen, true, tc.schema, tc.honest, "", tc.unlike)) > 0 {
+			t.Errorf("%s: an attempt is like %s", name, tc.unlike)
+		}
+	}
+}
+
+// TestNextIsLittle: the element behind others costs no more than a few attempts.
+func TestNextIsLittle(t *testing.T) {
+	next := attempts(Seen{Programs: true, Files: []string{"/srv/a.txt"}}, true, "", `{"paths":["a.txt"]}`, "", `"a\.txt",`)
+	if len(next) == 0 || len(next) > 20 {
+		t.Errorf("%d attempts: %s", len(next), strings.Join(next, "\n"))
+	}
+	if slices.ContainsFunc(next, func(a string) bool { return strings.Contains(a, "OR marlow") }) {
+		t.Error("statements are tried there")
+	}
+}

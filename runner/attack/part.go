@@ -1,0 +1,75 @@
+package attack
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// partForms are the ways to write a value that is a part of the host in a URL, or its port, so that
+// the URL leads to another host: "!" stands for that, "{}" for the honest value.
+var partForms = []form{
+	part("as a host, and the rest as the fragment", "!/#"),
+	part("as user information, and the rest as the fragment", "{}@!/#"),
+	part("as user information, and the rest as a path", "{}@!/"),
+	part("as a host, and the rest as a path", "!/"),
+	part("as a host, and the rest as the query", "!?"),
+	part("as a host, and the rest as the fragment, without a slash", "!#"),
+	part("as a host, and the rest behind a backslash", `!\`),
+	part("behind a dot, and the rest as a path", "{}.!/"),
+	part("as a name below another host", ".!/"),
+	part("behind user information without a name", "@!/"),
+	part("as a host, and the rest as a port", "!:80/"),
+}
+
+// maxParts is at how many places of one target they are tried.
+const maxParts = 3
+
+func part(name, pattern string) form {
+	return form{name: name, aim: AimPart, write: func(f field, m inputs.Mark, _ int) string {
+		return f.before + strings.NewReplacer("{}", f.honest(m), "!", m.Host()).Replace(pattern) + f.behind
+	}}
+}
+
+// partSteps are the attempts on values that became a part of where a connection led.
+func partSteps(fields []field, seen Seen) (all []step) {
+	var parts []field
+	for _, f := range fields {
+		if f.variable == "" && !f.next && len(parts) < maxParts && seen.part(f) {
+			parts = append(parts, f)
+		}
+	}
+	for _, form := range partForms {
+		for _, f := range parts {
+			all = append(all, step{family: Egress, form: form, field: f})
+		}
+	}
+	return all
+}
+
+var (
+	// label is one of the name of a host, or a few.
+	label = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$`)
+	// wholeHost are names, and descriptions, of what may be all of a host.
+	wholeHost = lazyregexp.New(`(?i)\b(?:host|host ?name|domain|fqdn|ur[il]|address|endpoint|server)s?\b`)
+)
+
+// part reports whether an honest value was one of the labels of a host that was connected to, or
+// looked up, or the port of one.
+func (s Seen) part(f field) bool {
+	value := strings.ToLower(f.core())
+	if port, err := strconv.Atoi(value); err == nil && slices.Contains(s.Ports, port) {
+		return true
+	}
+	if !f.text || !label.MatchString(value) || f.speaksOf(wholeHost) {
+		return false
+	}
+	return slices.ContainsFunc(s.Hosts, func(host string) bool {
+		host = strings.ToLower(host)
+		return host != value && strings.Contains("."+host+".", "."+value+".") ||
+			strings.HasPrefix(host, value+"-") || strings.HasPrefix(host, value+".") || strings.Contains(host, "-"+value+".")
+	})
+}
