@@ -31,6 +31,8 @@ const (
 	Egress Family = "Egress"
 	// Query: the value leaves its string in a statement of SQL.
 	Query Family = "Query"
+	// Request: the value changes more of a request than its own part.
+	Request Family = "Request"
 	// Write: a statement changes a database that is to be read only.
 	Write Family = "Write"
 )
@@ -165,7 +167,7 @@ func (p Plan) Against(t Target) *Series {
 	fields := fieldsOf(t, seen, p.Dirs)
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen)}
 	if p.Closed {
-		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields))
+		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
 	steps := alternate(lists...)
 	files, ports := 0, 0

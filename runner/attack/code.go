@@ -137,7 +137,7 @@ func rankCode(f field) int {
 	switch {
 	case !f.text:
 		return 3
-	case forCode.MatchString(f.name):
+	case forCode.MatchString(f.name[strings.LastIndexByte(f.name, '.')+1:]):
 		return 0
 	case f.speaksOf(forCode):
 		return 1

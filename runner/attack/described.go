@@ -20,17 +20,41 @@ func (s *schema) examples() (all []string) {
 			all = append(all, text)
 		}
 	}
-	return append(all, inputs.Offered(s.Description)...)
+	all = append(all, inputs.Offered(s.Description)...)
+	if found := alternatives.FindStringSubmatch(s.Description); found != nil {
+		all = append(all, found[1])
+	}
+	return all
 }
+
+// alternatives finds the first of the words that may be given: "Column to sort by, name or price".
+var alternatives = lazyregexp.New(`[,:(]\s*([A-Za-z_][\w-]{0,31})(?:,\s*[\w-]{1,32}){0,8},? or [A-Za-z_][\w-]{0,31}(?:$|[\s,.;)])`)
 
 // listOf finds a list of texts in a description.
 var listOf = lazyregexp.New(`\[\s*"[^"\]\n]*"(?:\s*,\s*"[^"\]\n]*")*\s*\]`)
 
+// list is the list that the description of one has for an example.
+func (s *schema) list() (all []string) {
+	_ = json.Unmarshal([]byte(listOf.FindString(s.Description)), &all) // no list, no elements
+	return all
+}
+
+// following is the element behind those of an example that is longer than what the honest call has:
+// a word of it may be the value of the one before.
+func (f field) following(example []string) field {
+	last := len(f.steps) - 1
+	if at, isIndex := f.steps[last].(int); f.next && isIndex && len(example) > at && example[0] == f.value {
+		f.name = strings.TrimSuffix(f.name, "["+strconv.Itoa(at)+"]") + "[" + strconv.Itoa(len(example)) + "]"
+		f.steps = append(f.steps[:last:last], len(example))
+		f.ahead = example
+	}
+	return f
+}
+
 // elements calls a function with the places of a list that the honest call leaves empty: the first
 // element, and the one behind those that the list has for an example.
 func (s *schema) elements(name string, steps []any, items *schema, do func(field)) {
-	var ahead []string
-	_ = json.Unmarshal([]byte(listOf.FindString(s.Description)), &ahead) // no list, no elements
+	ahead := s.list()
 	examples := append(items.examples(), s.examples()...)
 	first := field{name: name + "[0]", steps: append(steps[:len(steps):len(steps)], 0), text: items.free(), lacking: true}
 	switch {

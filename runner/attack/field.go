@@ -62,7 +62,9 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 			declared := s.at(f.steps)
 			f.text, f.number = f.text && declared.free(), declared.has("number", "integer")
 			if last := len(f.steps) - 1; last > 0 {
-				f.free = len(s.at(f.steps[:last]).Properties) == 0
+				holds := s.at(f.steps[:last])
+				f.free = len(holds.Properties) == 0
+				f = f.following(holds.list())
 			}
 			all = append(all, f.of(declared))
 		})

@@ -123,7 +123,7 @@ func (s *schema) lackingBelow(honest any, name string, steps []any, do func(fiel
 			}
 		case value == nil && declared.has("string", "number", "integer"):
 			f := field{name: name, steps: steps, text: declared.free(), number: declared.has("number", "integer"), lacking: true}
-			if examples := declared.examples(); f.text && len(examples) > 0 {
+			if examples := declared.examples(); f.text && len(examples) > 0 && !forURL.MatchString(name) && !forHost.MatchString(name) {
 				f.value = examples[0]
 			}
 			do(f.of(declared))

@@ -99,6 +99,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 		}
 		next.profile.Effects = slices.Concat(o.profile.Effects, next.profile.Effects)
 		next.statements = slices.Concat(o.statements, next.statements)
+		next.requests = slices.Concat(o.requests, next.requests)
 		next.result.Attempts = slices.Concat(o.result.Attempts, next.result.Attempts)
 		o = next
 	}

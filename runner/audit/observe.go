@@ -104,6 +104,8 @@ type observation struct {
 	undecided   []string
 	// statements are those with marks that were caught where guards were tried.
 	statements []attack.Statement
+	// requests are the same by HTTP and SMTP.
+	requests []attack.Asking
 }
 
 // launch is one start of the server and what it is to show. The zero value is that
@@ -242,6 +244,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	_, _ = stdout.Close(), stderr.Close() // ends the readers
 	o.caught = <-catching
 	o.profile, o.statements = builder.Build(o.result.Ledger), proof.statements(heard, o.result)
+	o.requests = heard.requests
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)

@@ -14,12 +14,21 @@ const maxOverheard = 1024
 // overheard are the statements in SQL with a mark that came to the sinkhole.
 type overheard struct {
 	statements []attack.Statement
+	// requests are those by HTTP and SMTP.
+	requests []attack.Asking
 	// open are the connections, by their flow.
 	open map[uint64]*attack.Transactions
 }
 
 // capture takes in what was sent.
 func (o *overheard) capture(c sinkhole.Capture) {
+	if !c.Continues {
+		for _, each := range attack.Askings(c.Protocol, c.Request, c.Data, c.Time) {
+			if len(o.requests) < maxOverheard {
+				o.requests = append(o.requests, each)
+			}
+		}
+	}
 	if c.Protocol != "postgres" && c.Protocol != "mysql" {
 		return
 	}

@@ -79,6 +79,10 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 			var s attack.Statement
 			s, proven = in.Attack.wrote(a)
 			e = profile.Effect{Time: s.Time, Detail: s.Protocol + ": " + clean(s.Text, 400)}
+		case attack.Request:
+			var q attack.Asking
+			q, proven = in.Attack.changes(a)
+			e = profile.Effect{Time: q.Time, Detail: "request: " + clean(q.Target+q.Line, 400)}
 		case attack.Option:
 			i := slices.IndexFunc(in.Attack.Profile.Effects, func(e profile.Effect) bool {
 				return e.Kind == profile.KindExec && e.Capability == a.Of && obeys(e, a)

@@ -22,6 +22,8 @@ type Attack struct {
 	Lures []string
 	// Statements are those in SQL that came of the attempts.
 	Statements []attack.Statement
+	// Requests are those by HTTP and SMTP with a mark.
+	Requests []attack.Asking
 }
 
 // controls are the attempts at the same place that hid nothing.

@@ -18,6 +18,7 @@ var finders = map[string]func(Input) []draft{
 	idOwnResolver:         findContacts(idOwnResolver),
 	"MCPA-EGRESS-008":     findBrokenGuards,
 	"MCPA-EGRESS-009":     findRecipients,
+	"MCPA-EGRESS-010":     findChangedRequests,
 	"MCPA-FILE-001":       findSensitiveFiles,
 	"MCPA-FILE-002":       findWrites,
 	"MCPA-FILE-003":       findTraversals,

@@ -1,0 +1,99 @@
+package attack
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// requestForms are the ways to have a value change what stands around it in a request: its path,
+// its query, and its header. The first changes nothing, and shows where honest values stand.
+var requestForms = []form{
+	asked("as a name", "!").plainly(),
+	asked(`by ".."`, "../../../../../../../!"),
+	asked(`by ".." behind the value`, "{}/../../../../../../../../!"),
+	asked("as a line of its own in the header", "{}\r\n!: 1"),
+	asked("as a query of its own", "{}?!=1"),
+	asked("as a parameter of its own", "{}&!=1"),
+	asked(`by ".." before a query`, "../../../../../../../!?"),
+	asked("as a line of its own in the header, behind a line feed", "{}\n!: 1"),
+}
+
+// maxRequestFields is at how many places of one target they are tried.
+const maxRequestFields = 4
+
+var (
+	// ofRequest are names, and descriptions, of what a caller may say of a request itself.
+	ofRequest = lazyregexp.New(`(?i)\b(?:ur[il]s?|paths?|routes?|endpoints?|quer(?:y|ies) (?:strings?|parameters?)|parameters?|params|headers?|options?|file ?names?|files?)\b`)
+	// several are values of several, or of parameters.
+	several = lazyregexp.New(`[\n?&=/]`)
+)
+
+// requestSteps are the attempts of family Request, on what connects to something.
+func requestSteps(fields []field, seen Seen) (all []step) {
+	var places []field
+	for _, f := range fields {
+		if seen.Network && f.text && !f.next && f.variable == "" && !several.MatchString(f.core()) && !f.speaksOf(ofRequest) && len(places) < maxRequestFields {
+			places = append(places, f)
+		}
+	}
+	for _, form := range requestForms {
+		for _, f := range places {
+			all = append(all, step{family: Request, form: form, field: f})
+		}
+	}
+	return all
+}
+
+// Asking is a request with a mark that came to the sinkhole where guards were tried.
+type Asking struct {
+	// Target is the path of a request by HTTP with its query as they were sent; "" for a line.
+	Target string
+	// Line is one of the header of a request or a mail that begins with a mark.
+	Line string
+	Time time.Time
+}
+
+// Askings are those of what was sent by HTTP or SMTP: request is the line of a request.
+func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking) {
+	if words := strings.Fields(request); strings.HasPrefix(protocol, "http") && len(words) == 3 && len(inputs.Marks([]byte(words[1]))) > 0 {
+		all = append(all, Asking{Target: words[1], Time: at})
+	}
+	head, _, _ := strings.Cut(strings.ReplaceAll(string(sent), "\r\n", "\n"), "\n\n")
+	if protocol == "smtp" || strings.HasPrefix(protocol, "http") {
+		for line := range strings.SplitSeq(head, "\n") {
+			if name, value, _ := strings.Cut(line, ": "); value == "1" && len(inputs.Marks([]byte(name))) == 1 && strings.HasPrefix(name, inputs.Word) {
+				all = append(all, Asking{Line: line, Time: at})
+			}
+		}
+	}
+	return all
+}
+
+// Changes reports whether a request has more of the value of an attempt than its value: its mark is
+// the name of a parameter, or a line of the header, or stands above where a plain value of the same place
+// stood in a path.
+func (q Asking) Changes(mark string, plain []Asking, plainMark string) bool {
+	if q.Line != "" {
+		return strings.HasPrefix(q.Line, mark+":")
+	}
+	target, query, _ := strings.Cut(q.Target, "?")
+	if parameters, err := url.ParseQuery(query); err == nil && len(parameters[mark]) > 0 {
+		return parameters[mark][0] == "1" || strings.HasPrefix(parameters[mark][0], "1/") || strings.HasPrefix(parameters[mark][0], "1?")
+	}
+	if !strings.Contains(target, "/"+mark) {
+		return false
+	}
+	for _, each := range plain {
+		way, _, _ := strings.Cut(each.Target, "?")
+		above, _, found := strings.Cut(way, "/"+plainMark)
+		if found && above != "" && !strings.HasPrefix(path.Clean(strings.NewReplacer("%2e", ".", "%2E", ".").Replace(target)), above+"/") {
+			return true
+		}
+	}
+	return false
+}

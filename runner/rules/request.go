@@ -1,0 +1,63 @@
+package rules
+
+import (
+	"math"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// findChangedRequests are the values that changed more of a request than their own part where
+// guards were tried.
+func findChangedRequests(in Input) (all []draft) {
+	for _, a := range in.Attack.Attempts {
+		q, changed := in.Attack.changes(a)
+		if !changed {
+			continue
+		}
+		severity, sent := report.SeverityMedium, q.Target
+		if q.Line != "" {
+			severity, sent = report.SeverityHigh, q.Line
+		}
+		all = append(all, draft{
+			severity: severity, phase: report.PhaseCall, capability: a.Of, object: a.Field,
+			message: sentence("%s sent a request of which its argument %s changed more than its own part, %s: %s became %s", capital(name(a.Of)),
+				quoted(a.Field), a.Form, quoted(clean(a.Value, 120)), quoted(clean(sent, 160))),
+			evidence: report.Evidence{Time: report.At(q.Time), Attribution: report.AttributionPhase, Detail: "request: " + clean(sent, 400)},
+			order:    math.MaxInt,
+		})
+	}
+	return all
+}
+
+// changes returns the request that an attempt has changed.
+func (a Attack) changes(try attack.Attempt) (attack.Asking, bool) {
+	if try.Family != attack.Request || try.Control {
+		return attack.Asking{}, false
+	}
+	for _, q := range a.asking(try) {
+		if q.Line != "" || q.Changes(mark(try), nil, "") {
+			return q, true
+		}
+		for _, control := range a.controls(try) {
+			if q.Changes(mark(try), a.asking(control), mark(control)) {
+				return q, true
+			}
+		}
+	}
+	return attack.Asking{}, false
+}
+
+// asking are the requests with the mark of an attempt.
+func (a Attack) asking(try attack.Attempt) (all []attack.Asking) {
+	for _, q := range a.Requests {
+		for _, id := range inputs.Marks([]byte(q.Target + " " + strings.SplitN(q.Line, ":", 2)[0])) {
+			if id == mark(try) {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
+}
