@@ -17,6 +17,10 @@ const (
 	maxSlowAttempts = 3
 	// leastTried is with how few steps taken the guards of a target count as not tried.
 	leastTried = 8
+	// maxFollowers is how many targets are called behind an attempt that was accepted, maxFollowed
+	// how often in all.
+	maxFollowers = 2
+	maxFollowed  = 192
 )
 
 // Attacks say how far the attempts on the server's guards came.
@@ -45,6 +49,7 @@ func (s *session) attack(ctx context.Context) error {
 	}
 	all := s.attackable()
 	defer func() { s.reckon(all) }()
+	behind := followers(all)
 	for left := all; len(left) > 0; {
 		var still []*attacked
 		for _, each := range left {
@@ -58,11 +63,44 @@ func (s *session) attack(ctx context.Context) error {
 			if err := s.attempt(ctx, each.target, a); err != nil {
 				return err
 			}
+			if err := s.follow(ctx, behind, a); err != nil {
+				return err
+			}
 			if each.made++; !each.out && (!each.slow() || each.made < maxSlowAttempts) {
 				still = append(still, each)
 			}
 		}
 		left = still
+	}
+	return nil
+}
+
+// followers are targets that have no place for an attempt and change little: what one tool has kept, such
+// a one may use.
+func followers(all []*attacked) (behind []*attacked) {
+	for _, each := range all {
+		if each.series.Left() == 0 && each.rank.effect <= creates && !each.task && len(behind) < maxFollowers {
+			behind = append(behind, each)
+		}
+	}
+	return behind
+}
+
+// follow calls them behind an attempt, if that was accepted and its mark tells of a command that was
+// kept.
+func (s *session) follow(ctx context.Context, behind []*attacked, a attack.Attempt) error {
+	last := s.result.Attempts[len(s.result.Attempts)-1]
+	for _, each := range behind {
+		if a.Family != attack.Command || !last.Accepted || each.out || each.slow() || each.made >= maxFollowed/maxFollowers || !s.hasTime() {
+			continue
+		}
+		each.made++
+		if _, err := s.call(ctx, each.target, each.again); err != nil {
+			s.missed(each.target, err)
+			if onlyFatal(err) != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

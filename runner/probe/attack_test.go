@@ -42,6 +42,39 @@ func TestAttack(t *testing.T) {
 	}
 }
 
+// TestFollowed: what has no arguments is called behind each command that was accepted, for it may use
+// what was kept.
+func TestFollowed(t *testing.T) {
+	bare := `{"name":"show","inputSchema":{"type":"object"}}`
+	var sent []string
+	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, bare) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			note, _ := arguments["note"].(string)
+			sent = append(sent, params["name"].(string)+" "+note)
+			return content("done")
+		},
+	}}
+	got := f.probe(t, options)
+	followed := 0
+	for i, each := range sent[:len(sent)-1] {
+		if strings.Contains(each, "marlow-run-c") && sent[i+1] == "show " {
+			followed++
+		}
+	}
+	commands := 0
+	for _, a := range got.Attempts {
+		if a.Family == attack.Command {
+			commands++
+		}
+	}
+	if commands == 0 || followed < commands-1 {
+		t.Errorf("%d of %d were followed: %q", followed, commands, sent)
+	}
+}
+
 // TestUntried: what did not answer its honest call has guards that nobody tried, unless there is nothing
 // to try or it is not to be called.
 func TestUntried(t *testing.T) {
