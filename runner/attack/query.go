@@ -131,7 +131,7 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 	texts = texts[:min(len(texts), maxQueryFields)]
 	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
 	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
-	return slices.Concat(queried(forms[:likeliest], texts), queried(numbers, number[:min(len(number), maxQueryFields)]), queried(raw, names), queried(forms[likeliest:], texts))
+	return alternate(queried(forms, texts), queried(numbers, number[:min(len(number), maxQueryFields)]), queried(raw, names))
 }
 
 // queried are the steps of some forms at some places.
