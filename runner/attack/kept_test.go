@@ -55,6 +55,8 @@ func TestForms(t *testing.T) {
 		"a part of a host":              {Seen{Network: true, Hosts: []string{"eu.api.example.com"}}, port, `{"region":"eu"}`, `^Egress {"region":"c\d+\.pages\.example\.net/#"}`, ""},
 		"a port":                        {Seen{Network: true, Ports: []int{8080}}, port, `{"port":8080}`, `^Egress {"port":"8080@c\d+\.pages\.example\.net/"}`, ""},
 		"all of a host":                 {Seen{Network: true, Hosts: []string{"eu.api.example.com"}}, port, `{"name":"eu"}`, "", `Egress .*/#`},
+		"behind a part of a label":      {Seen{Network: true, Hosts: []string{"api-eu.example.com"}}, port, `{"region":"eu"}`, `^Egress {"region":"eu\.c\d+\.pages\.example\.net/"}`, ""},
+		"the end of a host":             {Seen{Network: true, Hosts: []string{"api.eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 		"a host of its own":             {Seen{Network: true, Hosts: []string{"eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 	} {
 		if tc.like != "" && len(attempts(tc.seen, true, tc.schema, tc.honest, "", tc.like)) == 0 {

@@ -57,8 +57,8 @@ var (
 	wholeHost = lazyregexp.New(`(?i)\b(?:host|host ?name|domain|fqdn|ur[il]|address|endpoint|server)s?\b`)
 )
 
-// part reports whether an honest value was one of the labels of a host that was connected to, or
-// looked up, or the port of one.
+// part reports whether an honest value was in the name of a host that was connected to, or looked up,
+// and not at its end, or was the port of one.
 func (s Seen) part(f field) bool {
 	value := strings.ToLower(f.core())
 	if port, err := strconv.Atoi(value); err == nil && slices.Contains(s.Ports, port) {
@@ -69,7 +69,6 @@ func (s Seen) part(f field) bool {
 	}
 	return slices.ContainsFunc(s.Hosts, func(host string) bool {
 		host = strings.ToLower(host)
-		return host != value && strings.Contains("."+host+".", "."+value+".") ||
-			strings.HasPrefix(host, value+"-") || strings.HasPrefix(host, value+".") || strings.Contains(host, "-"+value+".")
+		return strings.Contains("."+host, "."+value+".") || strings.Contains(host, "-"+value+".") || strings.HasPrefix(host, value+"-")
 	})
 }

@@ -76,7 +76,8 @@ func leadsThere(a attack.Attempt, e profile.Effect) bool {
 	case a.Aim == attack.AimAllowed:
 		return strings.EqualFold(e.Host, a.Allowed)
 	case a.Aim == attack.AimPart:
-		return strings.EqualFold(e.Host, inputs.Mark{Call: a.Call}.Host())
+		host, end := strings.ToLower(e.Host), inputs.Mark{Call: a.Call}.Host()
+		return host == end || strings.HasSuffix(host, "."+end) || strings.HasSuffix(host, "-"+end)
 	case a.Aim == attack.AimName || a.Aim == attack.AimForeign:
 		call, marked := inputs.Marked(e.Host)
 		return marked && call == a.Call

@@ -78,6 +78,7 @@ func TestBrokenGuards(t *testing.T) {
 		"past an allowed host":        {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
 		"only looked up":              {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
 		"a part of a host":            {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net")}, "EGRESS-008 High: Tool format_note tried to connect to c4.pages.example.net"},
+		"a part of a label":           {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "api-c4.pages.example.net")}, "EGRESS-008 High"},
 		"below a host":                {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net.api.example.com")}, ""},
 		"no host is allowed":          {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{evil}, ""},
 		"every host is allowed":       {webby, []attack.Attempt{anyName, allowed, foreign}, []profile.Effect{byName, theirs, evil}, ""},
