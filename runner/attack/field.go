@@ -107,12 +107,8 @@ func walk(value any, name string, steps []any, do func(field)) {
 			walk(value[key], below(name, key), append(slices.Clone(steps), key), do)
 		}
 	case []any:
-		if len(value) == 0 {
-			return
-		}
-		walk(value[0], name+"[0]", append(slices.Clone(steps), 0), do) // one is taken like another, but not if it is the first
-		if first, isText := value[0].(string); isText && len(steps) > 0 && len(first) <= maxFieldText {
-			do(field{name: name + "[" + strconv.Itoa(len(value)) + "]", steps: append(slices.Clone(steps), len(value)), value: first, text: true, next: true})
+		if len(value) > 0 {
+			walkList(value, name, steps, do)
 		}
 	case string:
 		if len(steps) > 0 && len(value) <= maxFieldText {
@@ -126,6 +122,14 @@ func walk(value any, name string, steps []any, do func(field)) {
 		if len(steps) > 0 {
 			do(field{name: name, steps: steps, value: strconv.FormatBool(value)})
 		}
+	}
+}
+
+// walkList calls it with the places of a list: one element is taken like another, but not like the first.
+func walkList(value []any, name string, steps []any, do func(field)) {
+	walk(value[0], name+"[0]", append(slices.Clone(steps), 0), do)
+	if first, isText := value[0].(string); isText && len(steps) > 0 && len(first) <= maxFieldText {
+		do(field{name: name + "[" + strconv.Itoa(len(value)) + "]", steps: append(slices.Clone(steps), len(value)), value: first, text: true, next: true})
 	}
 }
 

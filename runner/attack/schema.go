@@ -122,11 +122,16 @@ func (s *schema) lackingBelow(honest any, name string, steps []any, do func(fiel
 				declared.elements(name, steps, items, do)
 			}
 		case value == nil && declared.has("string", "number", "integer"):
-			f := field{name: name, steps: steps, text: declared.free(), number: declared.has("number", "integer"), lacking: true}
-			if examples := declared.examples(); f.text && len(examples) > 0 && !forURL.MatchString(name) && !forHost.MatchString(name) {
-				f.value = examples[0]
-			}
-			do(f.of(declared))
+			do(declared.leaf(name, steps))
 		}
 	}
+}
+
+// leaf is a place that the honest call leaves out, with an example.
+func (s *schema) leaf(name string, steps []any) field {
+	f := field{name: name, steps: steps, text: s.free(), number: s.has("number", "integer"), lacking: true}
+	if examples := s.examples(); f.text && len(examples) > 0 && !forURL.MatchString(name) && !forHost.MatchString(name) {
+		f.value = examples[0]
+	}
+	return f.of(s)
 }

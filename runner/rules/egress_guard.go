@@ -34,7 +34,10 @@ func findBrokenGuards(in Input) (all []draft) {
 		if a.Family != attack.Egress || !proven {
 			continue
 		}
-		severity, why := in.passes(a, left)
+		severity, why := report.SeverityHigh, "honest values were a part of the host's name, or its port"
+		if a.Aim != attack.AimPart {
+			severity, why = in.passes(a, left)
+		}
 		if severity == "" {
 			continue
 		}
@@ -124,8 +127,6 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
 		return "", ""
-	case attack.AimPart:
-		return report.SeverityHigh, "honest values were a part of the host's name, or its port"
 	case attack.AimName, attack.AimAllowed, attack.AimPublic:
 		return "", ""
 	}
