@@ -49,6 +49,8 @@ type Attempt struct {
 	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
 	// place of another URL.
 	Link, URL bool
+	// Archive: it leads out by the name of a file in an archive.
+	Archive bool
 	// Aim is where it leads, of family Egress; Port the one that tells it there.
 	Aim  Aim
 	Port int
@@ -151,6 +153,8 @@ type form struct {
 	// near: it needs the directory that the value lies in. link is that of Attempt.
 	near, link bool
 	aim        Aim
+	// archive is that of Attempt.
+	archive bool
 	// packed: it is no text that anybody writes.
 	packed bool
 	// raw, parse, alone and allowed are those of Attempt.
@@ -165,7 +169,7 @@ type form struct {
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen, p.Dirs)
-	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen)}
+	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
@@ -226,7 +230,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Raw: next.form.raw, Parse: next.form.parse,
+			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

@@ -57,6 +57,8 @@ func TestForms(t *testing.T) {
 		"all of a host":                 {Seen{Network: true, Hosts: []string{"eu.api.example.com"}}, port, `{"name":"eu"}`, "", `Egress .*/#`},
 		"behind a part of a label":      {Seen{Network: true, Hosts: []string{"api-eu.example.com"}}, port, `{"region":"eu"}`, `^Egress {"region":"eu\.c\d+\.pages\.example\.net/"}`, ""},
 		"the end of a host":             {Seen{Network: true, Hosts: []string{"api.eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
+		"an archive":                    {Seen{}, `{"properties":{"bundle":{"type":"string","description":"ZIP file in Base64"}}}`, `{"bundle":"UEsDBAoA"}`, `^Path {"bundle":"UEsDBBQ`, ""},
+		"the path of an archive":        {Seen{}, `{"properties":{"archive":{"type":"string","description":"Path of the ZIP file"}}}`, `{"archive":"a.zip"}`, "", `UEsDB`},
 		"a host of its own":             {Seen{Network: true, Hosts: []string{"eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 	} {
 		if tc.like != "" && len(attempts(tc.seen, true, tc.schema, tc.honest, "", tc.like)) == 0 {
@@ -76,5 +78,31 @@ func TestNextIsLittle(t *testing.T) {
 	}
 	if slices.ContainsFunc(next, func(a string) bool { return strings.Contains(a, "OR marlow") }) {
 		t.Error("statements are tried there")
+	}
+}
+
+// TestParse: what SQL can read and what it cannot have the same words and brackets, so that nobody but SQL
+// tells them apart.
+func TestParse(t *testing.T) {
+	words := func(f form) string {
+		all := strings.Fields(strings.NewReplacer("(", " ", ")", " ", ",", " ").Replace(f.write(field{value: "x", text: true}, inputs.Mark{Call: 1}, 0)))
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	}
+	for _, forms := range [][]form{rawForms, numberForms} {
+		sorts := map[string][]Parse{}
+		for _, f := range forms {
+			if f.parse != "" {
+				sorts[words(f)] = append(sorts[words(f)], f.parse)
+			}
+		}
+		if len(sorts) != 2 {
+			t.Errorf("%d pairs: %v", len(sorts), sorts)
+		}
+		for pair, sort := range sorts {
+			if !slices.Equal(sort, []Parse{ParseValid, ParseBroken}) {
+				t.Errorf("%s: %v", pair, sort)
+			}
+		}
 	}
 }

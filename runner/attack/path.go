@@ -101,13 +101,13 @@ func (f form) plainly() form { f.control = true; return f }
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
+			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields-len(archiveForms) && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
 	}
 	for _, field := range fields { // whoever opens what a URL names may open files, too
-		if len(all) < inputs.MaxOutside-maxCode && field.text && !field.leads(seen) && field.addresses() {
+		if len(all) < inputs.MaxOutside-maxCode-len(archiveForms) && field.text && !field.leads(seen) && field.addresses() {
 			all = append(all, step{family: Path, form: fileURL, field: field})
 		}
 	}

@@ -50,20 +50,20 @@ var rawForms = []form{
 	asked("behind a comma, in no quotes", "{}, !").unquoted(),
 	asked("behind a direction, in no quotes", "{} DESC, !").unquoted(),
 	asked("behind OR, in no quotes", "{} OR !").unquoted(),
-	selected("a value that is read, behind a comma", "{}, (SELECT 7)", false), selected("a value that cannot be read, behind a comma", "{}, (SELECT 7 FROM)", true),
-	selected("another value that is read, behind a comma", "{}, (SELECT 8)", false), selected("another value that cannot be read, behind a comma", "{}, (SELECT 8 FROM)", true),
+	selected("a value that is read, behind a comma", "{}, (SELECT 7 ORDER BY 1)", false), selected("a value that cannot be read, behind a comma", "{}, (SELECT ORDER 7 BY 1)", true),
+	selected("another value that is read, behind a comma", "{}, (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{}, (ORDER SELECT BY 8 1)", true),
 }
 
 // numberForms are those for numbers.
 var numberForms = []form{
 	behindNumber,
-	selected("a number that is read", "{} + (SELECT 0)", false), selected("a number that cannot be read", "{} + (SELECT 0 FROM)", true),
-	selected("another number that is read", "{} - (SELECT 0)", false), selected("another number that cannot be read", "{} - (SELECT 0 FROM)", true),
+	selected("a number that is read", "{} + (SELECT 0 ORDER BY 1)", false), selected("a number that cannot be read", "{} + (SELECT ORDER 0 BY 1)", true),
+	selected("another number that is read", "{} - (SELECT 0 ORDER BY 1)", false), selected("another number that cannot be read", "{} - (ORDER SELECT BY 0 1)", true),
 	added(1), added(2), added(3), added(4), added(5), added(6), added(7), added(8),
 }
 
 // Parse says what an attempt shows of a statement whose errors are hidden: who takes what SQL can read,
-// and refuses what only SQL can tell from that, has given it to a database.
+// and refuses the same words in an order that it cannot read, has given it to a database.
 type Parse string
 
 // The sorts of such attempts.

@@ -76,6 +76,20 @@ func TestOpenedByAttack(t *testing.T) {
 	}
 }
 
+// TestUnpacked: a file of an archive that led out was unpacked without a look at its name.
+func TestUnpacked(t *testing.T) {
+	for path, want := range map[string]string{
+		inputs.OutsideFile(7, ".txt"):      "FILE-003 High",
+		inputs.OutsideFile(8, ".txt"):      "",
+		"/srv" + inputs.OutsideFile(7, ""): "",
+	} {
+		in := input(silent)
+		in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Path, Archive: true, Form: "as a file in an archive", Field: "bundle", Value: "UEsD", Call: 7, File: 7, Answered: true, Accepted: true}}
+		in.Attack.Profile.Effects = []profile.Effect{overwritten(path)}
+		expect(t, in, want)
+	}
+}
+
 // TestFormatted: what a text of Python leads to when it is formatted is seen in the answer.
 func TestFormatted(t *testing.T) {
 	for answer, want := range map[string]string{

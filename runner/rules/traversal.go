@@ -88,6 +88,9 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said
 	}
+	if a.Archive {
+		return report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
+	}
 	if a.Link {
 		return "", "" // links lead where whoever made them wanted
 	}
