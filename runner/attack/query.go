@@ -47,11 +47,11 @@ func (f field) plainly(m inputs.Mark) string {
 // rawForms are for places that are in no quotes: those of the names of columns, directions and numbers.
 // No name that is looked at has the "-" in it that the mark has.
 var rawForms = []form{
-	asked("behind a comma, in no quotes", "{}, !").unquoted(),
+	asked("behind a comma, in no quotes", "{} , !").unquoted(),
 	asked("behind a direction, in no quotes", "{} DESC, !").unquoted(),
 	asked("behind OR, in no quotes", "{} OR !").unquoted(),
-	selected("a value that is read, behind a comma", "{}, (SELECT 7 ORDER BY 1)", false), selected("a value that cannot be read, behind a comma", "{}, (SELECT ORDER 7 BY 1)", true),
-	selected("another value that is read, behind a comma", "{}, (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{}, (ORDER SELECT BY 8 1)", true),
+	selected("a value that is read, behind a comma", "{} , (SELECT 7 ORDER BY 1)", false), selected("a value that cannot be read, behind a comma", "{} , (SELECT ORDER 7 BY 1)", true),
+	selected("another value that is read, behind a comma", "{} , (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{} , (ORDER SELECT BY 8 1)", true),
 }
 
 // numberForms are those for numbers.
