@@ -46,7 +46,10 @@ func (in Input) ledOutByAttack() (all []draft) {
 		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) {
 			continue
 		}
-		severity, why := in.breaks(a, left)
+		severity, why := report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
+		if !a.Archive {
+			severity, why = in.breaks(a, left)
+		}
 		if severity == "" {
 			continue
 		}
@@ -87,9 +90,6 @@ var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|f
 func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severity report.Severity, why string) {
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said
-	}
-	if a.Archive {
-		return report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
 	}
 	if a.Link {
 		return "", "" // links lead where whoever made them wanted
