@@ -67,15 +67,7 @@ func (s *session) sweep(ctx context.Context, n int, targets []*target) (more boo
 // enough. The first call of a round repeats one where there is nothing new.
 func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 	first := t.turns == 0
-	most := s.options.MaxCalls
-	if !first { // each round has its part of them
-		most = most * min(round, s.options.Rounds) / s.options.Rounds
-	}
-	known := s.options.Prompt != nil && !s.options.Prompt[t.of]
-	if t.out || t.sent >= most || !first && t.slow() || round > slowRounds && known {
-		return inputs.Case{}, false
-	}
-	if !first && t.sized == s.pool.Size() {
+	if s.enough(t, round, first) {
 		return inputs.Case{}, false
 	}
 	if !s.affords(t) {
@@ -92,6 +84,18 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 		return inputs.Case{}, false
 	}
 	return t.paced(s.repeated(t)), true
+}
+
+// enough reports whether a target gets no other call in a round.
+func (s *session) enough(t *target, round int, first bool) bool {
+	if knownSlow := s.options.Prompt != nil && !s.options.Prompt[t.of]; knownSlow && round > slowRounds {
+		return true
+	}
+	if first {
+		return t.out || t.sent >= s.options.MaxCalls
+	}
+	share := s.options.MaxCalls * min(round, s.options.Rounds) / s.options.Rounds // each round has its part of them
+	return t.out || t.sent >= share || t.slow() || t.sized == s.pool.Size()
 }
 
 // fresh is the next new case of a target; false when there is none.
