@@ -9,6 +9,7 @@ package attack
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -98,6 +99,8 @@ type Plan struct {
 	Seen map[report.Capability]Seen
 	// Dirs are directories that the server was started for.
 	Dirs []string
+	// Planted are the names of files that lie outside besides the usual ones.
+	Planted []string
 	// Closed: no connection leaves the sandbox.
 	Closed bool
 	// Taken is how many steps of each series an earlier launch has taken, FirstMark the
@@ -165,10 +168,22 @@ type form struct {
 	write   func(f field, mark inputs.Mark, number int) string
 }
 
+// planted is the ending of a file that lies outside: the one given, unless only calls that were
+// refused have named such a file, so that there is none.
+func (p Plan) planted(ending string) string {
+	if slices.Contains([]string{"", ".txt", ".md", ".json"}, ending) || slices.Contains(p.Planted, "note"+ending) {
+		return ending
+	}
+	return ".txt"
+}
+
 // Against makes the attempts against a target.
 func (p Plan) Against(t Target) *Series {
 	seen := p.Seen[t.Of]
 	fields := fieldsOf(t, seen, p.Dirs)
+	for i := range fields {
+		fields[i].ending = p.planted(fields[i].ending)
+	}
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))

@@ -87,13 +87,16 @@ func TestPaths(t *testing.T) {
 			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
 		"with an ending of its own": {Target{Of: tool, Honest: json.RawMessage(`{"template":"invoice.html"}`)}, []string{"/srv/pages/invoice.html"},
 			"/var/tmp/marlow-elsewhere/N/note.html", up + "var/tmp/marlow-elsewhere/N/note.html", 0},
+		"with an ending that no accepted call has": {Target{Of: tool, Honest: json.RawMessage(`{"path":"table.csv"}`)}, nil,
+			"/var/tmp/marlow-elsewhere/N/note.txt", up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
 		"a directory": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/home.md"},
 			"/var/tmp/marlow-elsewhere/N", up + "var/tmp/marlow-elsewhere/N", 3},
 		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
 			"/var/tmp/marlow-elsewhere/N/note", up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
-		s := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}}.Against(tc.target)
+		plan := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}, Planted: []string{"note.html"}}
+		s := plan.Against(tc.target)
 		var led []string
 		for call := 1; ; call++ {
 			a, more := s.Next(inputs.Mark{Call: call})

@@ -52,7 +52,8 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 		maps.Copy(how.given, o.result.Accepted)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound(), Closed: plan.Network != report.NetworkAllow}
-	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Outside(how.given)
+	how.attack.Planted = how.attack.Outside(how.given)
+	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
 }
 
 // lures are the directories, of those that tools keep to, that get a link and a sibling; and the
