@@ -65,7 +65,7 @@ type harvest struct {
 	pool         *Pool
 	from, source string
 	budget       int
-	// marked: only what carries a mark; unmarked: only what carries none.
+	// marked: only what carries a mark; unmarked: only what carries none, and is no planted file.
 	marked, unmarked bool
 	// records are the JSON objects that it is in, the innermost first.
 	records []int
@@ -83,6 +83,9 @@ func (h *harvest) add(value string, key, about []string) {
 	}
 	if len(value) > maxValue || !h.spend(16+len(value)) {
 		return
+	}
+	if h.unmarked && strings.Contains(value, FilesDir+"/") {
+		return // a planted file that was handed in, and what the tool has put around its name
 	}
 	kind := kindOf(value)
 	if kind == uri && strings.ContainsAny(value, "{}<>*") {

@@ -55,6 +55,7 @@ func TestOffers(t *testing.T) {
 		"JSON of another thing":  {"add_versions", `versions: {"type":"string","description":"Names, such as 'v1'; what comes back is [{\"name\": \"v2\"}]"}`, nil, "v1 name v2"},
 		"a number":               {"get_user", `user_id: {"type":"integer"}`, []string{`text tool list_users: {"users":[{"id":7,"age":41},{"id":"x9"}]}`}, "7 1"},
 		"keys of a map":          {"check", "service", []string{`text tool get_all: {"services":{"billing":{"up":true},"auth":{"up":false}}}`}, "auth billing"},
+		"what a name grew into":  {"read_rule", "path", []string{"error tool fetch_rule: [Errno 2] No such file: '/home/audit/" + FilesDir + "/note.txt.md'", "error tool fetch_rule: There is only '/home/audit/style.md'"}, "/home/audit/style.md"},
 		"running text":           {"get_ticket", "ticket_id", []string{"text tool list_tickets: See TICK-3, and\nalso TICK-7."}, "TICK-3 TICK-7"},
 		"pairs":                  {"get_user", "user_name", []string{"text tool whoami: **User name**: ada\nAge: 41"}, "ada"},
 		"bullets":                {"check", "service", []string{"text tool list_services: Running:\n- billing\n- auth"}, "billing auth"},
