@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// Family is what attempts are after.
+// Family groups attempts by the weakness that they look for.
 type Family string
 
 // The families.
@@ -65,7 +65,7 @@ type Attempt struct {
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
-	// Value is what stands there, Honest what stood there, without what is no part of a path.
+	// Value stands there now, and Honest stood there, without what is no part of a path.
 	Value, Honest string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
@@ -77,7 +77,7 @@ type Attempt struct {
 	Answer             string
 }
 
-// Seen is what a capability has done in honest calls.
+// Seen records what a capability has done in honest calls.
 type Seen struct {
 	// Programs: it has started one, or tried to.
 	Programs bool
@@ -119,7 +119,7 @@ type Target struct {
 	Schema json.RawMessage
 	// Honest is a JSON object: the arguments of the best honest call.
 	Honest json.RawMessage
-	// Said is what it says of itself, and of its arguments.
+	// Said is its description, and its schema as text.
 	Said string
 }
 
@@ -156,7 +156,7 @@ type form struct {
 	// near: it needs the directory that the value lies in. link is that of Attempt.
 	near, link bool
 	aim        Aim
-	// archive is that of Attempt.
+	// archive becomes Attempt.archive.
 	archive bool
 	// packed: it is no text that anybody writes.
 	packed bool

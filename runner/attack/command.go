@@ -110,7 +110,7 @@ func patterned(name, pattern string, command func(field, inputs.Mark) string) co
 	}}}
 }
 
-// command is what is run: in a variable of a template a slash would end the variable.
+// command returns the command to run: in a variable of a template a slash would end the variable.
 func (f field) command(m inputs.Mark) string {
 	if f.variable != "" {
 		return m.BareCommand()
@@ -118,7 +118,7 @@ func (f field) command(m inputs.Mark) string {
 	return m.Command()
 }
 
-// honest is what a payload stands behind: the beginning of the honest value, or where there is
+// honest returns the text before a payload: the beginning of the honest value, or if there is
 // none a name, or a URL.
 func (f field) honest(m inputs.Mark) string {
 	begin := strings.TrimRight(plain.FindString(f.core()), " ")

@@ -175,7 +175,7 @@ func (f field) frame(seen Seen, dirs []string) field {
 }
 
 var (
-	// fileEnding is what the name of a file ends with.
+	// fileEnding matches the ending of a file's name.
 	fileEnding = lazyregexp.New(`^\.[A-Za-z0-9]{1,8}$`)
 	// inDir are the names of files in a directory, without those that hide.
 	inDir = lazyregexp.New(`^\w[\w.-]{0,63}(?:/\w[\w.-]{0,63}){0,2}$`)

@@ -170,7 +170,7 @@ func ParsedAlone(answer string) bool {
 // column: it stood in no quotes.
 func Parsed(answer string) bool { return unknownColumn.MatchString(answer) }
 
-// unknownColumn is what SQLite, PostgreSQL, MySQL, SQL Server, DuckDB and Oracle say of a column
-// that they do not know.
+// unknownColumn matches the complaints of SQLite, PostgreSQL, MySQL, SQL Server, DuckDB and Oracle about a
+// column that they do not know.
 var unknownColumn = lazyregexp.New(strings.ReplaceAll("(?i)no such column:? [`\"']?W\\b|column [`\"']W[`\"'] (?:does not exist|not found)|"+
 	"unknown column [`\"']W[`\"']|invalid column name 'W'|\"W\": invalid identifier", "W", inputs.Word))

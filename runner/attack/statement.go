@@ -8,7 +8,7 @@ import (
 
 // Statement is one in SQL with a mark that came to the sinkhole where guards were tried.
 type Statement struct {
-	// Protocol is that of sinkhole.Capture.
+	// Protocol as in sinkhole.Capture.
 	Protocol, Text string
 	// Writes are the parts of it that changed something, as far as the database lets them.
 	Writes []string
@@ -42,7 +42,7 @@ func Queries(protocol string, sent []byte) (all []Asked) {
 	return all
 }
 
-// messageHeader is that of a message of either protocol, in bytes.
+// messageHeader is the size of the header of a message of either protocol, in bytes.
 const messageHeader = 5
 
 // askedAt reads the statement in the message that begins at a place, and where that ends.

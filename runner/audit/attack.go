@@ -107,7 +107,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 	return o
 }
 
-// seenIn is what each capability has done in some launches.
+// seenIn collects what each capability has done in some launches.
 func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	all := map[report.Capability]attack.Seen{}
 	for _, o := range runs {

@@ -103,7 +103,7 @@ func (o observation) lacksCredential() bool {
 }
 
 var (
-	// wanted is what a refusal speaks of that may be about the lack of one.
+	// wanted matches the credentials that a refusal may ask for.
 	wanted = lazyregexp.New(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
 	// strange is how a refusal says that nobody is known to ask.
 	strange = lazyregexp.New(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
@@ -142,8 +142,8 @@ var (
 	// explicit is a name that a runtime or a person calls that of a variable.
 	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
 	environment = lazyregexp.New(`(?i)\benv(?:ironment)?\b`)
-	// field is that of a class of settings, as pydantic reports it; pydantic-settings reads
-	// it from a variable of that name in any case.
+	// field matches a missing field of a class of settings, as pydantic reports it; pydantic-settings
+	// reads it from a variable of that name in any case.
 	field = lazyregexp.New(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
 	// begins says how a value has to begin.
 	begins = lazyregexp.New(`(?i)(?:start|begin)(?:s|ning|ing)? with:? ["'\x60]?([A-Za-z0-9][\w-]{0,15}[_-])`)
@@ -217,8 +217,8 @@ func (c *collection) credentials(runs []observation) {
 		"and what it does with those is not known: "+strings.Join(names, ", "))
 }
 
-// environment is what is set of a launch's environment in place of what the server is
-// given besides.
+// environment returns the variables that a launch sets, in place of those that the server has
+// under the same names.
 func (how launch) environment(plan Plan) []string {
 	env := how.identity.unless(set(plan.Env))
 	for _, v := range how.asked {

@@ -87,7 +87,7 @@ func (c *collection) unendured(runs []observation) {
 	}
 }
 
-// untold is what left the server and may depend on a secret.
+// untold enters that something left the server which may depend on a secret.
 func (c *collection) untold(o observation) {
 	if o.how.vary && o.how.impossible == nil && o.launched != nil {
 		c.add("UntestedSecrets", 1, "the launches with other decoys, which tell whether what leaves depends on a secret: "+o.launched.Error())

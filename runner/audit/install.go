@@ -20,7 +20,7 @@ const (
 	mostScript = 3 * time.Minute
 	// mostLeft bounds what a script has started and left behind.
 	mostLeft = 5 * time.Second
-	// npm is what seems to run install scripts.
+	// npm is the command that seems to run install scripts.
 	npm = "/usr/bin/npm install"
 )
 
@@ -127,7 +127,7 @@ func judgeInstalls(plan Plan, now time.Time) []report.Finding {
 	return rules.Judge(in)
 }
 
-// withInstalls is what the server did and what its install scripts did.
+// withInstalls adds to what the server did what its install scripts did.
 func withInstalls(seen profile.Profile, installs []observation) profile.Profile {
 	for _, o := range installs {
 		seen.Join(o.profile)

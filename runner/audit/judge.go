@@ -17,7 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// seenBy is what the rules judge by. The conversation is that of the run in which the server was exercised.
+// seenBy returns the input of the rules. Its conversation is of the run in which the server was exercised.
 func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) rules.Input {
 	first, bad := exercised(runs), pollution(runs)
 	in := rules.Input{

@@ -56,7 +56,7 @@ func content(line []byte) []byte {
 	return slices.Concat(m.Method, m.Params, m.Result, m.Error)
 }
 
-// record is what left the server in a launch: its answers and logs, what came to the
+// record collects what left the server in a launch: its answers and logs, what came to the
 // sinkhole, where it connected to, and what it put where any program of the machine finds it.
 // What else stays there does not count.
 func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record {
@@ -114,7 +114,7 @@ func dropped(r *depend.Record, e profile.Effect) {
 	r.Add(p)
 }
 
-// sentPiece is what the sinkhole received.
+// sentPiece makes a piece of what the sinkhole received.
 func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) depend.Piece {
 	p := depend.Piece{Way: depend.Way{Where: secrets.Place(c, l), Channel: leak.Channel(strings.ToUpper(c.Protocol))}, Time: c.Time}
 	if sinkhole.Fake.Contains(c.Destination.Addr()) {

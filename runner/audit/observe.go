@@ -278,7 +278,7 @@ func (p Plan) sensitive(path string) bool {
 		slices.ContainsFunc(p.Decoys.Files, func(f decoy.File) bool { return f.Path == path })
 }
 
-// talking is what it takes to talk to a server that was started.
+// talking holds the means to talk to a server that was started.
 type talking struct {
 	plan    Plan
 	stdin   io.Closer

@@ -229,7 +229,7 @@ func (p Plan) masked(of decoy.ID, s depend.Suspect) bool {
 	return len(s.Cores) > 0 && len(text) <= most && len(shown) <= words && !slices.ContainsFunc(shown, func(word string) bool { return !p.Decoys.Holds(of, word) })
 }
 
-// dependence is what was found, for the rules.
+// dependence makes an input of the rules of what was found.
 func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	return rules.Dependence{
 		Leak: leak.Leak{

@@ -43,7 +43,7 @@ func NoiseOf(one, again *Record) (all []Noise) {
 	return slices.DeleteFunc(all, func(n Noise) bool { return n.Size < leastNoise || n.Bits < leastBits })
 }
 
-// entropy is that of the bytes by how often each comes, in bits.
+// entropy of the bytes, by how often each comes, in bits.
 func entropy(data []byte) (bits float64) {
 	var counts [256]int
 	for _, c := range data {

@@ -1,4 +1,4 @@
-// Package depend tells whether what leaves a server depends on a secret, whatever was done
+// Package depend finds out whether what leaves a server depends on a secret, whatever was done
 // to the secret: what is the same in all launches with the same decoys, and in none with
 // others, does. It compares records of launches, and is pure.
 package depend
@@ -38,11 +38,11 @@ type Piece struct {
 type Way struct {
 	ledger.Where
 	Channel leak.Channel
-	// Destination is that of a leak.Leak.
+	// Destination as in leak.Leak.
 	Destination string
 }
 
-// Record is what left the server in one launch.
+// Record holds what left the server in one launch.
 type Record struct {
 	pieces   []Piece
 	size     int

@@ -31,7 +31,7 @@ var occasions = []string{
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
-// sentences is what Mark.Text writes.
+// sentences matches what Mark.Text writes.
 var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
 // Varied returns arguments with another value in place of each ordinary sentence, date and number: the nth, from 0,

@@ -36,7 +36,7 @@ func operator(n *node) string {
 	return name
 }
 
-// operand is what an operator is given.
+// operand returns the operand of an operator.
 func operand(name string, mark Mark) any {
 	switch name {
 	case "$set", "$unset", "$setOnInsert", "$push", "$addToSet":

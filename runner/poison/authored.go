@@ -19,19 +19,19 @@ var (
 		`|\bpre-?approved\b|\balready (?:been )?(?:approved|authori[sz]ed|confirmed)\b`)
 	waived = lazyregexp.New(`(?i)^(?:(?:requires?|needs?|ask(?:s|_for)?|await)_?(?:user_?)?(?:confirmation|approval|consent|review)|confirm|interactive|prompt_?user|ask_?user)$`)
 	forced = lazyregexp.New(`(?i)^(?:auto_?(?:apply|run|execute|approve|confirm|fix|accept)|(?:skip|bypass|no)_?(?:confirmation|approval|prompt|review)|pre_?approved|silent(?:ly)?|unattended)$`)
-	// audienceOfModel is that of a block that people are not shown.
+	// audienceOfModel matches the annotation of a block that people are not shown.
 	audienceOfModel = lazyregexp.New(`"audience":\["assistant"\]`)
 	// running is a command that changes the machine or takes code from elsewhere.
 	running = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
 		`\b(?:npm|yarn|pnpm|pip3?|gem|cargo)\s+(?:config\s+set|install\s+\S*\s*--(?:registry|index-url|extra-index-url))\b|--(?:registry|index-url)[= ]https?://|\bgit\s+(?:push\s+(?:\S+\s+)*(?:--force|-f)\b|config\s+(?:--global\s+)?\S+|remote\s+(?:add|set-url))|` +
 		`\b(?:python3?|node|perl|ruby)\s+-(?:c|e)\s|\bchmod\s+(?:[0-7]{3,4}|[augo]*\+\w+)\s|\bcrontab\b|\bbase64\s+(?:-d|--decode)\b|\bpowershell\b[^\n]{0,40}-(?:enc|e)\w*\s|\b(?:npx|uvx|pipx run)\s+(?:-y\s+)?\S`)
-	// talked is what was said, and what the machine of the user has open.
+	// talkedOf matches the conversation, and what the user has open or set on the machine.
 	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat(?: history| log)?|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
 		`environment variables?|clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names)|credentials?|passwords?)\b`)
 	filling = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu\w+|encod|concatenat|writ|replac|substitut|fill|swap|insert|set|pass|carry|carries|extend|complet)\w*\b`)
 	// addressed is how a text speaks of an address that it has named.
 	addressed = lazyregexp.New(`(?i)[?&][\w-]+=|\b(?:this|the|its|that|each|every)\s+(?:\w+\s+){0,3}(?:address|urls?|uri|link|query(?: string)?|path segment|parameter|src)\b|https?://`)
-	// deliver is that each of the things that are handled goes to somebody.
+	// deliver and delivered match together where each thing that is handled goes to somebody.
 	deliver   = lazyregexp.New(`(?i)\b(?:each|every|all|any)\b`)
 	delivered = lazyregexp.New(`(?i)\b(?:e-?mails?|mailed|copy|copies|cc|bcc|copied|sent|send|forward(?:ed)?|post(?:ed)?|upload(?:ed)?|deliver(?:ed)?|report(?:ed)?|share[sd]?|submit(?:ted)?|message)\b`)
 	asking    = lazyregexp.New(`(?i)\b(?:ask|asked|asks|request\w*|require[sd]?|expect\w*|agreed?|insist\w*|want(?:s|ed)?|prefer(?:s|red)?)\s+that\b|\b(?:tool|assistant|agent|model)s?\b[^.!?\n]{0,40}\b(?:session|suitable|available|will do|can do|use|used|serve[sd]?|present|at hand|connected)\b|` +

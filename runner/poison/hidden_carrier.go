@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// known is what a model knows and no address needs.
+// known matches what a model knows and no address needs.
 const known = `(?:secrets?|context|conversations?|(?:chat[ _-]?)?history|chat|transcript|summary|(?:system[ _-]?)?prompt|memory|everything|credentials?|passwords?|api_?keys?|user[ _-]?data|data)`
 
 var (
@@ -21,7 +21,7 @@ var (
 	filled = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
 )
 
-// talk is what the user and the model said, and more that is nobody else's business.
+// talk matches the conversation of user and model, and more that is nobody else's business.
 const talk = `conversation|chat|transcript|history|system prompt|summary of (?:the|this|your|our)|everything|secrets?|(?:user|person|customer)(?:'s|s')?\s+(?:\w+\s+)?(?:message|messages|question|request|files?|data|words|input|name|email|address)`
 
 // carrying finds an address that is to take along what the model knows: of a picture, which

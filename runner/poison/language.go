@@ -51,7 +51,7 @@ const (
 	oneInCommon  = 12
 )
 
-// foreignWords counts the words of a sentence, and tells whether it is in no language that is read.
+// foreignWords counts the words of a sentence; unread reports whether it is in no language that is read.
 func foreignWords(s *sentence) (n int, unread bool) {
 	strange, terms := 0, 0
 	hits, distinct := map[string]int{}, set{}

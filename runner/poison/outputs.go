@@ -154,7 +154,7 @@ func findMeans(text string) []hit {
 	return hits
 }
 
-// forbidding is what makes of an order its opposite: "never print", "do not simply send".
+// forbidding matches the words that turn an order into its opposite: "never print", "do not simply send".
 var forbidding = lazyregexp.New(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
 
 // findOrders are the places of a form, at most so many. Where what is forbidden is no order, the

@@ -14,7 +14,7 @@ var (
 	iban   = lazyregexp.New(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`)
 	card   = lazyregexp.New(`\b\d(?:[ -]?\d){12,18}\b`)
 	wallet = lazyregexp.New(`\b(?:0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{20,71}|[13][1-9A-HJ-NP-Za-km-z]{25,34}|T[1-9A-HJ-NP-Za-km-z]{33})\b`)
-	// isExample is what a text says of a number that shows how one is written.
+	// isExample matches the words before a number that only shows how one is written.
 	isExample = lazyregexp.New(`(?i)\be\.?\s?g\.|\bexamples?\b|\bsuch as\b|\blike\b|\bformat\b|\bsample\b|\btest\b|beispiel|e[xj]e?mpl[eo]|пример`)
 )
 

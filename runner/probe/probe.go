@@ -85,7 +85,7 @@ type HTTP struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Header is sent with every request, such as Authorization.
 	Header http.Header
-	// Tap is that of transport.Endpoint.
+	// Tap as in transport.Endpoint.
 	Tap func(conn int, piece []byte, end int64)
 }
 

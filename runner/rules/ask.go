@@ -25,7 +25,7 @@ func Runtime(program string) bool { return runtimes.MatchString(path.Base(progra
 // ShellCommand returns the text that a shell was started with: sh -c TEXT.
 func ShellCommand(argv []string) string { return shellCommand(argv) }
 
-// Ours returns what tells whether a file is the server's own, the system's or a temporary one.
+// Ours returns a function that reports whether a file is the server's own, the system's or a temporary one.
 func (in Input) Ours() func(name string) bool {
 	own := in.ownPaths()
 	return func(name string) bool { return own.owns(name) || own.temporary(name) || systemic(name) }
@@ -57,7 +57,7 @@ func (in Input) Evaluated() [][2]report.Output {
 	return all
 }
 
-// Succeeded returns what tells whether an attempt on a guard succeeded, and by which effect.
+// Succeeded returns a function that reports whether an attempt on a guard succeeded, and by which effect.
 func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 	left, ran := in.Attack.left(), in.Attack.ran()
 	return func(a attack.Attempt) (e profile.Effect, proven bool) {

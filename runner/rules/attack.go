@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// Attack is what the launch showed in which the server's guards were tried. Nothing else is
+// Attack holds what the launch showed in which the server's guards were tried. Nothing else is
 // judged by it.
 type Attack struct {
 	Profile  profile.Profile
@@ -110,7 +110,7 @@ var (
 	withinLimits = lazyregexp.New(`(?i)\b(?:unless|except|if|when|until|by default|without (?:your|user|confirm|ask|approv|permission)\w*)`)
 )
 
-// runnable is what is run.
+// runnable matches the words for what is run.
 const runnable = `(?:commands?|programs?|shells?|code|scripts?|(?:sub)?process(?:es)?)`
 
 // runsNothing is the sentence in which a tool, or its server, says that it runs and evaluates
@@ -126,7 +126,7 @@ func (in Input) runsNothing(of report.Capability) string {
 	return ""
 }
 
-// harmless is that sentence, or the one in which it says that it changes nothing.
+// harmless quotes that sentence, or the one in which it says that it changes nothing.
 func (in Input) harmless(of report.Capability) string {
 	if said := in.runsNothing(of); said != "" {
 		return said
@@ -135,7 +135,7 @@ func (in Input) harmless(of report.Capability) string {
 	return clean(clause.Quote, 160)
 }
 
-// saidOf is what a tool says of itself, and of its arguments as JSON.
+// saidOf returns the description of a tool, and its schema as JSON.
 func (in Input) saidOf(of report.Capability) string {
 	if of.Kind != report.CapabilityTool {
 		return ""

@@ -108,7 +108,7 @@ func (c contacts) of(e profile.Effect) contact {
 	return c.undeclared(e)
 }
 
-// answer is that of the declared scope. Where a declaration names a host, it names those below it
+// answer asks the declared scope about a contact. Where a declaration names a host, it names those below it
 // whose labels an argument gives: "eu-west" of eu-west.builds.example.com.
 func (in Input) answer(e profile.Effect) (scope.Answer, scope.Clause) {
 	use := egressUse(e)

@@ -14,7 +14,7 @@ import (
 type Dependence struct {
 	// Leak has the way, and as its excerpt what left.
 	leak.Leak
-	// Other is what left in its place with another secret.
+	// Other left in its place with another secret.
 	Other string
 }
 

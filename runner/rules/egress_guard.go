@@ -58,7 +58,7 @@ func findBrokenGuards(in Input) (all []draft) {
 	return all
 }
 
-// contacted is what shows that an attempt of family Egress came to where it leads.
+// contacted returns the effect by which an attempt of family Egress came to where it leads.
 func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if try.Aim == attack.AimFile {
 		e, ok := left[place{try.Of, try.File}]

@@ -58,7 +58,7 @@ func (in Input) injectedByAttack() (all []draft) {
 	return all
 }
 
-// led is what a command made of an attempt.
+// led says what a command made of an attempt.
 func led(e profile.Effect) string {
 	if e.Kind == profile.KindExec {
 		return "start " + clean(path.Base(e.Path), 64)

@@ -46,7 +46,7 @@ func findWritesPastGuards(in Input) (all []draft) {
 	return all
 }
 
-// changedBy is what a statement has changed.
+// changedBy says what a statement has changed.
 func changedBy(s attack.Statement) string {
 	if s.Protocol == "file" {
 		return "a file"

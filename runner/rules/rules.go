@@ -24,7 +24,7 @@ import (
 // Input is all that rules judge by.
 type Input struct {
 	Profile profile.Profile
-	// Occasion is what the profile is of.
+	// Occasion of the launches that the profile is of.
 	Occasion Occasion
 	Scope    scope.Scope
 	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
@@ -36,7 +36,7 @@ type Input struct {
 	Carried []Carried
 	// Recipients are those to whom messages were sent.
 	Recipients []Recipient
-	// Dependences are what left the server and changes with a secret.
+	// Dependences are pieces that left the server and change with a secret.
 	Dependences []Dependence
 	// Drifts are how the manifest differed within the audit.
 	Drifts    []Drift
@@ -47,7 +47,7 @@ type Input struct {
 	// said in answer.
 	Manifest manifest.Manifest
 	Outputs  []Output
-	// Others are what the server advertised in surroundings in which it may differ.
+	// Others are manifests that the server advertised in other surroundings.
 	Others []Advertised
 	// Command is how the server was started; nil where it runs elsewhere.
 	Command []string
@@ -73,7 +73,7 @@ type Input struct {
 	// Identity has the metadata services of clouds, by name or address, that were asked
 	// which machine this is, and for nothing else.
 	Identity map[string]bool
-	// Attack is what came of the calls that tried the server's guards.
+	// Attack holds the calls that tried the server's guards, and their effects.
 	Attack Attack
 	// Search are the domains that the machine puts behind names that it looks up.
 	Search []string
@@ -86,7 +86,7 @@ type Input struct {
 	named map[report.Capability]map[string]bool
 }
 
-// Output is what the server said. When says in which surroundings it only said so, for the end of
+// Output is a text that the server sent. When says in which surroundings it only said so, for the end of
 // a sentence: "for a client of another name"; "" where it was exercised.
 type Output struct {
 	report.Output

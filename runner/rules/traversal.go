@@ -78,7 +78,7 @@ func (a Attack) lookedAt(try attack.Attempt, e profile.Effect) bool {
 	})
 }
 
-// outsideText is what the files outside hold.
+// outsideText is the content of the files outside.
 var outsideText = strings.TrimSpace(string(inputs.OutsideNote.Content))
 
 // denies are refusals for where a path leads.
