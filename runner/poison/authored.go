@@ -1,8 +1,8 @@
 package poison
 
 import (
-	"encoding/json"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -79,48 +79,16 @@ func unconfirmed(text string) string {
 // speaksTo is a sign that the model is the one to act: people are asked by nobody.
 var speaksTo = lazyregexp.New(`(?i)\b(?:assistants?|agents?|model|ai|llm|shell (?:command|tool)|terminal tool|tool|then (?:repeat|retry|call|continue)|confirmation|user)\b`)
 
-// waives reports whether JSON in a text has a member by which nobody is asked.
+// member matches a member of a JSON object that is true or false: its name, and which.
+var member = lazyregexp.New(`"([\w-]{1,40})"\s*:\s*(true|false)\b`)
+
+// waives reports whether JSON in a text has a member by which nobody is asked. It is not decoded:
+// hostile JSON takes long to.
 func waives(text string) bool {
-	for from := 0; from < len(text); {
-		open := strings.IndexAny(text[from:], "{[")
-		if open < 0 {
-			return false
-		}
-		from += open
-		var value any
-		decoder := json.NewDecoder(strings.NewReader(text[from:]))
-		if decoder.Decode(&value) != nil {
-			from++
-			continue
-		}
-		if waivesIn(value, 0) {
-			return true
-		}
-		from += int(decoder.InputOffset())
-	}
-	return false
+	return slices.ContainsFunc(member.FindAllStringSubmatch(text, maxMembers), func(m []string) bool {
+		return m[2] == "false" && waived.MatchString(m[1]) || m[2] == "true" && forced.MatchString(m[1])
+	})
 }
 
-// maxWaive is how deep JSON is searched.
-const maxWaive = 16
-
-func waivesIn(value any, depth int) bool {
-	if depth > maxWaive {
-		return false
-	}
-	switch v := value.(type) {
-	case []any:
-		for _, one := range v {
-			if waivesIn(one, depth+1) {
-				return true
-			}
-		}
-	case map[string]any:
-		for key, one := range v {
-			if one == false && waived.MatchString(key) || one == true && forced.MatchString(key) || waivesIn(one, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// maxMembers is how many of them are looked at in one text.
+const maxMembers = 4096
