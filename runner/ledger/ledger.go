@@ -16,7 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Exchange is one request and its response. Requests are sent one at a time.
+// Exchange is one request and its response. Requests are sent one at a time, but for calls of
+// the same capability that are sent at once: these are one exchange.
 // What the runner sends besides (notifications, answers to sampling, roots and
 // elicitation) counts in the stdin offset and belongs to the exchange in
 // flight, or to the last one.

@@ -123,9 +123,12 @@ func TestMingled(t *testing.T) {
 		t.Errorf("%d keys, order ends with %v", len(keys), order[max(0, len(order)-60):])
 	}
 	waited := 0
-	for _, exchange := range r.Ledger {
-		if exchange.Method == "tools/call" {
-			waited++
+	for i, exchange := range r.Ledger {
+		if exchange.Method != "tools/call" {
+			continue
+		}
+		if waited++; r.Ledger[i-1].Method == exchange.Method && r.Ledger[i-1].SentEnd != exchange.SentStart {
+			t.Fatalf("bytes %d to %d were sent in no exchange: what they made the server do is taken for that of the call before", r.Ledger[i-1].SentEnd, exchange.SentStart)
 		}
 	}
 	if beside := len(order) - waited; beside < 6 || r.Incomplete.Reason != "" || len(r.Breaches) > 0 {

@@ -19,7 +19,7 @@ func (s *session) listen(ctx context.Context) error {
 		return nil
 	}
 	s.lastID++
-	err := s.wire.beside(s.lastID, map[string]any{
+	_, err := s.wire.beside(s.lastID, map[string]any{
 		"jsonrpc": "2.0", "id": s.lastID, "method": methodListen, "params": s.withMeta(map[string]any{"notifications": filter}),
 	})
 	if err != nil {

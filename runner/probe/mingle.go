@@ -77,22 +77,29 @@ func pairs(draw *rand.Rand, n int) (all [][2]int) {
 	return all[:min(len(all), maxPairs)]
 }
 
-// atOnce makes so many calls without waiting for an answer but the last. What they are answered
-// with is what the same call was answered with before.
+// atOnce makes so many calls without waiting for an answer but the last: one exchange of the ledger, which begins
+// with the first. What the others are answered with is what the same call was answered with before.
 func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
-	for range calls - 1 {
+	first, exchange := int64(0), len(s.result.Ledger)
+	for i := range calls - 1 {
 		c := s.repeated(t)
 		s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
 		s.used.add(t.of, c.Arguments, nil)
 		s.lastID++
 		s.id = nextID(s.id)
-		err := s.wire.beside(s.id, map[string]any{
+		start, err := s.wire.beside(s.id, map[string]any{
 			"jsonrpc": "2.0", "id": s.id, "method": methods[t.of.Kind], "params": s.withMeta(params(t, c)),
 		})
 		if err != nil {
 			return err
 		}
+		if i == 0 {
+			first = start
+		}
 	}
 	_, err := s.call(ctx, t, inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape})
+	if exchange < len(s.result.Ledger) {
+		s.result.Ledger[exchange].SentStart = first
+	}
 	return err
 }

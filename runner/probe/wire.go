@@ -149,11 +149,11 @@ func (w *wire) expect(id int) <-chan received {
 	return w.response
 }
 
-// beside sends a request that nothing waits for.
-func (w *wire) beside(id int, v any) error {
+// beside sends a request that nothing waits for, and returns where it begins.
+func (w *wire) beside(id int, v any) (start int64, err error) {
 	w.watch.sent(id)
-	_, _, err := w.send(v)
-	return err
+	start, _, err = w.send(v)
+	return start, err
 }
 
 // forget gives up on the last request. If it was answered in a batch, the transport
