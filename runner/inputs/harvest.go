@@ -84,17 +84,27 @@ func (h *harvest) add(value string, key, about []string) {
 	if len(value) > maxValue || !h.spend(16+len(value)) {
 		return
 	}
-	if h.unmarked && strings.Contains(value, FilesDir+"/") {
-		return // a planted file that was handed in, and what the tool has put around its name
-	}
 	kind := kindOf(value)
 	if kind == uri && strings.ContainsAny(value, "{}<>*") {
 		return // the form of URIs, and none itself
 	}
-	if _, marked := Marked(value); h.marked && (!marked || strings.Contains(value, " ")) || !h.marked && echo(value) || h.unmarked && marked {
+	if h.passes(value) {
 		return
 	}
 	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})
+}
+
+// passes reports whether a value is none of those that are looked for: of an error, one that was handed in, be it
+// a planted file with what the tool has put around its name.
+func (h *harvest) passes(value string) bool {
+	_, marked := Marked(value)
+	switch {
+	case h.marked:
+		return !marked || strings.Contains(value, " ")
+	case h.unmarked && (marked || strings.Contains(value, FilesDir+"/")):
+		return true
+	}
+	return echo(value)
 }
 
 // echo reports whether a value is nothing but what was handed in.
