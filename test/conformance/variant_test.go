@@ -23,8 +23,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// patience is how long one audit may take.
-const patience = 2 * time.Minute
+// patience is how long one audit may take. It bounds a hang: beside a busy machine a thousand processes take minutes.
+const patience = 6 * time.Minute
 
 // variant is a way to trace.
 type variant struct {
@@ -93,7 +93,7 @@ func watch(ctx context.Context, s *spy, decoys decoy.Set, server, stage string) 
 	}
 	plan := audit.Plan{
 		Command: []string{server}, FailOn: report.SeverityHigh, Timeout: patience - 30*time.Second, Decoys: decoys,
-		Probe: plan.Probe{Rounds: 1, Depth: report.DepthQuick}, // what is done twice is there, and EEXIST
+		Probe: plan.Probe{Rounds: 1, Depth: report.DepthQuick, CallTimeout: plan.Duration{Duration: patience}}, // what is done twice is there, and EEXIST
 	}
 	r, err := audit.Run(ctx, plan, s)
 	if err != nil || s.process == nil {
