@@ -72,7 +72,7 @@ verify: ## Fail when a generated file is stale.
 
 .PHONY: test
 test: ## Run everything: lint, unit, outputs, chart, release, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
-	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-conformance test-cluster +test-off-cluster test-on-cluster
+	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-conformance test-envtest test-cluster +test-off-cluster test-on-cluster
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -152,7 +152,7 @@ test-on-cluster: ## Run all that takes a real cluster on one, which comes and go
 
 .PHONY: test-off-cluster
 test-off-cluster: ## Run what takes minutes and no cluster of ours (beside test-on-cluster, which mostly waits).
-	@hack/steps.sh test-envtest test-hostile test-dist
+	@hack/steps.sh test-hostile test-dist
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
