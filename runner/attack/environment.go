@@ -34,7 +34,7 @@ var forEnvironment = lazyregexp.New(`(?i)(?:^|[_.-])env(?:iron(?:ment)?)?(?:[_-]
 // place takes any.
 func environmentSteps(fields []field, seen Seen) (all []step) {
 	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
-		return nil // it runs what it is told
+		return nil // to run commands is its purpose: a variable proves nothing more
 	}
 	for _, f := range fields {
 		last := len(f.steps) - 1

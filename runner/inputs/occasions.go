@@ -104,11 +104,11 @@ func (v *variation) word(in string) any {
 	return in
 }
 
-// counted are the words in the names of numbers that are a name for something; others say how long something
-// takes, how much there is of it, or to which program or port it goes.
+// counted are words in the names of numbers that identify or count something.
 var counted = words("key id number no nr value n x y a b index code year month day amount price count line row column page customer order item ticket issue account user rating score age level quantity version")
 
-// telling are words of numbers that say where something goes, or how long it takes.
+// telling are words in the names of numbers that say where something goes, how long it takes, or how much
+// there is of it: another value of these could do harm, or take long.
 var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
 
 // counts reports whether a number is varied by its name.

@@ -29,7 +29,7 @@ var (
 	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat(?: history| log)?|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
 		`environment variables?|clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names)|credentials?|passwords?)\b`)
 	filling = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu\w+|encod|concatenat|writ|replac|substitut|fill|swap|insert|set|pass|carry|carries|extend|complet)\w*\b`)
-	// addressed is how a text speaks of an address that it has named.
+	// addressed matches a URL, its query, and words such as "this address".
 	addressed = lazyregexp.New(`(?i)[?&][\w-]+=|\b(?:this|the|its|that|each|every)\s+(?:\w+\s+){0,3}(?:address|urls?|uri|link|query(?: string)?|path segment|parameter|src)\b|https?://`)
 	// deliver and delivered match together where each thing that is handled goes to somebody.
 	deliver   = lazyregexp.New(`(?i)\b(?:each|every|all|any)\b`)
