@@ -18,7 +18,8 @@ var commonWords = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
 	for language, list := range words.Read[map[string]set]("common") {
 		for word := range list {
-			of[plainLetters(word)] = append(of[plainLetters(word)], language)
+			plain := plainLetters(word)
+			of[plain] = append(of[plain], language)
 		}
 	}
 	return of

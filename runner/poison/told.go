@@ -168,11 +168,11 @@ func (s *sentence) spared(i int) bool {
 // arguments. In a language that nobody here reads it is enough that both are named together.
 func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	s := &all[i]
-	_, unread := foreignWords(s)
 	place, at := r.secretFile(all, i)
 	if place == "" {
 		return verdict{}
 	}
+	_, unread := foreignWords(s)
 	if r.of.Argument != "" && unread && at >= 0 {
 		return verdict{confidence: 0.75, place: place}
 	}
