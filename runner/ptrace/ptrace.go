@@ -103,10 +103,10 @@ func runTracer(args []string) (int, error) {
 	}
 	t := newTracer(file, o.clock)
 	if o.attach != 0 {
-		if err := seize(o.attach); err != nil {
+		if err := t.seize(o.attach); err != nil {
 			return 0, err
 		}
-	} else if t.root, err = start(o.command, StopsFor(o.clock)); err != nil {
+	} else if t.root, err = t.start(o.command, StopsFor(o.clock)); err != nil {
 		return 0, err
 	}
 	return t.run()

@@ -1,6 +1,7 @@
 package ptrace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | uni
 
 // start makes the process that becomes the command and lets it go on when it is
 // traced. It inherits what we were started with.
-func start(command []string, stops Stops) (pid int, err error) {
+func (t *tracer) start(command []string, stops Stops) (pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -45,7 +46,7 @@ func start(command []string, stops Stops) (pid int, err error) {
 		return 0, fmt.Errorf("start the command: %w", err)
 	}
 	pid = process.Pid
-	if err := seize(pid); err != nil {
+	if err := t.seize(pid); err != nil {
 		return 0, err // with us the gate goes, and so does the child
 	}
 	_, err = unix.Write(gate[1], []byte{1})
@@ -84,45 +85,79 @@ func runStart(args []string) (int, error) {
 	return 0, fmt.Errorf("execute %s: %w", path, err)
 }
 
-// seize begins to trace every thread of a process. Threads that those make are
-// traced from their start.
-func seize(pid int) error {
+// seize begins to trace every thread of a process. Threads that those make are traced from
+// their start; but one that was being made when its maker was seized is not. So each is
+// stopped before they are listed again, and all go on when none is new.
+func (t *tracer) seize(pid int) error {
 	seized := map[int]bool{}
-	for {
+	var stops []threadStop
+	for more := true; more; {
 		tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 		if err != nil {
 			return fmt.Errorf("attach to process %d: %w", pid, err)
 		}
-		more := false
+		more = false
 		for _, entry := range tasks {
 			tid, err := strconv.Atoi(entry.Name())
 			if err != nil || seized[tid] {
 				continue
 			}
 			seized[tid], more = true, true
-			if err := seizeThread(tid); err != nil {
+			s, err := seizeThread(tid)
+			if err != nil {
 				return err
 			}
-		}
-		if !more {
-			return nil
+			if s != nil {
+				stops = append(stops, *s)
+			}
 		}
 	}
+	if len(stops) == 0 {
+		return fmt.Errorf("attach to process %d: it has ended", pid)
+	}
+	for _, s := range stops {
+		t.changed(s.tid, s.status)
+	}
+	return nil
 }
 
-func seizeThread(tid int) error {
-	err := request(unix.PTRACE_SEIZE, tid, 0, traceOptions)
-	switch {
-	case err == 0, err == unix.ESRCH:
-		return nil
-	case err == unix.EPERM && tracerOf(tid) == os.Getpid():
-		return nil // made by a thread that was seized
+// threadStop holds what wait(2) told of a thread.
+type threadStop struct {
+	tid    int
+	status syscall.WaitStatus
+}
+
+// seizeThread begins to trace a thread, and stops it. It returns nil for one that has ended,
+// or that was made by a thread that is traced.
+func seizeThread(tid int) (*threadStop, error) {
+	switch err := request(unix.PTRACE_SEIZE, tid, 0, traceOptions); {
+	case err == unix.ESRCH, err == unix.EPERM && (hasEnded(tid) || tracerOf(tid) == os.Getpid()):
+		return nil, nil
+	case err != 0:
+		return nil, fmt.Errorf("PTRACE_SEIZE of %d: %w", tid, err)
 	}
-	return fmt.Errorf("PTRACE_SEIZE of %d: %w", tid, err)
+	_ = unix.PtraceInterrupt(tid) // one that is gone tells by its end
+	s := threadStop{tid: tid}
+	for {
+		_, err := syscall.Wait4(tid, &s.status, unix.WALL, nil)
+		if err == nil {
+			return &s, nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return nil, fmt.Errorf("wait for %d: %w", tid, err)
+		}
+	}
 }
 
 // tracerOf returns who traces a thread; 0 when nobody does.
 func tracerOf(tid int) (tracer int) {
 	_, tracer = statusOf(tid)
 	return tracer
+}
+
+// hasEnded reports whether nothing of a thread is left but its status: PTRACE_SEIZE says
+// EPERM to that as well.
+func hasEnded(tid int) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
+	return err != nil || bytes.Contains(status, []byte("\nState:\tZ")) || bytes.Contains(status, []byte("\nState:\tX"))
 }

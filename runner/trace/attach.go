@@ -13,13 +13,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
 )
 
 const (
 	// attachTimeout is how long the tracer may take to seize every thread.
 	attachTimeout = 10 * time.Second
-	// attempts is how often that is tried: strace lists the threads once, and misses one
-	// that another begins before it is seized itself.
+	// attempts is how often strace has that: it lists the threads once, and misses one
+	// that another begins before it is seized itself. Our own tracer misses none, and is
+	// not told to let go: what it traces ends with it.
 	attempts = 3
 )
 
@@ -30,6 +33,9 @@ var errUnseized = errors.New("the tracer did not get hold of every thread in tim
 // every thread of that process is traced. It returns ErrUnavailable, wrapped
 // in what to do about it, when the tracer is refused.
 func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
+	if cfg.Backend == plan.TracerPtrace {
+		return attachOnce(ctx, pid, cfg, seizure{attempts * attachTimeout, seized})
+	}
 	return attach(ctx, pid, cfg, seizure{attachTimeout, seized})
 }
 

@@ -30,15 +30,38 @@ func init() { runtime.LockOSThread() }
 // own tracer.
 const gateArg = "wait-at-the-gate"
 
+// churnArg makes it a program whose threads come and go until descriptor 3 ends.
+const churnArg = "make-threads"
+
 func TestMain(m *testing.M) {
 	if code, ok := ptrace.Stage(os.Args[1:]); ok {
 		os.Exit(code)
+	}
+	if len(os.Args) == 2 && os.Args[1] == churnArg {
+		churn()
 	}
 	if len(os.Args) == 3 && os.Args[1] == gateArg {
 		fmt.Fprintln(os.Stderr, becomeShell(os.Args[2]))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
+}
+
+func churn() {
+	for range 8 {
+		go func() {
+			for {
+				ended := make(chan struct{})
+				go func() {
+					runtime.LockOSThread() // never unlocked: the thread ends, too
+					close(ended)
+				}()
+				<-ended
+			}
+		}()
+	}
+	_, _ = os.NewFile(3, "gate").Read(make([]byte, 1))
+	os.Exit(0)
 }
 
 func becomeShell(script string) error {
@@ -282,6 +305,40 @@ func testAttach(t *testing.T, b plan.Tracer) {
 		if strings.Contains(e.Detail, "<&3") {
 			t.Errorf("the shim's own call is in the trace: %+v", e)
 		}
+	}
+}
+
+// TestAttachToThreadsThatComeAndGo: one that was being made when its maker was seized is traced as well, and one
+// that has just ended is no obstacle.
+func TestAttachToThreadsThatComeAndGo(t *testing.T) {
+	for range 4 {
+		p := prepare(t, plan.TracerPtrace, "/proc/self/exe", churnArg)
+		s, release := attach(t, p)
+		wait := run(t, s)
+		release()
+		if err := p.cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		wait()
+	}
+}
+
+// TestAttachToWhatHasEnded: the kernel says of it what it says of a process that we may not trace.
+func TestAttachToWhatHasEnded(t *testing.T) {
+	p := prepare(t, plan.TracerPtrace, "/bin/true")
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// It is not waited for until then: its number stays.
+	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := trace.Attach(t.Context(), p.cmd.Process.Pid, p.cfg)
+	if err == nil || !strings.Contains(err.Error(), "it has ended") || strings.Contains(err.Error(), "CAP_SYS_PTRACE") {
+		t.Errorf("%v", err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
