@@ -8,12 +8,12 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/credential"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
 // maxClientConfig bounds the configuration of a client, in bytes.
@@ -120,30 +120,24 @@ func holdsSecret(value string) bool {
 	return len(credential.Find(value)) > 0
 }
 
-// placeholder is what clients fill in: ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:ID}, ${workspaceFolder}.
-var placeholder = regexp.MustCompile(`\$\{([^{}]+)\}`)
-
-// fill fills in the placeholders of a text. secret: one of them stands for a secret, and something that looks like it
-// was put there.
+// fill fills in the placeholders of a text: ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:ID}, ${workspaceFolder}. secret:
+// one of them stands for a secret, and something that looks like it was put there.
 func fill(text string) (filled string, secret bool) {
-	filled = placeholder.ReplaceAllStringFunc(text, func(found string) string {
-		name := found[2 : len(found)-1]
+	return packages.Fill(packages.Dollar, text, func(name string) (value string, secret, known bool) {
 		id, asked := strings.CutPrefix(name, "input:")
 		name, otherwise, _ := strings.Cut(strings.TrimPrefix(id, "env:"), ":-")
 		if dir, err := os.Getwd(); err == nil && strings.HasPrefix(name, "workspaceFolder") {
-			return dir
+			return dir, false, true
 		}
 		if name == "userHome" {
 			name = "HOME"
 		}
 		if asked || decoy.Secret(strings.ToUpper(name)) {
-			secret = true
-			return decoy.Asked(strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name)), "").Value
+			return decoy.Asked(strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name)), "").Value, true, true
 		}
 		if value, ok := os.LookupEnv(name); ok {
-			return value
+			return value, false, true
 		}
-		return otherwise
+		return otherwise, false, true
 	})
-	return filled, secret
 }

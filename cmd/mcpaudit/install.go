@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
@@ -17,6 +18,15 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	of, err := o.launched(plan.Command)
 	if err != nil || of == nil {
 		return func() {}, err
+	}
+	if of.Registry == packages.MCPRegistry {
+		progress.Step("ask for " + of.String())
+		resolved, err := of.Resolve(ctx, o.mcpRegistry)
+		if err != nil {
+			return nil, err
+		}
+		resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, of.Arguments...)
+		of = &resolved
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -41,7 +51,8 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if of.Registry != packages.MCPB {
 		of.Version = installed.Report.Version
 	}
-	plan.Env, plan.Secrets = append(installed.Env, plan.Env...), append(installed.Secrets, plan.Secrets...)
+	plan.Env = slices.Concat(installed.Env, of.Env, plan.Env)
+	plan.Secrets = slices.Concat(installed.Secrets, of.Secrets, plan.Secrets)
 	plan.Named = append([]string{of.String()}, of.Arguments...)
 	plan.Command, plan.Package = append(program, of.Arguments...), &installed
 	return uninstall, nil

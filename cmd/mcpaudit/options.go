@@ -13,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
@@ -81,6 +82,8 @@ type options struct {
 	memory  string
 	// program is the name of one of the package's.
 	program string
+	// mcpRegistry is the URL of the registry that registry:NAME asks.
+	mcpRegistry string
 	// config is the name of a client's file; all: each server in it is audited. secrets are names of variables of one.
 	config  string
 	all     bool
@@ -95,6 +98,7 @@ func (o *options) flags(c *cobra.Command) {
 	o.auditFlags(c)
 	f := c.Flags()
 	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
+	f.StringVar(&o.mcpRegistry, "mcp-registry", packages.OfficialRegistry, "MCP registry that registry:NAME is looked up in")
 	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
 	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")

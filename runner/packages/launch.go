@@ -15,6 +15,8 @@ type Launched struct {
 	// Program names one of the package's; "" for the one that the command chooses.
 	Program   string
 	Arguments []string
+	// Env ("NAME=value") is set by who starts it, and Secrets are names of variables that are set to secrets of the user's.
+	Env, Secrets []string
 }
 
 // Launch reads a command line; false where it runs no package by its name, or leads to something else than one package

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
-	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // What a bundle may hold, unpacked: files by number, and bytes in all; and the bytes of its manifest.
@@ -50,11 +49,21 @@ type bundleConfig struct {
 	Platforms map[string]bundleConfig `json:"platform_overrides"`
 }
 
-// installBundle unpacks the bundle in the file that a package is named by.
-func installBundle(_ context.Context, p Package, dir string) (i Installed, all []locked, err error) {
-	digest, err := unpack(p.Name, dir)
+// installBundle unpacks the bundle in the file that a package is named by, or at the URL.
+func installBundle(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
+	file := p.Name
+	if strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://") {
+		if file, err = download(ctx, p.Name, maxBundleBytes); err != nil {
+			return i, nil, err
+		}
+		defer func() { _ = os.Remove(file) }() // it was unpacked
+	}
+	digest, err := unpack(file, dir)
 	if err != nil {
 		return i, nil, err
+	}
+	if p.SHA256 != "" && digest != p.SHA256 {
+		return i, nil, fmt.Errorf("it has the SHA-256 %s, and not %s as its server.json says", digest, p.SHA256)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
@@ -173,36 +182,29 @@ func (m bundleManifest) launch(dir string) (i Installed, err error) {
 	return i, nil
 }
 
-var bundleVariable = lazyregexp.New(`\$\{([^{}]+)\}`)
-
 // fill fills in the variables of a text (MANIFEST.md, Variable Substitution). sensitive: one stands for a secret.
 func (m bundleManifest) fill(text, dir string) (filled string, sensitive bool) {
-	return bundleVariable.ReplaceAllStringFunc(text, func(found string) string {
-		name := found[2 : len(found)-1]
+	return Fill(Dollar, text, func(name string) (value string, secret, known bool) {
 		switch name {
 		case "__dirname":
-			return dir
+			return dir, false, true
 		case "/", "pathSeparator":
-			return "/"
+			return "/", false, true
 		case "HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS":
 			folder := map[string]string{"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}[name]
-			return filepath.Join(os.Getenv("HOME"), folder)
+			return filepath.Join(os.Getenv("HOME"), folder), false, true
 		}
 		key, _ := strings.CutPrefix(name, "user_config.")
 		of, known := m.UserConfig[key]
-		switch {
-		case !known:
-			return found
-		case of.Sensitive:
-			sensitive = true
-			return decoy.Asked(strings.ToUpper(key), "").Value
+		if known && of.Sensitive {
+			return decoy.Asked(variableOf(key), "").Value, true, true
 		}
-		return m.plausible(key, dir)
-	}), sensitive
+		return m.configured(key, dir), false, known
+	})
 }
 
-// plausible is a value for what the user may configure and that is no secret: the default, or one that fits the type.
-func (m bundleManifest) plausible(key, dir string) string {
+// configured is a value for what the user may configure and that is no secret: the default, or one that fits the type.
+func (m bundleManifest) configured(key, dir string) string {
 	of := m.UserConfig[key]
 	switch value := of.Default.(type) {
 	case string:
@@ -213,13 +215,5 @@ func (m bundleManifest) plausible(key, dir string) string {
 	case float64, bool:
 		return fmt.Sprint(value)
 	}
-	switch of.Type {
-	case "directory":
-		return "/tmp"
-	case "number":
-		return "1"
-	case "boolean":
-		return "true"
-	}
-	return decoy.Asked(strings.ToUpper(key), "").Value
+	return plausible(of.Type, key)
 }

@@ -14,8 +14,9 @@ import (
 
 func TestParse(t *testing.T) {
 	for reference, want := range map[string]Package{
-		"npm:server": {NPM, "server", ""}, "npm:@scope/server@1.2.3-rc.1": {NPM, "@scope/server", "1.2.3-rc.1"}, "npm:server@latest": {NPM, "server", "latest"},
-		"pypi:mcp_server.time": {PyPI, "mcp_server.time", ""}, "pypi:server==1.0.post1": {PyPI, "server", "1.0.post1"},
+		"npm:server": {NPM, "server", "", ""}, "npm:@scope/server@1.2.3-rc.1": {NPM, "@scope/server", "1.2.3-rc.1", ""}, "npm:server@latest": {NPM, "server", "latest", ""},
+		"pypi:mcp_server.time": {PyPI, "mcp_server.time", "", ""}, "pypi:server==1.0.post1": {PyPI, "server", "1.0.post1", ""},
+		"registry:io.github.somebody/server": {MCPRegistry, "io.github.somebody/server", "", ""}, "registry:com.example/a@1.0.0": {MCPRegistry, "com.example/a", "1.0.0", ""},
 	} {
 		got, named, err := Parse(reference)
 		if err != nil || !named || got != want || got.String() != reference {
@@ -30,6 +31,7 @@ func TestParse(t *testing.T) {
 	for _, reference := range []string{
 		"npm:", "npm:@scope", "npm:../x", "npm:x@", "npm:x@^1", "npm:--global", "npm:x@--y", "npm:https://evil.test/x.tgz", "npm:a/b", "npm:@a/../b", "npm:@a/b/c",
 		"pypi:", "pypi:-r", "pypi:x==", "pypi:x==1 --y", "pypi:x[extra]", "pypi:git+https://evil.test/x", "pypi:x>=1",
+		"registry:", "registry:x", "registry:../..", "registry:a/..", "registry:a/b/c", "registry:a/b@", "registry:a/b?x=1",
 	} {
 		if p, _, err := Parse(reference); err == nil {
 			t.Errorf("%s is %+v", reference, p)
@@ -39,7 +41,7 @@ func TestParse(t *testing.T) {
 
 // FuzzParse: whatever a reference holds, no installer takes what comes of it for a flag, a path or a URL.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"npm:@a/b@1", "pypi:a==1", "npm:-g", "npm:a@file:x"} {
+	for _, seed := range []string{"npm:@a/b@1", "pypi:a==1", "npm:-g", "npm:a@file:x", "registry:a/b@1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
@@ -88,7 +90,7 @@ func TestLaunch(t *testing.T) {
 
 // TestReport: a lock does not depend on an order, and differs with each name, version and archive.
 func TestReport(t *testing.T) {
-	p := Package{PyPI, "My.Server", ""}
+	p := Package{Registry: PyPI, Name: "My.Server"}
 	all := []locked{{"my-server", "1.0", "sha256:a"}, {"other", "2.0", "sha256:b"}}
 	r := p.report(all)
 	if r.Version != "1.0" || r.Count != 2 || r.RegistryType != "pypi" || r.Identifier != "My.Server" {

@@ -14,8 +14,10 @@ type Registry string
 const (
 	NPM  Registry = "npm"
 	PyPI Registry = "pypi"
-	// MCPB is no registry: the name of the package is that of a file.
+	// MCPB is no registry: the name of the package is that of a file, or a URL of one.
 	MCPB Registry = "mcpb"
+	// MCPRegistry has servers, which say what their packages are: see Resolve.
+	MCPRegistry Registry = "registry"
 )
 
 // Package names a package of a registry.
@@ -24,24 +26,27 @@ type Package struct {
 	Name     string
 	// Version is one, of npm also a tag; "" is the newest.
 	Version string
+	// SHA256 of the file of a bundle, in hexadecimal; "" where any will do.
+	SHA256 string
 }
 
 // What names and versions may be: nothing that an installer reads as a flag, a path or a URL.
 var (
 	npmName     = lazyregexp.New(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
 	pypiName    = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
+	serverName  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)             // server.json, name
 	versionForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
 )
 
-// Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]" or "mcpb:FILE"; false: it is no reference to a package.
+// Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]", "registry:NAME[@VERSION]" or "mcpb:FILE"; false: it is no reference to a package.
 func Parse(reference string) (Package, bool, error) {
 	registry, rest, _ := strings.Cut(reference, ":")
 	p := Package{Registry: Registry(registry), Name: rest}
 	versioned := false
 	var form *lazyregexp.Regexp
 	switch p.Registry {
-	case NPM:
-		form = npmName
+	case NPM, MCPRegistry:
+		form = map[Registry]*lazyregexp.Regexp{NPM: npmName, MCPRegistry: serverName}[p.Registry]
 		if i := strings.LastIndex(rest, "@"); i > 0 {
 			p.Name, p.Version, versioned = rest[:i], rest[i+1:], true
 		}
@@ -50,7 +55,7 @@ func Parse(reference string) (Package, bool, error) {
 		p.Name, p.Version, versioned = strings.Cut(rest, "==")
 	case MCPB:
 		if rest == "" {
-			return Package{}, true, fmt.Errorf("package %q: no file (want mcpb:FILE)", reference)
+			return Package{}, true, fmt.Errorf("package %q: no file (want mcpb:FILE or mcpb:https://...)", reference)
 		}
 		return p, true, nil
 	default:
@@ -65,7 +70,7 @@ func Parse(reference string) (Package, bool, error) {
 	return p, true, nil
 }
 
-var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION"}
+var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION", MCPRegistry: "registry:NAMESPACE/NAME or registry:NAMESPACE/NAME@VERSION"}
 
 // String is the package as Parse reads it.
 func (p Package) String() string { return string(p.Registry) + ":" + p.spec() }
@@ -75,7 +80,7 @@ func (p Package) spec() string {
 	if p.Version == "" {
 		return p.Name
 	}
-	return p.Name + map[Registry]string{NPM: "@", PyPI: "=="}[p.Registry] + p.Version
+	return p.Name + map[Registry]string{NPM: "@", PyPI: "==", MCPRegistry: "@"}[p.Registry] + p.Version
 }
 
 // normal is a name as the registry compares it (PEP 503, Normalized Names).

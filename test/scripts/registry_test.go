@@ -21,7 +21,8 @@ import (
 
 // registry serves the packages of a directory over HTTP, and sets npm and pip up to ask it. Each directory below npm
 // is a package of npm, below pypi a wheel, and below sources an archive that pip has to build. The files of a wheel name
-// the server as {URL}. Each directory below mcpb is packed into a bundle, NAME.mcpb.
+// the server as {URL}. Each directory below mcpb is packed into a bundle, NAME.mcpb, and served as /mcpb/NAME.mcpb. Each
+// registry/NAMESPACE/NAME.json is the newest version of a server of an MCP registry, whose URL is $REGISTRY.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: registry DIRECTORY")
@@ -49,7 +50,17 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 		bundle, err := zipped(root, dir, "")
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(path.Base(dir)+".mcpb"), bundle, 0o600))
+		files["/mcpb/"+path.Base(dir)+".mcpb"] = bundle
 	}
+	servers, err := fs.Glob(root, "registry/*/*.json")
+	ts.Check(err)
+	for _, name := range servers {
+		text, err := fs.ReadFile(root, name)
+		ts.Check(err)
+		at := "/v0.1/servers/" + strings.TrimSuffix(strings.TrimPrefix(name, "registry/"), ".json") + "/versions/latest"
+		files[at] = fmt.Appendf(nil, `{"server": %s, "_meta": {}}`, bytes.ReplaceAll(text, []byte("{URL}"), []byte(server.URL)))
+	}
+	ts.Setenv("REGISTRY", server.URL)
 	ts.Setenv("npm_config_registry", server.URL+"/npm/")
 	ts.Setenv("PIP_INDEX_URL", server.URL+"/simple/")
 }

@@ -1,0 +1,103 @@
+package packages
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// OfficialRegistry is the MCP registry that clients ask.
+const OfficialRegistry = "https://registry.modelcontextprotocol.io"
+
+const (
+	// maxServerJSON bounds what the MCP registry answers, in bytes.
+	maxServerJSON = 4 << 20
+	askTimeout    = time.Minute
+)
+
+// Resolve asks an MCP registry how a server is started that a package of MCPRegistry names (API v0.1,
+// /servers/{serverName}/versions/{version}).
+func (p Package) Resolve(ctx context.Context, registry string) (l Launched, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	base, err := url.Parse(registry)
+	if err != nil || base.Host == "" {
+		return l, fmt.Errorf("--mcp-registry: invalid value %q (want a URL such as %s)", registry, OfficialRegistry)
+	}
+	at := base.JoinPath("v0.1", "servers", url.PathEscape(p.Name), "versions", url.PathEscape(cmp.Or(p.Version, "latest")))
+	var answer struct {
+		Server serverJSON `json:"server"`
+	}
+	text, err := get(ctx, at.String(), maxServerJSON)
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		return l, fmt.Errorf("ask %s for %s: %w", base.Host, p, err)
+	}
+	if l, err = answer.Server.launch(); err != nil {
+		return l, fmt.Errorf("%s %s: %w", p, answer.Server.Version, err)
+	}
+	return l, nil
+}
+
+// get returns what a URL answers, of at most most bytes.
+func get(ctx context.Context, at string, most int64) ([]byte, error) {
+	body, err := open(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(body, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("it answered more than %d bytes", most)
+	}
+	return text, err
+}
+
+// download writes what a URL answers into a new file, of at most most bytes. The caller removes it.
+func download(ctx context.Context, at string, most int64) (file string, err error) {
+	body, err := open(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }() // only read
+	to, err := os.CreateTemp("", "*.mcpb")
+	if err != nil {
+		return "", err
+	}
+	n, err := io.Copy(to, io.LimitReader(body, most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		_ = os.Remove(to.Name())
+		return "", err
+	}
+	return to.Name(), nil
+}
+
+// open begins to read what a URL answers.
+func open(ctx context.Context, at string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		_ = answer.Body.Close()
+		return nil, errors.New(strings.TrimSpace(answer.Status))
+	}
+	return answer.Body, nil
+}
