@@ -25,6 +25,7 @@ var Formats = []Format{
 	{Name: "sarif", Write: SARIF, Type: "application/sarif+json"},
 	{Name: "junit", Write: JUnit, Type: "application/xml"},
 	{Name: "html", Write: HTML, Type: "text/html; charset=utf-8"},
+	{Name: "badge", Write: Badge, Type: "image/svg+xml"},
 }
 
 // FormatNamed is the format of that name; false when there is none.

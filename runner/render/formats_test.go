@@ -93,7 +93,7 @@ func written(t *testing.T, format string, r report.Report) []byte {
 }
 
 // endings of golden files, by format.
-var endings = map[string]string{"sarif": "sarif", "yaml": "yaml", "markdown": "md", "junit": "xml"}
+var endings = map[string]string{"sarif": "sarif", "yaml": "yaml", "markdown": "md", "junit": "xml", "badge": "svg"}
 
 func TestFormats(t *testing.T) {
 	for name, r := range specimens() {

@@ -79,7 +79,7 @@ func FuzzFormats(f *testing.F) {
 
 // checks hold a text of a format to what it has to be, whatever is in it.
 var checks = map[string]func(*testing.T, []byte){
-	"json": checkJSON, "yaml": checkYAML, "sarif": checkSARIF, "junit": checkXML, "markdown": checkMarkdown,
+	"json": checkJSON, "yaml": checkYAML, "sarif": checkSARIF, "junit": checkXML, "badge": checkXML, "markdown": checkMarkdown,
 }
 
 func checkJSON(t *testing.T, text []byte) {
