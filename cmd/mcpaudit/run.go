@@ -21,7 +21,7 @@ import (
 func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|mcpb:FILE|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
+		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|registry:NAMESPACE/NAME[@VERSION]|mcpb:FILE|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
 		Long: "Audits a server that this machine can start, a package of npm or PyPI, an MCP Bundle, or\n" +
 			"what a client is configured to start. A package is installed for the audit, its install scripts are run in the sandbox,\n" +
 			"and it is removed afterwards.",
