@@ -81,8 +81,9 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 			r.Number(p, "source port", port)
 		}
 	}
+	undigested := secrets.Undigested()
 	for _, e := range o.profile.Effects {
-		dropped(r, e)
+		dropped(r, e, undigested)
 		if e.Kind != profile.KindConnect || !leavesHere(e) || e.Port == places.PortDNS {
 			continue
 		}
@@ -101,12 +102,12 @@ var shared = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // dropped enters the name of a file, or the size of what was stored in one, that a call left in
 // a directory of everybody's.
-func dropped(r *depend.Record, e profile.Effect) {
+func dropped(r *depend.Record, e profile.Effect, undigested func(string) string) {
 	if e.Phase != report.PhaseCall || e.Kind != profile.KindWrite && e.Kind != profile.KindStore ||
 		!slices.ContainsFunc(shared, func(dir string) bool { return places.Below(e.Path, dir) }) {
 		return
 	}
-	p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: leak.File, Destination: path.Dir(e.Path)}, Data: []byte(path.Base(e.Path)), Time: e.Time}
+	p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: leak.File, Destination: path.Dir(e.Path)}, Data: []byte(undigested(path.Base(e.Path))), Time: e.Time}
 	if e.Kind == profile.KindStore {
 		r.Number(p, "stored", int(e.Bytes))
 		return

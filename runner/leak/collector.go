@@ -54,6 +54,9 @@ func New(set decoy.Set) *Collector {
 	return c
 }
 
+// Undigested is that of the decoys.
+func (c *Collector) Undigested() func(name string) string { return c.set.Undigested() }
+
 // Holds reports whether there is a secret in a value, in any form.
 func (c *Collector) Holds(value string) bool {
 	found, _ := c.matcher.Find([]byte(value))
