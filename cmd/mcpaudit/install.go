@@ -19,14 +19,15 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if err != nil || of == nil {
 		return func() {}, err
 	}
+	named, arguments := of.Package, of.Arguments
 	if of.Registry == packages.MCPRegistry {
 		progress.Step("ask for " + of.String())
-		resolved, err := of.Resolve(ctx, o.mcpRegistry)
+		exact, resolved, err := of.Resolve(ctx, o.mcpRegistry)
 		if err != nil {
 			return nil, err
 		}
-		resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, of.Arguments...)
-		of = &resolved
+		resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, arguments...)
+		named, of = exact, &resolved
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -48,12 +49,12 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if err != nil {
 		return nil, err
 	}
-	if of.Registry != packages.MCPB {
-		of.Version = installed.Report.Version
+	if named.Registry == packages.NPM || named.Registry == packages.PyPI {
+		named.Version = installed.Report.Version
 	}
 	plan.Env = slices.Concat(installed.Env, of.Env, plan.Env)
 	plan.Secrets = slices.Concat(installed.Secrets, of.Secrets, plan.Secrets)
-	plan.Named = append([]string{of.String()}, of.Arguments...)
+	plan.Named = append([]string{named.String()}, arguments...)
 	plan.Command, plan.Package = append(program, of.Arguments...), &installed
 	return uninstall, nil
 }

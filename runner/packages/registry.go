@@ -23,14 +23,14 @@ const (
 	askTimeout    = time.Minute
 )
 
-// Resolve asks an MCP registry how a server is started that a package of MCPRegistry names (API v0.1,
-// /servers/{serverName}/versions/{version}).
-func (p Package) Resolve(ctx context.Context, registry string) (l Launched, err error) {
+// Resolve asks an MCP registry how a server is started that a package of MCPRegistry names, and which version that is
+// (API v0.1, /servers/{serverName}/versions/{version}).
+func (p Package) Resolve(ctx context.Context, registry string) (exact Package, l Launched, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	base, err := url.Parse(registry)
 	if err != nil || base.Host == "" {
-		return l, fmt.Errorf("--mcp-registry: invalid value %q (want a URL such as %s)", registry, OfficialRegistry)
+		return p, l, fmt.Errorf("--mcp-registry: invalid value %q (want a URL such as %s)", registry, OfficialRegistry)
 	}
 	at := base.JoinPath("v0.1", "servers", url.PathEscape(p.Name), "versions", url.PathEscape(cmp.Or(p.Version, "latest")))
 	var answer struct {
@@ -41,12 +41,15 @@ func (p Package) Resolve(ctx context.Context, registry string) (l Launched, err 
 		err = json.Unmarshal(text, &answer)
 	}
 	if err != nil {
-		return l, fmt.Errorf("ask %s for %s: %w", base.Host, p, err)
+		return p, l, fmt.Errorf("ask %s for %s: %w", base.Host, p, err)
 	}
 	if l, err = answer.Server.launch(); err != nil {
-		return l, fmt.Errorf("%s %s: %w", p, answer.Server.Version, err)
+		return p, l, fmt.Errorf("%s: %w", p, err)
 	}
-	return l, nil
+	if versionForm.MatchString(answer.Server.Version) {
+		p.Version = answer.Server.Version
+	}
+	return p, l, nil
 }
 
 // get returns what a URL answers, of at most most bytes.

@@ -88,7 +88,7 @@ func TestResolve(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.EscapedPath() {
 		case "/sub/v0.1/servers/com.example%2Fa/versions/latest":
-			_, _ = w.Write([]byte(`{"server": {"packages": [{"registryType": "npm", "identifier": "a", "version": "1.2.3"}]}}`))
+			_, _ = w.Write([]byte(`{"server": {"version": "2.0.0", "packages": [{"registryType": "npm", "identifier": "a", "version": "1.2.3"}]}}`))
 		case "/sub/v0.1/servers/com.example%2Flarge/versions/1.0.0":
 			_, _ = w.Write([]byte(strings.Repeat(" ", maxServerJSON+1)))
 		default:
@@ -103,8 +103,8 @@ func TestResolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := p.Resolve(t.Context(), server.URL+"/sub")
-		if want == "" && (err != nil || l.String() != "npm:a@1.2.3") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		exact, l, err := p.Resolve(t.Context(), server.URL+"/sub")
+		if want == "" && (err != nil || l.String() != "npm:a@1.2.3" || exact.String() != "registry:com.example/a@2.0.0") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %s, %v", reference, l, err)
 		}
 	}
