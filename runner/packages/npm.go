@@ -41,6 +41,7 @@ var runNothing = []string{"npm_config_ignore_scripts=true", "npm_config_allow_gi
 
 func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec())
+	cmd.Dir = dir // what starts npm, such as a manager of versions, may read settings where the user is
 	cmd.Env = append(os.Environ(), runNothing...)
 	said, err := cmd.Output()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -203,5 +204,35 @@ func TestNPMError(t *testing.T) {
 	}
 	if got := npmError([]byte("no JSON"), errors.New("exit status 1")); got.Error() != "npm: exit status 1" {
 		t.Error(got)
+	}
+}
+
+// TestU1InstallersStartElsewhere: an installer runs outside of the sandbox, and so runs nothing of where the user is, which
+// may be a checkout of the server that is audited.
+func TestU1InstallersStartElsewhere(t *testing.T) {
+	here, dir := t.TempDir(), t.TempDir()
+	ours := filepath.Join(here, "ran")
+	for _, module := range []string{"venv.py", "pip.py", "runpy.py", "argparse.py", "sitecustomize.py"} {
+		if err := os.WriteFile(filepath.Join(here, module), []byte("open("+strconv.Quote(ours)+", 'w')"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n. ./venv.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(here, "venv.sh"), []byte("echo ran > "+ours), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	if err := runPython(t.Context(), dir, "", "venv", "--without-pip", filepath.Join(dir, "venv")); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := installNPM(t.Context(), Package{Registry: NPM, Name: "x"}, dir); err == nil {
+		t.Error("our npm installed something")
+	}
+	if _, err := os.Stat(ours); err == nil {
+		t.Error("an installer ran what lies where the user is")
 	}
 }

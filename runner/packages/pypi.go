@@ -43,13 +43,13 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	venv, said := filepath.Join(dir, "venv"), filepath.Join(dir, "installed.json")
 	python := filepath.Join(venv, "bin", "python")
 	guard := filepath.Join(dir, "guard")
-	if err := runPython(ctx, "", "venv", "--without-pip", venv); err != nil {
+	if err := runPython(ctx, dir, "", "venv", "--without-pip", venv); err != nil {
 		return i, nil, err
 	}
 	if err := errors.Join(os.Mkdir(guard, 0o755), os.WriteFile(filepath.Join(guard, "sitecustomize.py"), []byte(startNothing), 0o644)); err != nil {
 		return i, nil, err
 	}
-	if err := runPython(ctx, guard, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+	if err := runPython(ctx, dir, guard, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
 		"--only-binary", ":all:", "--report", said, "--", p.spec()); err != nil {
 		return i, nil, err
 	}
@@ -68,10 +68,11 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	return i, all, err
 }
 
-// runPython executes a module of Python, with others from a path. What pip says of an index that does not answer comes before it says
-// that there is no such package.
-func runPython(ctx context.Context, path, module string, arguments ...string) error {
+// runPython executes a module of Python in a directory of ours, with others from a path. What pip says of an index that does not
+// answer comes before it says that there is no such package.
+func runPython(ctx context.Context, dir, path, module string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...)
+	cmd.Dir = dir // with -m the working directory comes before the standard library, and the user's may be a checkout of somebody hostile
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+path)
 	said, err := cmd.CombinedOutput()
 	if err == nil {
