@@ -194,12 +194,15 @@ func (m bundleManifest) fill(text, dir string) (filled string, sensitive bool) {
 			folder := map[string]string{"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}[name]
 			return filepath.Join(os.Getenv("HOME"), folder), false, true
 		}
-		key, _ := strings.CutPrefix(name, "user_config.")
+		key, named := strings.CutPrefix(name, "user_config.") // without it, a default could name itself
 		of, known := m.UserConfig[key]
-		if known && of.Sensitive {
+		switch {
+		case !named || !known:
+			return "", false, false
+		case of.Sensitive:
 			return decoy.Asked(variableOf(key), "").Value, true, true
 		}
-		return m.configured(key, dir), false, known
+		return m.configured(key, dir), false, true
 	})
 }
 

@@ -72,6 +72,14 @@ func TestBundleLaunch(t *testing.T) {
 	if err != nil || !slices.Equal(i.programs["a"], []string{"node", "/d/s.js"}) || !slices.Equal(i.Env, []string{"A=1", "B=7"}) || !slices.Equal(i.Secrets, []string{"KEY"}) {
 		t.Errorf("%+v, %v", i, err)
 	}
+	for name := range m.UserConfig { // U3: a default that names itself, or another twice, and that one another
+		of := m.UserConfig[name]
+		of.Default = strings.Repeat("${loop}${n}${k}", 8)
+		m.UserConfig[name] = of
+	}
+	if got, _ := m.fill("${loop} ${user_config.loop}", "/d"); got != "${loop} "+strings.Repeat("${loop}${n}${k}", 8) {
+		t.Errorf("a default is filled in again: %.200q", got)
+	}
 	if _, err := (bundleManifest{Name: "a"}).launch("/d"); err == nil {
 		t.Error("started without a command")
 	}
@@ -79,6 +87,7 @@ func TestBundleLaunch(t *testing.T) {
 
 func FuzzBundleManifest(f *testing.F) {
 	f.Add([]byte(`{"name":"a","server":{"mcp_config":{"command":"${user_config.a}","env":{"A":"${HOME}${"}}},"user_config":{"a":{"default":"${user_config.a}"}}}`))
+	f.Add([]byte(`{"name":"a","server":{"mcp_config":{"command":"${user_config.a}"}},"user_config":{"a":{"default":"${a}"}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var m bundleManifest
 		if json.Unmarshal(text, &m) != nil {
