@@ -22,6 +22,8 @@ type Additions struct {
 	LivenessProbe  handler `json:"livenessProbe"`
 	ReadinessProbe handler `json:"readinessProbe"`
 	StartupProbe   handler `json:"startupProbe"`
+	// TerminationMessagePath is where the kubelet mounts an empty file that everybody may write.
+	TerminationMessagePath string `json:"terminationMessagePath"`
 }
 
 type device struct {
@@ -35,7 +37,10 @@ type handler struct {
 
 // AdditionsOf returns the additions of of a container that is there.
 func AdditionsOf(c corev1.Container) Additions {
-	a := Additions{EnvFrom: make([]envFrom, len(c.EnvFrom))} // how many, and not which
+	a := Additions{
+		EnvFrom:                make([]envFrom, len(c.EnvFrom)), // how many, and not which
+		TerminationMessagePath: c.TerminationMessagePath,
+	}
 	for _, m := range c.VolumeMounts {
 		a.VolumeMounts = append(a.VolumeMounts, mount{MountPath: m.MountPath})
 	}
@@ -63,7 +68,8 @@ func probeOf(p *corev1.Probe) handler {
 	return handler{&struct{}{}}
 }
 
-// Mounts are the paths at which volumes and devices are mounted, sorted, each once.
+// Mounts are the paths at which volumes, devices and a file for the termination message
+// are mounted, sorted, each once; but not where every container has that file.
 func (a Additions) Mounts() []string {
 	var all []string
 	for _, m := range a.VolumeMounts {
@@ -71,6 +77,9 @@ func (a Additions) Mounts() []string {
 	}
 	for _, d := range a.VolumeDevices {
 		all = append(all, d.DevicePath)
+	}
+	if at := a.TerminationMessagePath; at != "" && at != corev1.TerminationMessagePathDefault {
+		all = append(all, at)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -3,6 +3,7 @@ package subject
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,9 +19,10 @@ import (
 func TestS16Additions(t *testing.T) {
 	const container = `{name: a, image: r/a, env: [{name: A, value: b}, {name: LD_PRELOAD, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: HOME, value: /x}], envFrom: [{prefix: X_}],
   volumeMounts: [{name: v, mountPath: /app/x, subPath: y}, {name: v, mountPath: /etc/a}], volumeDevices: [{name: d, devicePath: /app/d}],
+  terminationMessagePath: /app/guard.js,
   lifecycle: {postStart: {exec: {command: [x]}}, preStop: {httpGet: {port: 1}}}, livenessProbe: {exec: {}}, readinessProbe: {tcpSocket: {port: 1}}, startupProbe: {exec: {command: [y]}}}`
 	wantEnvironment := gate.Environment{Variables: map[string]string{"A": "b"}, Unread: []string{"HOME", "LD_PRELOAD"}, From: true}
-	wantAdditions := gate.Additions{Mounts: []string{"/app/d", "/app/x", "/etc/a"}, Commands: []string{"lifecycle.postStart.exec", "livenessProbe.exec", "startupProbe.exec"}}
+	wantAdditions := gate.Additions{Mounts: []string{"/app/d", "/app/guard.js", "/app/x", "/etc/a"}, Commands: []string{"lifecycle.postStart.exec", "livenessProbe.exec", "startupProbe.exec"}}
 	for _, object := range []string{
 		`{apiVersion: v1, kind: Pod, spec: {containers: [` + container + `]}}`,
 		`{apiVersion: v1, kind: Pod, spec: {initContainers: [` + container + `]}}`,
@@ -36,6 +38,19 @@ func TestS16Additions(t *testing.T) {
 		got := read.Containers[len(read.Containers)-1]
 		if diff := cmp.Diff(wantEnvironment, got.Environment) + cmp.Diff(wantAdditions, got.Additions); diff != "" {
 			t.Errorf("%s: %s", object[:60], diff)
+		}
+	}
+}
+
+// U2: the file that every container has for its termination message is no addition.
+func TestTerminationMessage(t *testing.T) {
+	for field, want := range map[string]string{"": "", "terminationMessagePath: /dev/termination-log": "", "terminationMessagePath: /app/server.js": "/app/server.js"} {
+		read, err := readYAML(t, []byte(`{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: r/a, `+field+`}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(read.Containers[0].Additions.Mounts, " "); got != want {
+			t.Errorf("%q mounts %q, want %q", field, got, want)
 		}
 	}
 }
