@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/render"
@@ -17,6 +19,23 @@ func Write(w io.Writer, text []byte) error {
 	}
 	_, err := w.Write(text)
 	return err
+}
+
+// Replace writes a file whole, or leaves what is there. It goes through no link: in a
+// checkout of somebody hostile one may lead to any file of the user's.
+func Replace(name string, content []byte) error {
+	fresh, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = fresh.Write(content)
+	if err = errors.Join(err, fresh.Chmod(0o644), fresh.Close()); err == nil {
+		err = os.Rename(fresh.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(fresh.Name()))
+	}
+	return nil
 }
 
 // WriteReport writes a report in a format.

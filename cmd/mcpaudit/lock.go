@@ -176,20 +176,11 @@ func (o *locking) record(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("encode the lock: %w", err)
 	}
-	if err := replace(o.path(), append(text, '\n')); err != nil {
+	if err := cli.Replace(o.path(), append(text, '\n')); err != nil {
 		return fmt.Errorf("--lock: %w", err)
 	}
 	_, err = fmt.Fprintf(stdout, "\nwrote %s\n", render.Escape(o.path()))
 	return err
-}
-
-// replace writes a file whole, or leaves the one that is there.
-func replace(name string, content []byte) error {
-	fresh := name + ".new"
-	if err := os.WriteFile(fresh, content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(fresh, name)
 }
 
 // read reads the lock.

@@ -97,7 +97,7 @@ func (o *making) write(k least.Kind, text string, stdout io.Writer) error {
 	}
 	err := os.MkdirAll(o.outDir, 0o755)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(o.outDir, k.File), []byte(text), 0o644)
+		err = cli.Replace(filepath.Join(o.outDir, k.File), []byte(text))
 	}
 	if err != nil {
 		return fmt.Errorf("--out-dir: %w", err)

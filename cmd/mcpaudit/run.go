@@ -154,7 +154,7 @@ func (o *judging) keep(r report.Report) error {
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(o.outDir, name), append(b, '\n'), 0o644); err != nil {
+		if err := cli.Replace(filepath.Join(o.outDir, name), append(b, '\n')); err != nil {
 			return fmt.Errorf("--out-dir: %w", err)
 		}
 	}
