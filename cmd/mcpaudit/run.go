@@ -58,7 +58,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	if err != nil {
 		return r, err
 	}
-	progress := cli.NewProgress(stderr)
+	progress, written := cli.NewProgress(stderr), plan.Command
 	defer progress.Clear()
 	remove, err := o.install(ctx, &plan, progress)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	}
 	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, plan.Env
-	launcher.Memory = memory
+	launcher.Memory, launcher.Named = memory, written
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
 		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")
 	}

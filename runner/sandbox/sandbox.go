@@ -70,6 +70,8 @@ type Launcher struct {
 	Env []string
 	// Keep says that the traces are wanted, whole, when the audit is over.
 	Keep bool
+	// Named are the words that the user wrote for the command: the files that they name are shown. Nil: the command.
+	Named []string
 	// Memory bounds the memory of each run, in bytes; 0 is DefaultMemory.
 	Memory int64
 
@@ -122,6 +124,9 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	name := "trace.txt"
 	if l.runs > 1 {
 		name = fmt.Sprintf("trace-%d.txt", l.runs)
+	}
+	if err := os.Remove(filepath.Join(l.traceDir, name)); err != nil && !errors.Is(err, os.ErrNotExist) { // a link could lead to any file of the user's
+		return nil, fmt.Errorf("remove an earlier trace: %w", err)
 	}
 	tracer := trace.Choose(ctx, l.Tracer, how.Clock)
 	if tracer == plan.TracerStrace {
@@ -228,7 +233,11 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	if err != nil {
 		program = "" // the shim will say so
 	}
-	kept := keep(l.dir, program, l.command, filepath.SplitList(os.Getenv("PATH")))
+	named := l.command
+	if l.Named != nil { // the rest is somebody else's, who names nothing of the user's
+		named = l.Named
+	}
+	kept := keep(l.dir, program, named, filepath.SplitList(os.Getenv("PATH")))
 	command, dir := l.command, l.dir
 	if how.Script != nil {
 		command, dir = how.Script.Command, how.Script.Dir
