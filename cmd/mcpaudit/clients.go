@@ -132,11 +132,12 @@ func fill(text string) (filled string, secret bool) {
 		if name == "userHome" {
 			name = "HOME"
 		}
-		if asked || decoy.Secret(strings.ToUpper(name)) {
+		set, there := os.LookupEnv(name)
+		if asked || decoy.Secret(strings.ToUpper(name)) || holdsSecret(set) {
 			return decoy.Asked(strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name)), "").Value, true, true
 		}
-		if value, ok := os.LookupEnv(name); ok {
-			return value, false, true
+		if there {
+			return set, false, true
 		}
 		return otherwise, false, true
 	})

@@ -31,15 +31,16 @@ func TestClientConfigs(t *testing.T) {
 func TestClientLaunch(t *testing.T) {
 	t.Setenv("CITY", "Bern")
 	t.Setenv("REAL_TOKEN", "the real one")
+	t.Setenv("DATABASE", "postgres://u:the-real-one@db.corp.example/app")
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := clientServer{Command: "node", Args: []string{"${workspaceFolder}/s.js", "--key=${REAL_TOKEN}", "${input:api-key}", "${NONE:-x}"}, Env: map[string]string{
+	s := clientServer{Command: "node", Args: []string{"${workspaceFolder}/s.js", "--key=${REAL_TOKEN}", "${input:api-key}", "${NONE:-x}", "--db=${DATABASE}"}, Env: map[string]string{
 		"API_KEY": "abc", "WHERE": "${env:CITY}", "DSN": "postgres://u:dr0wssap-7c@db.corp.example/app", "OTHER": "${input:password}", "PLAIN": "1",
 	}}
 	command, env, secrets := s.launch()
-	if command[1] != dir+"/s.js" || command[4] != "x" || strings.Contains(command[2], "real") || len(command[2]) < 16 || strings.Contains(command[3], "$") {
+	if command[1] != dir+"/s.js" || command[4] != "x" || strings.Contains(command[2], "real") || strings.Contains(command[5], "real") || len(command[2]) < 16 || strings.Contains(command[3], "$") {
 		t.Errorf("command %q", command)
 	}
 	if !slices.Equal(env, []string{"PLAIN=1", "WHERE=Bern"}) || !slices.Equal(secrets, []string{"API_KEY", "DSN", "OTHER"}) {
