@@ -18,6 +18,8 @@ func TestS2VariablesThatLoadCode(t *testing.T) {
 		"OPENSSL_MODULES=/x", "LUA_INIT=@/x", "LUA_PATH=/x", "R_PROFILE_USER=/x", "JULIA_LOAD_PATH=/x", "ERL_FLAGS=-x", "ELIXIR_ERL_OPTIONS=-x", "DENO_DIR=/x",
 		"BUN_OPTIONS=--preload x", "NPM_CONFIG_REGISTRY=http://x", "npm_config_script_shell=/x", "UV_INDEX=x", "PIP_INDEX_URL=x", "GIT_SSH_COMMAND=id",
 		"GIT_EXTERNAL_DIFF=id", "GIT_CONFIG_COUNT=1", "EDITOR=id", "VISUAL=id", "PAGER=id", "LESSOPEN=|id", "SHELL=/x",
+		"GIT_PYTHON_GIT_EXECUTABLE=/data/git", "PUPPETEER_EXECUTABLE_PATH=/usr/bin/../../data/x", "PUPPETEER_EXECUTABLE_PATH=chrome", "CHROME_PATH=/tmp/bin/x",
+		"PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH=/x", "PLAYWRIGHT_BROWSERS_PATH=/data", "PLAYWRIGHT_NODEJS_PATH=/x", "IMAGEIO_FFMPEG_EXE=/x", "PYENV_HOOK_PATH=/x", "PIPX_DEFAULT_PYTHON=/x",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		if Loads(name, value) == "" {
@@ -33,6 +35,7 @@ func TestHarmlessVariables(t *testing.T) {
 		"PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore", "JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75.0 -Xss1m", "JAVA_OPTS=-Xmx512m -Dfile.encoding=UTF-8", "ENV=production",
 		"HTTP_PROXY=http://proxy:3128", "https_proxy=http://proxy:3128", "NO_PROXY=.svc", "TZ=Europe/Berlin", "LANG=C.UTF-8", "LC_ALL=C", "LOG_LEVEL=debug", "GITHUB_TOKEN=x", "GIT_TERMINAL_PROMPT=0",
 		"XDG_CONFIG_HOME=/config", "GODEBUG=x", "GOMAXPROCS=2", "MALLOC_ARENA_MAX=2", "PORT=8080", "SHELL=/bin/sh", "SSL_CERT_FILE=/ca.pem", "NPM_CONFIG_LOGLEVEL=error", "UV_NO_CACHE=1", "DATABASE_URL=postgres://x",
+		"PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium-browser", "CHROME_BIN=/usr/local/bin/chrome", "PLAYWRIGHT_BROWSERS_PATH=/ms-playwright", "PYENV_VERSION=3.12", "PUPPETEER_SKIP_DOWNLOAD=1",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		if why := Loads(name, value); why != "" {

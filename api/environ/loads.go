@@ -33,6 +33,9 @@ var (
 		`--unhandled-rejections=[a-z-]+|--dns-result-order=\w+|--use-openssl-ca|--use-bundled-ca|--use-system-ca|--max-http-header-size=\d+`)
 )
 
+// system matches paths of programs of the distribution: a mount over one alters the code.
+var system = regexp.MustCompile(`^(/usr(/local)?)?/s?bin/[\w.+-]*\w$`)
+
 // families is searched from the top; the first row that has a name decides. A variable
 // that no row has may still matter to one server: that is why the gate compares all that
 // an audit sets. This table has those that turn an honest program into another one.
@@ -73,6 +76,11 @@ var families = []family{
 	{names: "GIT_SSH* GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_EXEC_PATH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR SSH_ASKPASS*",
 		loads: "Git or SSH starts the programs it names"},
 	{names: "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE", loads: "programs start the command in it"},
+	{names: "*_EXECUTABLE_PATH PLAYWRIGHT_NODEJS_PATH CHROME_BIN CHROME_PATH CHROMEDRIVER_PATH GIT_PYTHON_GIT_EXECUTABLE IMAGEIO_FFMPEG_EXE FFMPEG_BINARY FFMPEG_PATH",
+		loads: "a library starts the program it names", harmless: system},
+	{names: "PLAYWRIGHT_BROWSERS_PATH PUPPETEER_CACHE_DIR", loads: "a library starts the browser that is there", harmless: regexp.MustCompile(`^(0|/ms-playwright)$`)},
+	{names: "PYENV_VERSION RBENV_VERSION NODENV_VERSION"},
+	{names: "PYENV_* RBENV_* NODENV_* PIPX_*", loads: "it decides which interpreter is started, and which hooks before it"},
 	{names: "OPENSSL_CONF* OPENSSL_MODULES OPENSSL_ENGINES KRB5_CONFIG SASL_PATH ODBCINI ODBCSYSINI ODBCINSTINI", loads: "a library loads the modules it names"},
 	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX QT_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_*",
 		loads: "a library loads the modules it names"},
