@@ -46,6 +46,10 @@ func (p Package) Resolve(ctx context.Context, registry string) (exact Package, l
 	if l, err = answer.Server.launch(); err != nil {
 		return p, l, fmt.Errorf("%s: %w", p, err)
 	}
+	// Anything else may be a file of this machine, or a service on it.
+	if l.Registry == MCPB && !strings.HasPrefix(l.Name, "https://") && !strings.HasPrefix(l.Name, base.Scheme+"://"+base.Host+"/") {
+		return p, l, fmt.Errorf("%s: its bundle is at %.200q, and neither at an https URL nor where the registry is", p, l.Name)
+	}
 	if versionForm.MatchString(answer.Server.Version) {
 		p.Version = answer.Server.Version
 	}

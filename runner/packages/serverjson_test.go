@@ -89,6 +89,10 @@ func TestResolve(t *testing.T) {
 		switch r.URL.EscapedPath() {
 		case "/sub/v0.1/servers/com.example%2Fa/versions/latest":
 			_, _ = w.Write([]byte(`{"server": {"version": "2.0.0", "packages": [{"registryType": "npm", "identifier": "a", "version": "1.2.3"}]}}`))
+		case "/sub/v0.1/servers/com.example%2Ffile/versions/latest":
+			_, _ = w.Write([]byte(`{"server": {"packages": [{"registryType": "mcpb", "identifier": "/dev/zero"}]}}`))
+		case "/sub/v0.1/servers/com.example%2Fservice/versions/latest":
+			_, _ = w.Write([]byte(`{"server": {"packages": [{"registryType": "mcpb", "identifier": "http://127.0.0.1:1/stop"}]}}`))
 		case "/sub/v0.1/servers/com.example%2Flarge/versions/1.0.0":
 			_, _ = w.Write([]byte(strings.Repeat(" ", maxServerJSON+1)))
 		default:
@@ -98,6 +102,7 @@ func TestResolve(t *testing.T) {
 	t.Cleanup(server.Close)
 	for reference, want := range map[string]string{
 		"registry:com.example/a": "", "registry:com.example/large@1.0.0": "more than", "registry:com.example/none": "404",
+		"registry:com.example/file": "neither at an https URL", "registry:com.example/service": "neither at an https URL",
 	} {
 		p, _, err := Parse(reference)
 		if err != nil {
