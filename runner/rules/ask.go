@@ -59,6 +59,7 @@ func (in Input) Evaluated() [][2]report.Output {
 
 // Succeeded returns a function that reports whether an attempt on a guard succeeded, and by which effect.
 func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
+	in.Attack.sight()
 	left, ran := in.Attack.left(), in.Attack.ran()
 	return func(a attack.Attempt) (e profile.Effect, proven bool) {
 		switch a.Family {

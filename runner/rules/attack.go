@@ -24,6 +24,30 @@ type Attack struct {
 	Statements []attack.Statement
 	// Requests are those by HTTP and SMTP with a mark.
 	Requests []attack.Asking
+
+	sighted *sighted
+}
+
+// sighted has statements and requests by the marks in them, as sight finds them.
+type sighted struct {
+	statements map[string][]attack.Statement
+	requests   map[string][]attack.Asking
+}
+
+// sight finds the marks in statements and requests, once for all attempts: a hostile server sends many and long ones.
+func (a *Attack) sight() {
+	all := &sighted{map[string][]attack.Statement{}, map[string][]attack.Asking{}}
+	for _, s := range a.Statements {
+		for _, id := range inputs.Marks([]byte(s.Text)) { // that of an earlier call may stand in the honest value
+			all.statements[id] = append(all.statements[id], s)
+		}
+	}
+	for _, q := range a.Requests {
+		for _, id := range inputs.Marks([]byte(q.Target + " " + strings.SplitN(q.Line, ":", 2)[0])) {
+			all.requests[id] = append(all.requests[id], q)
+		}
+	}
+	a.sighted = all
 }
 
 // controls are the attempts at the same place that hid nothing.

@@ -111,14 +111,7 @@ func (a Attack) stands(try attack.Attempt) (s attack.Statement, quotes string, o
 }
 
 // of are the statements with the mark of an attempt.
-func (a Attack) of(try attack.Attempt) (all []attack.Statement) {
-	for _, s := range a.Statements {
-		if slices.Contains(inputs.Marks([]byte(s.Text)), mark(try)) { // that of an earlier call may stand in the honest value
-			all = append(all, s)
-		}
-	}
-	return all
-}
+func (a Attack) of(try attack.Attempt) []attack.Statement { return a.sighted.statements[mark(try)] }
 
 // mark is the text by which an attempt is told.
 func mark(a attack.Attempt) string { return inputs.Mark{Call: a.Call}.ID() }

@@ -2,11 +2,9 @@ package rules
 
 import (
 	"math"
-	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
-	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // findChangedRequests are the values that changed more of a request than their own part where
@@ -51,13 +49,4 @@ func (a Attack) changes(try attack.Attempt) (attack.Asking, bool) {
 }
 
 // asking are the requests with the mark of an attempt.
-func (a Attack) asking(try attack.Attempt) (all []attack.Asking) {
-	for _, q := range a.Requests {
-		for _, id := range inputs.Marks([]byte(q.Target + " " + strings.SplitN(q.Line, ":", 2)[0])) {
-			if id == mark(try) {
-				all = append(all, q)
-			}
-		}
-	}
-	return all
-}
+func (a Attack) asking(try attack.Attempt) []attack.Asking { return a.sighted.requests[mark(try)] }

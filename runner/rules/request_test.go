@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -32,4 +34,17 @@ func TestChangedRequests(t *testing.T) {
 	expect(t, asking(plain, attack.Asking{Target: "/marlow-c3/trace"}), "")
 	expect(t, asking(attack.Asking{Target: "/v1/jobs/marlow-c1"}), "")
 	expect(t, asking(attack.Asking{Line: "marlow-c1: 1"}), "")
+}
+
+// TestManyRequests: a server that sends many long ones is judged in their time, and not in that of all attempts on each.
+func TestManyRequests(t *testing.T) {
+	in := asking(attack.Asking{Line: "marlow-c2: 1"})
+	long := strings.Repeat("x", 32<<10)
+	for i := range 1024 {
+		in.Attack.Requests = append(in.Attack.Requests, attack.Asking{Target: fmt.Sprint("/v1/jobs/marlow-c", i+10, long)})
+	}
+	for len(in.Attack.Attempts) < 500 {
+		in.Attack.Attempts = append(in.Attack.Attempts, in.Attack.Attempts...)
+	}
+	expect(t, in, "EGRESS-010 High")
 }

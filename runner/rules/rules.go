@@ -208,6 +208,7 @@ func Judge(in Input) []report.Finding {
 		order int
 	}
 	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
+	in.Attack.sight()
 	var all []*entry
 	found := map[key]*entry{}
 	for _, r := range All() {
