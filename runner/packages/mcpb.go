@@ -65,12 +65,13 @@ func installBundle(ctx context.Context, p Package, dir string) (i Installed, all
 	if p.SHA256 != "" && digest != p.SHA256 {
 		return i, nil, fmt.Errorf("it has the SHA-256 %s, and not %s as its server.json says", digest, p.SHA256)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	text, err := os.Open(filepath.Join(dir, "manifest.json"))
 	if err != nil {
 		return i, nil, errors.New("the bundle has no manifest.json")
 	}
+	defer func() { _ = text.Close() }() // only read
 	var m bundleManifest
-	if err := json.Unmarshal(text[:min(len(text), maxBundleManifest)], &m); err != nil {
+	if err := json.NewDecoder(io.LimitReader(text, maxBundleManifest)).Decode(&m); err != nil {
 		return i, nil, fmt.Errorf("read its manifest.json: %w", err)
 	}
 	if i, err = m.launch(dir); err != nil {

@@ -92,13 +92,24 @@ func download(ctx context.Context, at string, most int64) (file string, err erro
 	return to.Name(), nil
 }
 
+// client goes from https to no other scheme: who answers could lead it to a service of this machine.
+var client = &http.Client{CheckRedirect: func(to *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) >= 10:
+		return errors.New("it redirects for ever")
+	case via[0].URL.Scheme == "https" && to.URL.Scheme != "https":
+		return fmt.Errorf("it redirects to %.200q, and not to an https URL", to.URL)
+	}
+	return nil
+}}
+
 // open begins to read what a URL answers.
 func open(ctx context.Context, at string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}

@@ -126,3 +126,18 @@ func TestBundleOfURL(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestU12Redirect: from https to no service of this machine.
+func TestU12Redirect(t *testing.T) {
+	asked := false
+	local := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	t.Cleanup(local.Close)
+	server := httptest.NewTLSServer(http.RedirectHandler(local.URL, http.StatusFound))
+	t.Cleanup(server.Close)
+	transport := client.Transport
+	client.Transport = server.Client().Transport
+	t.Cleanup(func() { client.Transport = transport })
+	if _, err := get(t.Context(), server.URL, 1); err == nil || !strings.Contains(err.Error(), "not to an https URL") || asked {
+		t.Errorf("%v, asked %v", err, asked)
+	}
+}
