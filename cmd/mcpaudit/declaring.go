@@ -26,7 +26,7 @@ type declaring struct {
 
 func (o *declaring) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.scope, "scope", "", "YAML or JSON file that declares what the server may do: egress, readPaths, writePaths, exec, listen")
-	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one next to its script)")
+	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one next to its script, or that it was found by)")
 }
 
 // plan reads the files. p.Command is set.

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // install installs the package that the command of a plan names, if it names one, and makes the plan one for
@@ -28,6 +29,9 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 		}
 		resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, arguments...)
 		named, of = exact, &resolved
+		if text := of.ServerJSON; plan.ServerJSON == nil && len(text) <= maxDeclared && scope.CheckServerJSON(text) == nil {
+			plan.ServerJSON = text
+		}
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

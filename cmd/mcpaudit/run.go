@@ -21,10 +21,14 @@ import (
 func newRun() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "run [flags] npm:NAME[@VERSION]|pypi:NAME[==VERSION]|registry:NAMESPACE/NAME[@VERSION]|mcpb:FILE|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
-		Long: "Audits a server that this machine can start, a package of npm or PyPI, an MCP Bundle, or\n" +
-			"what a client is configured to start. A package is installed for the audit, its install scripts are run in the sandbox,\n" +
-			"and it is removed afterwards.",
+		Use: "run [flags] PACKAGE [ARGUMENT...]|--config FILE [NAME]|-- COMMAND [ARGUMENT...]", Short: "Audit a server that this machine can start, or install",
+		Long: "Audits a server that this machine can start, a package, or what a client is configured to start.\n" +
+			"A package is installed for the audit, its install scripts are run in the sandbox, and it is\n" +
+			"removed afterwards. PACKAGE is one of\n\n" +
+			"  npm:NAME[@VERSION]\n" +
+			"  pypi:NAME[==VERSION]\n" +
+			"  registry:NAMESPACE/NAME[@VERSION]    a server of the MCP registry\n" +
+			"  mcpb:FILE, mcpb:https://...          an MCP Bundle",
 		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 && o.config == "" && !o.all {

@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,6 +18,8 @@ type Launched struct {
 	Arguments []string
 	// Env ("NAME=value") is set by who starts it, and Secrets are names of variables that are set to secrets of the user's.
 	Env, Secrets []string
+	// ServerJSON is the entry of the MCP registry that it was found by; nil for another package.
+	ServerJSON json.RawMessage
 }
 
 // Launch reads a command line; false where it runs no package by its name, or leads to something else than one package

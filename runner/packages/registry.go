@@ -34,25 +34,30 @@ func (p Package) Resolve(ctx context.Context, registry string) (exact Package, l
 	}
 	at := base.JoinPath("v0.1", "servers", url.PathEscape(p.Name), "versions", url.PathEscape(cmp.Or(p.Version, "latest")))
 	var answer struct {
-		Server serverJSON `json:"server"`
+		Server json.RawMessage `json:"server"`
 	}
+	var server serverJSON
 	text, err := get(ctx, at.String(), maxServerJSON)
 	if err == nil {
 		err = json.Unmarshal(text, &answer)
 	}
+	if err == nil {
+		err = json.Unmarshal(answer.Server, &server)
+	}
 	if err != nil {
 		return p, l, fmt.Errorf("ask %s for %s: %w", base.Host, p, err)
 	}
-	if l, err = answer.Server.launch(); err != nil {
+	if l, err = server.launch(); err != nil {
 		return p, l, fmt.Errorf("%s: %w", p, err)
 	}
 	// Anything else may be a file of this machine, or a service on it.
 	if l.Registry == MCPB && !strings.HasPrefix(l.Name, "https://") && !strings.HasPrefix(l.Name, base.Scheme+"://"+base.Host+"/") {
 		return p, l, fmt.Errorf("%s: its bundle is at %.200q, and neither at an https URL nor where the registry is", p, l.Name)
 	}
-	if versionForm.MatchString(answer.Server.Version) {
-		p.Version = answer.Server.Version
+	if versionForm.MatchString(server.Version) {
+		p.Version = server.Version
 	}
+	l.ServerJSON = answer.Server
 	return p, l, nil
 }
 
