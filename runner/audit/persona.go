@@ -18,6 +18,8 @@ type persona struct {
 	name, version string
 	// parent is the program of the client that starts servers.
 	parent string
+	// sockets: it is made with Node, which starts servers with socket pairs for their standard streams.
+	sockets bool
 	// env holds what the client sets in the environment of its servers ("NAME=value").
 	env []string
 }
@@ -34,19 +36,19 @@ var editor = []string{
 // server looks for that.
 var (
 	anyClient     = persona{name: "mcp", version: "0.1.0"}
-	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", slices.Concat(editor, []string{
+	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", true, slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", slices.Concat(editor, []string{
+	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", true, slices.Concat(editor, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", slices.Concat(editor, []string{
+	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", true, slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf = persona{"windsurf-client", "1.0.0", "/usr/bin/node", []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
+	windsurf = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless is the environment without the variables that somebody has set.
@@ -59,6 +61,12 @@ func (p persona) unless(taken map[string]string) []string {
 		}
 		return false
 	})
+}
+
+// sockets reports whether the server's standard streams are socket pairs. They cannot be opened by name, as programs do that
+// log to /dev/stderr, so that no launch has them that an audit cannot do without, and nothing that listens.
+func (how launch) sockets(plan Plan) bool {
+	return how.identity.sockets && !how.row().needed && !plan.listens()
 }
 
 // disguise makes the launch in which everything is called once by a client in an editor

@@ -26,6 +26,21 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s compares manifests, and has a language", row.moment)
 		}
 	}
+	for _, tc := range []struct {
+		how       launch
+		transport report.Transport
+		want      bool
+	}{
+		{launch{moment: report.LaunchDisguise, identity: cursorEditor}, report.TransportStdio, true},
+		{launch{moment: report.LaunchDecoys, identity: claudeDesktop}, report.TransportStdio, true},
+		{launch{moment: report.MomentClock, identity: zed}, report.TransportStdio, false},
+		{launch{moment: report.MomentIdentity, identity: claudeDesktop}, report.TransportStdio, false},
+		{launch{moment: report.LaunchDisguise, identity: cursorEditor}, report.TransportStreamableHTTP, false},
+	} {
+		if got := tc.how.sockets(Plan{Transport: tc.transport}); got != tc.want {
+			t.Errorf("%s, %s: sockets %v", tc.how.moment, tc.transport, got)
+		}
+	}
 	if len(met) < 6 {
 		t.Errorf("met %v", met)
 	}

@@ -37,7 +37,7 @@ func pair(t *testing.T) (*net.UnixConn, *net.UnixConn) {
 
 func TestMessagesCarryDescriptors(t *testing.T) {
 	a, b := pair(t)
-	run, theirs, err := newRun()
+	run, theirs, err := newRun(false)
 	if err != nil {
 		t.Fatal(err)
 	}

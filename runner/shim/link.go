@@ -43,7 +43,7 @@ type Run struct {
 	PID int
 	// Stdin, Stdout and Stderr are the runner's ends of the server's streams.
 	Stdin, Stdout, Stderr *os.File
-	// StdinInode and StdoutInode name the pipes in the trace.
+	// StdinInode and StdoutInode name the server's ends in the trace.
 	StdinInode, StdoutInode uint64
 
 	note   string
@@ -106,10 +106,10 @@ func (l *Link) settle(status syscall.WaitStatus, known bool) {
 	}
 }
 
-// Setup makes the pipes of a run, hands the server's ends over and waits until
+// Setup makes the streams of a run, hands the server's ends over and waits until
 // the server's process stands at its barrier.
 func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
-	run, theirs, err := newRun()
+	run, theirs, err := newRun(how.Sockets)
 	if err != nil {
 		return nil, err
 	}
@@ -212,41 +212,6 @@ func failure(m message) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrNotStarted, m.Text)
-}
-
-// newRun makes the three pipes. The server may run under any uid and may open
-// /dev/stdin or /proc/self/fd/1 by name, for which a pipe has to carry the modes.
-func newRun() (*Run, []*os.File, error) {
-	run := &Run{exited: make(chan struct{})}
-	var theirs []*os.File
-	for _, ours := range []**os.File{&run.Stdin, &run.Stdout, &run.Stderr} {
-		r, w, err := os.Pipe()
-		if err == nil {
-			err = r.Chmod(0o666)
-		}
-		if err != nil {
-			run.Close()
-			closeAll(theirs)
-			return nil, nil, fmt.Errorf("make the server's pipes: %w", err)
-		}
-		if ours == &run.Stdin {
-			*ours, theirs = w, append(theirs, r)
-		} else {
-			*ours, theirs = r, append(theirs, w)
-		}
-	}
-	for file, inode := range map[*os.File]*uint64{run.Stdin: &run.StdinInode, run.Stdout: &run.StdoutInode} {
-		info, err := file.Stat()
-		if err != nil {
-			run.Close()
-			closeAll(theirs)
-			return nil, nil, fmt.Errorf("name the server's pipes: %w", err)
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			*inode = stat.Ino
-		}
-	}
-	return run, theirs, nil
 }
 
 // Exited is closed when the server's own process has ended, or the shim is gone.

@@ -91,6 +91,8 @@ type Setup struct {
 	Outside []string `json:"outside,omitempty"`
 	// Project has inputs.ProjectFiles put in the working directory.
 	Project bool `json:"project,omitempty"`
+	// Sockets has its streams be socket pairs in place of pipes.
+	Sockets bool `json:"-"`
 }
 
 // send writes m, with descriptors when there are any.

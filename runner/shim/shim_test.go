@@ -87,9 +87,14 @@ func start(t *testing.T, command ...string) container {
 
 func (c container) run(t *testing.T, env ...string) *shim.Run {
 	t.Helper()
+	return c.started(t, shim.Setup{Env: env})
+}
+
+func (c container) started(t *testing.T, how shim.Setup) *shim.Run {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
 	defer cancel()
-	run, err := c.Setup(ctx, shim.Setup{Env: env})
+	run, err := c.Setup(ctx, how)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +108,20 @@ func (c container) run(t *testing.T, env ...string) *shim.Run {
 	return run
 }
 
-func TestServerSpeaksOverTheRunnersPipes(t *testing.T) {
-	run := start(t, "sh", "-c", `read line; echo "got $line $ADDED $TOLD"; echo oops >&2; exit 7`).
-		run(t, "ADDED=decoy", "TOLD=by the runner")
+func TestServerSpeaksOverTheRunnersStreams(t *testing.T) {
+	for kind, sockets := range map[string]bool{"fifo": false, "socket": true} {
+		t.Run(kind, func(t *testing.T) { speaks(t, kind, sockets) })
+	}
+}
+
+func speaks(t *testing.T, kind string, sockets bool) {
+	run := start(t, "sh", "-c", `read line; echo "got $line $ADDED $TOLD $(stat -L -c %F /proc/self/fd/0)"; echo oops >&2; exit 7`).
+		started(t, shim.Setup{Env: []string{"ADDED=decoy", "TOLD=by the runner"}, Sockets: sockets})
 	if _, err := fmt.Fprintln(run.Stdin, "hello"); err != nil {
 		t.Fatal(err)
 	}
 	out, errOut := readAll(t, run.Stdout), readAll(t, run.Stderr)
-	if out != "got hello decoy by the image\n" || errOut != "oops\n" {
+	if out != "got hello decoy by the image "+kind+"\n" || errOut != "oops\n" {
 		t.Errorf("stdout %q, stderr %q", out, errOut)
 	}
 	wait(t, run.Exited())

@@ -64,10 +64,15 @@ func (d *decoder) carries(decor []byte) bool {
 // countReceived counts what came by a connection of the conversation. What is only looked
 // at comes once more.
 func (d *decoder) countReceived(c *call) {
-	const peek = "MSG_PEEK"
-	if !hasFlag(c.arg(2), peek) && !hasFlag(c.arg(3), peek) {
+	if !peeks(c) {
 		d.at.In += moved(c)
 	}
+}
+
+// peeks reports whether what a call has received comes once more (recv(2), MSG_PEEK).
+func peeks(c *call) bool {
+	const peek = "MSG_PEEK"
+	return hasFlag(c.arg(2), peek) || hasFlag(c.arg(3), peek)
 }
 
 // countSent counts what went out by a connection of the conversation.

@@ -9,7 +9,7 @@ import (
 // send handles every call that writes bytes to a descriptor.
 func (d *decoder) send(c *call) {
 	_, decor := descriptor(c.arg(0))
-	if inode := pipeInode(decor); inode != 0 {
+	if inode := d.stream(decor); inode != 0 {
 		d.written(c, inode)
 		d.tells(c, decor)
 		return
@@ -74,7 +74,7 @@ func (d *decoder) unseen(c *call, decor []byte) {
 // receive handles every call that reads bytes from a descriptor.
 func (d *decoder) receive(c *call) {
 	_, decor := descriptor(c.arg(0))
-	if inode := pipeInode(decor); inode != 0 {
+	if inode := d.stream(decor); inode != 0 {
 		// read of 0 bytes is no end of file.
 		d.read(c, inode, c.Name == "read" && string(c.arg(2)) == "0")
 		d.noteFed(c, decor)
@@ -151,11 +151,11 @@ func headers(c *call) [][]byte {
 func (d *decoder) move(c *call) {
 	source, sink := ends(c)
 	if c.Name != "tee" { // which takes nothing out of the pipe
-		d.read(c, pipeInode(source), false)
+		d.read(c, d.stream(source), false)
 	}
 	origin, _ := storage(source)
 	d.load(c, source)
-	if inode := pipeInode(source); inode != 0 {
+	if inode := d.stream(source); inode != 0 {
 		origin, _ = d.spliced.get(inode)
 	}
 	moved := message{cut: true, from: origin, size: max(0, c.result.value)}
@@ -166,7 +166,8 @@ func (d *decoder) move(c *call) {
 		d.countSent(c)
 		return
 	}
-	if isSocket(sink) {
+	inode := d.stream(sink)
+	if inode == 0 && isSocket(sink) {
 		if c.result.errno != "EAGAIN" {
 			d.deliver(c, sink, moved)
 		}
@@ -175,7 +176,6 @@ func (d *decoder) move(c *call) {
 	if name, ok := storage(sink); ok && !c.failed() && c.result.value > 0 {
 		d.emit(c, Event{Op: OpStore, Path: d.own(c, name, ""), From: origin, Size: moved.size, Cut: true})
 	}
-	inode := pipeInode(sink)
 	if inode != 0 && origin != "" {
 		d.spliced.put(inode, origin)
 	}
@@ -201,10 +201,10 @@ func ends(c *call) (source, sink []byte) {
 }
 
 func (d *decoder) read(c *call, inode uint64, nothing bool) {
-	if inode == 0 || inode != d.cfg.Stdin || c.failed() {
+	if inode == 0 || inode != d.cfg.Stdin || c.failed() || peeks(c) {
 		return
 	}
-	d.at.In += c.result.value
+	d.at.In += moved(c)
 	if d.stdinRead != nil && c.result.value > 0 {
 		d.stdinRead.Store(true)
 	}
@@ -215,7 +215,7 @@ func (d *decoder) read(c *call, inode uint64, nothing bool) {
 
 func (d *decoder) written(c *call, inode uint64) {
 	if inode != 0 && inode == d.cfg.Stdout && !c.failed() {
-		d.at.Out += c.result.value
+		d.at.Out += moved(c)
 	}
 }
 

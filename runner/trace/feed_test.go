@@ -5,6 +5,22 @@ import (
 	"testing"
 )
 
+// TestSocketPairsCarryTheConversation: what is read and written by the server's ends counts, once, however it is.
+func TestSocketPairsCarryTheConversation(t *testing.T) {
+	events, stats := decodeLines(t,
+		`5 2.000000 read(0<UNIX-STREAM:[40->39]>, "x"..., 99) = 10 <0.000001>`,
+		`5 2.000000 recvfrom(0<UNIX-STREAM:[40]>, "x"..., 99, MSG_PEEK, NULL, NULL) = 7 <0.000001>`,
+		`5 2.000000 recvfrom(0<UNIX-STREAM:[40]>, "x"..., 99, 0, NULL, NULL) = 7 <0.000001>`,
+		`5 2.000000 write(1<UNIX-STREAM:[41->42]>, "y"..., 5) = 5 <0.000001>`,
+		`5 2.000000 sendto(1<UNIX-STREAM:[41->42]>, "y"..., 6, 0, NULL, 0) = 6 <0.000001>`,
+		`5 2.000000 read(4<UNIX-STREAM:[50->51]>, "x"..., 99) = 10 <0.000001>`,
+		`5 2.000000 unlink("/a") = 0 <0.000001>`,
+	)
+	if want := `5 delete unlink main path="/a" at=17/11`; len(events) != 1 || events[0] != want || stats.Unparsed > 0 {
+		t.Errorf("got %q, want %q (%+v)", events, want, stats)
+	}
+}
+
 // Where the conversation was when a worker was last told what to do.
 func TestFed(t *testing.T) {
 	request := fmt.Sprintf(`5 2.000000 read(0<pipe:[%d]>, "x"..., 9999) = 10 <0.000001>`, inode)

@@ -28,7 +28,7 @@ type Config struct {
 	Clock Clock
 	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
-	// Stdin and Stdout are the inodes of the pipes that carry the conversation, 0 for
+	// Stdin and Stdout are the inodes of the pipes, or of the server's ends of the socket pairs, that carry the conversation, 0 for
 	// one that does not: over HTTP connections do, see Session.Claim.
 	Stdin, Stdout uint64
 	// Shim is the path, as it is executed, of a program that only prepares the

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // descriptor takes "5</etc/hosts>" or "AT_FDCWD</work>" apart. The decoration
@@ -46,6 +47,17 @@ func filePath(decor []byte) (path string, ok bool) {
 		decor = decor[:i]
 	}
 	return string(unescape(nil, decor)), true
+}
+
+// stream is the inode of a pipe, or of the unix socket that is stdin or stdout; 0 for all else.
+func (d *decoder) stream(decor []byte) uint64 {
+	if bytes.HasPrefix(decor, []byte("UNIX")) {
+		_, digits, _ := strings.Cut(identity(decor), "[")
+		if n, err := strconv.ParseUint(digits, 10, 64); err == nil && n != 0 && (n == d.cfg.Stdin || n == d.cfg.Stdout) {
+			return n
+		}
+	}
+	return pipeInode(decor)
 }
 
 // pipeInode is N of the decoration "pipe:[N]"; 0 for others.
