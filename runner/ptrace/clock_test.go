@@ -51,6 +51,8 @@ func TestADayGoesBy(t *testing.T) {
 		"Go":     {built(t, "go", "build", "-o", "OUT", "./testdata/waits")},
 		"static": {built(t, "gcc", "-static", "-o", "OUT", "testdata/waits.c")},
 		"Python": {"python3", "testdata/waits.py"},
+		"an idle connection": {"python3", "-c", "import socket, time; l = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(l.getsockname()); d, _ = l.accept(); " +
+			"c.send(b'x'); d.recv(1); time.sleep(24 * 3600); i = d.getsockopt(socket.IPPROTO_TCP, 11, 104); print(int.from_bytes(i[52:56], 'little') / 36e5 + 0.5, 24)"},
 		"sysinfo": {"python3", "-c", "import ctypes, time; libc = ctypes.CDLL(None); info = (ctypes.c_long * 16)(); libc.sysinfo(info); up = info[0]; assert info[13] & 0xffffffff == 1; " +
 			"time.sleep(24 * 3600); libc.sysinfo(info); print((info[0] - up + 1) // 3600, 24)"},
 		"/proc/uptime": {"node", "-e", `const up = os.uptime(); setTimeout(() => console.log(Math.round((os.uptime() - up) / 36e2), 24), 24 * 36e5)`},
@@ -58,10 +60,10 @@ func TestADayGoesBy(t *testing.T) {
 			setTimeout(() => console.log(Math.floor((performance.now() - start) / 36e5), Math.floor((Date.now() - date) / 36e5)), 24 * 36e5)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var clock, date int
+			var clock, date float64
 			out := output(t, day, command...)
 			if _, err := fmt.Sscan(out, &clock, &date); err != nil || clock < 24 || date < 24 {
-				t.Errorf("%d hours by the clock and %d by the date, error %v: %s", clock, date, err, out)
+				t.Errorf("%v hours by the clock and %v by the date, error %v: %s", clock, date, err, out)
 			}
 		})
 	}
@@ -77,13 +79,87 @@ func TestLaterDate(t *testing.T) {
 		"waits":         {"python3", "-c", "import threading, time; c = threading.Condition(); c.acquire(); c.wait(0.01); print(int(time.time()))"},
 		"adjtimex":      {"python3", "-c", "import ctypes; libc = ctypes.CDLL(None); t = (ctypes.c_long * 26)(); assert libc.adjtimex(t) >= 0; print(t[9])"},
 		"clock_adjtime": {"python3", "-c", "import ctypes; libc = ctypes.CDLL(None); t = (ctypes.c_long * 26)(); assert libc.clock_adjtime(0, t) >= 0; print(t[9])"},
-		"uptime":        {"python3", "-c", "import time; u = float(open('/proc/uptime').read().split()[0]); assert abs(u - time.clock_gettime(time.CLOCK_BOOTTIME)) < 3600; print(int(time.time()))"},
+		"a new file":    {"python3", "-c", "import os, tempfile; f = tempfile.NamedTemporaryFile(); f.write(b'x'); f.flush(); s = os.stat(f.name); assert s.st_mtime == s.st_ctime == os.fstat(f.fileno()).st_mtime; print(int(s.st_mtime))"},
+		"its own time":  {"python3", "-c", "import os, tempfile, time; f = tempfile.NamedTemporaryFile(); now = time.time(); os.utime(f.name, (now, now)); print(int(os.stat(f.name).st_mtime))"},
+		"statx":         {"sh", "-c", "f=$(mktemp); stat -c %Y $f; rm $f"},
+		"shared memory": {"python3", "-c", sharedTime},
+		"SO_TIMESTAMP": {"python3", "-c", "import socket, struct; a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'ab'); a.bind(('127.0.0.1', 0)); a.setsockopt(1, 29, 1); " +
+			"b.sendto(b'x', a.getsockname()); print(struct.unpack('qq', a.recvmsg(16, 256)[1][0][2])[0])"},
+		"btime":  {"python3", "-c", "import time; up = time.clock_gettime(time.CLOCK_BOOTTIME); print(int(next(l for l in open('/proc/stat') if l.startswith('btime')).split()[1]) + int(up) + 2)"},
+		"uptime": {"python3", "-c", "import time; u = float(open('/proc/uptime').read().split()[0]); assert abs(u - time.clock_gettime(time.CLOCK_BOOTTIME)) < 3600; print(int(time.time()))"},
 	} {
 		var got int64
 		out := output(t, later, command...)
 		if _, err := fmt.Sscan(out, &got); err != nil || got < want || got > want+int64(poll.Patience.Seconds()) {
 			t.Errorf("%s: %s, want %d", name, out, want)
 		}
+	}
+}
+
+const sharedTime = `
+import ctypes
+c = ctypes.CDLL(None)
+c.shmat.restype = ctypes.c_void_p
+i = c.shmget(0, 4096, 0o1600)
+p = c.shmat(i, None, 0)
+b = ctypes.create_string_buffer(256)
+c.shmctl(i, 2, b)
+c.shmdt(ctypes.c_void_p(p))
+c.shmctl(i, 0, None)
+print(int.from_bytes(b.raw[56:64], "little"))
+`
+
+// TestOlderFiles: what was there before the server has the times that it has.
+func TestOlderFiles(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "old")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := trace.Clock{Forward: 45 * 24 * time.Hour}
+	if out := output(t, later, "stat", "-c", "%Y", name); out != fmt.Sprintln(info.ModTime().Unix()) {
+		t.Errorf("it is of %s, want %d", out, info.ModTime().Unix())
+	}
+}
+
+// TestInstalled: a server sees the disk of a machine that somebody has installed, the same however it reads.
+func TestInstalled(t *testing.T) {
+	const look = `
+import os
+def pieces(name, size):
+    fd, all = os.open(name, os.O_RDONLY), b""
+    while piece := os.read(fd, size): all += piece
+    return all.decode()
+for name, at, kind in ("/proc/self/mounts", 1, 2), ("/proc/self/mountinfo", 4, 8):
+    text = pieces(name, 1 << 16)
+    assert text == pieces(name, 100), text
+    points = {l.split()[at]: l.split()[kind] for l in text.splitlines()}
+    assert points["/"] == "ext4" and points["/proc"] == "proc", points
+    assert not {"overlay", "tmpfs"} & {k for p, k in points.items() if not p.startswith(("/dev", "/run", "/tmp", "/sys"))}, points
+assert os.statvfs("/usr").f_blocks in (124820734, os.statvfs("/").f_blocks)
+print(open("/proc/self/mounts").read().count(" / "))
+`
+	if out := output(t, trace.Clock{Forward: time.Hour}, "python3", "-c", look); out != "1\n" {
+		t.Errorf("it sees %s", out)
+	}
+}
+
+// TestSwitches: the tracer's stops are no switches of the server's.
+func TestSwitches(t *testing.T) {
+	const look = `
+import os, resource, re
+def count(who): return resource.getrusage(who).ru_nvcsw
+def status(): return int(re.search(r"\nvoluntary_ctxt_switches:\t(\d+)", open("/proc/self/status").read())[1])
+before = count(resource.RUSAGE_THREAD), count(resource.RUSAGE_SELF), status()
+for _ in range(200): os.close(os.open("/etc/hostname", os.O_RDONLY))
+after = count(resource.RUSAGE_THREAD), count(resource.RUSAGE_SELF), status()
+print(max(b - a for a, b in zip(before, after)) < 100, after)
+`
+	if out := output(t, trace.Clock{Forward: time.Hour}, "python3", "-c", look); !strings.HasPrefix(out, "True") {
+		t.Errorf("it sees %s", out)
 	}
 }
 

@@ -59,7 +59,7 @@ func tracedNumbers(stops Stops) []uint32 {
 		add(c)
 	}
 	if stops == AtTime {
-		for _, c := range timedCalls {
+		for _, c := range slices.Concat(timedCalls, stamped) {
 			add(c.Call)
 		}
 	}

@@ -3,6 +3,9 @@ package ptrace
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,54 +17,124 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// uptimeFile says for how many seconds the machine is up, and was idle (proc_uptime(5)). Node reads
-// it in place of asking for the time.
-const uptimeFile = "/proc/uptime"
+// A telling makes what a file says to a task of what it says; nil where it is to stay as it is.
+type telling func(c *clock, k *task, said []byte) []byte
 
-// statusFile says among else what a process may do (proc_pid_status(5)).
-var statusFile = lazyregexp.New(`^/proc/\d+/(?:task/\d+/)?status$`)
+// tellings are those of the files of /proc, by their last names (proc(5)). Those of processes are asked of
+// the process that reads, as a rule.
+var tellings = map[string]telling{
+	// Node reads for how long the machine is up in place of asking for the time.
+	"uptime":    uptime,
+	"stat":      bootTime,
+	"status":    unconfined,
+	"mounts":    installed,
+	"mountinfo": installed,
+}
 
-// A telling makes what a file says to the server of what it says; nil where it is to stay as it is.
-type telling func(said []byte) []byte
+// toldFile is a file of /proc that is not read as it is.
+var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$`)
 
-// telling returns how to rewrite the file that a call reads; nil if it is read as it is.
-func (t *tracer) telling(k *task, c *syscalls.Call) telling {
+// A reading is an open file that is told otherwise.
+type reading struct{ process, fd int }
+
+// told is what it says, and how much of that was read.
+type told struct {
+	text []byte
+	at   int
+}
+
+const (
+	// maxTold is how long a file may be, in bytes, that is rewritten, and maxReadings how many are.
+	maxTold     = 256 << 10
+	maxReadings = 1024
+)
+
+// telling returns what to write over what a call reads, for the exit of the call; nil if that is read as it is.
+func (t *tracer) telling(k *task, c *syscalls.Call) *wait {
 	if c.Name != "read" && c.Name != "pread64" {
 		return nil
 	}
-	switch file := string(t.printer.names.descriptor(k, int(int32(k.arguments[0])))); { //nolint:gosec // as the kernel takes it
-	case file == uptimeFile:
-		return t.clock.uptime
-	case strings.HasSuffix(file, "/status") && statusFile.MatchString(file):
-		return unconfined
+	fd := int(int32(k.arguments[0])) //nolint:gosec // as the kernel takes it
+	file := string(t.printer.names.descriptor(k, fd))
+	if !strings.HasPrefix(file, "/proc/") || !toldFile.MatchString(file) {
+		return nil
 	}
-	return nil
+	which := reading{k.processID(), fd}
+	state := t.told[which]
+	if state == nil || position(k.pid, fd) == 0 {
+		said := contentOf(k.pid, fd)
+		if len(said) == 0 {
+			return nil
+		}
+		text := tellings[filepath.Base(file)](&t.clock, k, said)
+		if text == nil {
+			return nil
+		}
+		if len(t.told) >= maxReadings {
+			clear(t.told)
+		}
+		state = &told{text: text}
+		t.told[which] = state
+	}
+	at := state.at
+	if c.Name == "pread64" {
+		at = int(min(k.arguments[3], uint64(len(state.text)))) //nolint:gosec // the lesser
+	}
+	rest := state.text[at:]
+	rest = rest[:min(uint64(len(rest)), k.arguments[2])]
+	return &wait{answer: func() {
+		if t.returned(k) < 0 || !poke(k.pid, k.arguments[1], rest) {
+			return
+		}
+		setResult(k.pid, int64(len(rest)))
+		if c.Name == "read" {
+			state.at += len(rest)
+		}
+	}}
 }
 
-// maxTold is the longest answer to one read, in bytes, that is rewritten.
-const maxTold = 8 << 10
+// contentOf reads a file that a task has open, from its beginning.
+func contentOf(tid, fd int) []byte {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/fd/%d", tid, fd))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }() // read only
+	content, err := io.ReadAll(io.LimitReader(file, maxTold))
+	if err != nil || len(content) == maxTold {
+		return nil
+	}
+	return content
+}
 
-// retell has a call that has read a file say something else.
-func (t *tracer) retell(k *task, as telling) {
+// position is where in an open file a task reads on; -1 where that is not known.
+func position(tid, fd int) int64 {
+	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", tid, fd))
+	if err != nil {
+		return -1
+	}
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(info), "pos:"), "\n")
+	at, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return at
+}
+
+// returned is the result of the call that a task returns from; less than 0 for a failure.
+func (t *tracer) returned(k *task) int64 {
 	if t.info.read(k.pid) != 0 {
-		return // a task that is gone tells by its end
+		return -1 // a task that is gone tells by its end
 	}
-	n, failed := t.info.result()
-	if failed || n <= 0 || n > maxTold {
-		return
+	value, failed := t.info.result()
+	if failed {
+		return -1
 	}
-	said := make([]byte, n)
-	if peek(k.pid, k.arguments[1], said) < len(said) {
-		return
-	}
-	says := as(said)
-	if says != nil && uint64(len(says)) <= k.arguments[2] && poke(k.pid, k.arguments[1], says) {
-		setResult(k.pid, int64(len(says)))
-	}
+	return value
 }
 
-// uptime rewrites the content of uptimeFile by the clock, if all of it was read.
-func (c *clock) uptime(said []byte) []byte {
+// uptime rewrites for how many seconds the machine is up, and was idle, by the clock.
+func uptime(c *clock, _ *task, said []byte) []byte {
 	var now unix.Timespec
 	up, idle, ok := bytes.Cut(said, []byte(" "))
 	seconds, err := strconv.ParseFloat(string(up), 64)
@@ -72,13 +145,34 @@ func (c *clock) uptime(said []byte) []byte {
 	return fmt.Appendf(nil, "%.2f %s", seconds, idle)
 }
 
+var booted = lazyregexp.New(`(?m)^btime \d+$`)
+
+// bootTime rewrites the date since which the machine is up: with that, the date can be told by for how long it is.
+func bootTime(c *clock, _ *task, said []byte) []byte {
+	return renumber(booted, said, func(at int64) int64 { return at + int64(c.Forward/time.Second) })
+}
+
+// renumber changes the number that ends the lines which match.
+func renumber(lines *lazyregexp.Regexp, said []byte, change func(int64) int64) []byte {
+	return []byte(lines.ReplaceAllStringFunc(string(said), func(line string) string {
+		at := strings.LastIndexAny(line, " \t") + 1
+		n, err := strconv.ParseInt(line[at:], 10, 64)
+		if err != nil {
+			return line
+		}
+		return line[:at] + strconv.FormatInt(change(n), 10)
+	}))
+}
+
 var (
-	// confinements are the lines of statusFile that a sandbox, container or tracer changes.
+	// confinements are the lines of a status that a sandbox, container or tracer changes.
 	confinements = lazyregexp.New(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
 	boundingSet  = lazyregexp.New(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
+	switches     = lazyregexp.New(`(?m)^voluntary_ctxt_switches:\t\d+$`)
 )
 
-// unconfined rewrites the content of statusFile to that of a process started at a terminal, which nobody traces.
-func unconfined(said []byte) []byte {
-	return boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
+// unconfined rewrites the status of a process to that of one started at a terminal, which nobody traces.
+func unconfined(_ *clock, k *task, said []byte) []byte {
+	said = boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
+	return renumber(switches, said, func(count int64) int64 { return max(0, count-k.stops) })
 }

@@ -130,7 +130,7 @@ func (t *tracer) enter(k *task) {
 	}
 	if c != nil && k.timed {
 		if as := t.telling(k, c); as != nil {
-			k.waits = &wait{telling: as}
+			k.waits = as
 		}
 	}
 	if c == nil || t.uninteresting(k, c) {

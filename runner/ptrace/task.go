@@ -16,6 +16,8 @@ type task struct {
 	arguments [6]uint64
 	// waits holds the timeout that the call asked for, if we shortened it; nil otherwise.
 	waits *wait
+	// stops is how often we have stopped it.
+	stops int64
 	// entered is when, in nanoseconds since the epoch.
 	entered int64
 	// head is the line up to where it is known, and printed how many arguments

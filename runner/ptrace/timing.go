@@ -24,6 +24,8 @@ type timed struct {
 	until func(arguments [6]uint64) (id int32, ok bool)
 	// waits reports whether the call is for waiting at all; nil where it always is.
 	waits func(arguments [6]uint64) bool
+	// answers changes what the call has answered; nil for one that tells the time, or waits.
+	answers answers
 }
 
 // unit says how an argument says it.
@@ -195,10 +197,10 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
 }
 
-// wait is a call that waits for less than it was asked to: what it was asked; or one that reads what is to
-// be told otherwise.
+// wait is a call that waits for less than it was asked to: what it was asked; or one whose
+// answer is changed.
 type wait struct {
-	telling  telling
+	answer   func()
 	argument int
 	value    uint64 // of the argument
 	address  uint64 // of the memory; 0 where the argument is all
@@ -218,6 +220,12 @@ func numbersOf(calls []timed) map[uint64]*timed {
 
 // retime handles the entry of a call that tells the time, or waits.
 func (t *tracer) retime(k *task, of *timed) {
+	if of.answers != nil {
+		if change := of.answers(t, k, of); change != nil {
+			k.waits = &wait{answer: change}
+		}
+		return
+	}
 	if of.tells != nil {
 		if result, done := of.tells(&t.clock, k); done {
 			if err := skip(k.pid, result); err != nil {
@@ -284,8 +292,8 @@ func (c *clock) named(id int32, at int64) int32 {
 
 // waited puts back what a call was asked, when it has waited.
 func (t *tracer) waited(k *task) {
-	if w := k.waits; w.telling != nil {
-		t.retell(k, w.telling)
+	if w := k.waits; w.answer != nil {
+		w.answer()
 	} else if w.address != 0 {
 		_ = poke(k.pid, w.address, w.memory) // a task that is gone tells by its end
 	} else {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -38,6 +39,8 @@ type tracer struct {
 	// timed has the calls that the clock is about, by their numbers; none with the true time.
 	clock clock
 	timed map[uint64]*timed
+	// told has what files say in place of what they say, as far as they are read.
+	told map[reading]*told
 	// current is the task whose line is begun, and not yet written.
 	current *task
 	printer *printer
@@ -52,11 +55,11 @@ type tracer struct {
 func newTracer(file io.Writer, seen trace.Clock) *tracer {
 	tasks := map[int]*task{}
 	t := &tracer{
-		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks), clock: clock{Clock: seen},
+		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks), clock: clock{Clock: seen}, told: map[reading]*told{},
 		file: file, dirty: make(chan struct{}, 1),
 	}
 	if !seen.True() {
-		t.timed = numbersOf(timedCalls)
+		t.timed = numbersOf(slices.Concat(timedCalls, stamped))
 	}
 	return t
 }
@@ -187,6 +190,7 @@ func (t *tracer) note(pid int, text ...string) {
 
 // resume lets a task run on: to the exit of its call if it is in one.
 func (t *tracer) resume(k *task, signal int) {
+	k.stops++
 	how := unix.PTRACE_CONT
 	if k.call != nil || k.waits != nil {
 		how = unix.PTRACE_SYSCALL
