@@ -92,7 +92,7 @@ func readScope(plan Plan, o observation) scope.Scope {
 		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers,
 	}
 	if plan.Network != report.NetworkAllow {
-		given.Names = sinkhole.Fake // and where names are not answered, nowhere
+		given.Gave = sinkhole.Gave // and where names are not answered, nowhere
 	}
 	return scope.Read(o.result.Manifest, given)
 }

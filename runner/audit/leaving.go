@@ -89,7 +89,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		}
 		p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: "connection", Destination: e.Host}, Named: e.Host, Time: e.Time}
 		r.Number(p, "port", e.Port)
-		if at, err := netip.ParseAddr(e.Address); err == nil && !sinkhole.Fake.Contains(at) {
+		if at, err := netip.ParseAddr(e.Address); err == nil && !sinkhole.Gave(e.Host, at) {
 			p.Data = []byte(e.Address)
 			r.Add(p)
 		}
@@ -118,7 +118,7 @@ func dropped(r *depend.Record, e profile.Effect, undigested func(string) string)
 // sentPiece makes a piece of what the sinkhole received.
 func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) depend.Piece {
 	p := depend.Piece{Way: depend.Way{Where: secrets.Place(c, l), Channel: leak.Channel(strings.ToUpper(c.Protocol))}, Time: c.Time}
-	if sinkhole.Fake.Contains(c.Destination.Addr()) {
+	if sinkhole.Gave(c.Named, c.Destination.Addr()) {
 		p.Named = strings.ToLower(c.Named)
 	}
 	if c.Protocol == "dns" {

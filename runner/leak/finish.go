@@ -2,7 +2,6 @@ package leak
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 	}
 	if f != nil {
 		out.Home = c.sentToOwner(s, f)
-		if fake(f.destination) {
+		if f.owned() {
 			out.named = f.named
 		}
 	}
@@ -114,7 +113,7 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 // sinkhole has handed out the address for its name. What the server says of the
 // other end, or was told by a name server of its own, counts for nothing.
 func (c *Collector) sentToOwner(s *sighting, f *flow) bool {
-	return fake(f.destination) && ForService(c.set.Hosts(s.decoy), f.named)
+	return f.owned() && ForService(c.set.Hosts(s.decoy), f.named)
 }
 
 // ForService reports whether a name is one of some services, or below one.
@@ -122,7 +121,8 @@ func ForService(services []string, name string) bool {
 	return slices.ContainsFunc(services, func(service string) bool { return name == service || strings.HasSuffix(name, "."+service) })
 }
 
-func fake(at netip.AddrPort) bool { return sinkhole.Fake.Contains(at.Addr()) }
+// owned reports whether a flow went to the address that its name has.
+func (f *flow) owned() bool { return sinkhole.Gave(f.named, f.destination.Addr()) }
 
 // where places a sighting in the session.
 func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {

@@ -185,8 +185,8 @@ func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
 // egressUse is the question to a scope that a connect stands for.
 func egressUse(e profile.Effect) scope.Use {
 	use := scope.Use{Kind: scope.UseEgress, Address: e.Address, Port: e.Port}
-	if address, err := netip.ParseAddr(e.Address); lookup(e) || err == nil && sinkhole.Fake.Contains(address) {
-		use.Host, use.FQDN = e.Host, e.FQDN // elsewhere a name has no address: the server has made one up
+	if address, err := netip.ParseAddr(e.Address); lookup(e) || err == nil && sinkhole.Gave(e.Host, address) {
+		use.Host, use.FQDN, use.Named = e.Host, e.FQDN, e.Host // elsewhere a name has no address: the server has made one up
 	}
 	return use
 }

@@ -53,7 +53,7 @@ func reverseOfOthers(name string) bool {
 	}
 	slices.Reverse(labels)
 	address, err := netip.ParseAddr(strings.Join(labels[:4], "."))
-	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.Fake.Contains(address)
+	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.OfService(address)
 }
 
 // destination returns what findings are told apart by: a host goes before the many

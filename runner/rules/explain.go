@@ -64,7 +64,7 @@ func (x *explained) contact(e profile.Effect) (Argument, bool) {
 		a, ok := x.hosts[address.WithZone("").Unmap().String()]
 		return a, ok && err == nil
 	}
-	if !lookup(e) && (err != nil || !sinkhole.Fake.Contains(address)) {
+	if !lookup(e) && (err != nil || !sinkhole.Gave(e.Host, address)) {
 		return Argument{}, false
 	}
 	name := e.Host

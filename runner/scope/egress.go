@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
 	"slices"
@@ -87,7 +88,7 @@ func (d Given) asks(u Use) bool {
 // vouchesFor reports whether the address of a use can be that of its name.
 func (d Given) vouchesFor(u Use) bool {
 	address, err := netip.ParseAddr(u.Address)
-	return !d.Names.IsValid() || err == nil && d.Names.Contains(address.WithZone("").Unmap())
+	return d.Gave == nil || err == nil && d.Gave(cmp.Or(u.Named, u.Host), address.WithZone("").Unmap())
 }
 
 // cutPort cuts the port off an entry; 0 where there is none.

@@ -45,10 +45,9 @@ type Given struct {
 	Home string
 	// Resolvers are the machine's name servers; none: not known.
 	Resolvers []netip.Addr
-	// Names is where the addresses of names are, if they all are in one network, as
-	// those of the sinkhole are: a name that leads anywhere else was made up by a name
-	// server that the server brought along.
-	Names netip.Prefix
+	// Gave reports whether a name has an address, where that is known, as it is of what the sinkhole
+	// answers; nil elsewhere. What else a name leads to was made up by a name server that the server brought along.
+	Gave func(name string, at netip.Addr) bool
 }
 
 // Declaration holds what one capability, or the server of itself, says. Each list

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Fake is where the addresses of names are. Guards against requests to private and
+// Fake is where the addresses of names are, but for those of well-known hosts (owned). Guards against requests to private and
 // reserved networks take it for public, and nobody can rent a host there: it is the
 // United States' Department of Defense's (IANA IPv4 Address Space Registry; ADR 37).
 var Fake = netip.MustParsePrefix("28.0.0.0/8")
@@ -16,6 +16,9 @@ var Fake = netip.MustParsePrefix("28.0.0.0/8")
 // maxNames bounds the names whose addresses are remembered. A tunnel that asks
 // for more gets addresses still, which lead back to no name.
 const maxNames = 16384
+
+// mostTries is how many addresses in a row may be taken before one of another range is chosen.
+const mostTries = 32
 
 // names hands out an address for each name: the same in every run, but for the
 // few that would have the same as another.
@@ -68,14 +71,19 @@ func (n *names) address(name string) netip.Addr {
 	if a, ok := n.addresses[name]; ok {
 		return a
 	}
-	a := hashed(name)
+	within := rangeOf(name)
+	a := hashed(name, within)
 	if len(n.addresses) >= maxNames {
 		return a
 	}
+	tries := 0
 	for _, taken := n.held[a]; taken; _, taken = n.held[a] {
-		if a = a.Next(); !Fake.Contains(a) {
-			a = Fake.Addr().Next()
+		if tries++; tries == mostTries && within != Fake { // a small range is full: a tunnel of names
+			within = Fake
+			a = hashed(name, within)
+			continue
 		}
+		a = following(a, within)
 	}
 	n.addresses[name], n.held[a] = a, name
 	return a
@@ -88,13 +96,13 @@ func (n *names) name(a netip.Addr) string {
 	return n.held[a]
 }
 
-// hashed is an address of Fake whose last byte is neither 0 nor 255, which some
+// hashed is an address of a range whose last byte is neither 0 nor 255, which some
 // programs take for a network's.
-func hashed(name string) netip.Addr {
+func hashed(name string, within netip.Prefix) netip.Addr {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // never fails
-	base := Fake.Addr().As4()
-	host := h.Sum32() >> Fake.Bits()
+	base := within.Addr().As4()
+	host := h.Sum32() >> within.Bits()
 	if low := host & 0xff; low == 0 || low == 255 {
 		host ^= 0x55
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,6 +80,28 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 	if len(n.addresses) > maxNames || len(n.held) != len(n.addresses) {
 		t.Errorf("%d names, %d addresses", len(n.addresses), len(n.held))
+	}
+}
+
+// TestOwnedNames: well-known hosts have addresses of their owners, whatever is below their names; a tunnel of such names
+// does not run out of addresses.
+func TestOwnedNames(t *testing.T) {
+	n := newNames()
+	for name, want := range map[string]string{
+		"api.github.com": "140.82.112.0/20", "raw.githubusercontent.com": "185.199.108.0/22", "API.OpenAI.com": "104.16.0.0/14",
+		"notgithub.com": Fake.String(), "github.com.example.org": Fake.String(), "com": Fake.String(), "registry.npmjs.org": "104.16.0.0/14",
+	} {
+		if a := n.address(name); !netip.MustParsePrefix(want).Contains(a) || n.name(a) != strings.ToLower(name) || !Gave(name, a) || Gave(name, netip.MustParseAddr("104.18.66.66")) {
+			t.Errorf("%s has %s (%s), want one of %s", name, a, n.name(a), want)
+		}
+	}
+	seen := map[netip.Addr]bool{}
+	for i := range 3000 {
+		a := n.address("x" + strconv.Itoa(i) + ".github.io")
+		if seen[a] {
+			t.Fatalf("%s twice", a)
+		}
+		seen[a] = true
 	}
 }
 
