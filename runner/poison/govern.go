@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
@@ -38,7 +39,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	}
 	occasion, elsewhere := r.occasionOf(all, i, ofOther)
 	tool := occasion.tool
-	if foreign := r.scope(s); !elsewhere && foreign.name != "" {
+	if foreign := r.scope(s, c.at); !elsewhere && foreign.name != "" {
 		tool, elsewhere = foreign, true
 	}
 	if r.of.Kind == KindInstructions && tool.known {
@@ -79,13 +80,17 @@ func (c change) ofAny(wish bool) float64 {
 	return 0
 }
 
-// scope is the other tool whose calls the sentence is about: "all `x` requests",
-// "passed to the `x` tool".
-func (r *reader) scope(s *sentence) reference {
+// scope is the other tool whose calls an order is about: "all `x` requests", "passed to the
+// `x` tool". What is to be done in place of the order is of another call: "add a field, or
+// fetch it via `x`".
+func (r *reader) scope(s *sentence, order int) reference {
 	for i := range s.Tokens {
 		before, after := s.text(i-1), s.text(i+1)
 		if argumentNouns[after] || argumentNouns[before] {
 			continue
+		}
+		if slices.ContainsFunc(s.orders, func(o demand) bool { return order < o.at && o.at < i && s.text(o.at-1) == "or" }) {
+			break
 		}
 		if ref := r.refAt(s, i); ref.other() && (wishes[after] || tools[after] || tools[before] || before == "via" || before == "using" || before == "calls") {
 			return ref
@@ -96,6 +101,8 @@ func (r *reader) scope(s *sentence) reference {
 
 // change is an order to alter what is passed to a call.
 type change struct {
+	// at is where the order stands.
+	at   int
 	firm bool
 	// altering: the verb presupposes a value that was there ("replace"), and does
 	// not only give one ("set").
@@ -125,7 +132,7 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 // changeBy reads one order as one to alter something.
 func (r *reader) changeBy(s *sentence, o demand) (change, bool) {
 	verb := s.text(o.at)
-	c := change{firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
+	c := change{at: o.at, firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
 	if o.negated || !c.altering && !participles[verb] && !assignments[verb] || !r.object(s, o.at, &c) {
 		return c, false
 	}
