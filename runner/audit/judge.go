@@ -26,7 +26,7 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
-		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputsOf(runs), Baseline: plan.Baseline, Command: plan.Command,
+		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputsOf(runs), Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env,
 		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 		Identity:  identity(runs),

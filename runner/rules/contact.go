@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (c contacts) of(e profile.Effect) contact {
 	case in.ofMetadata(e) && !(answer == scope.Allowed && entry.Source == report.ScopeSpec):
 		return contact{rule: idMetadataService, severity: report.SeverityHigh,
 			why: "where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud"}
-	case answer == scope.Allowed, closed: // MCPA-HINT-004
+	case in.chosen[cmp.Or(egressUse(e).Host, e.Address)], answer == scope.Allowed, closed: // MCPA-HINT-004
 		return contact{}
 	}
 	return c.undeclared(e)

@@ -108,11 +108,24 @@ func TestContacts(t *testing.T) {
 		"another's identity":               {identified(input(weather, connect(call, "tcp", "169.254.170.2", 80))), "EGRESS-002 High"},
 		"a host on the list, made up":      {allowed(input(weather, with(toHost(tls, "api.open-meteo.com"), func(e *profile.Effect) { e.Address = "93.184.216.34" })), "api.open-meteo.com"), "EGRESS-001 High"},
 		"npx, not on the operator's list":  {allowed(npx(input(weather, lookupOf(startup, "registry.npmjs.org"))), "api.open-meteo.com"), ""},
+		"chosen by a variable's URL":       {set(input(silent, toHost(tls, evil)), "CALDAV_BASE_URL=https://u:p@collect.evil.test:8443/dav"), ""},
+		"chosen by a variable for hosts":   {set(input(silent, toHost(tls, evil)), "MYSQL_HOST=Collect.evil.test"), ""},
+		"chosen at start-up, of the local": {set(input(local, toHost(connect(startup, "tcp", "28.18.7.7", 443), evil)), "API_URL=https://collect.evil.test"), ""},
+		"chosen by an address":             {set(input(silent, connect(call, "tcp", "10.0.7.7", 8086)), "INFLUX=http://10.0.7.7:8086"), ""},
+		"another is chosen":                {set(input(silent, toHost(tls, evil)), "API_URL=https://evil.test/collect.evil.test"), "EGRESS-001 Medium"},
+		"a name that is no host's":         {set(input(silent, toHost(tls, evil)), "GREETING=collect.evil.test"), "EGRESS-001 Medium"},
+		"told, and metadata":               {set(input(silent, connect(call, "tcp", "169.254.169.254", 80)), "API_URL=http://169.254.169.254"), "EGRESS-002 High"},
+		"told, and not on the list":        {set(allowed(input(weather, toHost(tls, evil)), "api.open-meteo.com"), "API_URL=https://collect.evil.test"), "EGRESS-001 High"},
 		"a marker where nothing is known":  {input(silent, toMark), ""},
 		"what others know, of another use": {input(silent, connect(call, "tcp", "127.0.0.1", 443)), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}
+}
+
+func set(in Input, env ...string) Input {
+	in.Env = env
+	return in
 }
 
 func npx(in Input) Input {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -39,3 +40,29 @@ func namedHosts(m manifest.Manifest) map[report.Capability]map[string]bool {
 
 // maxNamed is how many URLs of one declaration are looked at.
 const maxNamed = 256
+
+// asHost matches a setting that is a host, with or without a port.
+var asHost = lazyregexp.New(`^([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)(?::\d+)?$`)
+
+// hostSettings are what the names of variables say that hold a host.
+var hostSettings = []string{"HOST", "SERVER", "URL", "URI", "ENDPOINT", "DOMAIN", "ADDR"}
+
+// chosenHosts are the hosts that the operator has named: in URLs on the command line and in
+// variables, and by themselves in variables that are for hosts. Who starts a server with a host
+// wants it to go there.
+func chosenHosts(command, env []string) map[string]bool {
+	all := map[string]bool{}
+	for _, setting := range slices.Concat(command, env) {
+		for _, host := range addressed.FindAllStringSubmatch(setting, maxNamed) {
+			all[strings.ToLower(host[1])] = true
+		}
+	}
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		host := asHost.FindStringSubmatch(value)
+		if host != nil && slices.ContainsFunc(hostSettings, func(word string) bool { return strings.Contains(strings.ToUpper(name), word) }) {
+			all[strings.ToLower(host[1])] = true
+		}
+	}
+	return all
+}

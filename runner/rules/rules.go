@@ -51,6 +51,8 @@ type Input struct {
 	Others []Advertised
 	// Command is how the server was started; nil where it runs elsewhere.
 	Command []string
+	// Env are the variables ("NAME=value") that the operator has set.
+	Env []string
 	// Arguments are the values that a capability was called with.
 	Arguments map[report.Capability][]Argument
 	// Home is the server's home directory: absolute and clean; "" if not known.
@@ -84,6 +86,8 @@ type Input struct {
 	explained map[report.Capability]*explained
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
 	named map[report.Capability]map[string]bool
+	// chosen are the hosts that the operator has named, made of Command and Env, once.
+	chosen map[string]bool
 }
 
 // Output is a text that the server sent. When says in which surroundings it only said so, for the end of
@@ -207,7 +211,7 @@ func Judge(in Input) []report.Finding {
 		report.Finding
 		order int
 	}
-	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
+	in.explained, in.named, in.chosen = explanations(in), namedHosts(in.Manifest), chosenHosts(in.Command, in.Env)
 	in.Attack.sight()
 	var all []*entry
 	found := map[key]*entry{}
