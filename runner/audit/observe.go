@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"syscall"
 	"time"
@@ -87,6 +87,8 @@ type observation struct {
 	status   syscall.WaitStatus
 	stderr   string
 	notes    []string
+	// sought are the addresses on the loopback where the server looked for a service.
+	sought []netip.AddrPort
 	// variables are those that the server's code reads, where it lacks a credential.
 	variables []string
 	caught    caught
@@ -151,6 +153,8 @@ type launch struct {
 	project        bool
 	// standIns are programs that a stand-in answers for.
 	standIns []string
+	// neighbours are addresses on the loopback where the sinkhole is in place of a service.
+	neighbours []netip.AddrPort
 	// given are arguments for tools that the plan has none for: those that were accepted.
 	given map[string]json.RawMessage
 	// goesOn: it does what the exercise did not, for the server had ended in a call.
@@ -181,6 +185,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var needs profile.Needs
 	var code profile.Code
 	var reads reading
+	lonely := sought{at: slices.Clone(how.neighbours)}
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			made.event(e)
@@ -191,6 +196,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			secrets.Event(e)
 			listens.event(e)
 			reads.event(e)
+			lonely.event(e)
 		})
 	}()
 
@@ -205,6 +211,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			}
 		})
 	}()
+	if len(how.neighbours) > 0 {
+		process.Call(sinkhole.Call{Ended: true, Missed: how.neighbours})
+	}
 	stdin, stdout, stderr := process.Streams()
 	logs := newLogs(secrets)
 	logs.drain(stderr, leak.Stderr)
@@ -215,6 +224,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
 			if c.Refusal != "" {
 				told.Reads = reads.fields(launcher)
+				if how.attack == nil { // there, what leads to the loopback is tried
+					told.Missed = lonely.seen(listens)
+				}
 			}
 			process.Call(told)
 		},
@@ -248,7 +260,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
-	o.opened, o.programs = process.Opened(), made
+	o.opened, o.programs, o.sought = process.Opened(), made, lonely.seen(listens)
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()
@@ -276,47 +288,6 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 func (p Plan) sensitive(path string) bool {
 	return rules.Sensitive(path) ||
 		slices.ContainsFunc(p.Decoys.Files, func(f decoy.File) bool { return f.Path == path })
-}
-
-// talking holds the means to talk to a server that was started.
-type talking struct {
-	plan    Plan
-	stdin   io.Closer
-	process Process
-	conn    probe.Conn
-	listens *listening
-	secrets *leak.Collector
-	how     launch
-}
-
-// converse holds the session, and breaks it off when the tracer is lost: what
-// the server did from then on, nobody would see. With detecting, it looks for where the
-// server listens when that does not answer on stdout.
-func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *detected) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-t.process.Trace().Lost():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	switch {
-	case t.how.script != nil:
-		return t.await(ctx), nil
-	case detecting:
-		return t.detect(ctx)
-	case !t.plan.listens():
-		return runProbe(ctx, t.plan, t.conn, t.secrets, t.how), nil
-	}
-	port, missing := t.plan.awaitPort(ctx, t.listens, t.process.Exited())
-	if missing.Reason != "" {
-		return probe.Result{Incomplete: missing}, nil
-	}
-	t.conn.HTTP = t.plan.endpoint(t.process, t.listens, port)
-	t.conn.HTTP.Tap = t.secrets.Wire
-	return t.plan.explainGuessedPort(runProbe(ctx, t.plan, t.conn, t.secrets, t.how), port), nil
 }
 
 // runProbe holds the session with a server.

@@ -187,7 +187,7 @@ func (p Plan) next(runs []observation) (launch, bool) {
 			continue
 		}
 		how := first.how.same()
-		how.listOnly, how.moment, how.again = true, row.moment, row.again
+		how.listOnly, how.moment, how.again, how.neighbours = true, row.moment, row.again, first.sought
 		if row.change != nil {
 			row.change(p, &how, runs)
 		}
@@ -215,8 +215,8 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 	if how.standIns == nil {
 		how.standIns = missing(runs)
 	}
-	how.asked = p.asked(first)
-	return how, len(how.standIns) > len(first.how.standIns) || !reflect.DeepEqual(how.asked, first.how.asked)
+	how.asked, how.neighbours = p.asked(first), first.sought
+	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) || !reflect.DeepEqual(how.asked, first.how.asked)
 }
 
 // same is a launch that differs in nothing from how the server is exercised.

@@ -16,7 +16,7 @@ var nobodys = strings.Fields("access admin api app auth base bearer client db de
 // it (RFC 7617). When some of that have the service in their name, it may go to them alone.
 func (c *Collector) settleAsked(leaks []Leak) {
 	for _, v := range c.set.Vars {
-		if !v.Asked || len(v.Hosts) > 0 {
+		if !v.Asked {
 			continue
 		}
 		is := func(l Leak) bool { return l.Decoy.Variable && l.Decoy.Name == v.Name }
@@ -27,7 +27,8 @@ func (c *Collector) settleAsked(leaks []Leak) {
 		for i, l := range leaks {
 			if is(l) && l.Channel.Network() {
 				used := l.Encoding == decoy.Plain || l.Encoding == decoy.Base64
-				leaks[i].Home = used && l.named != "" && (of(l) || !known)
+				listed := len(v.Hosts) > 0
+				leaks[i].Home = listed && l.Home || used && (l.local || !listed && l.named != "" && (of(l) || !known))
 			}
 		}
 	}

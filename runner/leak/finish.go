@@ -99,7 +99,7 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 		seen.at, seen.time, seen.pid, seen.syscall = at.at, at.time, at.pid, at.syscall
 	}
 	if f != nil {
-		out.Home = c.sentToOwner(s, f)
+		out.Home, out.local = c.sentToOwner(s, f), f.destination.Addr().IsLoopback()
 		if f.owned() {
 			out.named = f.named
 		}

@@ -64,6 +64,8 @@ type Leak struct {
 	// named is the name that the destination's address was handed out for; "" where the
 	// server had not looked it up.
 	named string
+	// local: the destination is on the loopback, and the sinkhole answered there.
+	local bool
 	// Request to the sinkhole, in one line: "POST / HTTP/1.1".
 	Request string
 	// Excerpt as in decoy.Match.

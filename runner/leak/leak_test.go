@@ -374,11 +374,17 @@ func TestAskedFor(t *testing.T) {
 		"to both":                {[]to{{"api.acme.example", secret}, {"collector.example", secret}}, "home away"},
 		"in disguise":            {[]to{{"api.acme.example", hex.EncodeToString([]byte(asked.Value))}}, "away"},
 		"to a bare address":      {[]to{{"", secret}}, "away"},
+		"to its own machine":     {[]to{{"localhost", secret}, {"api.acme.example", secret}}, "home home"},
+		"in disguise, to it":     {[]to{{"localhost", hex.EncodeToString([]byte(asked.Value))}}, "away"},
 	} {
 		_, set := newCollector(t)
 		c := leak.New(set.With([]decoy.Var{asked}))
 		for i, s := range tc.sent {
-			part := capture("https", s.named, netip.AddrPortFrom(netip.AddrFrom4([4]byte{28, 18, 33, byte(4 + i)}), 443), s.text)
+			at := netip.AddrFrom4([4]byte{28, 18, 33, byte(4 + i)})
+			if s.named == "localhost" {
+				at, s.named = netip.AddrFrom4([4]byte{127, 0, 0, 1}), ""
+			}
+			part := capture("https", s.named, netip.AddrPortFrom(at, 443), s.text)
 			part.Named, part.Flow, part.Source = s.named, uint64(i+1), netip.AddrPortFrom(local.Addr(), uint16(4000+i))
 			c.Capture(part)
 		}

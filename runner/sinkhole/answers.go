@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -45,12 +46,17 @@ type Call struct {
 	// Reads are the fields of answers that the server's code reads. They are known from
 	// the first call on that says so.
 	Reads sources.Fields `json:"reads,omitempty"`
+	// Missed are the addresses on the loopback where the server has found nobody.
+	Missed []netip.AddrPort `json:"missed,omitempty"`
 }
 
 // Call is told of each call. What a server asked for during one that it refused is
 // answered otherwise the next time: with what the refusal says was missing, or in
 // another form.
-func (s *Server) Call(c Call) { s.answers.call(c) }
+func (s *Server) Call(c Call) {
+	s.neighbours(c.Missed)
+	s.answers.call(c)
+}
 
 // answers chooses the shape of each JSON answer. It changes by refusals alone: who is
 // content gets the same answer again. What was first asked outside of calls never

@@ -52,7 +52,12 @@ type Server struct {
 	notes []string
 
 	// stopped is closed when Close waits no longer for captures to be taken.
-	stopped   chan struct{}
+	stopped chan struct{}
+	// opening is held by whoever opens listeners; missed are the addresses on the loopback that
+	// there were to be listeners for, and ending says that there may be no more.
+	opening   sync.Mutex
+	missed    []netip.AddrPort
+	ending    bool
 	listeners []*net.TCPListener
 	packets   []*net.UDPConn
 	running   sync.WaitGroup
@@ -98,6 +103,9 @@ func (s *Server) Notes() []string {
 // somebody takes it within a few seconds.
 func (s *Server) Close() {
 	soon := time.Now().Add(lastCalls)
+	s.opening.Lock()
+	s.ending = true
+	s.opening.Unlock()
 	for _, l := range s.listeners {
 		_ = l.SetDeadline(soon) // a listener that is closed at once drops what waits
 	}
@@ -166,7 +174,7 @@ func (s *Server) converse(conn *net.TCPConn) {
 	destination := originalDestination(conn)
 	f := s.newFlow(source, destination, "tcp")
 	defer f.end()
-	if destination.Addr().IsLoopback() && destination.Port() != places.PortDNS {
+	if destination.Addr().IsLoopback() && destination.Port() != places.PortDNS && !s.stoodInFor(destination) {
 		return // the server has found our own port; there is nothing behind it
 	}
 	newConversation(s, f, conn, destination).serve()

@@ -21,8 +21,8 @@ var steps = map[string]func() error{
 	"closed": checkClosed, "open": checkOpen, "twice": checkTwice,
 	"web": checkWeb, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
 	"mail": checkMail, "databases": checkDatabases, "names": checkNames, "proxy": checkProxy, "answers": checkAnswers,
-	"streams": checkStreams,
-	"flood":   checkFlood, "huge": checkHuge, "garbage": checkGarbage,
+	"streams": checkStreams, "neighbours": checkNeighbours,
+	"flood": checkFlood, "huge": checkHuge, "garbage": checkGarbage,
 }
 
 func TestMain(m *testing.M) {
