@@ -128,12 +128,12 @@ func init() { // not above: they serve what comes inside of TLS, which may need 
 
 // The beginnings of what clients say.
 var (
-	// methods of HTTP (RFC 9110, 9.3; RFC 5789), and the preface of HTTP/2 (RFC
+	// methods of HTTP (RFC 9110, 9.3; RFC 5789) and WebDAV, and the preface of HTTP/2 (RFC
 	// 9113, 3.4).
-	methods = [][]byte{
+	methods = slices.Concat(davBeginnings(), [][]byte{
 		[]byte("GET "), []byte("POST "), []byte("PUT "), []byte("HEAD "), []byte("DELETE "), []byte("PATCH "),
-		[]byte("OPTIONS "), []byte("CONNECT "), []byte("TRACE "), []byte("PRI * HTTP/2.0"), []byte("PROPFIND "),
-	}
+		[]byte("OPTIONS "), []byte("CONNECT "), []byte("TRACE "), []byte("PRI * HTTP/2.0"),
+	})
 	// handshake begins TLS: a record of type 22 and major version 3 (RFC 8446,
 	// 5.1).
 	handshake = []byte{22, 3}

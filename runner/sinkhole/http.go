@@ -141,8 +141,10 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	case isMetadata(t.to.Addr(), r.Host):
 		metadata(w, r)
 	case r.Method == http.MethodOptions:
-		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, PROPFIND, REPORT")
+		w.Header().Set("DAV", "1, 3, calendar-access, addressbook")
 		w.WriteHeader(http.StatusNoContent)
+	case webDAV(w, r, sent):
 	case r.Header.Get("Content-Type") == dnsMessage && r.ProtoMajor > 0:
 		http.Error(w, "No such resolver.", http.StatusNotFound)
 	default:
