@@ -1,10 +1,12 @@
 package leak
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // nobodys are first words of variables that are the name of no service.
@@ -25,11 +27,26 @@ func (c *Collector) settleAsked(leaks []Leak) {
 		}
 		known := slices.ContainsFunc(leaks, func(l Leak) bool { return is(l) && of(l) })
 		for i, l := range leaks {
+			if is(l) && c.filed[v.Name] && (l.Channel == Stderr || l.Channel == Stdout) && l.Encoding == decoy.Plain {
+				leaks[i].Home = true
+			}
 			if is(l) && l.Channel.Network() {
 				used := l.Encoding == decoy.Plain || l.Encoding == decoy.Base64
 				listed := len(v.Hosts) > 0
 				leaks[i].Home = listed && l.Home || used && (l.local || !listed && l.named != "" && (of(l) || !known))
 			}
+		}
+	}
+}
+
+// lookFor notes which variable that was asked for has the name of a file that is not there.
+func (c *Collector) lookFor(e trace.Event) {
+	if e.Errno != "ENOENT" {
+		return
+	}
+	for _, v := range c.set.Vars {
+		if v.Asked && v.Value != "" && path.Base(e.Path) == v.Value {
+			c.filed[v.Name] = true
 		}
 	}
 }

@@ -36,6 +36,8 @@ type Collector struct {
 	sockets sockets
 	// datagrams were sent and received.
 	datagrams datagrams
+	// filed are the asked-for variables whose value was looked for as a file.
+	filed map[string]bool
 
 	mu         sync.Mutex
 	found      []*sighting
@@ -47,7 +49,7 @@ type Collector struct {
 
 // New makes a collector for the decoys of one run.
 func New(set decoy.Set) *Collector {
-	c := &Collector{set: set, matcher: decoy.NewMatcher(set), index: map[identity]*sighting{}}
+	c := &Collector{set: set, matcher: decoy.NewMatcher(set), index: map[identity]*sighting{}, filed: map[string]bool{}}
 	c.sent, c.caught, c.said = newStreams(c, true), newStreams(c, true), newStreams(c, true)
 	c.stored = newStreams(c, false) // what they hold has not left the server
 	c.sockets, c.flows = sockets{}, flows{}
@@ -126,6 +128,8 @@ func (c *Collector) Event(e trace.Event) {
 		c.store(e)
 	case trace.OpExec:
 		c.exec(e)
+	case trace.OpRead, trace.OpLook:
+		c.lookFor(e)
 	}
 }
 
