@@ -78,3 +78,26 @@ func TestAskedForAsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOnThisMachine: a variable of the user's may go to a service of the machine, as it is, and a file may not.
+func TestOnThisMachine(t *testing.T) {
+	_, set := newCollector(t)
+	variable := func(text string) string { return "Authorization: Bearer " + text }
+	for name, tc := range map[string]struct {
+		sent string
+		home bool
+	}{
+		"a variable":    {variable(token(t, set)), true},
+		"in disguise":   {variable(hex.EncodeToString([]byte(token(t, set)))), false},
+		"a private key": {key(t, set), false},
+	} {
+		c := leak.New(set)
+		part := capture("http", "localhost:4566", netip.MustParseAddrPort("127.0.0.1:4566"), tc.sent)
+		part.Flow, part.Source = 1, netip.AddrPortFrom(local.Addr(), 4000)
+		c.Capture(part)
+		leaks := c.Finish(session)
+		if len(leaks) == 0 || leaks[0].Home != tc.home {
+			t.Errorf("%s: %+v", name, leaks)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
@@ -111,8 +112,12 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 
 // sentToOwner reports whether the other end is a service that the secret is for: the
 // sinkhole has handed out the address for its name. What the server says of the
-// other end, or was told by a name server of its own, counts for nothing.
+// other end, or was told by a name server of its own, counts for nothing. A service of the machine itself may be sent
+// what the user has set: it stands in for the one that the secret is for, as LocalStack and proxies of models do.
 func (c *Collector) sentToOwner(s *sighting, f *flow) bool {
+	if f.destination.Addr().IsLoopback() && s.decoy.Variable && (s.encoding == decoy.Plain || s.encoding == decoy.Base64) {
+		return true
+	}
 	return f.owned() && ForService(c.set.Hosts(s.decoy), f.named)
 }
 
