@@ -27,16 +27,25 @@ func (c *Collector) settleAsked(leaks []Leak) {
 		}
 		known := slices.ContainsFunc(leaks, func(l Leak) bool { return is(l) && of(l) })
 		for i, l := range leaks {
-			if is(l) && c.filed[v.Name] && (l.Channel == Stderr || l.Channel == Stdout) && l.Encoding == decoy.Plain {
-				leaks[i].Home = true
-			}
-			if is(l) && l.Channel.Network() {
-				used := l.Encoding == decoy.Plain || l.Encoding == decoy.Base64
-				listed := len(v.Hosts) > 0
-				leaks[i].Home = listed && l.Home || used && (l.local || !listed && l.named != "" && (of(l) || !known))
+			if is(l) {
+				leaks[i].Home = c.mayGo(v, l, of(l) || !known)
 			}
 		}
 	}
+}
+
+// mayGo reports whether a secret may go where it went. serves: the destination has the name of its service, or none has.
+func (c *Collector) mayGo(v decoy.Var, l Leak, serves bool) bool {
+	plain := l.Encoding == decoy.Plain
+	switch {
+	case l.Channel.Network() && (l.local || len(v.Hosts) > 0):
+		return l.Home // by sentToOwner
+	case l.Channel.Network():
+		return l.named != "" && serves && (plain || l.Encoding == decoy.Base64)
+	case l.Channel == Stderr, l.Channel == Stdout:
+		return l.Home || c.filed[v.Name] && plain
+	}
+	return l.Home
 }
 
 // lookFor notes which variable that was asked for has the name of a file that is not there.
