@@ -3,6 +3,7 @@ package decoy_test
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +22,16 @@ func TestNothingHidesBehindTheBounds(t *testing.T) {
 	for range 12 {
 		deep = std(deep)
 	}
+	quoted, escaped := token+`"`, strings.Replace(token, "_", "%5F", 1)
+	for range 10 {
+		quoted = strconv.Quote(quoted)
+	}
+	for range 100 {
+		escaped = strings.ReplaceAll(escaped, "%", "%25")
+	}
 	for name, data := range map[string]string{
+		"quotes":           quoted,
+		"escapes":          escaped,
 		"words":            many("QUJDREVGR0hJSktMTU5PUFFS ", 3000) + hidden,
 		"heads":            many("\r\n\r\n", 3000) + request("", chunked(token, 7)),
 		"requests":         many(request("", "0\r\n\r\n"), 300) + request("", chunked(token, 7)),
@@ -52,6 +62,10 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 	for i := range 20000 {
 		fmt.Fprintf(&list, "/usr/share/doc/package-%d/examples/%08x.gz\thttps://example.org/a%%20b/%d\n", i%300, i*7919, i)
 	}
+	failed := `http://localhost:3000/api/manager/items/api/v2/silence/"name": not found`
+	for range 10 {
+		failed = fmt.Sprintf("failed to get %q", failed)
+	}
 	quote := func(text string) string {
 		b, err := json.Marshal(map[string]any{"content": []map[string]string{{"type": "text", "text": text}}})
 		if err != nil {
@@ -62,6 +76,7 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 	for name, data := range map[string]string{
 		"a list":                  list.String(),
 		"a list in an answer":     quote(list.String()),
+		"errors about errors":     quote(failed),
 		"an answer in an answer":  quote(quote(quote(list.String()))),
 		"a compressed list":       quote(std(zip(list.String()))),
 		"a picture in an answer":  quote(std(zip(zip(list.String())))),

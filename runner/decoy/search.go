@@ -11,9 +11,11 @@ import (
 // The bounds of one search. What encodings without compression hide is at most
 // some times as long as what hides it; compressed data can be any length.
 const (
-	// maxDepth is how many encodings are undone, one inside another. Where there
-	// is one more, the search has ended too early.
-	maxDepth = 8
+	// maxDepth is how many encodings are undone, one inside another, and maxEscapes how many
+	// escapes besides: a text that is quoted again and again has many. Where there is one
+	// more, the search has ended too early.
+	maxDepth   = 8
+	maxEscapes = 64
 	// maxInflated bounds what may come out of compressed data, in bytes, where they
 	// are short: altogether, and, a quarter of it, at one place. maxDecoded is
 	// that for what is not compressed. Both grow with the data that are searched.
@@ -49,8 +51,8 @@ type searcher struct {
 type decoding struct {
 	// undone are the encodings, the outermost first.
 	undone []string
-	// depth counts also what is no encoding, such as escapes.
-	depth int
+	// depth counts also what is no encoding, such as chunks; escapes counts those of text.
+	depth, escapes int
 	// from and to are where in the outermost data it all stands; meaningless at
 	// depth 0.
 	from, to int
@@ -59,7 +61,7 @@ type decoding struct {
 // inner is the layer of what stood at from:to of this one's data; encoding may
 // be empty.
 func (l decoding) inner(encoding string, from, to int) decoding {
-	next := decoding{undone: l.undone, depth: l.depth + 1, from: l.from, to: l.to}
+	next := decoding{undone: l.undone, depth: l.depth + 1, escapes: l.escapes, from: l.from, to: l.to}
 	if encoding != "" {
 		next.undone = append(l.undone[:len(l.undone):len(l.undone)], encoding)
 	}
@@ -69,11 +71,18 @@ func (l decoding) inner(encoding string, from, to int) decoding {
 	return next
 }
 
+// unescaped is the layer of a text without its escapes, which is shorter: only the first is as deep as any other.
+func (l decoding) unescaped(encoding string, from, to int) decoding {
+	next := l.inner(encoding, from, to)
+	next.depth, next.escapes = max(l.depth, 1), l.escapes+1
+	return next
+}
+
 // search looks at data as they are and behind all encodings.
 func (h *searcher) search(data []byte, l decoding) {
 	h.raw(data, l)
 	h.disguised(data, l)
-	if l.depth >= maxDepth {
+	if l.depth >= maxDepth || l.escapes >= maxEscapes {
 		if from, to := letters(data, 0); from < to {
 			h.missed++
 		}
@@ -201,10 +210,10 @@ func (h *searcher) escapes(data []byte, l decoding) {
 			continue
 		}
 		if slash < to && h.afford(len(part)) {
-			h.decoded(unescape(part), l.inner("", from, to))
+			h.decoded(unescape(part), l.unescaped("", from, to))
 		}
 		if anyEscaped(part) && h.afford(len(part)) {
-			h.decoded(unpercent(part), l.inner(percent, from, to))
+			h.decoded(unpercent(part), l.unescaped(percent, from, to))
 		}
 	}
 }
