@@ -107,8 +107,8 @@ func (v *variation) word(in string) any {
 // counted are words in the names of numbers that identify or count something.
 var counted = words("key id number no nr value n x y a b index code year month day amount price count line row column page customer order item ticket issue account user rating score age level quantity version")
 
-// telling are words in the names of numbers that say where something goes, how long it takes, or how much
-// there is of it: another value of these could do harm, or take long.
+// telling are words in the names of numbers that are not varied: a port, a duration or a size with another value
+// could do harm, or take long.
 var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
 
 // counts reports whether a number is varied by its name.

@@ -31,13 +31,13 @@ var tellings = map[string]telling{
 	"mountinfo": installed,
 }
 
-// toldFile is a file of /proc that is not read as it is.
+// toldFile matches the files of /proc whose content the tracer replaces.
 var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$`)
 
-// A reading is an open file that is told otherwise.
+// reading names an open file of /proc whose content the tracer replaces.
 type reading struct{ process, fd int }
 
-// told is what it says, and how much of that was read.
+// told holds the content that a server gets, and how much of it was read.
 type told struct {
 	text []byte
 	at   int
