@@ -95,11 +95,15 @@ func (t *tracer) telling(k *task, c *syscalls.Call) *wait {
 
 // contentOf reads a file that a task has open, from its beginning.
 func contentOf(tid, fd int) []byte {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/fd/%d", tid, fd))
+	// Another thread can have put a pipe in its place meanwhile, which nobody may wait for.
+	file, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", tid, fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = file.Close() }() // read only
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	content, err := io.ReadAll(io.LimitReader(file, maxTold))
 	if err != nil || len(content) == maxTold {
 		return nil
