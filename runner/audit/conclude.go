@@ -15,6 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -30,7 +31,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	first := exercised(runs)
 	plan = plan.of(first.how)
 	seen, leaks := merge(runs)
-	manifest := first.result.Manifest.Report()
+	advertised := first.result.Manifest.Report()
 	declared := readScope(plan, first)
 	covered, exercise := coverage(runs)
 	in := seenBy(plan, runs, declared, seen, leaks, now)
@@ -52,7 +53,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		Profile:    withInstalls(seen, plan.installs).Report(),
 		Privileges: privileges(plan, runs, seen),
 		CodePaths:  codePaths(runs),
-		Manifest:   manifest,
+		Manifest:   advertised,
 		Coverage:   covered,
 		Exercise:   exercise,
 		Outputs:    first.result.Outputs,
@@ -81,7 +82,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 		r.Server.Detected = &to.Endpoint
 	}
 	if first.result.Listed {
-		r.ManifestDigest = manifest.Digest
+		r.ManifestDigest = advertised.Digest
 	} else {
 		r.Manifest.Digest = ""
 	}
@@ -183,10 +184,6 @@ func incomplete(runs []observation) report.Incomplete {
 	}
 	return unlisted(runs)
 }
-
-// maxJudged is how many bytes of a manifest the scope and the rules about texts read
-// at least.
-const maxJudged = 4 << 20
 
 // refused says that not one call of a tool was accepted, and what was said instead:
 // often a key is missing, or an argument that nobody could guess.
@@ -293,8 +290,8 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
 	case o.hidden() != "":
 		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
-	case o.result.Manifest.Size() > maxJudged:
-		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read by the rules", o.result.Manifest.Size(), maxJudged)
+	case o.result.Manifest.TooLong():
+		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read", o.result.Manifest.Size(), manifest.MaxRead)
 	case o.unsearched > 0:
 		what = fmt.Sprintf("%d places in what the server said, sent or stored could not be searched for decoy secrets to the end", o.unsearched)
 	default:

@@ -175,8 +175,8 @@ func (p Plan) next(runs []observation) (launch, bool) {
 	if how, again := p.anew(first, runs); again {
 		return how, true
 	}
-	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" {
-		return launch{}, false // there is nothing to compare with
+	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" || first.result.Manifest.TooLong() {
+		return launch{}, false // there is nothing to compare with, or too much to judge
 	}
 	for _, row := range afterwards {
 		run, done := row.in(runs)

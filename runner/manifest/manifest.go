@@ -38,6 +38,13 @@ type Manifest struct {
 	Prompts           []json.RawMessage
 }
 
+// MaxRead bounds what is read of a manifest, in bytes. Nothing is said of one that is
+// longer: no tool of it is called, and no audit of its server passes.
+const MaxRead = 4 << 20
+
+// TooLong reports whether a manifest is longer than MaxRead.
+func (m Manifest) TooLong() bool { return m.Size() > MaxRead }
+
 // Size returns how long all of it is, in bytes of JSON.
 func (m Manifest) Size() int {
 	n := len(m.ServerName) + len(m.Instructions) + len(m.Capabilities)

@@ -49,7 +49,7 @@ func (s *session) converse(ctx context.Context) {
 	}
 	s.budget = newBudget(ctx, s.options.Idle)
 	s.enlist(s.result.Manifest)
-	if !s.options.ListOnly && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
+	if !s.options.ListOnly && !s.result.Manifest.TooLong() && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
 		return
 	}
 	_ = s.pause(ctx, s.options.Idle)

@@ -97,11 +97,7 @@ func (in Input) carried() (all []sighting) {
 			all = append(all, sighting{c.Credential, c.Output.Capability, report.PhaseCall, whereIn(c.Output), c.Output.Method + " " + string(c.Output.Kind)})
 		}
 	}
-	left := maxDirecting
-	eachText(in.Manifest, func(of report.Capability, field, text string) {
-		if left -= len(text); left < 0 {
-			return
-		}
+	in.eachText(func(of report.Capability, field, text string) {
 		for _, c := range credential.Find(text) {
 			if shown(field, c) && !in.makesCredentials(of) {
 				all = append(all, sighting{c, of, report.PhaseList, "its " + clean(field, 100), field})

@@ -67,7 +67,7 @@ var denial = lazyregexp.New(`(?i)\b(?:no|never|not|without|nor|none)\b[^.!?\n]{0
 // descriptions are those of all that the server advertises.
 func (in Input) descriptions() map[report.Capability]string {
 	all := map[report.Capability]string{}
-	eachText(in.Manifest, func(of report.Capability, field, text string) {
+	in.eachText(func(of report.Capability, field, text string) {
 		if field == "description" || field == "title" {
 			all[of] += text + "\n"
 		}

@@ -18,12 +18,16 @@ import (
 func findHidden(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
-		for _, is := range append([]Advertised{{Manifest: in.Manifest}}, in.Others...) {
-			eachText(is.Manifest, func(of report.Capability, field, text string) {
+		hiding := func(when string) func(report.Capability, string, string) {
+			return func(of report.Capability, field, text string) {
 				for _, h := range poison.Hide(text, poison.Declared, way) {
-					all = append(all, hiddenDraft(in, of, field, is.When, h))
+					all = append(all, hiddenDraft(in, of, field, when, h))
 				}
-			})
+			}
+		}
+		in.eachText(hiding(""))
+		for _, other := range in.Others {
+			eachText(other.Manifest, hiding(other.When))
 		}
 		return all
 	}
@@ -83,8 +87,12 @@ func saying(h poison.Hidden) string {
 }
 
 // eachText calls visit with every text of a manifest, keys of objects included, in
-// a constant order. Icons are left out, which no model is shown.
+// a constant order. Icons are left out, which no model is shown. One that is too long
+// has no texts.
 func eachText(m manifest.Manifest, visit func(of report.Capability, field, text string)) {
+	if m.TooLong() {
+		return
+	}
 	server := report.Capability{Kind: report.CapabilityServer}
 	visit(server, "name", manifest.Text(m.ServerName))
 	visit(server, "instructions", manifest.Text(m.Instructions))
@@ -105,6 +113,27 @@ func eachText(m manifest.Manifest, visit func(of report.Capability, field, text 
 				walkTexts(value, key, 0, func(field, text string) { visit(of, field, text) })
 			}
 		}
+	}
+}
+
+// text of a manifest.
+type text struct {
+	of        report.Capability
+	field, is string
+}
+
+func textsOf(m manifest.Manifest) (all []text) {
+	eachText(m, func(of report.Capability, field, is string) { all = append(all, text{of, field, is}) })
+	return all
+}
+
+// eachText calls visit with every text of the server's manifest.
+func (in Input) eachText(visit func(of report.Capability, field, text string)) {
+	if in.texts == nil {
+		in.texts = textsOf(in.Manifest)
+	}
+	for _, t := range in.texts {
+		visit(t.of, t.field, t.is)
 	}
 }
 

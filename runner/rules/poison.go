@@ -21,9 +21,6 @@ type directive struct {
 	when string // see Output
 }
 
-// maxDirecting bounds the texts of a manifest that are read, in bytes.
-const maxDirecting = 4 << 20
-
 // directives reads all texts of the manifests, each text once.
 func directives(in Input) []directive {
 	all := in.directing(in.Manifest, func(string) bool { return true })
@@ -36,7 +33,7 @@ func directives(in Input) []directive {
 		defer func() { known[sum] = true }()
 		return !known[sum]
 	}
-	eachText(in.Manifest, func(_ report.Capability, _, text string) { fresh(text) })
+	in.eachText(func(_ report.Capability, _, text string) { fresh(text) })
 	for _, other := range in.Others {
 		for _, d := range in.directing(other.Manifest, fresh) {
 			d.when = other.When
@@ -62,12 +59,8 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	})
 	free := freeArguments(m)
 	var all []directive
-	left := maxDirecting
 	eachText(m, func(of report.Capability, field, text string) {
 		if text == "" || !fresh(text) {
-			return
-		}
-		if left -= len(text); left < 0 {
 			return
 		}
 		found := poison.Read(text, poison.Context{

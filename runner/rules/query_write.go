@@ -88,9 +88,8 @@ func (a Attack) writable(try attack.Attempt) (open bool, kept string) {
 // readsOnly is why a capability is to read only, by its own texts or the server's; "" where
 // these do not say so.
 func (in Input) readsOnly(of report.Capability) (why string) {
-	left := maxDirecting
-	eachText(in.Manifest, func(whose report.Capability, field, text string) {
-		if left -= len(text); left < 0 || why != "" || whose != of && whose.Kind != report.CapabilityServer {
+	in.eachText(func(whose report.Capability, field, text string) {
+		if why != "" || whose != of && whose.Kind != report.CapabilityServer {
 			return
 		}
 		if said := readsOnly.FindString(text); said != "" {

@@ -11,10 +11,9 @@ import (
 
 // The bounds of what is read of one capability; manifests are hostile.
 const (
-	maxManifest = 4 << 20  // bytes of all texts
-	maxText     = 16 << 10 // bytes of one text
-	maxFields   = 512
-	maxDepth    = 8 // nesting of a schema
+	maxText   = 16 << 10 // bytes of one text
+	maxFields = 512
+	maxDepth  = 8 // nesting of a schema
 )
 
 // field is one text of a declaration.

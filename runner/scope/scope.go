@@ -90,7 +90,7 @@ type Scope struct {
 // Capabilities of the same name are one.
 func Read(m manifest.Manifest, given Given) Scope {
 	s := Scope{items: map[report.Capability]Declaration{}, rulings: given.rulings()}
-	r := &reader{given: given, left: maxManifest}
+	r := &reader{given: given, left: manifest.MaxRead}
 	s.server = r.read(ofServer, report.ScopeText, []field{
 		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
