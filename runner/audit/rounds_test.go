@@ -63,6 +63,14 @@ func TestQuick(t *testing.T) {
 	}
 }
 
+// TestManifestThatIsTooLong: no launch follows one after which the server passes no audit.
+func TestManifestThatIsTooLong(t *testing.T) {
+	runs := follow(func(int, launch) observation { return listing(strings.Repeat("x", manifest.MaxRead)) })
+	if len(runs) != 1 {
+		t.Errorf("%d launches", len(runs))
+	}
+}
+
 // TestDeep: what is bounded has more time.
 func TestDeep(t *testing.T) {
 	left := map[report.Depth]time.Duration{}

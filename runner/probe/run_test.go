@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
@@ -224,6 +225,16 @@ func TestDeadlineAndCancel(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestManifestThatIsTooLong: it is listed, and nothing of it is called.
+func TestManifestThatIsTooLong(t *testing.T) {
+	long := `{"name":"a","description":"` + strings.Repeat("x", manifest.MaxRead) + `"}`
+	f := &fake{on: map[string]func(*fake, map[string]any) any{"tools/list": func(*fake, map[string]any) any { return tools(long) }}}
+	r := f.probe(t, quick)
+	if calls := f.saw("tools/call"); len(calls) != 0 || !r.Listed || r.Coverage.Tools.Listed != 1 {
+		t.Errorf("%d calls, coverage %+v", len(calls), r.Coverage.Tools)
 	}
 }
 
