@@ -72,7 +72,7 @@ verify: ## Fail when a generated file is stale.
 
 .PHONY: test
 test: ## Run everything: lint, unit, outputs, chart, release, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
-	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-conformance test-envtest test-cluster +test-off-cluster test-on-cluster
+	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-cluster test-on-cluster
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
@@ -147,12 +147,12 @@ test-cluster: ## Check that the local cluster comes and goes without a trace (no
 	else hack/cluster/test.sh; fi
 
 .PHONY: test-on-cluster
-test-on-cluster: ## Run all that takes a real cluster on one, which comes and goes with it.
-	@hack/cluster/with.sh hack/steps.sh test-e2e test-docs test-chaos test-install
+test-on-cluster: ## Run all that takes a real cluster on one, and beside what mostly waits there test-off-cluster.
+	@hack/cluster/with.sh hack/steps.sh test-e2e +test-off-cluster test-docs test-chaos test-install
 
 .PHONY: test-off-cluster
-test-off-cluster: ## Run what takes minutes and no cluster of ours (beside test-on-cluster, which mostly waits).
-	@hack/steps.sh test-hostile test-dist
+test-off-cluster: ## Run what takes minutes and no cluster of ours.
+	@hack/steps.sh test-hostile test-conformance test-envtest test-dist
 
 .PHONY: test-e2e
 test-e2e: ## Run the end-to-end tests on a real cluster.
