@@ -29,6 +29,9 @@ const (
 	AimAllowed Aim = "Allowed"
 	// AimForeign: another host than that one, written so that the text has it in it.
 	AimForeign Aim = "Foreign"
+	// AimBeside: a host whose name ends as that one, and may lie in the same domain; AimSibling: one that does.
+	AimBeside  Aim = "Beside"
+	AimSibling Aim = "Sibling"
 	// AimPart: another host than the one that the honest value is a part of.
 	AimPart Aim = "Part"
 	// AimFile: a file.
@@ -114,6 +117,7 @@ var fullWidth = strings.NewReplacer("0", "０", "1", "１", "2", "２", "7", "�
 var egressForms = []egressForm{
 	host("as the name of another host", AimName, func(d destination) string { return d.mark.Host() }).plainly(),
 	trick("as the allowed host", func(d destination) string { return d.allowed }).toward(AimAllowed).plainly(),
+	trick("as a host in the same domain", func(d destination) string { return d.mark.ID() + "." + parent(d.allowed) }).toward(AimSibling).plainly(),
 	literal(AimPublic, PublicAddress.String()).plainly(),
 	host("as an address", AimLoopback, func(d destination) string { return d.ip.String() }).plainly(),
 	literal(AimPrivate, "10.0.0.1").plainly(),
@@ -165,13 +169,28 @@ var egressForms = []egressForm{
 	host("by a name whose address changes behind the second look-up", AimResolved, func(d destination) string { return d.mark.Rebound(2) }),
 	host("by a name whose address changes behind the third look-up", AimResolved, func(d destination) string { return d.mark.Rebound(3) }),
 	trick("with the allowed host at the beginning", func(d destination) string { return d.allowed + "." + d.mark.Host() }),
-	trick("with the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + d.allowed }),
+	trick("with the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + d.allowed }).toward(AimBeside),
+	trick("with the domain of the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + domain(d.allowed) }),
 	trick("with the allowed host as user information", func(d destination) string { return d.allowed + "@" + d.mark.Host() }),
 	trick("with the allowed host in the query", func(d destination) string { return d.mark.Host() + "/?" + d.allowed }),
 	trick("with the allowed host in the fragment", func(d destination) string { return d.mark.Host() + "/#" + d.allowed }),
 	trick("with the allowed host in the path", func(d destination) string { return d.mark.Host() + "/https://" + d.allowed + "/" }),
 	trick("with the allowed host behind a backslash", func(d destination) string { return d.mark.Host() + `\@` + d.allowed }),
 	trick("with the allowed host behind a fragment", func(d destination) string { return d.mark.Host() + "#@" + d.allowed }),
+}
+
+// parent is the domain that a host lies in.
+func parent(host string) string {
+	_, above, _ := strings.Cut(host, ".")
+	return above
+}
+
+// domain is the last two labels of a host: who allows what ends like that allows other hosts, too.
+func domain(host string) string {
+	for strings.Count(host, ".") > 1 {
+		host = parent(host)
+	}
+	return host
 }
 
 // maxEgressFields is at how many places of one target hosts are tried.

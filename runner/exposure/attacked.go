@@ -32,7 +32,7 @@ func (b *builder) tried() (tried map[place]int, broken map[place]bool) {
 	tried, broken = map[place]int{}, map[place]bool{}
 	succeeded, left := b.Succeeded(), b.Left()
 	for _, a := range b.Attack.Attempts {
-		if a.Aim == attack.AimAllowed {
+		if a.Aim == attack.AimAllowed || a.Aim == attack.AimSibling {
 			continue // which is within the bound
 		}
 		e, proven := succeeded(a)

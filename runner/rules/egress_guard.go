@@ -3,6 +3,7 @@ package rules
 import (
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -34,7 +35,7 @@ func findBrokenGuards(in Input) (all []draft) {
 		if a.Family != attack.Egress || !proven {
 			continue
 		}
-		severity, why := report.SeverityHigh, "honest values were a part of the host's name, or its port"
+		severity, why := report.SeverityHigh, "honest values were a part of the host's name, its port, or the path behind it"
 		if a.Aim != attack.AimPart {
 			severity, why = in.passes(a, left)
 		}
@@ -45,7 +46,7 @@ func findBrokenGuards(in Input) (all []draft) {
 		switch a.Aim {
 		case attack.AimFile:
 			did = "opened " + clean(e.Path, 256)
-		case attack.AimForeign, attack.AimPart:
+		case attack.AimForeign, attack.AimBeside, attack.AimPart:
 			did, object = action(e), "other hosts"
 		}
 		all = append(all, draft{
@@ -81,7 +82,7 @@ func leadsThere(a attack.Attempt, e profile.Effect) bool {
 	case a.Aim == attack.AimPart:
 		host, end := strings.ToLower(e.Host), inputs.Mark{Call: a.Call}.Host()
 		return host == end || strings.HasSuffix(host, "."+end) || strings.HasSuffix(host, "-"+end)
-	case a.Aim == attack.AimName || a.Aim == attack.AimForeign:
+	case slices.Contains([]attack.Aim{attack.AimName, attack.AimForeign, attack.AimBeside, attack.AimSibling}, a.Aim):
 		call, marked := inputs.Marked(e.Host)
 		return marked && call == a.Call
 	case err != nil || !a.Led(address, e.Port):
@@ -122,12 +123,15 @@ func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) 
 func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.Severity, string) {
 	g := in.addressGuardOf(a, left)
 	switch a.Aim {
-	case attack.AimForeign:
+	case attack.AimForeign, attack.AimBeside:
+		if a.Aim == attack.AimBeside && !g.refused[attack.AimSibling] {
+			return "", "" // all hosts of that domain are allowed
+		}
 		if g.refused[attack.AimName] && g.reached[attack.AimAllowed] {
 			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
 		return "", ""
-	case attack.AimName, attack.AimAllowed, attack.AimPublic:
+	case attack.AimName, attack.AimAllowed, attack.AimSibling, attack.AimPublic:
 		return "", ""
 	}
 	said := publicOnly.MatchString(in.saidOf(a.Of))

@@ -56,6 +56,7 @@ func TestBrokenGuards(t *testing.T) {
 	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
 	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.pages.example.net")
 	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
+	beside, same := tried(4, attack.AimBeside, false, true, ""), cameTo(4, "28.0.0.8", "marlow-c4-docs.example.com")
 	partial := tried(4, attack.AimPart, false, true, "")
 	asked := evil
 	asked.Address, asked.Port, asked.Protocol = "127.0.0.1", 53, "udp"
@@ -76,6 +77,8 @@ func TestBrokenGuards(t *testing.T) {
 		"but metadata":                {webby, []attack.Attempt{anyName, anyIP, loopback, metadata}, []profile.Effect{byName, numeric, cameTo(4, "169.254.169.254", "")}, "EGRESS-008 Medium"},
 		"no guard, although it says":  {says, []attack.Attempt{anyName, anyIP, open}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", "")}, "EGRESS-008 High"},
 		"past an allowed host":        {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
+		"beside an allowed host":      {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, false, "not allowed"), beside}, []profile.Effect{theirs, same}, "EGRESS-008 High"},
+		"in an allowed domain":        {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, true, ""), beside}, []profile.Effect{theirs, same, cameTo(6, "28.0.0.6", "marlow-c6.example.com")}, ""},
 		"only looked up":              {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
 		"a part of a host":            {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net")}, "EGRESS-008 High: Tool format_note tried to connect to c4.pages.example.net"},
 		"a part of a label":           {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "api-c4.pages.example.net")}, "EGRESS-008 High"},
