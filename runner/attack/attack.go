@@ -225,6 +225,16 @@ func alternate(lists ...[]step) (all []step) {
 	}
 }
 
+// formed are the steps of one family: some forms at some places.
+func formed(family Family, forms []form, fields []field) (all []step) {
+	for _, form := range forms {
+		for _, f := range fields {
+			all = append(all, step{family: family, form: form, field: f})
+		}
+	}
+	return all
+}
+
 // Next is the next attempt; false when there is none. What has succeeded at a place is not
 // tried there again.
 func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {

@@ -261,3 +261,52 @@ func TestKept(t *testing.T) {
 		t.Errorf("no attempt is like %q", kept)
 	}
 }
+
+// TestWithinTexts: what a text says in JSON, and the last name of several in one, are places of their own.
+func TestWithinTexts(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"more":{"type":"string","description":"Separated by commas."}}}`)
+	for honest, want := range map[string]string{
+		`{"settings":"{\"host\":{\"name\":\"a\"},\"count\":1}"}`: `{"settings":"{\"count\":1,\"host\":{\"name\":\"a;./marlow-run-c`,
+		`{"files":"a.md, b.md"}`:                                 `{"files":"a.md, b.md;./marlow-run-c`,
+		`{"more":"a"}`:                                           `{"more":"a,a;./marlow-run-c`,
+	} {
+		plan := Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}
+		s := plan.Against(Target{Of: tool, Schema: schema, Honest: json.RawMessage(honest)})
+		found := false
+		for call := 1; ; call++ {
+			a, more := s.Next(inputs.Mark{Call: call})
+			if !more {
+				break
+			}
+			found = found || strings.HasPrefix(string(a.Arguments), want)
+		}
+		if !found {
+			t.Errorf("%s: no attempt has arguments that begin with %s", honest, want)
+		}
+	}
+}
+
+// TestRoutes: a path of a request is led to another host, unless it may be a whole URL, or a file.
+func TestRoutes(t *testing.T) {
+	for said, want := range map[string]int{"The path.": len(routeForms), "The path or URL.": 0} {
+		made := partSteps([]field{{name: "path", value: "/v1/items", text: true, said: said}}, Seen{Network: true})
+		if len(made) != want {
+			t.Errorf("%s: %d attempts, want %d", said, len(made), want)
+		}
+	}
+	if made := partSteps([]field{{name: "path", value: "/srv/a", text: true}}, Seen{Network: true, Files: []string{"/srv/a"}}); made != nil {
+		t.Errorf("a file is taken for a path of a request: %+v", made)
+	}
+}
+
+// TestRows: a statement that reads a table has rows added to that, the plain one first.
+func TestRows(t *testing.T) {
+	steps := writeSteps([]field{{name: "sql", value: "SELECT * FROM goods WHERE id = 1", text: true}, {name: "other_sql", value: "SELECT 1", text: true}})
+	if want := 2*len(writeForms) + len(rowForms); len(steps) != want {
+		t.Fatalf("%d attempts, want %d", len(steps), want)
+	}
+	first := steps[2*len(writeForms)]
+	if got := first.form.write(first.field, inputs.Mark{Call: 7}, 0); got != "INSERT INTO goods (rowid) SELECT 1900000007 WHERE 'marlow-c7' <> ''" || !first.form.control {
+		t.Errorf("%q, a control: %v", got, first.form.control)
+	}
+}

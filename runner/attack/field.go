@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // field is a place in the arguments that takes a text, or a number.
@@ -25,10 +26,14 @@ type field struct {
 	lacking bool
 	// text: it is declared as a text, and takes any. number: it is declared as a number.
 	text, number bool
+	// choice: it is declared as one of some texts, which the server may not check.
+	choice bool
 	// free: its key is one of those that an object takes which declares none.
 	free bool
 	// next: it is the element behind those of the honest call, or of an example.
 	next bool
+	// item: it is the last of several in one text, which stand before it.
+	item bool
 	// said is its description.
 	said string
 	// variable is the name of the variable of a template that it is; "" elsewhere.
@@ -66,7 +71,13 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 				f.free = len(holds.Properties) == 0
 				f = f.following(holds.list())
 			}
-			all = append(all, f.of(declared))
+			f = f.of(declared)
+			all = append(all, f)
+			if f.text && !f.item && commas.MatchString(f.said) && bare.MatchString(f.value) {
+				f.before, f.item = f.value+",", true
+				f.value = f.before + f.value
+				all = append(all, f)
+			}
 		})
 		s.lacking(honest, func(f field) { all = append(all, f) })
 	}
@@ -87,14 +98,19 @@ func rank(f field) int {
 	if f.value == "" || f.lacking {
 		r += 2
 	}
-	if f.next {
+	if f.next || f.item {
 		r += 4
 	}
 	return r
 }
 
 // place tells a field from the others of the same capability.
-func (f field) place() string { return f.name + "\x00" + f.variable }
+func (f field) place() string {
+	if f.item {
+		return f.name + "\x00,"
+	}
+	return f.name + "\x00" + f.variable
+}
 
 // walk calls a function with each text, number and truth value in arguments.
 func walk(value any, name string, steps []any, do func(field)) {
@@ -112,7 +128,7 @@ func walk(value any, name string, steps []any, do func(field)) {
 		}
 	case string:
 		if len(steps) > 0 && len(value) <= maxFieldText {
-			do(field{name: name, steps: steps, value: value, text: true})
+			walkText(value, name, steps, do)
 		}
 	case json.Number:
 		if len(steps) > 0 {
@@ -122,6 +138,29 @@ func walk(value any, name string, steps []any, do func(field)) {
 		if len(steps) > 0 {
 			do(field{name: name, steps: steps, value: strconv.FormatBool(value)})
 		}
+	}
+}
+
+// inJSON is the step from a text to what it says in JSON.
+type inJSON struct{}
+
+// several are texts that have the names of several things, with commas between them.
+var several = lazyregexp.New(`^[\w./@+-]{1,64}(?:, ?[\w./@+-]{1,64}){1,15}$`)
+
+// commas are descriptions of such texts, whatever the honest call has.
+var commas = lazyregexp.New(`(?i)\bcomma`)
+
+// walkText calls it with a text, and with the places in one that is itself JSON, or a list: whoever
+// takes that apart may look at the whole, or at the first, and not at each.
+func walkText(value, name string, steps []any, do func(field)) {
+	do(field{name: name, steps: steps, value: value, text: true})
+	if strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
+		if json.Valid([]byte(value)) {
+			walk(inputs.Decode([]byte(value)), name, append(slices.Clone(steps), inJSON{}), do)
+		}
+	} else if several.MatchString(value) {
+		last := strings.LastIndexByte(value, ',') + 1
+		do(field{name: name, steps: steps, value: value, before: value[:last], text: true, item: true})
 	}
 }
 
@@ -162,6 +201,11 @@ func put(in any, steps []any, value string) (any, bool) {
 		return value, true
 	}
 	switch step := steps[0].(type) {
+	case inJSON:
+		text, _ := in.(string)
+		inner, ok := put(inputs.Decode([]byte(text)), steps[1:], value)
+		changed, err := encode(inner)
+		return string(changed), ok && err == nil
 	case string:
 		at, isObject := in.(map[string]any)
 		if in == nil {

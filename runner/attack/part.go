@@ -25,6 +25,14 @@ var partForms = []form{
 	part("as a host, and the rest as a port", "!:80/"),
 }
 
+// routeForms are those for a value that is a path of a request, and stands behind the host.
+var routeForms = []form{
+	part("as a host behind two slashes", "//!/"),
+	part("as a name below another host", ".!/"),
+	part("behind user information", "@!/"),
+	part("as a host behind a slash and a backslash", `/\!/`),
+}
+
 // maxParts is at how many places of one target they are tried.
 const maxParts = 3
 
@@ -35,19 +43,18 @@ func part(name, pattern string) form {
 }
 
 // partSteps are the attempts on values that became a part of where a connection led.
-func partSteps(fields []field, seen Seen) (all []step) {
-	var parts []field
+func partSteps(fields []field, seen Seen) []step {
+	var parts, routes []field
 	for _, f := range fields {
-		if f.variable == "" && !f.next && len(parts) < maxParts && seen.part(f) {
+		switch {
+		case f.variable != "" || f.next || f.item:
+		case len(parts) < maxParts && seen.part(f):
 			parts = append(parts, f)
+		case len(routes) < maxParts && seen.route(f):
+			routes = append(routes, f)
 		}
 	}
-	for _, form := range partForms {
-		for _, f := range parts {
-			all = append(all, step{family: Egress, form: form, field: f})
-		}
-	}
-	return all
+	return alternate(formed(Egress, partForms, parts), formed(Egress, routeForms, routes))
 }
 
 var (
@@ -56,6 +63,11 @@ var (
 	// wholeHost are names, and descriptions, of what may be all of a host.
 	wholeHost = lazyregexp.New(`(?i)\b(?:host|host ?name|domain|fqdn|ur[il]|address|endpoint|server)s?\b`)
 )
+
+// route reports whether an honest value may be the path of a request, and no more than that.
+func (s Seen) route(f field) bool {
+	return s.Network && f.text && !f.speaksOf(wholeHost) && strings.HasPrefix(f.core(), "/") && !slices.Contains(s.Files, f.core())
+}
 
 // part reports whether an honest value was in the name of a host that was connected to, or looked up,
 // and not at its end, or was the port of one.

@@ -133,12 +133,12 @@ func (f field) leads(seen Seen) bool {
 	switch {
 	case f.number:
 		return numbered(f.value, seen.Files)
-	case !f.text:
+	case !f.text && !f.choice:
 		return false
-	case f.before != "", inputs.IsPath(name):
+	case f.before != "" && !f.item, inputs.IsPath(name):
 		return true
 	}
-	return bare.MatchString(f.value) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.value) })
+	return bare.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
 }
 
 // numbered reports whether a number stands in the name of a file that was touched.

@@ -127,21 +127,20 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 		forms, numbers, raw = forms[:likeliest], numbers[:1], nil
 	}
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.next || statementLike.MatchString(f.value) })
-	texts := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text })
+	texts := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text && !f.choice })
+	slices.SortStableFunc(texts, func(a, b field) int { return cmp.Compare(choices(a), choices(b)) })
 	texts = texts[:min(len(texts), maxQueryFields)]
 	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
 	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
-	return alternate(queried(forms, texts), queried(numbers, number[:min(len(number), maxQueryFields)]), queried(raw, names))
+	return alternate(formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
 }
 
-// queried are the steps of some forms at some places.
-func queried(forms []form, fields []field) (all []step) {
-	for _, form := range forms {
-		for _, f := range fields {
-			all = append(all, step{family: Query, form: form, field: f})
-		}
+// choices puts texts that may be any before those that are one of some.
+func choices(f field) int {
+	if f.choice {
+		return 1
 	}
-	return all
+	return 0
 }
 
 // numbers reports whether a place takes numbers only, by its type or its name.

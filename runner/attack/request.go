@@ -29,24 +29,19 @@ const maxRequestFields = 4
 var (
 	// ofRequest are names, and descriptions, of what a caller may say of a request itself.
 	ofRequest = lazyregexp.New(`(?i)\b(?:ur[il]s?|paths?|routes?|endpoints?|quer(?:y|ies) (?:strings?|parameters?)|parameters?|params|headers?|options?|file ?names?|files?)\b`)
-	// several are values of several, or of parameters.
-	several = lazyregexp.New(`[\n?&=/]`)
+	// parted are values of several, or of parameters.
+	parted = lazyregexp.New(`[\n?&=/]`)
 )
 
 // requestSteps are the attempts of family Request, on what connects to something.
-func requestSteps(fields []field, seen Seen) (all []step) {
+func requestSteps(fields []field, seen Seen) []step {
 	var places []field
 	for _, f := range fields {
-		if seen.Network && f.text && !f.next && f.variable == "" && !several.MatchString(f.core()) && !f.speaksOf(ofRequest) && len(places) < maxRequestFields {
+		if seen.Network && (f.text || f.number && f.value != "") && !f.next && f.variable == "" && !parted.MatchString(f.core()) && !f.speaksOf(ofRequest) && len(places) < maxRequestFields {
 			places = append(places, f)
 		}
 	}
-	for _, form := range requestForms {
-		for _, f := range places {
-			all = append(all, step{family: Request, form: form, field: f})
-		}
-	}
-	return all
+	return formed(Request, requestForms, places)
 }
 
 // Asking is a request with a mark that came to the sinkhole where guards were tried.

@@ -133,5 +133,8 @@ func (s *schema) leaf(name string, steps []any) field {
 	if examples := s.examples(); f.text && len(examples) > 0 && !forURL.MatchString(name) && !forHost.MatchString(name) {
 		f.value = examples[0]
 	}
-	return f.of(s)
+	if f = f.of(s); f.choice {
+		_ = json.Unmarshal(s.Enum[0], &f.value) // what is no text is left out
+	}
+	return f
 }

@@ -53,27 +53,29 @@ const (
 	mostVersions = 10_000_000
 )
 
-// ReadBack are the statements that made a table in a database of SQLite, as answers to the last of the
+// ReadBack are the statements that made a table, or a row, in a database of SQLite, as answers to the last of the
 // attempts to write say in hexadecimal digits, which no server makes of what it was sent. They were there
 // at the time given.
 func ReadBack(attempts []Attempt, at time.Time) (all []Statement) {
+	sent := map[string]string{}
 	for _, a := range attempts {
-		if a.Family != Write || a.Form != readBack {
+		if a.Family == Write {
+			sent[strconv.Itoa(a.Call)] = a.Value
+		}
+		if a.Family != Write || a.Form != readBack && a.Form != rowsBack {
 			continue
 		}
 		for _, found := range tables.FindAllStringSubmatch(a.Answer, maxTables) {
 			digits, _ := hex.DecodeString(found[1]) // pairs of digits: no error
-			if call, err := strconv.Atoi(string(digits)); err == nil {
-				s := made(call)
-				s.Time = at
-				all = append(all, s)
+			if text, known := sent[string(digits)]; known {
+				all = append(all, Statement{Protocol: "sqlite", Text: text, Writes: []string{text}, Time: at})
 			}
 		}
 	}
 	return all
 }
 
-// tables are the names of those that attempts make, in hexadecimal digits: "notes_" and a number.
+// tables are the names of those that attempts make, and rows written alike, in hexadecimal digits: "notes_" and a number.
 var tables = lazyregexp.New(`(?i)\b` + hex.EncodeToString([]byte("notes_")) + `((?:3\d){1,9})\b`)
 
 // maxTables is how many of them are read in one answer.

@@ -49,10 +49,16 @@ func TestReadBack(t *testing.T) {
 		name("notes_copy"):       "",
 		name("notes_7") + "41":   "",
 		name("notes_9999999999"): "",
+		name("notes_8"):          "", // which nobody has sent
 		"CREATE TABLE notes_7":   "",
 	} {
 		var marks []string
-		for _, s := range ReadBack([]Attempt{{Family: Write, Form: readBack, Answer: answer}}, time.Time{}) {
+		var attempts []Attempt
+		for _, call := range []int{7, 12} {
+			attempts = append(attempts, Attempt{Family: Write, Call: call, Value: made(call).Text})
+		}
+		attempts = append(attempts, Attempt{Family: Write, Form: readBack, Answer: answer})
+		for _, s := range ReadBack(attempts, time.Time{}) {
 			_, mark, _ := strings.Cut(s.Text, "'")
 			marks = append(marks, strings.TrimSuffix(mark, "')"))
 		}

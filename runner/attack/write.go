@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ var writeForms = []form{
 	stated("behind the end of the transaction", "COMMIT; "+creating),
 	stated("behind a read and the end of the transaction", "SELECT 1; ROLLBACK; "+creating),
 	stated("in a common table expression", "WITH kept AS (INSERT INTO notes VALUES ('!') RETURNING 1) SELECT * FROM kept"),
+	stated("as a deletion behind a common table expression", "WITH kept AS (SELECT '!' AS note) DELETE FROM notes WHERE note IN (SELECT note FROM kept)"),
 	stated("as what is explained", "EXPLAIN ANALYZE INSERT INTO notes VALUES ('!')"),
 	stated("behind a comment", "/* SELECT */ "+creating),
 	stated("behind a comment of one line", "-- SELECT\n"+creating),
@@ -30,7 +32,17 @@ var writeForms = []form{
 	stated(readBack, "SELECT group_concat(hex(name)) FROM (SELECT name FROM sqlite_master WHERE name LIKE 'notes_%' ORDER BY rowid DESC LIMIT 16)"),
 }
 
+// rowForms add a row to the table that the honest statement reads, by its number alone, which every table of
+// SQLite has: for guards that know CREATE. The last says which rows are there.
+var rowForms = []form{
+	rowed("as a row", "INSERT INTO % (rowid) SELECT ~ WHERE '!' <> ''").plainly(),
+	rowed("as a row in place of another", "REPLACE INTO % (rowid) SELECT ~ WHERE '!' <> ''"),
+	rowed("as a row behind a common table expression", "WITH kept AS (SELECT ~ AS id) INSERT INTO % (rowid) SELECT id FROM kept WHERE '!' <> ''"),
+	rowed(rowsBack, "SELECT group_concat(hex('notes_' || (rowid - "+strconv.Itoa(versions)+"))) FROM % WHERE rowid > "+strconv.Itoa(versions)),
+}
+
 const (
+	rowsBack = "to read the rows back"
 	creating = "CREATE TABLE notes_# (note VARCHAR(40) DEFAULT '!')"
 	readBack = "to read it back"
 	// versioning changes a number in the first page of a database of SQLite, and no table.
@@ -44,6 +56,24 @@ func stated(name, statement string) form {
 	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return marked(statement, m) }}
 }
 
+// rowed is one with the table of the honest statement in place of "%".
+func rowed(name, statement string) form {
+	return form{name: name, write: func(f field, m inputs.Mark, _ int) string {
+		return strings.Replace(marked(statement, m), "%", f.table(), 1)
+	}}
+}
+
+// table is the one that an honest statement reads; "" where that is not plain.
+func (f field) table() string {
+	if found := fromTable.FindStringSubmatch(f.value); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// fromTable finds it.
+var fromTable = lazyregexp.New(`(?i)\bFROM\s+["\x60]?([A-Za-z_]\w{0,63})["\x60]?(?:$|[\s;])`)
+
 func marked(statement string, m inputs.Mark) string {
 	return strings.NewReplacer("!", m.ID(), "#", strconv.Itoa(m.Call), "~", strconv.Itoa(versions+m.Call), "@", m.OutsideFile()).Replace(statement)
 }
@@ -55,15 +85,19 @@ var statementLike = lazyregexp.New(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIB
 var forStatement = lazyregexp.New(`(?i)(?:^|[_.-])(?:sql|statement)(?:$|[_.-])`)
 
 // writeSteps are the attempts of family Write, on what takes statements.
-func writeSteps(fields []field) (all []step) {
-	for _, form := range writeForms {
-		for _, f := range fields {
-			if f.text && (statementLike.MatchString(f.value) || forStatement.MatchString(f.name)) {
-				all = append(all, step{family: Write, form: form, field: f})
-			}
+func writeSteps(fields []field) []step {
+	var lists [][]step
+	for _, f := range fields {
+		if !f.text || !statementLike.MatchString(f.value) && !forStatement.MatchString(f.name) {
+			continue
 		}
+		forms := writeForms
+		if f.table() != "" {
+			forms = slices.Concat(forms, rowForms)
+		}
+		lists = append(lists, formed(Write, forms, []field{f}))
 	}
-	return all
+	return alternate(lists...)
 }
 
 // Transactions follows what the statements of one connection do.
