@@ -124,10 +124,7 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 	g := in.addressGuardOf(a, left)
 	switch a.Aim {
 	case attack.AimForeign, attack.AimBeside:
-		if a.Aim == attack.AimBeside && !g.refused[attack.AimSibling] {
-			return "", "" // all hosts of that domain are allowed
-		}
-		if g.refused[attack.AimName] && g.reached[attack.AimAllowed] {
+		if g.onlyAllowed(a.Aim) {
 			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
 		return "", ""
@@ -146,6 +143,12 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 		return report.SeverityMedium, "127.0.0.1 was refused"
 	}
 	return "", ""
+}
+
+// onlyAllowed reports whether the guard lets no host but the allowed one through, and none of the same
+// domain where an aim may lie in that.
+func (g addressGuard) onlyAllowed(aim attack.Aim) bool {
+	return g.refused[attack.AimName] && g.reached[attack.AimAllowed] && (aim != attack.AimBeside || g.refused[attack.AimSibling])
 }
 
 // lets reports whether the guard refuses an aim, and takes addresses elsewhere: one that takes
