@@ -83,7 +83,6 @@ func DiffBehavior(before, after Behavior) BehaviorDrift {
 	return BehaviorDrift{Added: lacking(after.Entries, before.Entries), Removed: lacking(before.Entries, after.Entries)}
 }
 
-// lacking are the entries that others lack.
 func lacking(entries, others []string) []string {
 	have := make(map[string]bool, len(others))
 	for _, entry := range others {

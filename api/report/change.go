@@ -197,7 +197,6 @@ func missing(from, other []any) []any {
 	return slices.DeleteFunc(slices.Clone(from), func(element any) bool { return have[element] })
 }
 
-// join adds a key to a path.
 func join(path, key string) string {
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool {
 		return r != '_' && r != '-' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -26,7 +26,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// settings hold the flags.
 type settings struct {
 	process.Settings
 	address, clientCA string
@@ -66,7 +65,6 @@ func run(args []string) error {
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-// state holds what the metrics report.
 type state struct {
 	*index.Store
 	*certs.Serving

@@ -17,7 +17,6 @@ import (
 // passwordVariable holds the password of a key, as for cosign.
 const passwordVariable = "COSIGN_PASSWORD"
 
-// attesting holds the flags of attest.
 type attesting struct{ image, key string }
 
 // newAttest prints the in-toto statement of a report, in a DSSE envelope if there is a key.

@@ -134,12 +134,10 @@ Exit codes:
 	return c
 }
 
-// path is where the lock is.
 func (o *locking) path() string {
 	return cmp.Or(o.file, filepath.Join(filepath.Dir(o.config), lockName))
 }
 
-// record makes the lock.
 func (o *locking) record(ctx context.Context, stdout, stderr io.Writer) error {
 	servers, err := readClientConfig(o.config)
 	if err != nil {
@@ -183,7 +181,6 @@ func (o *locking) record(ctx context.Context, stdout, stderr io.Writer) error {
 	return err
 }
 
-// read reads the lock.
 func (o *locking) read() (l lock, err error) {
 	text, err := readFile(o.path(), maxLock)
 	if errors.Is(err, os.ErrNotExist) {

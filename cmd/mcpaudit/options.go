@@ -57,7 +57,6 @@ func (o *judging) plan(p *audit.Plan) (err error) {
 	return err
 }
 
-// loadBaseline reads the report of --baseline.
 func (o *judging) loadBaseline() (*report.Report, error) {
 	if o.baseline == "" {
 		return nil, nil
@@ -92,7 +91,6 @@ type options struct {
 	minAssurance report.AssuranceLevel
 }
 
-// flags are those of run.
 func (o *options) flags(c *cobra.Command) {
 	o.judging.flags(c)
 	o.auditFlags(c)
@@ -119,7 +117,6 @@ func (o *options) auditFlags(c *cobra.Command) {
 	cli.Enum(c, &o.tracer, cli.Flag{Name: "tracer", Default: "auto", Usage: "auto, strace or ptrace (built in, needs no strace)"}, cli.Words(plan.Tracers), cli.Named(plan.Tracers))
 }
 
-// plan makes the plan for the audit of a command.
 func (o *options) plan(command []string) (p audit.Plan, err error) {
 	p.Secrets = o.secrets
 	p.Command, p.Network, p.ShowNoise, p.Env = command, o.network, o.noise, o.env

@@ -33,11 +33,9 @@ const (
 	maxRetries     = 20
 	minPushTimeout = time.Second
 	maxPushTimeout = time.Hour
-	// attemptTimeout bounds one attempt.
 	attemptTimeout = 30 * time.Second
 )
 
-// pushing holds the flags of push.
 type pushing struct {
 	format     render.Format
 	url        string
@@ -109,7 +107,6 @@ type parcel struct {
 	masked []string // the names of headers whose values are secret
 }
 
-// parcel makes the request.
 func (o *pushing) parcel(r report.Report) (parcel, error) {
 	var body bytes.Buffer
 	if err := o.format.Write(&body, r); err != nil {

@@ -40,7 +40,6 @@ func newRules() *cobra.Command {
 	}
 }
 
-// explain writes a rule for people.
 func explain(w *strings.Builder, r rules.Rule) {
 	fmt.Fprintf(w, "%s  %s (%s)\n", r.ID, r.Title, r.Severity)
 	for _, part := range []struct{ name, text string }{

@@ -148,7 +148,6 @@ func (o *judging) makeOutDir() error {
 	return nil
 }
 
-// keep writes the files of --out-dir.
 func (o *judging) keep(r report.Report) error {
 	if o.outDir == "" {
 		return nil

@@ -27,7 +27,6 @@ func newShow() *cobra.Command {
 	return c
 }
 
-// write writes a report in one of render.Outputs.
 func write(w io.Writer, output string, r report.Report) error {
 	if format, ok := render.FormatNamed(output); ok {
 		return cli.WriteReport(w, format, r)

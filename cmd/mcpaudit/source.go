@@ -70,7 +70,6 @@ func readSource(name string) (least.Source, error) {
 	return least.Source{Report: r, Image: inputs.Audit.Image, ImageDigest: inputs.Audit.ImageDigest}, nil
 }
 
-// loadReport reads the report of a source.
 func loadReport(name string) (report.Report, error) {
 	source, err := readSource(name)
 	return source.Report, err

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// verifying holds the flags of verify.
 type verifying struct {
 	key, image   string
 	minAssurance report.AssuranceLevel // empty for any

@@ -48,7 +48,7 @@ func opens(decoder *json.Decoder) bool {
 	return err == nil && token == json.Delim('{')
 }
 
-// fields reads fields of an object until one of those that end it; false if none does.
+// fields reads fields of an object up to one in end; false if there is none.
 func fields(decoder *json.Decoder, into map[string]any, end ...string) bool {
 	for {
 		token, err := decoder.Token()

@@ -28,8 +28,7 @@ const (
 	// quiet is how long nothing is said again of the same object and exception.
 	quiet = 10 * time.Minute
 	// precision of status.lastUsedTime.
-	precision = time.Minute
-	// writeTimeout bounds one write.
+	precision    = time.Minute
 	writeTimeout = 5 * time.Second
 	// maxNote is the longest note that events.k8s.io accepts.
 	maxNote = 1024

@@ -76,8 +76,7 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 		"The audit Pod is refused in the run namespace %s; if it is by a policy, exempt the namespace from it", namespace)}
 }
 
-// isQuota reports whether a resource quota has no room. It has no reason of its
-// own: the text is that of the ResourceQuota admission plugin.
+// isQuota reports whether a resource quota is exhausted, by the text of the ResourceQuota admission plugin.
 func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }

@@ -84,7 +84,6 @@ func (s *session) begun() bool { return s.pod != nil && !s.failed() }
 // failed reports whether the audit ends without a report.
 func (s *session) failed() bool { return s.failure.Reason != "" }
 
-// reported reports whether there is a report.
 func (s *session) reported() bool { return s.report != nil }
 
 // fail ends the audit without a report.

@@ -134,7 +134,6 @@ func (s *session) identified(image imageref.Image) {
 	s.run.ImageDigest, s.resolved = named, named
 }
 
-// runs sets the command line.
 func (s *session) runs(command []string) {
 	s.command = command
 	s.run.Audited.ArgvDigest = v1alpha1.CommandDigest(command, nil)

@@ -166,7 +166,6 @@ func (s *session) stop() {
 	s.audit.Status.ObservedGeneration = s.audit.Generation
 }
 
-// set writes a condition.
 func (s *session) set(conditionType string, c conditions.Condition) {
 	conditions.Set(s.audit, conditionType, c, s.now)
 }

@@ -60,7 +60,7 @@ type Keeper struct {
 	Clock  clock.PassiveClock
 	// Namespace of the Secret.
 	Namespace string
-	// Names by which the API server asks for the gate, see Names.
+	// Names are the DNS names of the certificate, see Names.
 	Names []string
 }
 
@@ -99,7 +99,7 @@ func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// Names are the DNS names by which the API server asks for the gate.
+// Names are the DNS names of the gate's Service.
 func Names(namespace string) []string {
 	return []string{ServiceName + "." + namespace + ".svc", ServiceName + "." + namespace + ".svc.cluster.local"}
 }
@@ -145,7 +145,7 @@ func webhook(of *admissionregistrationv1.ValidatingWebhookConfiguration) *admiss
 	return nil
 }
 
-// trusted is the bundle by which the API server knows the gate; nil if it knows it by none.
+// trusted is the CA bundle of the webhook configuration, or nil.
 func trusted(configuration *admissionregistrationv1.ValidatingWebhookConfiguration) []byte {
 	if hook := webhook(configuration); hook != nil && len(hook.ClientConfig.CABundle) > 0 {
 		return hook.ClientConfig.CABundle

@@ -1,7 +1,6 @@
 // Package certs keeps the certificate that the gate serves with. It is made and renewed
-// in a Secret, and the API server is told by which authority to know it; every replica
-// serves from the Secret and follows it without a restart. What is to be in the
-// Secret is decided by pure functions (plan.go, issue.go).
+// in a Secret, and its CA is set in the webhook configuration; every replica serves from the
+// Secret and reloads it without a restart. Pure functions decide its content (plan.go, issue.go).
 package certs
 
 import (
@@ -54,8 +53,7 @@ type held struct {
 	key         *ecdsa.PrivateKey   // of the first
 }
 
-// Make decides what is to be in the Secret. trusted is the bundle by which the API
-// server knows the gate now; nil if it does not ask it, so that nothing can be refused.
+// Make decides the content of the Secret. trusted is the webhook's CA bundle; nil if there is none.
 //
 // There is no moment in which the API server refuses: a certificate is renewed by an
 // authority that is trusted already. An authority that is renewed is trusted beside

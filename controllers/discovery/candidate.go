@@ -21,7 +21,6 @@ type Candidate struct {
 	source.Reading
 }
 
-// candidate reads one object.
 func candidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource, read source.Reader) *Candidate {
 	var controller types.UID
 	if owner := metav1.GetControllerOf(object); owner != nil {

@@ -67,7 +67,6 @@ type Outcome struct {
 	Problem error
 }
 
-// planner is a plan in the making.
 type planner struct {
 	Input
 	plan    Plan
@@ -227,7 +226,6 @@ func (o *Outcome) skip(c *Candidate, reason v1alpha1.SkipReason, message string)
 	})
 }
 
-// unwanted reports whether an audit is to be deleted.
 func (p *planner) unwanted(audit *v1alpha1.MCPServerAudit) bool {
 	return ours(audit) && audit.DeletionTimestamp.IsZero() && !p.wanted[keyOf(audit)] &&
 		!p.kept[audit.Labels[LabelDiscoveredBy]] && !p.pending(audit)
@@ -237,7 +235,6 @@ func keyOf(audit *v1alpha1.MCPServerAudit) types.NamespacedName {
 	return types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name}
 }
 
-// auditKey is the audit of a candidate.
 func (c *Candidate) auditKey() types.NamespacedName {
 	r, _ := resourceOf(c.kindName()) // candidates are made of resources
 	return types.NamespacedName{Namespace: c.Namespace, Name: auditName(r, c.Name)}

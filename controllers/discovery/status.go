@@ -15,7 +15,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// report writes the status of a policy, if it changed.
 func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) error {
 	policy := o.Policy.DeepCopy()
 	if reading(o, sources) && policy.Status.ObservedGeneration == policy.Generation {

@@ -36,7 +36,6 @@ type podSignature struct {
 	ImageIDs []string
 }
 
-// sum identifies a signature.
 type sum [sha256.Size]byte
 
 func (l podSignature) sum() sum {

@@ -27,7 +27,6 @@ type eventLog struct {
 	used  int
 }
 
-// pendingEvents holds what events are to say.
 type pendingEvents struct {
 	began, ended []place
 	// whole: each has an event of its own; else they are summed up.

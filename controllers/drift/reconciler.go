@@ -149,7 +149,6 @@ func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated
 	return errors.Join(problems...)
 }
 
-// namespaces returns the namespaces of the gate.
 func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {

@@ -75,7 +75,6 @@ func (w *podStore) leave(g *group) {
 	}
 }
 
-// drop forgets a namespace.
 func (w *podStore) drop(namespace string) {
 	for _, g := range w.pods[namespace] {
 		w.leave(g)

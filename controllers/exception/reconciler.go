@@ -68,7 +68,6 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 
 func policyKey(p v1alpha1.PolicyReference) string { return p.Kind + "/" + p.Name }
 
-// exceptionsOf wakes the exceptions of a policy.
 func (r *Reconciler) exceptionsOf(kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, policy client.Object) []reconcile.Request {
 		var list v1alpha1.MCPAuditExceptionList

@@ -18,8 +18,7 @@ import (
 type Additions struct {
 	// Mounts are the paths at which volumes and devices are mounted, sorted.
 	Mounts []string
-	// Commands are the fields by which the kubelet executes commands in the container,
-	// such as "livenessProbe.exec", sorted.
+	// Commands are the fields that make the kubelet execute a command ("livenessProbe.exec"), sorted.
 	Commands []string
 }
 
@@ -57,8 +56,8 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 	return ""
 }
 
-// alteration finds the first by which a container could run code that the audit of a
-// verdict did not see; nil if there is none. same: the audit had the container's environment.
+// alteration returns the first way for the container to run code that was not audited, or nil.
+// same: the audit had the container's environment.
 func (c Container) alteration(v *Verdict, same bool) *Alteration {
 	if c.Role == RoleImageVolume { // which runs nothing
 		return nil

@@ -23,7 +23,6 @@ func Decide(subject Subject, facts Facts) Decision {
 	return d.conclude()
 }
 
-// decider makes one decision.
 type decider struct {
 	subject Subject
 	facts   Facts
@@ -38,15 +37,13 @@ type image struct {
 	name
 	full string
 	err  error
-	// digests of manifests by which it is known, and that of its config; none for one that
-	// is known by its name only.
+	// digests of its manifests, and id of its config; none if only its name is known.
 	digests []v1alpha1.Digest
 	id      v1alpha1.Digest
 	// key is the same for images that the same verdicts are about.
 	key string
 }
 
-// read reads what the containers run.
 func (d *decider) read() {
 	d.images = make([]image, len(d.subject.Containers))
 	for i, container := range d.subject.Containers {
@@ -106,7 +103,6 @@ func (d *decider) ask(policy *Policy) {
 	}
 }
 
-// gather reads the verdicts on an image.
 func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	if d.facts.Verdicts == nil || of.key == "" {
 		return
@@ -197,8 +193,7 @@ func (d *decider) conclude() Decision {
 	return decision
 }
 
-// inOrder is by policy, container and image; what is left makes no difference but for
-// the order.
+// inOrder sorts by policy, container and image; the rest only makes the order stable.
 func inOrder(a, b Opinion) int {
 	return cmp.Or(
 		strings.Compare(a.Policy.Ref.Kind, b.Policy.Ref.Kind), strings.Compare(a.Policy.Namespace, b.Policy.Namespace),

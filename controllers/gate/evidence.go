@@ -67,7 +67,7 @@ type answer struct {
 	// best decides of what was audited with this command, on a platform that
 	// the container runs on; elsewhere of what was audited on another.
 	best, elsewhere held
-	// verdicts with this command, and those of them that do not deny.
+	// verdicts counts those with this command, admitting those that do not deny.
 	verdicts, admitting int
 }
 
@@ -132,8 +132,7 @@ const (
 	otherPlace              // it is not
 )
 
-// placeOf compares platforms. digest is what the image is known by, empty for its name: a
-// platform's own manifest, or its config, is about no other.
+// placeOf compares platforms. The digest of a platform's own manifest or config settles it; empty for an image by name.
 func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) place {
 	switch {
 	case digest != "" && (digest == v.ImageID || len(v.Digests) > 0 && digest == v.Digests[len(v.Digests)-1]):

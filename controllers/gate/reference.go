@@ -30,8 +30,7 @@ func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
 	return name.String(), name.digest, err
 }
 
-// name is an image's name in its parts; the zero value is that of an image that cannot be
-// read.
+// name is a parsed image name; zero if it cannot be parsed.
 type name struct {
 	// repository with the registry; empty for the id of an image.
 	repository, tag string

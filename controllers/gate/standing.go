@@ -96,8 +96,7 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionWarn}
 }
 
-// passes reports whether what once passed by the audit's own measure did so by that of the
-// policy, which may be stricter.
+// passes reports whether a pass of the audit also meets the policy, which may be stricter.
 func (p *Policy) passes(v *Verdict) bool {
 	if p.Gate.MinAssurance != "" && !v.PassedAssurance.AtLeast(p.Gate.MinAssurance) || p.Exposure != nil {
 		return false // the history keeps no exposure

@@ -120,11 +120,9 @@ func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *meta
 	}
 }
 
-// readHistory finds out whether the last conclusive audit of the same image passed. The
-// history keeps no findings: what it passed by is what the spec says, while that is the
-// spec that was audited. What is older than a change of it is about another one. An audit
-// that could not have the image is about what it was before, so that no registry that is
-// away takes a pass away.
+// readHistory finds whether the last conclusive audit of the same image and spec passed. The
+// history keeps no findings: the thresholds are those of the spec, unless it has changed since.
+// An audit that could not pull the image counts for the previous one: an outage revokes no pass.
 func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
 	status, spec := &audit.Status, audit.Spec
 	i := slices.IndexFunc(status.History, func(entry v1alpha1.HistoryEntry) bool {

@@ -34,7 +34,6 @@ func (r *Resolver) choose(resolved name.Digest, options []remote.Option) (*remot
 	return child, choice, nil
 }
 
-// fetch fetches a manifest or an index by its digest.
 func fetch(reference name.Digest, options []remote.Option) (*remote.Descriptor, manifest.Document, error) {
 	found, err := remote.Get(reference, options...)
 	if err != nil {

@@ -105,7 +105,6 @@ func (r rules) isInternal(address string) bool {
 	return listed(r.internal, address) || listed(r.plain, address)
 }
 
-// isInside reports whether an address is in an internal network.
 func (r rules) isInside(address netip.Addr) bool {
 	return slices.ContainsFunc(r.networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }

@@ -80,7 +80,6 @@ func (o *origin) isListed() bool {
 	return slices.ContainsFunc(o.addresses(), o.isInternal) || err == nil && o.isInside(host)
 }
 
-// addresses are the "host:port" of the registry.
 func (o *origin) addresses() []string {
 	return []string{hostPort(&url.URL{Scheme: "https", Host: o.registry}), hostPort(&url.URL{Scheme: "http", Host: o.registry})}
 }

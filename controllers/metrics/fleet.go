@@ -25,7 +25,6 @@ type Slots interface {
 	Limit() int
 }
 
-// priorities of a waiting audit.
 var priorities = words{"requested", "drift", "scheduled"}
 
 // Fleet is a prometheus.Collector of what all audits are like.

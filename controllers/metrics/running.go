@@ -16,7 +16,6 @@ type RunningContainer struct {
 	Denied bool
 }
 
-// gateReasons of a decision of the gate.
 var gateReasons = words{
 	string(v1alpha1.GatePassed), string(v1alpha1.GateExcepted), string(v1alpha1.GateStale), string(v1alpha1.GateInconclusive),
 	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherEnvironment), string(v1alpha1.GateOtherCommand),

@@ -35,7 +35,6 @@ var (
 		string(v1alpha1.TriggerVerdictExpiring),
 	}
 
-	// readyReasons of the condition Ready.
 	readyReasons = reasonsOf(v1alpha1.ConditionReady)
 
 	// auditedReasons of the condition Audited, when it is False.

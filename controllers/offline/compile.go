@@ -130,7 +130,6 @@ func compileWithin(bytes int, policies []*v1alpha1.MCPAuditPolicy, clusterPolici
 	return b.Objects
 }
 
-// compileAll makes all objects of one policy.
 func (r *rule) compileAll(w World) (Objects, error) {
 	objects, lists := Objects{}, []string{policyDenied}
 	if r.requires() {

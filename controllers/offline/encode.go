@@ -37,8 +37,7 @@ const buckets = 256
 // placed is how many of the last letters of a key say in which bucket it is.
 const placed = 32
 
-// alphabet has what is in keys, in an order without order, so that also names that differ
-// in a number only spread over all buckets.
+// alphabet holds the characters of keys, shuffled so that names that differ in a number spread over all buckets.
 const alphabet = "2QG@Rxaqvy64VIHkn5MbCNwrEF[uDS+l%]-7si3.XTz/Z1LWOo:K0d8J9peA_fcBhUmjgYtP"
 
 // bucketOf is the entry of a ConfigMap in which the line about a key is. It says nothing

@@ -155,11 +155,9 @@ func (w *writer) read(ctx context.Context) error {
 	return nil
 }
 
-// write writes what is not as it is to be, in an order in which at no time less is
-// enforced than before and than after. First come lists that are new, which only add to
-// what is denied and take over keys that the old ones still have; then those that
-// change, which may give keys away; then the bindings; and what is of no use any more
-// goes last: bindings, and lists once no binding is left that asks for them.
+// write applies the differences in an order that never enforces less than before or after:
+// new lists, which only deny more and take over keys; changed lists, which may give keys
+// away; bindings; and last it deletes unused bindings, then lists that no binding needs.
 func (w *writer) write(ctx context.Context, wanted Objects) {
 	for _, list := range wanted.Lists {
 		if w.lists[list.Name] == nil {
@@ -180,7 +178,6 @@ func (w *writer) write(ctx context.Context, wanted Objects) {
 	w.clear(ctx, wanted)
 }
 
-// bind writes a binding.
 func (w *writer) bind(ctx context.Context, binding *admissionv1.ValidatingAdmissionPolicyBinding) {
 	have := w.bindings[binding.Name]
 	if have == nil {
@@ -192,7 +189,7 @@ func (w *writer) bind(ctx context.Context, binding *admissionv1.ValidatingAdmiss
 	}
 }
 
-// clear deletes what is of no use any more.
+// clear deletes unused bindings and lists.
 func (w *writer) clear(ctx context.Context, wanted Objects) {
 	lists, bindings := map[string]bool{}, map[string]bool{}
 	for _, list := range wanted.Lists {
@@ -219,7 +216,6 @@ func (w *writer) clear(ctx context.Context, wanted Objects) {
 	}
 }
 
-// policyOf is the policy that an object is kept for.
 func policyOf(object client.Object) Policy {
 	labels := object.GetLabels()
 	policy := Policy{v1alpha1.PolicyReference{Kind: gate.KindPolicy, Name: labels[labelPolicy]}, labels[labelNamespace]}

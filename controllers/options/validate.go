@@ -130,7 +130,6 @@ func (o *Options) validateAllowed() error {
 	return errors.Join(problems...)
 }
 
-// choice reports whether a word is one of those that there are.
 func choice[T ~string](key string, word T, words ...T) error {
 	if slices.Contains(words, word) {
 		return nil

@@ -19,7 +19,6 @@ var ErrTooLarge = errors.New("the spec is too large for the Pod")
 // maxPlan leaves room for the name of the variable.
 const maxPlan = 127 << 10
 
-// encodePlan returns the plan of an audit as JSON.
 func encodePlan(in Input) (string, error) {
 	spec := in.Audit.Spec
 	p := plan.Plan{

@@ -184,8 +184,7 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	}
 }
 
-// hostOf is the host name that the server sees. It looks like that of a Pod of a Deployment of the image: the
-// Pod's own name has that of the audit in it.
+// hostOf is the host name that the server sees: like a Deployment's Pod, as the audit Pod's own name gives the audit away.
 func hostOf(image, run string) string {
 	repository, _, _ := strings.Cut(path.Base(image), "@")
 	repository, _, _ = strings.Cut(repository, ":")

@@ -22,8 +22,7 @@ const (
 	ManagedBy      = "mcpaudit"
 	LabelUID       = "mcpaudit.dev/audit-uid"
 	LabelRun       = "mcpaudit.dev/run"
-	// LabelNetwork is the label by which the network policies of the run namespace let out by: a
-	// server whose network is Allow, or the runner to a server that runs elsewhere.
+	// LabelNetwork selects Pods whose egress the network policies allow: network Allow, or a remote server.
 	LabelNetwork  = "mcpaudit.dev/network"
 	NetworkAllow  = "Allow"
 	NetworkRemote = "Remote"

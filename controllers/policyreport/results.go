@@ -38,7 +38,6 @@ const (
 	maxProperty = 512
 )
 
-// result is one line of a report.
 type result struct {
 	Source     string            `json:"source"`
 	Policy     string            `json:"policy"`

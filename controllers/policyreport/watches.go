@@ -18,8 +18,7 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// mark is the annotation by which a kept object says what it is kept for: whether a
-// definition is served, and the digest of a report.
+// mark annotates cached metadata with what is kept of it: whether a definition is served, or a report's digest.
 const mark = "mcpaudit.dev/kept"
 
 // watches watch the definitions of the kinds, each by its name, and the reports of the

@@ -66,7 +66,7 @@ func Parse(spec v1alpha1.Schedule) (Schedule, error) {
 	return Schedule{wall: wall, zone: zone}, nil
 }
 
-// location finds a time zone. "Local" would be that of the manager's machine.
+// location finds a time zone, but not "Local": the manager's means nothing to a user.
 func location(name string) (*time.Location, error) {
 	if name == "Local" {
 		return nil, refuse(`spec.schedule.timeZone must not be Local: name a zone of the IANA database, such as "Europe/Berlin"`)
@@ -208,8 +208,7 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return guess.UTC()
 }
 
-// jitter is the part of a period by which an audit is later than its fire, in
-// whole seconds.
+// jitter is how long an audit is delayed after its fire, in whole seconds.
 func jitter(period time.Duration, uid types.UID) time.Duration {
 	span := min(max(period, 0)/jitterPart, maxJitter)
 	return time.Duration(Fraction(uid, "schedule") * float64(span)).Truncate(time.Second)

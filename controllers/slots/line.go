@@ -42,7 +42,6 @@ type claim struct {
 	place int
 }
 
-// tenant is a namespace.
 type tenant struct {
 	name   string
 	claims [classes]ordered[*claim]
@@ -155,7 +154,6 @@ func (l *line) admit(now time.Time) (Claim, bool) {
 	return c.Claim, true
 }
 
-// next is the decision.
 func (l *line) next(now time.Time) (next *claim, byAge bool) {
 	if l.active >= l.limits.Total {
 		return nil, false

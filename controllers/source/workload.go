@@ -92,7 +92,6 @@ func Workload(object *unstructured.Unstructured) Reading {
 	return r.reading()
 }
 
-// choose finds the container that the label names.
 func choose(containers []container, label string) (container, string) {
 	if label == "true" && len(containers) == 1 {
 		return containers[0], ""

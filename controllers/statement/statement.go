@@ -116,7 +116,6 @@ type unusable string
 
 func (u unusable) Error() string { return string(u) }
 
-// key reads the key.
 func (a *Attester) key(ctx context.Context) (*statement.PrivateKey, error) {
 	var secret corev1.Secret
 	err := a.Live.Get(ctx, client.ObjectKey{Namespace: a.Namespace, Name: a.Secret}, &secret)

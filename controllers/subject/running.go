@@ -9,9 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// FromPod reads a Pod that is there, with the digests by which its status names the
-// images. Of its spec the images, the command lines, the variables that have a value,
-// what additions there are, the node selector, the node affinity and the OS are looked at, of its status the image IDs.
+// FromPod reads an existing Pod: from its spec the images, command lines, variables with a value, additions,
+// node selector, node affinity and OS, from its status the image IDs.
 func FromPod(from *corev1.Pod) gate.Subject {
 	p := pod{
 		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
@@ -82,7 +81,6 @@ type place struct {
 	name   string
 }
 
-// imageIDs returns those that the kubelet reports.
 func imageIDs(status corev1.PodStatus) map[place]string {
 	reported := map[place]string{}
 	for _, list := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses, status.EphemeralContainerStatuses} {

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// file is one of a chart.
 type file struct {
 	name    string
 	content []byte

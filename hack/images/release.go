@@ -69,7 +69,6 @@ func release(ctx context.Context, args []string) error {
 	return nil
 }
 
-// multi builds a recipe for each platform.
 func (w *workshop) multi(ctx context.Context, r recipe, platforms []string) (v1.ImageIndex, error) {
 	var images []v1.Image
 	for _, platform := range platforms {

@@ -37,7 +37,6 @@ type detected struct {
 	discover bool
 }
 
-// of returns the plan of one launch.
 func (p Plan) of(how launch) Plan {
 	if how.decoys != nil {
 		p.Decoys = *how.decoys

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	// mostScript bounds an install script.
 	mostScript = 3 * time.Minute
 	// mostLeft bounds what a script has started and left behind.
 	mostLeft = 5 * time.Second

@@ -38,7 +38,6 @@ type listening struct {
 
 func newListening() *listening { return &listening{more: make(chan struct{})} }
 
-// event takes in an event of the trace.
 func (l *listening) event(e trace.Event) {
 	if e.Op != trace.OpListen || e.Errno != "" || e.Socket == nil || e.Socket.Protocol != "tcp" || e.Socket.Local.Port() == 0 {
 		return
@@ -95,7 +94,6 @@ func loopbacks(a netip.AddrPort) []netip.AddrPort {
 	return nil
 }
 
-// awaitPort waits until the server listens, and returns its port.
 func (p Plan) awaitPort(ctx context.Context, l *listening, exited <-chan struct{}) (uint16, report.Incomplete) {
 	p.Progress("wait until the server listens")
 	patience := time.NewTimer(listenTimeout)

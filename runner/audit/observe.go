@@ -45,7 +45,6 @@ const (
 
 // observation is one run of the server, from launch to the end of its trace.
 type observation struct {
-	// how it was started.
 	how launch
 	// launched is why there was no run; all else is empty then.
 	launched error
@@ -305,7 +304,6 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, secrets *leak.Col
 	return result
 }
 
-// options returns the options of the session of one launch.
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, Plain: how.identity.name != "" && how.identity.name != anyClient.name, ListOnly: how.listOnly, Attack: how.attack,

@@ -29,7 +29,6 @@ type reading struct {
 	done           bool
 }
 
-// event takes in one event of the trace.
 func (r *reading) event(e trace.Event) {
 	if e.Op != trace.OpRead || e.Errno != "" {
 		return

@@ -105,7 +105,6 @@ func inRequest(data []byte) []rules.Recipient {
 	return a.found
 }
 
-// addressees collects recipients.
 type addressees struct{ found []rules.Recipient }
 
 // member reads a member of an object or a field of a form. header is the one that it lies below.

@@ -87,7 +87,6 @@ type series struct {
 	failed   error
 }
 
-// varied is one of them.
 type varied struct {
 	changed []decoy.ID
 	*depend.Record

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// around are files of a home in which somebody lives, without a secret: who looks for a home like that finds
-// one. None is what a runtime reads when it starts.
+// around makes the home look lived in. The files hold no secret, and no runtime reads them at its start.
 var around = []struct{ name, content string }{
 	{"Documents/letter.md", "Dear Grace,\n\nthank you for the photographs of the garden.\n\nYours, Ada\n"},
 	{"Documents/budget.csv", "month,rent,food\n2026-01,950,312\n2026-02,950,298\n2026-03,950,340\n"},
@@ -39,8 +38,7 @@ func lived(home string) (all []File) {
 	return all
 }
 
-// surround plants the files around the decoys, but for those whose directory is there and holds no decoy: it
-// is somebody's own, and stays as it is.
+// surround plants the files around the decoys. An existing directory without a decoy is the user's, and left alone.
 func (s Set) surround(root *os.Root, base string, access Access) error {
 	ours := map[string]bool{}
 	for _, f := range s.Files {

@@ -30,8 +30,7 @@ type text struct {
 	id       ID
 	encoding string
 	bytes    []byte
-	// secret is the length of the secret.
-	secret int
+	secret   int
 	// enough is how many bytes of it are a match: those that at least 15
 	// characters of the secret make.
 	enough int

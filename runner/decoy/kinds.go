@@ -4,10 +4,8 @@ package decoy
 type kind struct {
 	name    string
 	routine bool
-	// hosts are the services that the secret is for.
-	hosts []string
-	// make returns the content and the secrets in it.
-	make func() (content string, secrets []string, err error)
+	hosts   []string
+	make    func() (content string, secrets []string, err error)
 }
 
 // The services that several decoys are for.

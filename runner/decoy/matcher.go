@@ -10,7 +10,7 @@ import (
 
 // ID names one decoy.
 type ID struct {
-	// Variable: Name is that of an environment variable, else the path of a file.
+	// Variable: Name is an environment variable, else the path of a file.
 	Variable bool
 	Name     string
 }
@@ -106,8 +106,7 @@ func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
 	return settle(h.matches), h.missed
 }
 
-// FindFolded is Find in data whose case may have been changed on their way, as
-// that of the names that a resolver is asked for.
+// FindFolded is Find regardless of case, which resolvers may change.
 func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
 	h := &searcher{index: m.folded(), inflatable: 0, decodable: 0}
 	h.raw([]byte(strings.ToLower(string(data))), decoding{})

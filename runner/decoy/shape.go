@@ -237,7 +237,6 @@ func every[S comparable](data []S, stride, phase int) []S {
 	return out
 }
 
-// stretch is a stretch of data.
 type stretch struct{ from, to int }
 
 // characters are those of UTF-8; none where all have one byte, or it is something else.

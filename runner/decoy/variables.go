@@ -6,7 +6,6 @@ package decoy
 type variable struct {
 	name  string
 	hosts []string
-	// value is a template.
 	value string
 }
 

@@ -9,10 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch tells which planted files were opened. It hears of it from the kernel and
-// by the file itself (inotify(7)), whatever name led to it: that of a link which
-// came with the server, of a directory that was moved, of another mount. The
-// trace has names; that these are all of them, this shows.
+// Watch reports which planted files were opened, by inode (inotify(7)): also through a
+// link, a moved directory or another mount, where the trace has another name.
 type Watch struct {
 	fd    int
 	paths map[int32]string

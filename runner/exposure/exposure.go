@@ -161,7 +161,6 @@ func (b *builder) all() []report.ExposureItem {
 	return all
 }
 
-// arguments are the values that a capability was called with.
 func (b *builder) arguments(of report.Capability) []rules.Argument { return b.Arguments[of] }
 
 // unsure reports whether something else may have done what was seen in a call: only an

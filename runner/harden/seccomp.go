@@ -63,7 +63,6 @@ func install(calls []uint32) error {
 	return nil
 }
 
-// filter is the program for a list of calls.
 func filter(calls []uint32) ([]bpf.Instruction, error) {
 	program, err := seccomp.Native(runtime.GOARCH)
 	if err != nil {

@@ -56,7 +56,7 @@ func New(set decoy.Set) *Collector {
 	return c
 }
 
-// Undigested is that of the decoys.
+// Undigested is [decoy.Set.Undigested].
 func (c *Collector) Undigested() func(name string) string { return c.set.Undigested() }
 
 // Holds reports whether there is a secret in a value, in any form.

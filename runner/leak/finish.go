@@ -144,9 +144,8 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	return c.during(c.askedBefore(s.time))
 }
 
-// Answered is the part of the session whose answer a byte is in, or that waited for
-// one when it came. One that was given up after its time has no answer: the next that
-// has one ends later, so what comes is that of the next, and not of a call long gone.
+// Answered is the exchange whose answer contains a byte, or that waited for one when it
+// came. A byte after a timed-out exchange belongs to the next one that was answered.
 func Answered(l ledger.Ledger, end int64) ledger.Where {
 	in := func(e ledger.Exchange) ledger.Where {
 		return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}

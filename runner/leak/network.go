@@ -218,8 +218,8 @@ const (
 	anyDomain
 )
 
-// question are the names that a send asks for, at whatever port: a tunnel's own
-// server may be at any. behind is what follows them in a datagram.
+// question returns the names that a send looks up, at any port (tunnels choose their own), and
+// the bytes after the questions of a datagram.
 func question(e trace.Event) (behind []byte, names []string) {
 	if e.Errno == "" {
 		behind, names = asks(e.Data, e.Socket.Protocol == "tcp")
@@ -266,7 +266,6 @@ func printable(r rune) rune {
 // longLabel is the length of labels that do not count or name something, in bytes.
 const longLabel = 16
 
-// flows are those of the sinkhole.
 type flows map[uint64]*flow
 
 // flow holds what the sinkhole knows of one connection.

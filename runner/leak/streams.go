@@ -56,7 +56,6 @@ func newStreams(of *Collector, whole bool) *streams {
 	return &streams{of: of, whole: whole, open: map[key]*stream{}, order: list.New(), gone: map[key]struct{}{}}
 }
 
-// stream is one of them.
 type stream struct {
 	key
 	scanner *decoy.Scanner
@@ -97,7 +96,6 @@ func (s *streams) once(k key, piece string, gives sighting) {
 	s.weigh(st)
 }
 
-// get finds or makes a stream.
 func (s *streams) get(k key, open func(*decoy.Matcher) *decoy.Scanner) *stream {
 	if st := s.open[k]; st != nil {
 		s.order.MoveToBack(st.at)
@@ -150,7 +148,6 @@ func (s *streams) end(k key) {
 	}
 }
 
-// flush ends all streams.
 func (s *streams) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +156,7 @@ func (s *streams) flush() {
 	}
 }
 
-// same reports whether what a piece gives is what the mark says already. The parts of
-// a flow of the sinkhole differ by their times, which tell the call.
+// same reports whether a piece gives the mark's sighting. In a sinkhole's flow the time counts: it tells the call.
 func (m mark) same(gives sighting) bool {
 	return m.identity == gives.identity && m.request == gives.request && (gives.flow == 0 || m.time.Equal(gives.time))
 }

@@ -65,7 +65,6 @@ func (i Item) definition(kind report.CapabilityKind) string {
 	return counting(i.Members, keys).definition()
 }
 
-// object is a JSON object by its keys.
 type object map[string]json.RawMessage
 
 // counting are the members by some keys that say something.

@@ -93,7 +93,6 @@ func npmError(said []byte, err error) error {
 	return fmt.Errorf("npm: %w", err)
 }
 
-// locked is the entry of a directory.
 func (e npmEntry) locked(at string) locked {
 	l := locked{name: e.Name, version: e.Version, digest: e.Integrity}
 	if l.name == "" {
@@ -105,7 +104,6 @@ func (e npmEntry) locked(at string) locked {
 	return l
 }
 
-// describe reads the package.json of a directory.
 func describe(dir string) (d npmDescription, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {

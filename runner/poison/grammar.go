@@ -13,7 +13,6 @@ type sentence struct {
 	triggers []trigger
 }
 
-// split finds the sentences of a text.
 func split(text string) []sentence {
 	found := words.Sentences(text)
 	all := make([]sentence, len(found))
@@ -90,7 +89,6 @@ func (r *reader) parse(s *sentence) {
 	}
 }
 
-// ordered reports whether the verb at i is a command.
 func (s *sentence) ordered(i int) (demand, bool) {
 	verb := s.text(i)
 	if s.passive(i) && s.demanded(i) || s.toHave(i) {

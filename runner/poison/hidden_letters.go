@@ -168,7 +168,6 @@ var backwards = func() []string {
 	return all
 }()
 
-// fromReverse reads a text from its end.
 func fromReverse(text string) string {
 	if !isEnglish(vocabulary(text), backwards) {
 		return ""

@@ -117,7 +117,6 @@ func selectors(runes []rune) (Hidden, bool) {
 	return Hidden{How: "variation selectors", Says: ifReadable(string(bytes))}, found
 }
 
-// uniform reports whether all are the same.
 func uniform(runes []rune) bool {
 	for _, r := range runes {
 		if r != runes[0] {

@@ -13,7 +13,6 @@ import (
 // not read. That is told by its letters, and by the commonest words of each language: every
 // text of some length has several of them.
 
-// commonWords are those of each language.
 var commonWords = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
 	for language, list := range words.Read[map[string]set]("common") {

@@ -165,7 +165,6 @@ func (p phrase) toned(tones []uint16, at int) bool {
 // clitics are pronouns that are written together with the verb before them.
 var clitics = words.SetOf("lo", "la", "los", "las", "le", "les", "li", "gli", "ne", "melo", "selo", "sela", "glielo", "lah", "ه", "ها", "هم", "هما")
 
-// wordAt is the word that a text begins with.
 func wordAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	if end < 0 {

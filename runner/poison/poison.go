@@ -219,5 +219,4 @@ func (r *reader) judgeStated(all []sentence, i int, text string) (Technique, ver
 	return ParameterOverride, r.diverts(all, i, text)
 }
 
-// cut shortens a quote.
 func cut(text string) string { return report.Cut(strings.TrimSpace(text), maxQuote) }

@@ -228,7 +228,6 @@ func (r reading) findPromises() []span {
 	})
 }
 
-// inOne reports whether a span lies in one of others.
 func inOne(s span, others []span) bool {
 	return slices.ContainsFunc(others, func(o span) bool { return o.start <= s.start && s.end <= o.end })
 }

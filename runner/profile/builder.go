@@ -170,9 +170,8 @@ func (b *Builder) add(k key, worth rank, seen sighting) {
 	b.ranks[worth][k.Kind] = append(b.ranks[worth][k.Kind], r)
 }
 
-// makeRoom drops the latest of the effects that are worth the least, unless
-// even those are worth as much as the new one. Of those that are, it drops one of
-// a kind that there are more of: ever new programs leave room for a connection.
+// makeRoom drops the latest effect of the lowest rank below the new one's. Within the new
+// one's own rank it drops only from a more frequent kind: ever new programs leave room for a connection.
 func (b *Builder) makeRoom(worth rank, kind Kind) bool {
 	for cheaper := range worth + 1 {
 		most := largest(b.ranks[cheaper])
@@ -191,7 +190,6 @@ func (b *Builder) makeRoom(worth rank, kind Kind) bool {
 	return false
 }
 
-// largest is the kind with the most records.
 func largest(of map[Kind][]*record) Kind {
 	var most Kind
 	for kind, records := range of {

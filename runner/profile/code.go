@@ -71,7 +71,6 @@ func (c *Code) wrote(e trace.Event, name string) {
 	}
 }
 
-// add remembers a code path.
 func (c *Code) add(e trace.Event, name string) {
 	name = path.Clean(name)
 	if tree := codepath.Tree(name); tree != "" {

@@ -20,9 +20,8 @@ type Kind string
 
 // The kinds.
 const (
-	// KindRead: a file was opened with success so that it can be read, or got a
-	// name, or a descriptor, by which it can be without its old name: by a
-	// rename, a hard link, or O_PATH. KindList: the same of a directory.
+	// KindRead: a file was opened for reading, or made readable under another name or
+	// descriptor (rename, hard link, O_PATH). KindList: the same of a directory.
 	KindRead Kind = "Read"
 	KindList Kind = "List"
 	// KindWrite: a file was created, opened for writing, renamed, linked or
@@ -120,8 +119,7 @@ type Effect struct {
 	Detail string
 }
 
-// Evidence is the first call that showed the effect, with the rule by which it
-// was given to the capability where that is not plain.
+// Evidence is the first call that showed the effect, and why it was attributed to the capability.
 func (e Effect) Evidence() report.Evidence {
 	detail := e.Detail
 	if note := e.Note(); note != "" {
@@ -155,6 +153,5 @@ type Profile struct {
 }
 
 // Cut counts bytes of payloads that are not in the trace: Sent to other machines,
-// which the sinkhole sees where there is one, and Here: stored in files, or sent to
-// what is on this machine.
+// which the sinkhole sees where there is one, and Here: stored or sent on this machine.
 type Cut struct{ Sent, Here int64 }

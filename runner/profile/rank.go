@@ -36,7 +36,6 @@ func (b *Builder) rank(f Fact) rank {
 	return f.rank()
 }
 
-// file reports whether the effect is one on a file.
 func (f Fact) file() bool {
 	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:
@@ -93,8 +92,8 @@ func (f Fact) changes() bool {
 	return f.Kind == KindWrite || f.Kind == KindDelete || f.Kind == KindStore
 }
 
-// filtered is the reason why an effect is noise. op is what it was made of: a
-// change that failed is noise no more than one that did not.
+// filtered returns why an effect is noise. op is the operation behind an attempt: a
+// failed change is judged as a change.
 func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:

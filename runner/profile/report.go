@@ -60,8 +60,7 @@ type section struct {
 
 func (e Effect) section() section { return section{e.Capability, e.Phase, e.Late()} }
 
-// merged are the effects without what a section does not tell apart: by which
-// rule each was given to it.
+// merged returns the effects of each section once, whichever rule attributed them.
 func (p Profile) merged() []Effect {
 	type place struct {
 		section

@@ -34,7 +34,6 @@ func (c *callInfo) read(tid int) syscall.Errno {
 	return errno
 }
 
-// result returns the result of a call that has returned.
 func (c *callInfo) result() (value int64, failed bool) {
 	return int64(c.words[0]), uint8(c.words[1]) != 0 //nolint:gosec // as the kernel means it
 }

@@ -142,7 +142,6 @@ func appendHex(b []byte, value uint64) []byte {
 	return strconv.AppendUint(append(b, "0x"...), value, 16)
 }
 
-// appendSignal appends the name of a signal, or its number.
 func appendSignal(b []byte, signal int) []byte {
 	if name := unix.SignalName(unix.Signal(signal)); name != "" {
 		return append(b, name...)

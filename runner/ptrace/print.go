@@ -98,7 +98,6 @@ func (p *printer) argument(b []byte, k *task, i int) []byte {
 	}
 }
 
-// pointed appends what an argument points to.
 func (p *printer) pointed(b []byte, k *task, i int, kind syscalls.Arg) []byte {
 	v := k.arguments[i]
 	switch kind {
@@ -245,7 +244,6 @@ func appendTranslated(b []byte, pid int) []byte {
 	return append(b, " in strace's PID NS */"...)
 }
 
-// appendOpen appends the flags of an open.
 func appendOpen(b []byte, v uint64) []byte {
 	b = appendName(b, v&unix.O_ACCMODE, accessModes)
 	if v&^unix.O_ACCMODE == 0 {

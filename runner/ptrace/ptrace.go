@@ -60,7 +60,6 @@ func Stage(args []string) (int, bool) {
 	return code, true
 }
 
-// options of the tracer.
 type options struct {
 	output  string
 	clock   trace.Clock

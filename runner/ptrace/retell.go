@@ -44,7 +44,7 @@ type told struct {
 }
 
 const (
-	// maxTold is how long a file may be, in bytes, that is rewritten, and maxReadings how many are.
+	// maxTold is the most bytes of a rewritten file, maxReadings the most files.
 	maxTold     = 256 << 10
 	maxReadings = 1024
 )
@@ -175,7 +175,7 @@ var (
 	switches     = lazyregexp.New(`(?m)^voluntary_ctxt_switches:\t\d+$`)
 )
 
-// unconfined rewrites the status of a process to that of one started at a terminal, which nobody traces.
+// unconfined rewrites /proc/PID/status to look like an untraced process started at a terminal.
 func unconfined(_ *clock, k *task, said []byte) []byte {
 	said = boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
 	return renumber(switches, said, func(count int64) int64 { return max(0, count-k.stops) })

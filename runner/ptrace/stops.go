@@ -65,7 +65,6 @@ func (t *tracer) stopped(k *task, signal syscall.Signal) {
 // strace prints.
 var quiet = map[syscall.Signal]bool{syscall.SIGCHLD: true, syscall.SIGURG: true, syscall.SIGWINCH: true, syscall.SIGCONT: true}
 
-// signalled delivers a signal.
 func (t *tracer) signalled(k *task, signal syscall.Signal) {
 	if !quiet[signal] {
 		name := string(appendSignal(nil, int(signal)))
@@ -74,7 +73,6 @@ func (t *tracer) signalled(k *task, signal syscall.Signal) {
 	t.resume(k, int(signal))
 }
 
-// ended writes the end of a task.
 func (t *tracer) ended(pid int, status syscall.WaitStatus) {
 	k := t.tasks[pid]
 	delete(t.tasks, pid)
@@ -202,7 +200,6 @@ func (t *tracer) exit(k *task) {
 	t.resume(k, 0)
 }
 
-// finish writes a call that has returned.
 func (t *tracer) finish(k *task, r returned) {
 	now := time.Now().UnixNano()
 	c := k.call

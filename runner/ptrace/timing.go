@@ -19,8 +19,8 @@ type timed struct {
 	// argument is the one that says for how long a call waits, or until when.
 	argument int
 	unit     unit
-	// until returns the clock by which a call waits until a date, noClock where any can be
-	// meant; false where it waits so long. Nil for calls that only do the latter.
+	// until returns the clock of an absolute timeout, noClock if it may be any; false for a
+	// relative one. Nil for calls that take only relative timeouts.
 	until func(arguments [6]uint64) (id int32, ok bool)
 	// waits reports whether the call is for waiting at all; nil where it always is.
 	waits func(arguments [6]uint64) bool

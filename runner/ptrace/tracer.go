@@ -28,12 +28,11 @@ const (
 	maxBuffered = 256 << 10
 )
 
-// tracer traces. All of it runs on the thread that seized, but for what flushes.
+// tracer runs on the thread that seized the tasks; only flushing runs elsewhere.
 type tracer struct {
 	// root is the wrapped command, whose end is ours; 0 when attached.
-	root int
-	code int
-	// calls has the traced calls by their numbers.
+	root  int
+	code  int
 	calls map[uint64]*syscalls.Call
 	tasks map[int]*task
 	// timed has the calls that the clock is about, by their numbers; none with the true time.

@@ -133,7 +133,6 @@ func (p *page) manifest(d report.Drift) {
 	}
 }
 
-// changesOf has the changes of a drift by what changed.
 func changesOf(d report.Drift) map[string][]report.Change {
 	texts := map[string][]report.Change{}
 	for _, c := range d.Changes {

@@ -63,7 +63,6 @@ func clausesAbout(scope []report.ScopeClause, f report.Finding) []report.ScopeCl
 	return all
 }
 
-// described is the description of a capability.
 func described(m report.Manifest, of report.Capability) string {
 	if of.Kind == report.CapabilityServer {
 		return m.Instructions

@@ -17,7 +17,6 @@ type section struct {
 	Dropped int
 }
 
-// effect is one row of a profile.
 type effect struct{ Verb, What, How string }
 
 func sectionOf(c report.CapabilityProfile) section {
@@ -114,7 +113,6 @@ func repeat(r report.Report) string {
 	return strings.Join(words, " ")
 }
 
-// quoteShell writes a word for a POSIX shell.
 func quoteShell(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
 		return word

@@ -168,7 +168,6 @@ func junitRows(r report.Report) []report.CapabilityCoverage {
 	return rows
 }
 
-// junitCapability is the case of one capability.
 func junitCapability(r report.Report, row report.CapabilityCoverage) junitCase {
 	var failing, others []report.Finding
 	for _, f := range r.Findings {

@@ -81,7 +81,6 @@ func (p *page) print(w io.Writer) error {
 	return nil
 }
 
-// page is the text in the making.
 type page struct {
 	colour bool
 	text   strings.Builder

@@ -108,8 +108,7 @@ func protectProc(proc string) error {
 	return nil
 }
 
-// cover puts an empty directory, or the null device, in place of what is at path, if
-// anything is.
+// cover mounts an empty directory or /dev/null over path, if it exists.
 func cover(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

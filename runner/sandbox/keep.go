@@ -48,7 +48,7 @@ func keep(dir, program string, args, searched []string) []string {
 	return slices.Compact(kept)
 }
 
-// projects are the files and directories by which the top of a project is known.
+// projects are the files and directories that mark the root of a project.
 var projects = []string{
 	".git", ".venv", "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "deno.json", "go.mod", "node_modules", "package.json",
 	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",
@@ -134,10 +134,9 @@ func newFollower(dir string, searched []string) follower {
 	return f
 }
 
-// follows reports whether a link was made by whoever uses the machine and not by whoever
-// wrote what is on it: it is on the way to the working directory, of the system, or in a
-// directory where programs are searched. One within the working directory or a directory
-// of modules may lead elsewhere in it.
+// follows reports whether the machine's user made a link, not an author of files on it: it is on the way to the
+// working directory, in a system directory or on the PATH. A link within the working directory or node_modules
+// may only lead elsewhere in there.
 func (f follower) follows(link, target string) bool {
 	at := filepath.Dir(link)
 	modules, _, installed := strings.Cut(link, "/node_modules/")
@@ -158,8 +157,7 @@ func (f follower) follows(link, target string) bool {
 // isWithin reports whether path is dir or below it; both are clean.
 func isWithin(path, dir string) bool { return places.Within(path, dir) }
 
-// homesOf are the homes of the owners of paths that lie in them, and that of the user of
-// an id who called sudo, if any.
+// homesOf returns the home of sudo's caller, and the homes of the paths' owners that hold those paths.
 func homesOf(paths []string, sudo string) []string {
 	var homes []string
 	if account, err := user.LookupId(sudo); err == nil && !slices.Contains(systemDirs, account.HomeDir) {

@@ -47,7 +47,7 @@ func readMounts(r io.Reader) ([]mountPoint, error) {
 	return mounts, nil
 }
 
-// unescape undoes \040 and the like, by which the kernel writes white space.
+// unescape decodes \040 and the kernel's other escapes of white space.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

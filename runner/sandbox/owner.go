@@ -104,7 +104,7 @@ func (o *owner) lend(path string, uid, mode uint32) error {
 	return o.own(path)
 }
 
-// readable is the permission by which everybody reads what has a mode.
+// readable returns the permission bits that let everybody read a file of a mode.
 func readable(mode uint32) uint32 {
 	if mode&syscall.S_IFMT == syscall.S_IFDIR {
 		return 0o005
@@ -112,8 +112,7 @@ func readable(mode uint32) uint32 {
 	return 0o004
 }
 
-// lendDepth is how far below the top of a tree directories are lent: as far as the
-// places are by which programs persist, such as /usr/lib/systemd/system.
+// lendDepth is how deep directories of a tree are lent: it reaches /usr/lib/systemd/system.
 const lendDepth = 3
 
 // lendTree lends the directories of a tree by making them in the upper layer of its
@@ -169,7 +168,6 @@ func (o *owner) clone(path string, attributes uint64) (int, error) {
 	return fd, nil
 }
 
-// mount mounts a clone of from at to.
 func (o *owner) mount(from, to string, attributes uint64) error {
 	fd, err := o.clone(from, attributes)
 	if err != nil {
@@ -213,8 +211,7 @@ func hold([]string) (int, error) {
 	return 0, nil
 }
 
-// swap maps all ids to themselves, but for two that change places: an id on disk, and
-// the server's.
+// swap is the identity mapping, with an id on disk and the server's exchanged.
 func swap(id uint32) []syscall.SysProcIDMap {
 	from, to := int(min(id, serverID)), int(max(id, serverID))
 	all := []syscall.SysProcIDMap{
@@ -247,9 +244,8 @@ func userNamespace(attr *syscall.SysProcAttr, mapped bool) {
 	attr.Credential = &syscall.Credential{}
 }
 
-// forbidUserNamespaces sets the limit of the user namespace that we are in: a server
-// could have all capabilities in one of its own. Attempts fail in the kernel, where a
-// tracer sees them.
+// forbidUserNamespaces keeps a server from gaining all capabilities in a user namespace of
+// its own. Attempts fail in the kernel, where the tracer sees them.
 func forbidUserNamespaces(proc string) error {
 	if err := write(filepath.Join(proc, "sys/user/max_user_namespaces"), 0); err != nil {
 		return fmt.Errorf("forbid user namespaces to the server: %w", err)

@@ -170,7 +170,7 @@ type box struct {
 	gone  chan struct{}
 	// limits are the control groups; starved is whether memory ran out in them.
 	limits *confinement
-	// view holds what the server sees of the machine's files, but for what is mounted there.
+	// view holds the machine's files that the server sees, without what is mounted over them.
 	view    view
 	starved bool
 	// captures come from the outer stage; nil where it has no sinkhole. When the

@@ -31,7 +31,6 @@ type view struct {
 // rule reports whether an entry of its directory is shown.
 type rule func(name string) bool
 
-// treatment of one path.
 type treatment int
 
 const (

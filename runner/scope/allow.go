@@ -70,7 +70,6 @@ func Check(allow *report.DeclaredScope) error {
 	return nil
 }
 
-// read parses one entry.
 func (l list) read(entry string, d Given) (matcher, error) {
 	switch {
 	case entry == "":
@@ -115,7 +114,6 @@ func (d Given) rulings() map[UseKind]ruling {
 	return all
 }
 
-// answer finds the entry that has the use.
 func (r ruling) answer(use Use) (Answer, Clause) {
 	for _, entry := range r.entries {
 		if entry.allows(use) {

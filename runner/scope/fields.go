@@ -16,7 +16,6 @@ const (
 	maxDepth  = 8 // nesting of a schema
 )
 
-// field is one text of a declaration.
 type field struct {
 	name string
 	text string
@@ -57,7 +56,6 @@ func hints(of report.Capability, item manifest.Item) map[string]Clause {
 	return all
 }
 
-// fields are the texts of an item.
 func fields(item manifest.Item) []field {
 	all := []field{
 		{name: "name", text: item.Name, identifier: true},

@@ -22,7 +22,6 @@ type reader struct {
 	left  int // bytes
 }
 
-// read reads the fields of one declaration.
 func (r *reader) read(of report.Capability, source report.ScopeSource, all []field) Declaration {
 	d := Declaration{words: map[string]bool{}}
 	for _, f := range all {
@@ -137,5 +136,4 @@ func clauses(text string) []string {
 	return all
 }
 
-// quote cuts a sentence.
 func quote(sentence string) string { return report.Cut(sentence, maxQuote) }

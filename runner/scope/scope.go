@@ -64,8 +64,7 @@ type Declaration struct {
 	hints map[string]Clause
 	// readOnly are promises to change nothing, writing clauses that speak of it.
 	readOnly, writing []Clause
-	// named are the places that it names.
-	named []named
+	named             []named
 	// said has what else it says, for people.
 	said []Clause
 }
@@ -82,7 +81,6 @@ type Scope struct {
 	// whole is server and all of items.
 	whole Declaration
 	items map[report.Capability]Declaration
-	// order of the manifest.
 	order []report.Capability
 }
 
@@ -149,7 +147,6 @@ func (s Scope) Covering(of report.Capability) Declaration {
 	return d
 }
 
-// absorb adds another declaration to d.
 func (d *Declaration) absorb(other Declaration) {
 	d.NoNetwork = append(d.NoNetwork, other.NoNetwork...)
 	d.Network = append(d.Network, other.Network...)

@@ -54,7 +54,6 @@ func Confine() error {
 	return nil
 }
 
-// filter is the program for an architecture.
 func filter(arch string) ([]bpf.Instruction, error) {
 	program, err := seccomp.Native(arch)
 	if err != nil {

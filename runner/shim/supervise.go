@@ -78,7 +78,6 @@ type supervisor struct {
 	terminated chan os.Signal
 }
 
-// run is one execution of the server.
 type run struct {
 	// exited yields the status of the server's own process, once.
 	exited chan syscall.WaitStatus

@@ -93,7 +93,7 @@ func newAnswers() *answers {
 	return &answers{kinds: map[uint64]*shape{}, fixed: map[uint64]shape{}}
 }
 
-// shape returns that of the answer to a request of a kind, both as hashes.
+// shape returns the shape of the answer to a request. kind and request are hashes.
 func (a *answers) shape(kind, request uint64) shape {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -33,7 +33,7 @@ func clickHouse(r *http.Request, sent []byte) any {
 	return map[string]any{"meta": []any{}, "data": []any{}, "rows": 0, "statistics": map[string]any{"elapsed": 0, "rows_read": 0, "bytes_read": 0}}
 }
 
-// clickHouseFacts are the values of functions by which clients ask about the server.
+// clickHouseFacts are the values of the functions that describe the server.
 var clickHouseFacts = map[string]string{"version()": "24.8.4.13", "timezone()": "UTC", "currentdatabase()": "default", "currentuser()": "default"}
 
 // clickHouseRows answers a query in any other format: in TabSeparated, the default, with a

@@ -41,7 +41,6 @@ func (c *connections) enter(conn net.Conn) (leave func()) {
 	}
 }
 
-// close ends all connections.
 func (c *connections) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -113,7 +113,6 @@ func (t *conversation) drain() {
 	}
 }
 
-// speaker holds a conversation in one protocol.
 type speaker func(*conversation)
 
 // greetings are the protocols in which the server speaks first, by port.

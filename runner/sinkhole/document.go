@@ -36,7 +36,7 @@ type asked struct {
 	url      string
 	sent     []byte
 	document func() any
-	// known: no other form would be that of the service.
+	// known: the service answers in no other form.
 	known bool
 	reads sources.Fields
 }
@@ -303,7 +303,6 @@ func put(at any, steps []string, value any) any {
 	return o
 }
 
-// value is one that fits the field.
 func (f field) value(url string) any {
 	if f.literal != "" {
 		var value any
@@ -341,7 +340,6 @@ func (f field) value(url string) any {
 	}
 }
 
-// textFor is a text for a field of a name.
 func textFor(name, url string) string {
 	text, is := guess(name, url).(string)
 	if !is && !nextName.MatchString(name) {

@@ -94,7 +94,6 @@ func read(w http.ResponseWriter, r *http.Request, to io.Writer) {
 	}
 }
 
-// flowWriter writes to a flow.
 type flowWriter struct{ *flow }
 
 func (w flowWriter) Write(p []byte) (int, error) {
@@ -199,7 +198,6 @@ func Quoted(text string) bool {
 	return strings.Contains(text, pageText) || strings.Contains(text, moment)
 }
 
-// content is a body and its type.
 type content struct{ kind, body string }
 
 var (

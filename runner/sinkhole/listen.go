@@ -117,9 +117,8 @@ func redirected(l *net.TCPListener) bool {
 	return l.SetDeadline(time.Time{}) == nil && theirs.RemoteAddr().String() == ours.LocalAddr().String()
 }
 
-// originalDestination returns where a connection was made to before it was redirected
-// (SO_ORIGINAL_DST of linux/netfilter_ipv4.h, IP6T_SO_ORIGINAL_DST); where it was
-// not, that is our own end.
+// originalDestination returns the destination before redirection (SO_ORIGINAL_DST of
+// linux/netfilter_ipv4.h, IP6T_SO_ORIGINAL_DST), else the local address.
 func originalDestination(conn *net.TCPConn) netip.AddrPort {
 	local := unmapped(conn.LocalAddr())
 	const originalDst = 80 // both constants

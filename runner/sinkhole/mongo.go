@@ -19,8 +19,7 @@ const (
 	moreToCome      = 1 << 1
 )
 
-// mongoHeader is the length of what every message begins with, maxMongo that of a message
-// that is read, in bytes.
+// mongoHeader is the length of a message's header, maxMongo the longest message read, in bytes.
 const (
 	mongoHeader = 16
 	maxMongo    = 1 << 20

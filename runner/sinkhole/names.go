@@ -20,8 +20,7 @@ const maxNames = 16384
 // mostTries is how many addresses in a row may be taken before one of another range is chosen.
 const mostTries = 32
 
-// names hands out an address for each name: the same in every run, but for the
-// few that would have the same as another.
+// names maps names to addresses by hash, the same in every run unless two collide.
 type names struct {
 	mu        sync.Mutex
 	addresses map[string]netip.Addr

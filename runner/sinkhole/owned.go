@@ -57,8 +57,7 @@ func rangeOf(name string) netip.Prefix {
 	return Fake
 }
 
-// Gave reports whether an address is what the sinkhole answers for a name. Elsewhere the name has no address: whoever
-// seems to go there has made one up.
+// Gave reports whether the sinkhole can have resolved a name to an address.
 func Gave(name string, at netip.Addr) bool {
 	within := rangeOf(strings.ToLower(name))
 	if Fake.Contains(at) || within == Fake {

@@ -40,7 +40,7 @@ func redisReply(command, argument string, third bool) string {
 	}
 }
 
-// redisHello are the properties of a server, but for the value of the last.
+// redisHello is the reply to HELLO up to the value of the last property, proto.
 const redisHello = "+server\r\n+redis\r\n+version\r\n+6.0.16\r\n+id\r\n:1\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n+modules\r\n*0\r\n+proto\r\n"
 
 // redisReplies are the answers in RESP2 and in RESP3 to commands that are not just told OK.

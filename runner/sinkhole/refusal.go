@@ -170,7 +170,6 @@ type tree struct {
 	Items      []*tree         `json:"items"`
 }
 
-// treeIn finds a tree in a text.
 func treeIn(text string) (found []field) {
 	start := strings.Index(text, `{"errors":`)
 	if start < 0 {

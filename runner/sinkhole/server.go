@@ -21,7 +21,7 @@ const (
 	maxConnections = 256
 	// closeDeadline is how long Close waits for what was sent to be read.
 	closeDeadline = 4 * time.Second
-	// lastCalls is how long Close still takes in what is on its way.
+	// lastCalls is how long Close still accepts traffic in flight.
 	lastCalls = 100 * time.Millisecond
 )
 

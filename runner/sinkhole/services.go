@@ -58,7 +58,6 @@ var (
 	catalogue = lazyregexp.New(`^/_cat/`)
 )
 
-// elastic reports whether a request is that of a client of Elasticsearch.
 func elastic(r *http.Request) bool {
 	return r.Header.Get("X-Elastic-Client-Meta") != "" || strings.Contains(r.Header.Get("Accept"), "elasticsearch") ||
 		strings.Contains(r.UserAgent(), "opensearch") || strings.HasSuffix(r.Host, ":9200")
@@ -131,5 +130,4 @@ func amazon(r *http.Request, sent []byte) string {
 	}
 }
 
-// address is a URL at the host of a request.
 func address(r *http.Request, path string) string { return "https://" + r.Host + path }

@@ -16,15 +16,14 @@ const (
 	maxParameters = 256
 )
 
-// statement holds what is read of one in SQL.
+// statement is a parsed SQL statement.
 type statement struct {
 	// verb is its first word, in capitals.
 	verb string
-	// columns are the names of those that it returns, nil if it returns none; one: it
-	// returns one row whatever there is.
+	// columns are the names of the result's columns, nil if there are none; one: always one row.
 	columns []string
 	one     bool
-	// parameters is how many there are of "?", or the highest $n.
+	// parameters counts "?", or is the highest $n.
 	parameters int
 }
 
@@ -77,7 +76,6 @@ func readStatement(query string, written bool) statement {
 	return s
 }
 
-// parameters counts those of a query.
 func parameters(query string) int {
 	query = literals.ReplaceAllLiteralString(query, "")
 	count := strings.Count(query, "?")
@@ -164,7 +162,6 @@ func pieces(query string, separator func(string) int) (all []string) {
 	return append(all, query[begin:])
 }
 
-// cell is a value for a column.
 func (s statement) cell(column string) string {
 	switch lower := strings.ToLower(column); {
 	case summarises.MatchString(lower) || lower == "count":

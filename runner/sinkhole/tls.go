@@ -50,7 +50,6 @@ func (t *conversation) tls() {
 	_ = secure.Close() // whatever it says, nobody is there to hear it
 }
 
-// settings returns those for one client.
 func (t *conversation) settings(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	host, err := hostOf(hello.ServerName, t.to.Addr())
 	if err != nil {

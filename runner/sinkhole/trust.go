@@ -3,8 +3,7 @@ package sinkhole
 // AuthorityName is the name of the file with the certificate of a run's authority, wherever it is. To read it says nothing about a server.
 const AuthorityName = "marlow-ca.crt"
 
-// trusted are the environment variables by which programs are told whom to
-// trust: OpenSSL, Go and most others, Node.js, Python's requests and pip, curl,
+// trusted are the environment variables that name the CA bundle: OpenSSL, Go and most others, Node.js, Python's requests and pip, curl,
 // Git, AWS, Google Cloud, gRPC, Deno, Nix, Rust's cargo, npm.
 var trusted = []string{
 	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO",

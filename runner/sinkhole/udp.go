@@ -98,8 +98,7 @@ func arrivedAt(oob []byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// replyFrom makes the control message by which an answer comes from the address
-// that was asked.
+// replyFrom makes the control message that sends an answer from the address that was asked.
 func replyFrom(a netip.Addr) []byte {
 	switch {
 	case a.Is4():

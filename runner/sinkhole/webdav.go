@@ -17,7 +17,7 @@ import (
 // properties.
 var davMethods = []string{"PROPFIND", "REPORT", "PROPPATCH", "SEARCH", "MKCOL", "MKCALENDAR", "COPY", "MOVE", "LOCK", "UNLOCK"}
 
-// davBeginnings are what requests by these methods begin with.
+// davBeginnings are the first bytes of requests with these methods.
 func davBeginnings() (all [][]byte) {
 	for _, m := range davMethods {
 		all = append(all, []byte(m+" "))
@@ -106,8 +106,7 @@ func multistatus(r *http.Request, sent []byte) string {
 	return b.String()
 }
 
-// davChild is what lies in the resource of a request: a collection in what holds calendars or
-// address books, an entry of one of these, or a file.
+// davChild names the one member of a resource: a calendar or address book in its home, an entry in one, or a file.
 func davChild(r *http.Request) string {
 	kind, parts := davKind(r.URL.Path), strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {

@@ -75,7 +75,6 @@ func (c *call) arg(i int) []byte {
 // kind is the first argument of one of the kinds; nil for none.
 func (c *call) kind(kinds ...syscalls.Arg) []byte { return c.arg(c.Args.Index(kinds...)) }
 
-// takes reports whether the call has an argument of one of the kinds.
 func (c *call) takes(kinds ...syscalls.Arg) bool { return c.Args.Index(kinds...) >= 0 }
 
 func (c *call) failed() bool { return c.result.errno != "" }

@@ -195,7 +195,6 @@ func flags(arg []byte) []string {
 	return names
 }
 
-// hasFlag reports whether name is one of the flags of arg.
 func hasFlag(arg []byte, name string) bool {
 	for part := range bytes.SplitSeq(arg, []byte("|")) {
 		if string(part) == name {

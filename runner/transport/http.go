@@ -82,7 +82,6 @@ type client struct {
 	live     map[string]*conn       // requests without an answer, and where it is to come; nil until it is made
 }
 
-// outgoing is a request on its way.
 type outgoing struct {
 	id, method string
 	text       []byte // the whole request, as HTTP/1.1
@@ -156,7 +155,6 @@ func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(cont
 	}
 }
 
-// compose makes the bytes of a request.
 func (c *client) compose(method string, to *url.URL, header http.Header, body []byte) []byte {
 	r := http.Request{Method: method, URL: to, Host: to.Host, Header: c.header.Clone(), Close: true}
 	r.Header.Set("Accept-Encoding", "identity")

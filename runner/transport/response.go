@@ -49,7 +49,6 @@ func (c *conn) halve() {
 // maxInformational is how many responses of status 1xx may come before the one.
 const maxInformational = 8
 
-// response reads the header of the response.
 func (c *conn) response(method string) (*http.Response, *Error) {
 	head := &capped{from: c, left: maxHeader}
 	from := bufio.NewReaderSize(head, 4<<10)

@@ -69,7 +69,6 @@ func (s *stdio) Send(m Message) (start, end int64, err error) {
 	return start, s.sent, nil
 }
 
-// read reads stdout to its end.
 func (s *stdio) read() {
 	defer close(s.ended)
 	for {

@@ -46,7 +46,6 @@ func (s *streamable) Send(m Message) (start, end int64, err error) {
 	})
 }
 
-// headers returns the headers of the protocol.
 func (s *streamable) headers(m Message) http.Header {
 	h := http.Header{"Accept": {mediaJSON + ", " + mediaEvents}}
 	s.mu.Lock()
@@ -70,7 +69,6 @@ func (s *streamable) headers(m Message) http.Header {
 	return h
 }
 
-// posted takes the response to a message.
 func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 	if why != nil {
 		s.fail(m.ID, why)
@@ -100,7 +98,6 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 	}
 }
 
-// maxSession is the longest session id.
 const maxSession = 4 << 10
 
 // keep keeps the session id, which is visible ASCII.
@@ -234,7 +231,6 @@ func (s *streamable) resume(st *stream, most int) {
 	}()
 }
 
-// get opens a stream.
 func (s *streamable) get(st *stream) {
 	header := s.headers(Message{})
 	header.Set("Accept", mediaEvents)

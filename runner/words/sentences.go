@@ -150,7 +150,6 @@ func (l *lexer) endsSentence() bool {
 	return unicode.IsSpace(c) || strings.ContainsRune(`)"'`+"`*\\’”", c)
 }
 
-// close ends the sentence at an offset.
 func (l *lexer) close(end int) {
 	if len(l.tokens) > 0 {
 		l.sentences = append(l.sentences, Sentence{Tokens: l.tokens, Start: l.start, End: max(end, l.tokens[len(l.tokens)-1].End)})
@@ -250,7 +249,6 @@ const (
 	maxPrefix = 8
 )
 
-// chunkEnd returns where the chunk ends that begins at start.
 func (l *lexer) chunkEnd(start int) int {
 	end := start
 	for end < len(l.text) {

@@ -139,7 +139,6 @@ func (a *api) pod(ctx context.Context, runs string, audit *v1alpha1.MCPServerAud
 	return &newest, nil
 }
 
-// log opens the log of a container.
 func (a *api) log(ctx context.Context, pod *corev1.Pod, container string, follow bool) (io.ReadCloser, error) {
 	stream, err := a.core.Get().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("log").
 		Param("container", container).Param("follow", fmt.Sprint(follow)).Stream(ctx)

@@ -168,7 +168,6 @@ func (a *api) review(ctx context.Context, v *view) (string, error) {
 	return text.String(), nil
 }
 
-// commented returns lines as comments.
 func commented(text string) []byte {
 	var all bytes.Buffer
 	for l := range strings.Lines(text) {

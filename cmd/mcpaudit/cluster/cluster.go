@@ -96,7 +96,6 @@ func (s *session) examples(commands ...string) string {
 func (s *session) stdout() io.Writer { return s.root.OutOrStdout() }
 func (s *session) stderr() io.Writer { return s.root.ErrOrStderr() }
 
-// colour reports whether the output has colours.
 func (s *session) colour() bool { return cli.Colours(s.stdout()) }
 
 // note writes a line for people, which is not output of the command.

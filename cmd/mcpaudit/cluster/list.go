@@ -30,7 +30,6 @@ func (s *session) listCommand() *cobra.Command {
 	return c
 }
 
-// listing holds the flags of list.
 type listing struct {
 	all              bool
 	selector, output string

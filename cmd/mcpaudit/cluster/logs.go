@@ -76,7 +76,6 @@ func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*c
 	}
 }
 
-// notRunning returns the error for an audit that is not in progress.
 func notRunning(a *v1alpha1.MCPServerAudit, program string) error {
 	if a.Status.Verdict == "" {
 		return fmt.Errorf("%s has not been audited yet, and no audit is in progress: see %s show %s -n %s", place(a), program, a.Name, a.Namespace)
@@ -159,7 +158,6 @@ func (a *api) refresh(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	return &now, err
 }
 
-// container reports whether a container has started, and if not why.
 func container(pod *corev1.Pod, name string) (started bool, why string) {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if c.Name != name {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// encode writes a value as JSON or YAML.
 func (s *session) encode(format string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	text = append(text, '\n')

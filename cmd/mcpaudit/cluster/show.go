@@ -40,7 +40,6 @@ that was observed; json and the others are the report, as of mcpaudit run -o.`,
 	return c
 }
 
-// show prints an audit.
 func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAudit, output string) error {
 	v, err := a.view(ctx, audit)
 	switch {
@@ -91,14 +90,12 @@ func statusOutput(output string) string {
 	return "yaml"
 }
 
-// view is an audit with its reports.
 type view struct {
 	audit  *v1alpha1.MCPServerAudit
 	report *report.Report                 // of the last audit; nil if there is none
 	kept   []metav1.PartialObjectMetadata // latest first
 }
 
-// view reads the reports of an audit.
 func (a *api) view(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*view, error) {
 	v := &view{audit: audit}
 	var err error
@@ -258,7 +255,6 @@ func (v *view) when(now time.Time) string {
 	return text
 }
 
-// next returns the time of the next audit.
 func (v *view) next(now time.Time) string {
 	at := v.audit.Status.NextAuditTime
 	switch {
