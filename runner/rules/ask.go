@@ -46,9 +46,6 @@ func (in Input) StatedBound(of report.Capability) string {
 	return clause.Quote
 }
 
-// Destination returns where a connection led: the host's name, or the address.
-func Destination(e profile.Effect) string { return destinationHost(e) }
-
 // Evaluated returns two answers for each tool that evaluated a text of an argument as code,
 // whatever it says of itself: to a name that is not defined, and to a text that is no code.
 func (in Input) Evaluated() [][2]report.Output {
