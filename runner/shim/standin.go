@@ -16,8 +16,8 @@ import (
 // is a script with our own program as its interpreter, for a file can tell by what name it
 // was started, and argv[0] cannot.
 
-// StandInDir is where stand-ins lie.
-const StandInDir = "/tmp/marlow-tools"
+// standInDir is where stand-ins lie.
+const standInDir = "/tmp/marlow-tools"
 
 // standInCommand is the subcommand of our program that answers for all of them.
 const standInCommand = "stand-in"
@@ -60,7 +60,7 @@ func (s StandIns) plant(dir string) error {
 	return nil
 }
 
-// searched adds StandInDir to the end of PATH: what is there without it stays first.
+// searched adds standInDir to the end of PATH: what is there without it stays first.
 func searched(env []string) []string {
 	path := ""
 	for _, entry := range env {
@@ -68,7 +68,7 @@ func searched(env []string) []string {
 			path = value + string(filepath.ListSeparator)
 		}
 	}
-	return replace(env, []string{"PATH=" + path + StandInDir})
+	return replace(env, []string{"PATH=" + path + standInDir})
 }
 
 // StandIn answers in place of a program when our own program was started as one; ok is

@@ -66,7 +66,7 @@ func TestStandInIsPlanted(t *testing.T) {
 	if _, ok := StandIn([]string{"run"}); ok {
 		t.Error("every start is a stand-in's")
 	}
-	if got := searched([]string{"PATH=/bin", "A=b"}); !slices.Equal(got, []string{"A=b", "PATH=/bin:" + StandInDir}) {
+	if got := searched([]string{"PATH=/bin", "A=b"}); !slices.Equal(got, []string{"A=b", "PATH=/bin:" + standInDir}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -135,7 +135,7 @@ func (s *supervisor) setup(o order) error {
 	}
 	env, notes := merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env), []string(nil)
 	if in := o.Setup.StandIns; in != nil {
-		if err := in.plant(StandInDir); err != nil {
+		if err := in.plant(standInDir); err != nil {
 			notes = append(notes, fmt.Sprintf("no stand-ins for programs that are missing: %v", err))
 		}
 		env = searched(env)

@@ -9,10 +9,10 @@ import (
 
 // families are the address families that servers have a use for (socket(2)), as
 // Socket.Family has them. The last stands for all others.
-var families = []string{"unix", "inet", "inet6", "netlink", "packet", "vsock", "alg", OtherFamily}
+var families = []string{"unix", "inet", "inet6", "netlink", "packet", "vsock", "alg", otherFamily}
 
-// OtherFamily is a family of sockets that is none of those with a name.
-const OtherFamily = "other"
+// otherFamily is a family of sockets that is none of those with a name.
+const otherFamily = "other"
 
 // Made says which calls the server's processes made, whatever came of them. The zero
 // value says that there was none. It is a value, so that a copy stays as it is.
