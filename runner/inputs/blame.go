@@ -11,8 +11,8 @@ import (
 // lists what is allowed; where it names none, those whose arguments it names.
 func (c Case) blamed(text string) []placed {
 	complaint := text
-	if at := listed.FindStringIndex(text); at != nil && at[0] > 0 {
-		complaint = text[:at[0]]
+	if at := listing(text); at > 0 {
+		complaint = text[:at]
 	}
 	if found := c.named(complaint); len(found) > 0 {
 		return culprits(text, found)

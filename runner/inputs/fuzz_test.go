@@ -80,7 +80,7 @@ func FuzzPool(f *testing.F) {
 		pool.Result("tool get_ticket", json.RawMessage(text))
 		quoted, _ := json.Marshal(text)
 		pool.Result("tool list_tickets", quoted)
-		pool.Error("tool get_ticket", text)
+		pool.Error("tool get_ticket", text, Case{})
 		pool.Description("tool get_ticket", text)
 		pool.Taken("tool create_ticket", json.RawMessage(text))
 		pool.Offer("the completion of prompt p", "service", []string{text})
@@ -125,7 +125,7 @@ func TestHostileTexts(t *testing.T) {
 			pool := NewPool()
 			for range 3 {
 				pool.Result("tool list_tickets", json.RawMessage(text))
-				pool.Error("tool get_ticket", text)
+				pool.Error("tool get_ticket", text, Case{})
 				pool.Description("tool get_ticket", text)
 			}
 			if pool.Size() > 32*maxAlike {

@@ -67,6 +67,8 @@ type harvest struct {
 	budget       int
 	// marked: only what carries a mark; unmarked: only what carries none, and is no planted file.
 	marked, unmarked bool
+	// echoes, when set, tells what was handed in.
+	echoes func(word string) bool
 	// records are the JSON objects that it is in, the innermost first.
 	records []int
 }
@@ -104,7 +106,7 @@ func (h *harvest) passes(value string) bool {
 	case h.unmarked && (marked || strings.Contains(value, FilesDir+"/")):
 		return true
 	}
-	return echo(value)
+	return echo(value) || h.echoes != nil && h.echoes(value)
 }
 
 // echo reports whether a value is nothing but what was handed in.

@@ -85,11 +85,14 @@ func (f *Form) Refused(c Case, text string) {
 	}
 	f.declare(head(text, maxText))
 	text = worded(head(text, maxText))
+	if len(c.named(text)) == 0 {
+		text = unescaped(text)
+	}
 	f.miss(c, text)
 	f.missKeys(text)
-	blamed := c.blamed(text)
+	blamed, offered := c.blamed(text), c.offered(text)
 	for _, p := range blamed {
-		f.learn(p, text)
+		f.learn(p, text, offered)
 	}
 	if len(blamed) == 0 {
 		blamed = f.suspect(c)
@@ -134,8 +137,8 @@ func (f *Form) lesson(at string) *lesson {
 	return f.lessons[at]
 }
 
-// learn notes what a text says of one value.
-func (f *Form) learn(p placed, text string) {
+// learn notes what a text says of one value, and what it offers.
+func (f *Form) learn(p placed, text string, offered []string) {
 	l := f.lesson(p.at)
 	if l == nil || len(l.refused) >= maxOffers {
 		return
@@ -143,7 +146,7 @@ func (f *Form) learn(p placed, text string) {
 	whole := cmp.Or(p.within, p.value)
 	before, known := *l, l.refused[whole]
 	l.refused[whole] = true
-	l.offer(f.offersFor(p, text))
+	l.offer(f.offersFor(p, text, offered))
 	said := lineWith(text, p.value)
 	l.note(said)
 	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
@@ -210,15 +213,14 @@ func (l *lesson) differs(before lesson) bool {
 
 // offersFor are the values that an error offers in place of one. Of a number, the
 // bounds are such values.
-func (f *Form) offersFor(p placed, text string) (found []string) {
+func (f *Form) offersFor(p placed, text string, offered []string) (found []string) {
 	if isNumber(p.value) {
 		for _, match := range bound.FindAllStringSubmatch(text, maxOffers) {
 			found = append(found, match[1])
 		}
 	}
-	found = slices.DeleteFunc(append(found, named(text)...), func(offer string) bool {
-		_, ours := Marked(offer) // it has what was refused in it
-		return offer == p.value || ours || f.mentions(offer, p.name) || HoldsInjection(offer)
+	found = slices.DeleteFunc(append(found, offered...), func(offer string) bool {
+		return stripped(offer) == stripped(p.value) || f.mentions(offer, p.name)
 	})
 	if p.within != "" {
 		for i, offer := range found {

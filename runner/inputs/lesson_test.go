@@ -133,7 +133,7 @@ func TestWhatWasMadeIsTakenAway(t *testing.T) {
 // for a tool.
 func TestToolsAreNoValues(t *testing.T) {
 	pool := NewPool()
-	pool.Error("tool find", `Connection "notes" is not known. Use "connect" or "list_connections" first.`)
+	pool.Error("tool find", `Connection "notes" is not known. Use "connect" or "list_connections" first.`, Case{})
 	for argument, want := range map[string]bool{"connection": false, "tool_name": true} {
 		f := NewForm(json.RawMessage(`{"properties":{"`+argument+`":{"type":"string"}},"required":["`+argument+`"]}`),
 			Options{About: "find", Tools: map[string]bool{"connect": true, "list_connections": true}})

@@ -76,23 +76,21 @@ func how(by, source string) string {
 	return by + source
 }
 
-// Error takes the text of an error: mostly the values that it offers instead.
-func (p *Pool) Error(source, text string) {
+// Error takes the text of the error that a call was answered with: mostly the values that it
+// offers instead.
+func (p *Pool) Error(source, text string, c Case) {
 	text = worded(head(text, maxHarvest))
 	mentioned := singular(nouns(text))
-	offered := named(text)
+	offered := c.offered(text)
 	if numeric.MatchString(text) {
 		offered = append([]string{"1"}, offered...)
 	}
 	for _, value := range offered {
-		if _, ours := Marked(value); ours || echo(value) {
-			continue // it was refused
-		}
 		p.add(entry{value: value, kind: kindOf(value), key: mentioned, about: subject(source), from: source,
 			source: "an error of " + source, offered: true})
 	}
-	h := harvest{pool: p, from: source, source: "an error of " + source, budget: maxHarvest, unmarked: true}
-	h.text(text, nil, subject(source))
+	h := harvest{pool: p, from: source, source: "an error of " + source, budget: maxHarvest, unmarked: true, echoes: c.echoes(unescaped(text))}
+	h.text(unescaped(text), nil, subject(source))
 }
 
 // Taken takes the arguments of a call that was accepted: what was created with

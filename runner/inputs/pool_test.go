@@ -22,7 +22,7 @@ func tell(t *testing.T, said ...string) *Pool {
 			raw, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
 			pool.Result(source, raw)
 		case "error":
-			pool.Error(source, text)
+			pool.Error(source, text, Case{})
 		case "taken":
 			pool.Taken(source, json.RawMessage(text))
 		case "description":

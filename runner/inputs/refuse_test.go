@@ -11,7 +11,7 @@ func TestRefuse(t *testing.T) {
 	p := NewPool()
 	p.Refuse = func(value string) bool { return strings.Contains(value, "AKIA") }
 	p.Result("tool get_env", json.RawMessage(`{"content":[{"type":"text","text":"{\"id\": \"AKIAZIFL\", \"region_id\": \"eu-1\"}"}]}`))
-	p.Error("tool get_env", `unknown id, available ids: "AKIAZIFL", "eu-2"`)
+	p.Error("tool get_env", `unknown id, available ids: "AKIAZIFL", "eu-2"`, Case{})
 	if p.Size() == 0 {
 		t.Error("nothing was taken")
 	}

@@ -80,7 +80,7 @@ func (s *tickets) session(t *testing.T, seed int64) (reached map[string][]string
 				}
 				t.Logf("%d %s %s %s %q: %s", calls, name, c.Shape, c.Arguments, origins, text)
 				if !accepted {
-					pool.Error("tool "+name, text)
+					pool.Error("tool "+name, text, Case{})
 					continue
 				}
 				result, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
