@@ -88,11 +88,17 @@ func sent(f Fact, e trace.Event) []Fact {
 // server leaves no room for what it does besides.
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
+// ofOthers matches what a process may read of another's secrets (proc(5)).
+var ofOthers = lazyregexp.New(`^/proc/\d+/environ$`)
+
 // files are the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
 	if e.Op == trace.OpRead {
 		f.Path = ofProcess.ReplaceAllString(f.Path, "/proc/PID$1")
+		if ofOthers.MatchString(f.Path) {
+			f.Program = e.Program
+		}
 	}
 	other := f
 	other.Path = cut(e.Target, maxPath)

@@ -69,6 +69,8 @@ type Fact struct {
 	Argv Argv
 	// Within is trace.Event.Within, of an exec, a connect and an evasion.
 	Within string
+	// Program is trace.Event.Program, of an access to what another process keeps to itself.
+	Program string
 	// Detached: by a process that has left the server's session or outlived its
 	// parent; of a connect.
 	Detached bool

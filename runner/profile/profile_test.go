@@ -199,23 +199,25 @@ func TestDetails(t *testing.T) {
 	within.Within = "/bin/sh"
 	detached := connect("tcp", "192.0.2.1:443")
 	detached.Daemon = true
+	listed, own := read("/proc/7/environ"), read("/proc/7/environ")
+	listed.Program = "/usr/bin/ps"
 	var r recorder
 	for _, e := range []trace.Event{opened("O_WRONLY", "O_TRUNC"), opened("O_WRONLY", "O_APPEND"), opened("O_WRONLY"),
-		execute("/bin/ls"), within, connect("tcp", "192.0.2.1:443"), detached} {
+		execute("/bin/ls"), within, connect("tcp", "192.0.2.1:443"), detached, listed, own} {
 		r.add(inNote, e)
 	}
 	var got []string
 	p := r.build(profile.Limits{})
 	for _, e := range p.Effects {
-		got = append(got, fmt.Sprintf("%s %s%s %t", e.Kind, e.Opening, e.Within, e.Detached))
+		got = append(got, fmt.Sprintf("%s %s%s%s %t", e.Kind, e.Opening, e.Within, e.Program, e.Detached))
 	}
 	want := []string{"Write O_TRUNC false", "Write O_APPEND false", "Write  false", "Exec  false", "Exec /bin/sh false",
-		"Connect  false", "Connect  true"}
+		"Connect  false", "Connect  true", "Read /usr/bin/ps false", "Read  false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("effects (-want +got):\n%s", diff)
 	}
 	c := p.Report().Capabilities[0]
-	if len(c.Writes) != 1 || c.Writes[0].Count != 3 || len(c.Execs) != 1 || c.Execs[0].Count != 2 || len(c.Connects) != 1 {
+	if len(c.Writes) != 1 || c.Writes[0].Count != 3 || len(c.Execs) != 1 || c.Execs[0].Count != 2 || len(c.Connects) != 1 || len(c.Reads) != 1 {
 		t.Errorf("report: %+v", c)
 	}
 }

@@ -70,7 +70,7 @@ func (p Profile) merged() []Effect {
 	var effects []Effect
 	for _, e := range p.Effects {
 		at := place{e.section(), e.Fact}
-		at.Within, at.Detached, at.Opening = "", false, "" // for rules only
+		at.Within, at.Program, at.Detached, at.Opening = "", "", false, "" // for rules only
 		if i, ok := index[at]; ok {
 			effects[i].Count += e.Count
 			effects[i].Bytes += e.Bytes

@@ -52,7 +52,7 @@ var processTools, systemDirs = map[string]bool{"ps": true, "top": true, "pgrep":
 // listsProcesses reports whether a program of the system opened the environment of a process
 // to list it: Debian's ps opens all of them, and what it prints is searched for decoys.
 func listsProcesses(e profile.Effect) bool {
-	return strings.HasPrefix(e.Path, "/proc/") && path.Base(e.Path) == "environ" && processTools[path.Base(e.Within)] && systemDirs[path.Dir(e.Within)]
+	return strings.HasPrefix(e.Path, "/proc/") && path.Base(e.Path) == "environ" && processTools[path.Base(e.Program)] && systemDirs[path.Dir(e.Program)]
 }
 
 // undeclared says how the declaration does not cover a read of a secret place; false

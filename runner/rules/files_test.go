@@ -343,7 +343,7 @@ func TestProbing(t *testing.T) {
 	expect(t, input(silent, token), "FILE-006 High: Tool format_note tried to open /var/run/secrets/kubernetes.io/serviceaccount/token")
 	expect(t, input(server{name: "x", tools: []string{"format_note: Lists the Pods of a Kubernetes cluster."}}, token), "")
 	by := func(program string, e profile.Effect) profile.Effect {
-		return with(e, func(e *profile.Effect) { e.Within = program })
+		return with(e, func(e *profile.Effect) { e.Program = program })
 	}
 	expect(t, input(silent, by("/usr/bin/ps", missing("/proc/1/environ", "EACCES")), by("/usr/bin/ps", read(call, "/proc/7/environ"))), "")
 	expect(t, input(silent, by("/tmp/ps", missing("/proc/7/environ", "EACCES"))), "FILE-006 High")

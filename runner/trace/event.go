@@ -118,6 +118,8 @@ type Event struct {
 	// is part of. At most MaxWithin bytes of its path; "" for the server itself, and for the start of
 	// that program. All that such a program starts is told by it.
 	Within string
+	// Program is what the process runs, if it has run one since the trace began: at most MaxWithin bytes of its path.
+	Program string
 	// Syscall is the name of man 2, or Forbidden.
 	Syscall string
 	Op      Op

@@ -29,11 +29,11 @@ type process struct {
 	// their descriptors. memory: one of these is a file in memory.
 	forebears []int
 	memory    bool
-	// within becomes Event.Within of the next program that it runs.
-	within string
+	// within becomes Event.Within of the next program that it runs, program its Event.Program.
+	within, program string
 }
 
-// maxForebears bounds process.forebears, MaxWithin Event.Within in bytes.
+// maxForebears bounds process.forebears, MaxWithin Event.Within and Event.Program in bytes.
 const (
 	maxForebears = 16
 	MaxWithin    = 256
@@ -42,8 +42,9 @@ const (
 // launched records that a process runs a program now. What runs before the first
 // request is the server, and so is what the main process becomes.
 func (p *process) launched(program string, at Position, root int) {
+	p.program = strings.Clone(program[:min(len(program), MaxWithin)])
 	if p.within == "" && at.In > 0 && p.pid != root {
-		p.within = strings.Clone(program[:min(len(program), MaxWithin)])
+		p.within = p.program
 	}
 }
 
@@ -59,6 +60,7 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 		p.daemon = p.daemon || parent.daemonised()
 		near := parent.forebears[max(0, len(parent.forebears)+1-maxForebears):]
 		p.forebears, p.memory = append(slices.Clone(near), parent.pid), parent.memory
+		p.program = cmp.Or(p.program, parent.program)
 		p.within = cmp.Or(parent.within, p.within) // it may have run a program before its fork was heard of
 	}
 	n := len(p.origins)

@@ -209,6 +209,27 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// The program that the last event was made by, be it that of a shell, and before any request.
+func TestProgram(t *testing.T) {
+	run := func(pid int, program, result string) string {
+		return fmt.Sprintf(`%d 2.000000 execve("%s", ["x"], 0x1 /* 0 vars */) = %s <0.000001>`, pid, program, result)
+	}
+	for want, lines := range map[string][]string{
+		"/usr/bin/ps": {fork(5, 6), run(6, "/bin/sh", "0"), fork(6, 7), run(7, "/usr/bin/ps", "0"), "7" + touch},
+		"/bin/sh":     {fork(5, 6), run(6, "/bin/sh", "0"), fork(6, 7), run(7, "/usr/bin/ps", "-1 EACCES (Permission denied)"), "7" + touch},
+		"/bin/node":   {run(5, "/usr/bin/ps", "0"), run(5, "/bin/node", "0"), "5" + touch},
+	} {
+		var last Event
+		d := newDecoder(Config{Stdin: inode, Stdout: output}, func(e Event) { last = e })
+		for _, l := range append([]string{begin}, lines...) {
+			d.feed([]byte(l))
+		}
+		if last.Path != "/a" || last.Program != want {
+			t.Errorf("program %q, want %q", last.Program, want)
+		}
+	}
+}
+
 // TestRuntimeOfTheSandbox: threads that the sandbox's own processes make while the server
 // runs are not the server's, also where their numbers need no translation. Go's runtime
 // stops threads that run for long by a signal, so that this showed beside a busy machine.
