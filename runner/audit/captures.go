@@ -30,6 +30,9 @@ type caught struct {
 	// metadata has the metadata services that were asked something, by name or address:
 	// true where that was no more than which machine this is.
 	metadata map[string]bool
+	// versions has the registries of packages that were asked something: true where that
+	// was no more than which versions there are of one.
+	versions map[string]bool
 	// unasked are those that were connected to, and asked nothing on some connection.
 	unasked map[string]bool
 
@@ -58,11 +61,10 @@ func (all *caught) add(c sinkhole.Capture) {
 		all.opaqueTo = cmp.Or(all.opaqueTo, c.Host, c.Destination.String())
 	}
 	if service, identity := c.Metadata(); service != "" {
-		if all.metadata == nil {
-			all.metadata = map[string]bool{}
-		}
-		before, known := all.metadata[service]
-		all.metadata[service] = identity && (before || !known)
+		all.metadata = alone(all.metadata, service, identity)
+	}
+	if host, versions := c.Registry(); host != "" {
+		all.versions = alone(all.versions, host, versions)
 	}
 	if to := c.Destination.Addr().Unmap().String(); c.Size == 0 && slices.Contains(sinkhole.MetadataHosts, to) {
 		if all.unasked == nil {
@@ -98,4 +100,14 @@ func (all *caught) has(c sinkhole.Capture) bool {
 	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
 		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
 	})
+}
+
+// alone notes whether a host was asked for one thing, and stays false once it was asked for another.
+func alone(hosts map[string]bool, host string, is bool) map[string]bool {
+	if hosts == nil {
+		hosts = map[string]bool{}
+	}
+	before, known := hosts[host]
+	hosts[host] = is && (before || !known)
+	return hosts
 }

@@ -91,3 +91,30 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
+
+// TestVersions: a registry that was asked for a package once, in whatever run, was not asked
+// for its versions only.
+func TestVersions(t *testing.T) {
+	asked := func(requests ...string) observation {
+		var all []sinkhole.Capture
+		for i, request := range requests {
+			all = append(all, sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("28.1.2.3:443"), Host: "pypi.org", Named: "pypi.org",
+				Protocol: "https", Request: request, Size: 1})
+		}
+		return observation{caught: catch(sent(all...), func(sinkhole.Capture) {})}
+	}
+	const document, archive = "GET /pypi/fastmcp/json HTTP/1.1", "GET /packages/x-1.0-py3-none-any.whl HTTP/1.1"
+	for _, tc := range []struct {
+		runs []observation
+		want map[string]bool
+	}{
+		{[]observation{asked(document), asked(document, document)}, map[string]bool{"pypi.org": true}},
+		{[]observation{asked(archive, document)}, map[string]bool{"pypi.org": false}},
+		{[]observation{asked(document), asked(archive), asked(document)}, map[string]bool{"pypi.org": false}},
+		{[]observation{asked()}, nil},
+	} {
+		if diff := cmp.Diff(tc.want, versions(tc.runs)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

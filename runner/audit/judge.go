@@ -29,7 +29,7 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputsOf(runs), Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env,
 		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
-		Identity:  identity(runs),
+		Identity:  identity(runs), Versions: versions(runs),
 		Transport: plan.Transport, Port: plan.Port,
 	}
 	in.Decoys, in.Belongings = planted(plan.Decoys), belongings(plan.Decoys)
@@ -62,8 +62,7 @@ func identity(runs []observation) map[string]bool {
 	only, unasked := map[string]bool{}, map[string]bool{}
 	for _, o := range runs {
 		for service, is := range o.caught.metadata {
-			before, known := only[service]
-			only[service] = is && (before || !known)
+			only = alone(only, service, is)
 		}
 		maps.Copy(unasked, o.caught.unasked)
 	}
@@ -71,6 +70,17 @@ func identity(runs []observation) map[string]bool {
 		return only
 	}
 	maps.Copy(only, unasked)
+	return only
+}
+
+// versions has the registries of packages that were asked something; true where no run asked
+// for more than which versions there are of one.
+func versions(runs []observation) (only map[string]bool) {
+	for _, o := range runs {
+		for host, is := range o.caught.versions {
+			only = alone(only, host, is)
+		}
+	}
 	return only
 }
 

@@ -144,6 +144,9 @@ func (c contacts) undeclared(e profile.Effect) contact {
 		return c.declared(e)
 	}
 	moment := c.moment(e)
+	if stance != scope.Denied && moment == idStartupEgress && c.in.Versions[destinationHost(e)] {
+		return contact{}
+	}
 	if stance != scope.Denied && egressUse(e).Host != "" && (c.in.Scope.Covering(e.Capability).Names(destinationHost(e)) || // "Lists Airtable bases."
 		moment == idUndeclaredEgress && c.in.calledAfter(destinationHost(e))) {
 		return contact{}

@@ -74,6 +74,10 @@ func TestContacts(t *testing.T) {
 		"at start-up, declared":            {input(weather, toHost(startTLS, evil)), ""},
 		"at start-up, by npx":              {npx(input(local, lookupOf(startup, "registry.npmjs.org"))), ""},
 		"at start-up, without npx":         {input(local, lookupOf(startup, "registry.npmjs.org")), "EGRESS-004 High"},
+		"which versions there are":         {updating(input(silent, lookupOf(startup, "pypi.org"), toHost(startTLS, "pypi.org"))), ""},
+		"those, of who is offline":         {updating(input(local, toHost(startTLS, "pypi.org"))), "EGRESS-004 High"},
+		"those, in a call":                 {updating(input(silent, toHost(tls, "pypi.org"))), "EGRESS-001 Medium"},
+		"more than those":                  {updating(input(silent, toHost(startTLS, "registry.npmjs.org"))), "EGRESS-004 Medium"},
 		"something else, by npx":           {npx(input(local, lookupOf(startup, evil))), "EGRESS-004 High"},
 		"in a call, by npx":                {npx(input(local, lookupOf(call, "registry.npmjs.org"))), "EGRESS-001 High"},
 		"idle, declared":                   {input(weather, toHost(idleTLS, evil)), "EGRESS-005 Low: While idle, the server tried to connect to collect.evil.test:443 (28.18.7.7:443, tcp), where it went in no call"},
@@ -313,6 +317,12 @@ func TestForeignNameServer(t *testing.T) {
 			t.Errorf("%s: %s", name, message)
 		}
 	}
+}
+
+// updating is an audit in which PyPI was asked which versions there are, and npm for more.
+func updating(in Input) Input {
+	in.Versions = map[string]bool{"pypi.org": true, "registry.npmjs.org": false}
+	return in
 }
 
 // identified is an audit in which AWS's metadata service was asked which machine this is.

@@ -75,6 +75,9 @@ type Input struct {
 	// Identity has the metadata services of clouds, by name or address, that were asked
 	// which machine this is, and for nothing else.
 	Identity map[string]bool
+	// Versions has the registries of packages that were asked which versions there are of
+	// one, and for nothing else: that is how a server, or its framework, looks for an update.
+	Versions map[string]bool
 	// Attack holds the calls that tried the server's guards, and their effects.
 	Attack Attack
 	// Search are the domains that the machine puts behind names that it looks up.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
@@ -42,4 +43,19 @@ func RegistriesOf(command []string) Registries {
 		}
 	}
 	return all
+}
+
+// versions finds requests for which versions there are of a package, in npm and in PyPI: what those who look for
+// an update of themselves ask.
+var versions = lazyregexp.New(`^GET /(?:pypi/[\w.-]{1,64}/json|simple/[\w.-]{1,64}/|(?:-/package/)?(?:@[\w.-]{1,64}(?:/|%2[Ff]))?[\w.-]{1,64}(?:/latest|/dist-tags)?) HTTP/[\d.]+$`)
+
+// Registry tells of a capture that went to a registry of packages: its name, and whether no more was
+// asked than which versions there are of one. What brought no request, or asked for a name, says neither. It is "" for other captures.
+func (c Capture) Registry() (host string, versionsOnly bool) {
+	if c.Size == 0 || c.Named == "" || c.Protocol == "dns" || !slices.ContainsFunc(RegistriesOf([]string{"npm", "pip"}).Absent, func(domain string) bool {
+		return c.Named == domain || strings.HasSuffix(c.Named, "."+domain)
+	}) {
+		return "", false
+	}
+	return c.Named, c.Host == c.Named && !c.Opaque && versions.MatchString(c.Request)
 }
