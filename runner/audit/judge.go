@@ -29,7 +29,7 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputsOf(runs), Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env,
 		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
-		Identity:  identity(runs), Versions: versions(runs),
+		Identity: identity(runs), Versions: versions(runs),
 		Transport: plan.Transport, Port: plan.Port,
 	}
 	in.Decoys, in.Belongings = planted(plan.Decoys), belongings(plan.Decoys)

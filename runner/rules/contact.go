@@ -144,11 +144,7 @@ func (c contacts) undeclared(e profile.Effect) contact {
 		return c.declared(e)
 	}
 	moment := c.moment(e)
-	if stance != scope.Denied && moment == idStartupEgress && c.in.Versions[destinationHost(e)] {
-		return contact{}
-	}
-	if stance != scope.Denied && egressUse(e).Host != "" && (c.in.Scope.Covering(e.Capability).Names(destinationHost(e)) || // "Lists Airtable bases."
-		moment == idUndeclaredEgress && c.in.calledAfter(destinationHost(e))) {
+	if stance != scope.Denied && c.expected(e, moment) {
 		return contact{}
 	}
 	severity := report.SeverityMedium
@@ -156,6 +152,14 @@ func (c contacts) undeclared(e profile.Effect) contact {
 		severity = report.SeverityHigh
 	}
 	return contact{rule: moment, severity: severity, why: against(stance, clause, e.Capability)}
+}
+
+// expected reports whether what nothing declares is a question for updates at start-up, or goes to a host by
+// whose name a capability calls what it does: "Lists Airtable bases."
+func (c contacts) expected(e profile.Effect, moment string) bool {
+	host := destinationHost(e)
+	return moment == idStartupEgress && c.in.Versions[host] || egressUse(e).Host != "" &&
+		(c.in.Scope.Covering(e.Capability).Names(host) || moment == idUndeclaredEgress && c.in.calledAfter(host))
 }
 
 // asks reports whether an argument led there. Where arguments are not known, any marker
