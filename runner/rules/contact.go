@@ -174,7 +174,7 @@ func (in Input) asks(e profile.Effect) bool {
 // itself.
 func exceeded(list scope.Clause, asked bool) contact {
 	if asked {
-		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: "the hosts that its arguments name", exceeded: true,
+		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: followed, exceeded: true,
 			why: "where an argument led it; by the declared scope it " + list.Means}
 	}
 	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means, exceeded: true}

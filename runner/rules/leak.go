@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -33,6 +34,9 @@ type route struct {
 	destination string
 }
 
+// followed is the destination of what went where an argument led: each call has a host of its own.
+const followed = "the hosts that its arguments name"
+
 // routes are the ways that secrets took and should not have, in their order.
 func (in Input) routes() (order []route, ways map[route][]leak.Leak) {
 	ways = map[route][]leak.Leak{}
@@ -41,6 +45,9 @@ func (in Input) routes() (order []route, ways map[route][]leak.Leak) {
 			continue
 		}
 		r := route{l.Capability, l.Channel, l.Destination}
+		if _, ours := inputs.Marked(l.Destination); ours {
+			r.destination = followed
+		}
 		if ways[r] == nil {
 			order = append(order, r)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 )
 
@@ -107,6 +108,15 @@ func TestLeaksApart(t *testing.T) {
 		gone(stolen, "TCP", "x:80"), gone(variable, "TCP", "x:80"), gone(stolen, "TCP", "y:80"), other, gone(stolen, leak.File, "/tmp/x"),
 	}})
 	if len(got) != 4 || len(got[0].Evidence) != 2 || got[3].Severity != report.SeverityHigh {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What goes wherever an argument leads is one leak, however many calls led it elsewhere.
+func TestLeakToWhereArgumentsLead(t *testing.T) {
+	first := gone(variable, "HTTPS", inputs.Mark{Call: 4}.Host()+":443")
+	got := Judge(Input{Scope: local.scope(), Leaks: []leak.Leak{first, gone(variable, "HTTPS", inputs.Mark{Call: 61}.Host()+":443"), gone(variable, "HTTPS", "evil.test:443")}})
+	if len(got) != 2 || len(got[0].Evidence) != 2 || strings.Count(got[0].Message, "GITHUB_TOKEN") != 1 {
 		t.Errorf("%+v", got)
 	}
 }
