@@ -9,6 +9,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -177,6 +179,47 @@ var _ = Describe("mcpaudit-status", func() {
 		Expect(collector.Get(ctx, client.ObjectKeyFromObject(report), report)).To(Succeed())
 		report.SetFinalizers(nil)
 		Expect(collector.Update(ctx, report)).To(Succeed())
+	})
+})
+
+var _ = Describe("mcpaudit-crowd", func() {
+	It("keeps crowds out of the gate, whatever they run, but lets be one that is there", func(ctx SpecContext) {
+		namespace := gated(ctx)
+		tooMany := forbidden("it has 501 containers and image volumes, and an object in the gate has no more than 500")
+		testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
+			g.Expect(try(ctx, huge(namespace, 501))).To(tooMany)
+		})
+		crowd := huge(namespace, 500)
+		crowd.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		Expect(try(ctx, crowd)).To(Succeed())
+		crowd.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: honest}}
+		Expect(try(ctx, crowd)).To(tooMany)
+		template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "notes"}}, Spec: huge(namespace, 501).Spec}
+		selector := &metav1.LabelSelector{MatchLabels: template.Labels}
+		template.Spec.RestartPolicy = ""
+		for _, object := range []client.Object{
+			&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: selector, Template: template}},
+			&batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *template.DeepCopy()}}}},
+			&corev1.PodTemplate{Template: template},
+		} {
+			object.SetNamespace(namespace)
+			object.SetName("crowd")
+			if job, ok := object.(*batchv1.CronJob); ok {
+				job.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			}
+			Expect(try(ctx, object)).To(tooMany, "%T", object)
+		}
+
+		outside := testenv.Namespace(ctx, nil)
+		there := huge(outside, 501)
+		there.GenerateName, there.Name = "", "crowd"
+		Expect(api.Create(ctx, there)).To(Succeed())
+		joined := &corev1.Namespace{}
+		Expect(api.Get(ctx, client.ObjectKey{Name: outside}, joined)).To(Succeed())
+		joined.Labels[v1alpha1.GateLabel] = v1alpha1.GateEnabled
+		Expect(api.Update(ctx, joined)).To(Succeed())
+		there.Labels = map[string]string{"a": "b"}
+		Expect(api.Update(ctx, there)).To(Succeed())
 	})
 })
 

@@ -58,12 +58,7 @@ func disguises(image, honest string) map[string]client.Object {
 			now := metav1.Now()
 			p.DeletionTimestamp, p.Finalizers = &now, []string{"example.com/keep"}
 		}),
-		"a huge Pod": pod(honest, func(p *corev1.Pod) {
-			for i := range 4000 {
-				p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: fmt.Sprintf("c%d", i), Image: honest})
-			}
-			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "last", Image: image})
-		}),
+		"the last of as many containers as may be": crowd(honest, image, 499),
 		"a Deployment":             deployment(image),
 		"a Deployment of no Pods":  func() client.Object { d := deployment(image); d.Spec.Replicas = new(int32); return d }(),
 		"a Deployment of an owner": func() client.Object { d := deployment(image); d.OwnerReferences = owned; return d }(),
@@ -74,6 +69,16 @@ func disguises(image, honest string) map[string]client.Object {
 		"a CronJob":                &batchv1.CronJob{ObjectMeta: meta("notes"), Spec: batchv1.CronJobSpec{Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: job}}},
 		"a ReplicationController":  &corev1.ReplicationController{ObjectMeta: meta("notes"), Spec: corev1.ReplicationControllerSpec{Selector: selector().MatchLabels, Template: func() *corev1.PodTemplateSpec { t := template(image); return &t }()}},
 	}
+}
+
+// crowd is a Pod of an image, behind so many containers of another.
+func crowd(honest, image string, others int) client.Object {
+	return pod(honest, func(p *corev1.Pod) {
+		for i := range others - 1 {
+			p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: fmt.Sprintf("c%d", i), Image: honest})
+		}
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "last", Image: image})
+	})
 }
 
 // expectNone expects every one of the objects to be denied, by whoever denies.
@@ -125,6 +130,7 @@ var _ = Describe("Ways around the gate", func() {
 		for _, image := range []string{byDigest(r.leaky), r.leaky.Spec.Server.Image, r.leaky.Spec.Server.Image + "@" + string(r.leaky.Status.ImageDigest), "elsewhere.invalid/harmless@" + string(r.leaky.Status.ImageDigest)} {
 			expectNone(ctx, disguises(image, byDigest(r.honest)), "denied the request")
 		}
+		asking().expectDenied(ctx, "a crowd", crowd(byDigest(r.honest), byDigest(r.leaky), 4000), "mcpaudit-crowd")
 		Expect(asking().create(ctx, pod(byDigest(r.honest))).err).NotTo(HaveOccurred(), "the honest image by itself")
 	})
 
