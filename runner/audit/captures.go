@@ -30,9 +30,9 @@ type caught struct {
 	// metadata has the metadata services that were asked something, by name or address:
 	// true where that was no more than which machine this is.
 	metadata map[string]bool
-	// versions has the registries of packages that were asked something: true where that
-	// was no more than which versions there are of one.
-	versions map[string]bool
+	// versions has the registries of packages that were asked something: the request, where
+	// that was which versions there are of one package, and "" where it was anything else, too.
+	versions map[string]string
 	// unasked are those that were connected to, and asked nothing on some connection.
 	unasked map[string]bool
 
@@ -63,8 +63,8 @@ func (all *caught) add(c sinkhole.Capture) {
 	if service, identity := c.Metadata(); service != "" {
 		all.metadata = alone(all.metadata, service, identity)
 	}
-	if host, versions := c.Registry(); host != "" {
-		all.versions = alone(all.versions, host, versions)
+	if host, request := c.Registry(); host != "" {
+		all.versions = sole(all.versions, host, request)
 	}
 	if to := c.Destination.Addr().Unmap().String(); c.Size == 0 && slices.Contains(sinkhole.MetadataHosts, to) {
 		if all.unasked == nil {
@@ -100,6 +100,18 @@ func (all *caught) has(c sinkhole.Capture) bool {
 	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
 		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
 	})
+}
+
+// sole notes the request that a host got, "" once it got another.
+func sole(requests map[string]string, host, request string) map[string]string {
+	if requests == nil {
+		requests = map[string]string{}
+	}
+	if before, known := requests[host]; known && before != request {
+		request = ""
+	}
+	requests[host] = request
+	return requests
 }
 
 // alone notes whether a host was asked for one thing, and stays false once it was asked for another.

@@ -111,7 +111,8 @@ func TestVersions(t *testing.T) {
 		{[]observation{asked(document), asked(document, document)}, map[string]bool{"pypi.org": true}},
 		{[]observation{asked(archive, document)}, map[string]bool{"pypi.org": false}},
 		{[]observation{asked(document), asked(archive), asked(document)}, map[string]bool{"pypi.org": false}},
-		{[]observation{asked()}, nil},
+		{[]observation{asked(document, "GET /pypi/mcp/json HTTP/1.1")}, map[string]bool{"pypi.org": false}},
+		{[]observation{asked()}, map[string]bool{}},
 	} {
 		if diff := cmp.Diff(tc.want, versions(tc.runs)); diff != "" {
 			t.Error(diff)

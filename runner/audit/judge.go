@@ -73,13 +73,18 @@ func identity(runs []observation) map[string]bool {
 	return only
 }
 
-// versions has the registries of packages that were asked something; true where no run asked
-// for more than which versions there are of one.
-func versions(runs []observation) (only map[string]bool) {
+// versions has the registries of packages that all runs asked the same: which versions there
+// are of one package. Who asks for many may tell something by their names.
+func versions(runs []observation) map[string]bool {
+	var requests map[string]string
 	for _, o := range runs {
-		for host, is := range o.caught.versions {
-			only = alone(only, host, is)
+		for host, request := range o.caught.versions {
+			requests = sole(requests, host, request)
 		}
+	}
+	only := map[string]bool{}
+	for host, request := range requests {
+		only[host] = request != ""
 	}
 	return only
 }

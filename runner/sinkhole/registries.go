@@ -49,13 +49,19 @@ func RegistriesOf(command []string) Registries {
 // an update of themselves ask.
 var versions = lazyregexp.New(`^GET /(?:pypi/[\w.-]{1,64}/json|simple/[\w.-]{1,64}/|(?:-/package/)?(?:@[\w.-]{1,64}(?:/|%2[Ff]))?[\w.-]{1,64}(?:/latest|/dist-tags)?) HTTP/[\d.]+$`)
 
-// Registry tells of a capture that went to a registry of packages: its name, and whether no more was
-// asked than which versions there are of one. What brought no request, or asked for a name, says neither. It is "" for other captures.
-func (c Capture) Registry() (host string, versionsOnly bool) {
+// maxQuestion bounds the request of who only asks for versions, in bytes with its headers.
+const maxQuestion = 2 << 10
+
+// Registry tells of a capture that went to a registry of packages: the host, and the request, where that asks
+// which versions there are of one package, and nothing else. The host is "" for other captures, and where nothing was asked.
+func (c Capture) Registry() (host, request string) {
 	if c.Size == 0 || c.Named == "" || c.Protocol == "dns" || !slices.ContainsFunc(RegistriesOf([]string{"npm", "pip"}).Absent, func(domain string) bool {
 		return c.Named == domain || strings.HasSuffix(c.Named, "."+domain)
 	}) {
-		return "", false
+		return "", ""
 	}
-	return c.Named, c.Host == c.Named && !c.Opaque && versions.MatchString(c.Request)
+	if c.Host == c.Named && !c.Opaque && c.Size <= maxQuestion && versions.MatchString(c.Request) {
+		return c.Named, c.Request
+	}
+	return c.Named, ""
 }

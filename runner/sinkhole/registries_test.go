@@ -23,9 +23,13 @@ func TestRegistry(t *testing.T) {
 		"GET /" + strings.Repeat("x", 65) + "/json HTTP/1.1": false,
 	} {
 		c := Capture{Host: "pypi.org", Named: "pypi.org", Protocol: "https", Request: request, Size: 1}
-		if host, only := c.Registry(); host != "pypi.org" || only != versions {
-			t.Errorf("%s: %q, %t", request, host, only)
+		if host, asked := c.Registry(); host != "pypi.org" || (asked == request) != versions {
+			t.Errorf("%s: %q, %q", request, host, asked)
 		}
+	}
+	long := Capture{Host: "pypi.org", Named: "pypi.org", Protocol: "https", Request: "GET /pypi/fastmcp/json HTTP/1.1", Size: 64 << 10}
+	if host, asked := long.Registry(); host != "pypi.org" || asked != "" {
+		t.Errorf("a request of 64 KiB: %q, %q", host, asked)
 	}
 	for _, c := range []Capture{{Host: "pypi.org", Named: "evil.test", Size: 1}, {Named: "pypi.org"}, {Named: "pypi.org", Protocol: "dns", Size: 9}} {
 		if host, _ := c.Registry(); host != "" {
