@@ -39,23 +39,24 @@ const (
 )
 
 // shrinks lower the caps of fields, step by step, while a report within all single caps is
-// larger than MaxBytes: the record gives way before the findings do.
+// larger than MaxBytes: the record gives way before the findings do, and in it what illustrates a
+// capability before the capability, for without that no audit passes.
 var shrinks = map[string][shrinkSteps]int{
-	"effects":      {64, 64, 16, 8, 4, 4, 2, 0},
-	"outputs":      {64, 64, 32, 16, 8, 4, 2, 0},
-	"capabilities": {512, 512, 512, 256, 128, 64, 16, 0},
-	"description":  {2048, 512, 128, 32, 0, 0, 0, 0},
-	"definition":   {8192, 2048, 512, 0, 0, 0, 0, 0},
-	"items":        {512, 512, 512, 512, 256, 128, 32, 0},
-	"findings":     {256, 256, 256, 256, 256, 128, 64, 20},
-	"exposures":    {256, 256, 128, 64, 32, 24, 24, 24},
-	"drift":        {32, 32, 16, 8, 4, 4, 4, 4},
-	"scope":        {128, 128, 32, 16, 16, 16, 16, 16},
-	"peers":        {128, 128, 32, 16, 8, 8, 4, 0},
-	"behavior":     {512, 512, 128, 64, 32, 32, 16, 16},
+	"effects":      {64, 64, 16, 8, 4, 1, 1, 1, 0},
+	"outputs":      {64, 64, 32, 16, 8, 4, 2, 2, 0},
+	"capabilities": {512, 512, 512, 512, 512, 512, 64, 16, 0},
+	"description":  {2048, 512, 128, 32, 0, 0, 0, 0, 0},
+	"definition":   {8192, 2048, 512, 0, 0, 0, 0, 0, 0},
+	"items":        {512, 512, 512, 512, 512, 512, 128, 32, 0},
+	"findings":     {256, 256, 256, 256, 256, 256, 128, 64, 20},
+	"exposures":    {256, 256, 128, 64, 32, 24, 24, 24, 24},
+	"drift":        {32, 32, 16, 8, 4, 4, 4, 4, 4},
+	"scope":        {128, 128, 32, 16, 16, 16, 16, 16, 16},
+	"peers":        {128, 128, 32, 16, 8, 8, 8, 4, 0},
+	"behavior":     {512, 512, 128, 64, 32, 32, 32, 16, 16},
 }
 
-const shrinkSteps = 8
+const shrinkSteps = 9
 
 // Cap trims every list and text to its cap, and then the longest lists further
 // until the JSON has at most MaxBytes. What was left out is added to Truncated,

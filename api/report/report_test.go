@@ -133,6 +133,26 @@ func hostile() Report {
 	return r
 }
 
+// TestManyTools: a server passes with 400 tools that all use the network.
+func TestManyTools(t *testing.T) {
+	r := Report{Verdict: VerdictPass, Reason: ReasonPassed}
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for i := range 400 {
+		name := fmt.Sprintf("hosting_createVirtualMachine%dBackup", i)
+		r.Manifest.Tools = append(r.Manifest.Tools, Item{Name: name, Description: strings.Repeat("words ", 50), Definition: strings.Repeat("x", 1200), Digest: digest, Words: digest})
+		to := Connection{Address: "28.123.123.123", Port: 443, Protocol: "tcp", Host: "developers.hosting.example.com", Count: 19, BytesOut: 12345}
+		r.Profile.Capabilities = append(r.Profile.Capabilities, CapabilityProfile{Phase: PhaseCall, Kind: CapabilityTool, Name: name, Connects: []Connection{to, to}})
+		r.Exercise = append(r.Exercise, CapabilityCoverage{Kind: CapabilityTool, Name: name, Calls: Share{19, 19}, Branches: Share{9, 9}})
+	}
+	r.Cap()
+	if last := r.Profile.Capabilities[len(r.Profile.Capabilities)-1]; r.Verdict != VerdictPass || len(r.Manifest.Tools) != 400 || len(last.Connects) != 1 || last.Dropped != 1 {
+		t.Errorf("%s: %s; %d tools, the last profile %+v", r.Verdict, r.Message, len(r.Manifest.Tools), last)
+	}
+	if size(&r) > MaxBytes {
+		t.Errorf("%d bytes", size(&r))
+	}
+}
+
 func TestEncodeHoldsTheCaps(t *testing.T) {
 	encoded, err := Encode(hostile())
 	if err != nil {
