@@ -238,7 +238,7 @@ func (o observation) unwatched() report.Incomplete {
 	case o.lost:
 		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
 	case !o.stats.Begun:
-		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer did not see the server's start"}
+		return report.Incomplete{Reason: report.ReasonTracerLost, Message: o.explainExit("the tracer did not see the server's start")}
 	case o.unheard():
 		return report.Incomplete{Reason: report.ReasonTraceOverflow,
 			Message: "the server has answered, and the trace has nothing of that: it is not known what was done in which call"}
