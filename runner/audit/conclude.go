@@ -290,8 +290,8 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
 	case o.hidden() != "":
 		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
-	case o.result.Manifest.TooLong():
-		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read", o.result.Manifest.Size(), manifest.MaxRead)
+	case o.result.Manifest.TooLong(), o.result.After.TooLong():
+		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read", max(o.result.Manifest.Size(), o.result.After.Size()), manifest.MaxRead)
 	case o.unsearched > 0:
 		what = fmt.Sprintf("%d places in what the server said, sent or stored could not be searched for decoy secrets to the end", o.unsearched)
 	default:

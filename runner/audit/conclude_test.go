@@ -114,6 +114,9 @@ func TestIncomplete(t *testing.T) {
 		{"a manifest that is not read to its end", []observation{watched(func(o *observation) {
 			o.result.Manifest.Tools = []json.RawMessage{make([]byte, 3<<20), make([]byte, 3<<20)}
 		})}, report.ReasonTraceOverflow, "no more than 4194304"},
+		{"too long when listed again", []observation{listing("Purely local.", func(o *observation) {
+			o.result.After, o.result.Relisted = offering(strings.Repeat("x", manifest.MaxRead)), true
+		})}, report.ReasonTraceOverflow, "no more than 4194304"},
 		{"left out", []observation{watched(func(o *observation) { o.profile.Dropped = 5 })}, report.ReasonTraceOverflow, "5 were left out"},
 		{"the first run need not answer", []observation{
 			watched(incompleteProbe(report.ReasonProtocolError, "refused initialize")), watched(),

@@ -18,7 +18,7 @@ var escapings = lazyregexp.New(`\\[\\"'/` + "`" + `]|\\u00[2-7][0-9A-Fa-f]|(?:%[
 // unescaped is a text without the escapes that quoting has put into it, once or again and again.
 func unescaped(text string) string {
 	for range maxQuoted {
-		plain := escapings.ReplaceAllStringFunc(text, sole)
+		plain := escapings.ReplaceAllStringFunc(text, undo)
 		if plain == text {
 			break
 		}
@@ -27,8 +27,8 @@ func unescaped(text string) string {
 	return text
 }
 
-// sole undoes one escape.
-func sole(escape string) string {
+// undo returns what one escape stands for.
+func undo(escape string) string {
 	switch {
 	case strings.HasPrefix(escape, `\u00`):
 		escape = "%" + escape[len(`\u00`):]
