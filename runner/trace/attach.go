@@ -36,7 +36,18 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	if cfg.Backend == plan.TracerPtrace {
 		return attachOnce(ctx, pid, cfg, seizure{attempts * attachTimeout, seized})
 	}
-	return attach(ctx, pid, cfg, seizure{attachTimeout, seized})
+	return attach(ctx, pid, cfg, seizure{attachTimeout, func(pid, tracer int) (bool, error) {
+		all, err := seized(pid, tracer)
+		return all && begun(cfg.File), err
+	}})
+}
+
+// begun reports whether strace has written its first line. It seizes a thread first and stops
+// it then: what the thread calls between the two is not in the trace, be it the server's
+// execve. It writes nothing before it has stopped all of them.
+func begun(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Size() > 0
 }
 
 // seizure says how long the tracer has, and whether it has every thread of a process.

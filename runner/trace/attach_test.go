@@ -3,11 +3,15 @@ package trace
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
@@ -42,4 +46,41 @@ func TestAttachAgain(t *testing.T) {
 		t.Fatalf("%v, by %d tracers", err, len(tracers))
 	}
 	s.Stop()
+}
+
+// TestAttachToASlowTracer: strace seizes a thread first and stops it then, and on a busy machine
+// much can happen between. Here another strace makes that long.
+func TestAttachToASlowTracer(t *testing.T) {
+	real, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// -D: the slowed one is the child that we have started.
+	slow := fmt.Sprintf("#!/bin/sh\nexec %[1]s -D -o /dev/null -e trace=ptrace -e inject=ptrace:delay_exit=30000 %[1]s \"$@\"\n", real)
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(slow), 0o700); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	starts := exec.Command("/bin/sh", "-c", "read go; exec /bin/true")
+	stdin, err := starts.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := starts.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Attach(t.Context(), starts.Process.Pid, Config{Backend: plan.TracerStrace, File: filepath.Join(dir, "trace")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, "go\n"); err != nil {
+		t.Error(err)
+	}
+	if err := starts.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Run(t.Context(), func(Event) {}); err != nil || !s.Stats().Begun {
+		t.Errorf("%v: the start of the program is not in the trace (%+v)", err, s.Stats())
+	}
 }
