@@ -33,6 +33,12 @@ const Home = "/~"
 // besides the trees.
 var homes = []string{".local", ".config", ".gem", ".bun", ".bunfig.toml", ".julia", ".Rprofile"}
 
+// homeVariables say where such interpreters look for it (XDG Base Directory Specification 0.8).
+var homeVariables = []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"}
+
+// MovesHome reports whether an environment variable decides where Home is.
+func MovesHome(variable string) bool { return slices.Contains(homeVariables, variable) }
+
 // token is where the kubelet mounts the token of the service account.
 const token = "/run/secrets/kubernetes.io/serviceaccount"
 

@@ -75,16 +75,21 @@ func (c Container) byVariable(v *Verdict, same bool) *Alteration {
 	set := func(name, loads string) *Alteration {
 		return &Alteration{fmt.Sprintf("but sets %s, and %s", name, loads), "remove the variable, or set it in the image"}
 	}
+	interprets := slices.Contains(v.CodePaths, codepath.Home)
+	const below = "its interpreter loads code from below it"
 	if !same {
 		for _, name := range sortedNames(env.Variables) {
+			if interprets && codepath.MovesHome(name) {
+				return set(name, below)
+			}
 			if loads := environ.Loads(name, env.Variables[name]); loads != "" {
 				return set(name, loads)
 			}
 		}
 	}
 	for _, name := range env.Unread {
-		if name == "HOME" && slices.Contains(v.CodePaths, codepath.Home) {
-			return set(name, "its interpreter loads code from below it")
+		if interprets && codepath.MovesHome(name) {
+			return set(name, below)
 		}
 		if loads := environ.LoadsUnknown(name); loads != "" {
 			return set(name, loads)

@@ -173,6 +173,7 @@ func refused() map[string]refusal {
 		container("host port", of, "host ports", func(c *corev1.Container) {
 			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 		})
+		container("U14 another file for its last words", of, "terminationMessagePath", func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/plan" })
 		container("seccomp", of, "seccomp", func(c *corev1.Container) {
 			c.SecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
 		})
