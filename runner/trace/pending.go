@@ -28,8 +28,8 @@ const (
 // long the shortest of these waits was when it began; 0 where that is not known.
 // (Node always has a timer of some seconds, for the memory it may give back.) It makes
 // no system call that would show in the trace; what it sees is the call that the
-// process is in. A server that is at work in all of some looks is taken for one that has
-// no timer.
+// process is in. A server that is at work in all of some looks may have a timer, and counts
+// as one that has.
 func (s *Session) Pending() (wait time.Duration, pending bool) {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
@@ -38,11 +38,11 @@ func (s *Session) Pending() (wait time.Duration, pending bool) {
 	for range looks {
 		working := false
 		if wait, pending, working = s.look(self); pending || !working {
-			break
+			return wait, pending
 		}
 		time.Sleep(lookInterval)
 	}
-	return wait, pending
+	return 0, true
 }
 
 // look is one of Pending; working reports whether a process did something just then. self
@@ -57,6 +57,7 @@ func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working b
 		if err != nil {
 			continue
 		}
+		working = working || strings.HasPrefix(string(call), "running") // it has gone on since
 		if long, ok := timed(string(call)); ok && (!pending || long < wait) {
 			wait, pending = long, true
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 func TestTimed(t *testing.T) {
@@ -65,5 +67,29 @@ func TestDescendants(t *testing.T) {
 	_ = stdin.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPendingAtWork: a server that is never found waiting may have a timer; one that waits for
+// its input has none.
+func TestPendingAtWork(t *testing.T) {
+	for script, want := range map[string]bool{"while :; do :; done": true, "read line": false} {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s := &Session{root: cmd.Process.Pid}
+		ok := poll.For(poll.Patience, func() bool { // it starts first
+			wait, pending := s.Pending()
+			return pending == want && wait == 0
+		})
+		_, _, _ = stdin.Close(), cmd.Process.Kill(), cmd.Wait()
+		if !ok {
+			t.Errorf("%s: never %t", script, want)
+		}
 	}
 }
