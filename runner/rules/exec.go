@@ -36,14 +36,45 @@ func inquiry(e profile.Effect) bool {
 }
 
 // purposes are the words by which a declaration speaks of what a program is for.
-var purposes = map[string][]string{
-	"kubectl": places.KubeTopics, "helm": places.KubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": places.SSHTopics,
-	"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
+var purposes = func() map[string][]string {
+	all := map[string][]string{
+		"kubectl": places.KubeTopics, "helm": places.KubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": places.SSHTopics,
+		"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
+	}
+	for _, row := range lexicon.ProgramPurposes {
+		for name := range row.Programs {
+			all[name] = row.Topics
+		}
+	}
+	return all
+}()
+
+// serves reports whether the declaration speaks of a program, or of what it is for. What the
+// server has put there itself may be called as it likes.
+func (in Input) serves(of report.Capability, program string) bool {
+	declared, base := in.Scope.Covering(of), path.Base(program)
+	named := !shells[base] && !runtimes.MatchString(base) && !lexicon.OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
+	return (named || speaks(declared, purposes[base])) && !in.made(program)
 }
 
-// serves reports whether the declaration speaks of what a program is for.
-func (in Input) serves(of report.Capability, program string) bool {
-	return speaks(in.Scope.Covering(of), purposes[path.Base(program)])
+// start is a program that a capability has started.
+type start struct {
+	of      report.Capability
+	program string
+}
+
+// lines are shells that ran programs, and reports for each whether all of these serve: Node's
+// exec starts any program by one.
+func (in Input) lines() map[start]bool {
+	all := map[start]bool{}
+	for _, e := range in.Profile.Effects {
+		if e.Kind == profile.KindExec && e.Error == "" && shells[path.Base(e.Within)] {
+			at := start{e.Capability, e.Within}
+			before, known := all[at]
+			all[at] = (inquiry(e) || in.serves(e.Capability, e.Path)) && (before || !known)
+		}
+	}
+	return all
 }
 
 // itself reports whether a program is the server's own code, which was started with
@@ -110,7 +141,7 @@ func script(argv []string) string {
 }
 
 func findSubprocesses(in Input) []draft {
-	own := in.workers()
+	own, lines := in.workers(), in.lines()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		if e.Error != "" || e.Phase == report.PhaseStartup || inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.elevates(e) {
 			return false
@@ -125,7 +156,7 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, in.bundled(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), in.told(e, d.object):
+		case answer == scope.Allowed, in.bundled(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e, d.object):
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))

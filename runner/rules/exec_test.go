@@ -37,6 +37,13 @@ func TestPrograms(t *testing.T) {
 		"a pipeline": {silent, as, []profile.Effect{
 			run(call, "/bin/sh", "-c", "ls | wc"), within("/bin/sh", run(call, "/bin/ls")), within("/bin/sh", run(call, "/usr/bin/wc")),
 		}, "EXEC-001 Medium: Tool format_note started /bin/sh (/bin/sh -c ls | wc)"},
+		"a program that it names":        {server{tools: []string{"format_note: Formats notes with gofmt."}}, as, []profile.Effect{run(call, "/usr/bin/gofmt")}, ""},
+		"what it needs for what it does": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{run(call, "/bin/sh", "-c", "df -h"), within("/bin/sh", run(call, "/usr/bin/df", "-h"))}, ""},
+		"that and another": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{
+			run(call, "/bin/sh", "-c", "df -h; curl x"), within("/bin/sh", run(call, "/usr/bin/df", "-h")), within("/bin/sh", run(call, "/usr/bin/curl", "x")),
+		}, "EXEC-001 Medium: Tool format_note started /bin/sh"},
+		"a word that is a program, too": {server{tools: []string{"format_note: Cuts notes at a date."}}, as, []profile.Effect{run(call, "/usr/bin/date")}, "EXEC-001 Medium"},
+		"called like it":                {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{stored("/tmp/df"), run(call, "/tmp/df")}, "EXEC-001 Medium"},
 		"a browser": {silent, as, []profile.Effect{
 			run(call, "/opt/chrome"), within("/opt/chrome", run(call, "/opt/chrome", "--type=zygote")), within("/opt/chrome", run(call, "/bin/cat")),
 		}, "EXEC-001 Medium: Tool format_note started /opt/chrome (/opt/chrome)"},

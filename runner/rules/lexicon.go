@@ -7,4 +7,9 @@ var lexicon = words.Read[struct {
 	TelemetryHosts, TelemetryTopics, BrowserHosts, CloudTopics []string
 	GenericWords                                               words.Set
 	GivingWords                                                []string
+	ProgramPurposes                                            []struct {
+		Programs words.Set
+		Topics   []string
+	}
+	OrdinaryPrograms words.Set
 }]("rules")
