@@ -137,6 +137,8 @@ var (
 	refuses = lazyregexp.New(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
 	lacks   = lazyregexp.New(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
+	// unset is how one speaks of a variable, and of no argument.
+	unset = lazyregexp.New(`(?i)\b(?:set|unset|export|(?:not |un)(?:configured|defined))\b`)
 	// constant is a name as most variables have it.
 	constant = lazyregexp.New(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
 	// explicit is a name that a runtime or a person calls that of a variable.
@@ -175,11 +177,17 @@ func variablesIn(text string) (names []string) {
 	return names
 }
 
-// meansVariables reports whether a text speaks of the environment. A server that runs may
-// have other names in capital letters, such as those of arguments.
+// meansVariables reports whether a text speaks of the environment, or says that one of the names
+// is not set. A server that runs may have other names in capital letters, such as those of arguments.
 func meansVariables(text string, names []string) bool {
-	return slices.ContainsFunc(names, decoy.Secret) || environment.MatchString(text)
+	return environment.MatchString(text) || slices.ContainsFunc(names, func(name string) bool {
+		before, after, _ := strings.Cut(text, name)
+		return decoy.Secret(name) || unset.MatchString(before[max(0, len(before)-nearName):]) || unset.MatchString(after[:min(len(after), nearName)])
+	})
 }
+
+// nearName is how far from a name what is said of itself may stand, in bytes.
+const nearName = 24
 
 // prefixOf is how a text says that the value of a variable has to begin; "" if it does not.
 func prefixOf(name, text string) string {

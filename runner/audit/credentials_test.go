@@ -75,6 +75,12 @@ func TestRefusingToolsGetVariables(t *testing.T) {
 	if how = unmissed(how, Plan{}, []observation{first}); how.impossible != nil || strings.Join(namesOf(how.asked), " ") != "ACME_API_KEY" {
 		t.Errorf("%+v", how)
 	}
+	webhook := watched(func(o *observation) {
+		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "RuntimeError: SLACK_WEBHOOK_URL is not set"}}
+	})
+	if asked := strings.Join(namesOf((Plan{}).asked(webhook)), " "); asked != "SLACK_WEBHOOK_URL" {
+		t.Errorf("asks for %q", asked)
+	}
 	other := watched(func(o *observation) {
 		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "REPO_PATH is required"}}
 	})
