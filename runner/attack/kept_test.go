@@ -58,6 +58,7 @@ func TestForms(t *testing.T) {
 		"behind a part of a label":      {Seen{Network: true, Hosts: []string{"api-eu.example.com"}}, port, `{"region":"eu"}`, `^Egress {"region":"eu\.c\d+\.pages\.example\.net/"}`, ""},
 		"the end of a host":             {Seen{Network: true, Hosts: []string{"api.eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 		"an archive":                    {Seen{}, `{"properties":{"bundle":{"type":"string","description":"ZIP file in Base64"}}}`, `{"bundle":"UEsDBAoA"}`, `^Path {"bundle":"UEsDBBQ`, ""},
+		"a number in a request":         {Seen{Network: true}, `{"properties":{"latitude":{"type":"number"}}}`, `{"latitude":1}`, "", `^Request`}, // SDKs hold arguments to their types
 		"the path of an archive":        {Seen{}, `{"properties":{"archive":{"type":"string","description":"Path of the ZIP file"}}}`, `{"archive":"a.zip"}`, "", `UEsDB`},
 		"a host of its own":             {Seen{Network: true, Hosts: []string{"eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 	} {

@@ -37,7 +37,7 @@ var (
 func requestSteps(fields []field, seen Seen) []step {
 	var places []field
 	for _, f := range fields {
-		if seen.Network && (f.text || f.number && f.value != "") && !f.next && f.variable == "" && !parted.MatchString(f.core()) && !f.speaksOf(ofRequest) && len(places) < maxRequestFields {
+		if seen.Network && f.text && !f.next && f.variable == "" && !parted.MatchString(f.core()) && !f.speaksOf(ofRequest) && len(places) < maxRequestFields {
 			places = append(places, f)
 		}
 	}
