@@ -1,38 +1,49 @@
 package attack
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"encoding/base64"
-	"io"
+	"path"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // archiveForms are archives in Base64 with a file whose name leads outside, for who unpacks them.
-var archiveForms = []form{
-	archive(`as a file with ".." in an archive (ZIP)`, zipped, up, ""),
-	archive(`as a file with ".." in an archive (tar)`, tarred, up, ""),
-	archive(`as a file with ".." in a compressed archive (tar)`, compressed, up, ""),
-	archive("as a file with an absolute path in an archive (ZIP)", zipped, "/", ""),
-	archive("as a file with an absolute path in an archive (tar)", tarred, "/", ""),
-	archive(`as a file with ".." behind a directory in an archive (ZIP)`, zipped, "notes/"+up, ""),
-	archive("as a file with an absolute path in a compressed archive (tar)", compressed, "/", ""),
-	archive("as a URL of data (ZIP)", zipped, up, "data:application/zip;base64,"),
+var archiveForms = func() (all []form) {
+	for _, a := range inputs.Archives {
+		all = append(all, enclosed(a.Form, "", a))
+	}
+	return append(all, enclosed("as a URL of data (ZIP)", "data:application/zip;base64,", inputs.Archives[0]))
+}()
+
+func enclosed(name, before string, a inputs.Archive) form {
+	return form{name: name, archive: true, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + before + base64.StdEncoding.EncodeToString(a.Pack(number)) + f.behind
+	}}
 }
 
-// ofArchive are names, and descriptions, of what may be an archive.
-var ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
+var (
+	// ofArchive are names, and descriptions, of what may be an archive.
+	ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
+	// packedText says that a text holds bytes, or is one that does: a ZIP in Base64 begins with "UEsD".
+	packedText = lazyregexp.New(`(?i)base-?64|\bencoded\b|^(?:UEsD|H4sI)`)
+	// packedFile is the name of an archive.
+	packedFile = lazyregexp.New(`(?i)\.(?:zip|tar|tgz|gz)$`)
+)
 
-// archiveSteps are the attempts of family Path on what takes an archive as a text.
-func archiveSteps(fields []field) (all []step) {
+// archiveSteps are the attempts of family Path on what takes an archive, as a text or by the name of
+// its file: at the first such place of each.
+func archiveSteps(fields []field, seen Seen) (all []step) {
 	for _, f := range fields {
 		if f.text && !f.next && f.variable == "" && f.speaksOf(ofArchive) && (packedText.MatchString(f.said) || packedText.MatchString(f.core())) {
-			for _, form := range archiveForms {
-				all = append(all, step{family: Path, form: form, field: f})
+			all = formed(Path, archiveForms, []field{f})
+			break
+		}
+	}
+	for _, f := range fields {
+		if f.text && f.leads(seen) && packedFile.MatchString(f.core()) {
+			for i, a := range inputs.Archives {
+				all = append(all, step{family: Path, form: lying(i, a), field: f, number: inputs.ArchiveNumber(i)})
 			}
 			break
 		}
@@ -40,44 +51,16 @@ func archiveSteps(fields []field) (all []step) {
 	return all
 }
 
-// packedText says that a text holds bytes, or is one that does: a ZIP in Base64 begins with "UEsD".
-var packedText = lazyregexp.New(`(?i)base-?64|\bencoded\b|^(?:UEsD|H4sI)`)
-
-func archive(name string, pack func(io.Writer, string, []byte) error, way, before string) form {
-	return form{name: name, archive: true, write: func(f field, _ inputs.Mark, number int) string {
-		var packed bytes.Buffer
-		_ = pack(&packed, way+inputs.OutsideFile(number, ".txt")[1:], inputs.OutsideNote.Content) // into memory: no error
-		return f.before + before + base64.StdEncoding.EncodeToString(packed.Bytes()) + f.behind
+// lying is an archive that lies in the directory of the value, or outside where that is not known.
+func lying(i int, a inputs.Archive) form {
+	return form{name: a.Form, archive: true, write: func(f field, _ inputs.Mark, _ int) string {
+		name := inputs.ArchiveName(i)
+		switch {
+		case f.dir == "":
+			name = path.Join(inputs.OutsideDir, name)
+		case path.IsAbs(f.core()):
+			name = path.Join(f.dir, name)
+		}
+		return f.before + name + f.behind
 	}}
-}
-
-func zipped(to io.Writer, name string, content []byte) error {
-	w := zip.NewWriter(to)
-	file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	if err != nil {
-		return err
-	}
-	if _, err := file.Write(content); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-func tarred(to io.Writer, name string, content []byte) error {
-	w := tar.NewWriter(to)
-	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
-		return err
-	}
-	if _, err := w.Write(content); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-func compressed(to io.Writer, name string, content []byte) error {
-	w := gzip.NewWriter(to)
-	if err := tarred(w, name, content); err != nil {
-		return err
-	}
-	return w.Close()
 }

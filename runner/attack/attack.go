@@ -146,7 +146,7 @@ type step struct {
 	family Family
 	form   form
 	field  field
-	number int // of the file of families Path and Code, or of the port of family Egress
+	number int // of the file of families Path and Code, or of the port of family Egress; 0: the next
 }
 
 // form is a way to write a payload into a value. number is that of the file.
@@ -184,7 +184,7 @@ func (p Plan) Against(t Target) *Series {
 	for i := range fields {
 		fields[i].ending = p.planted(fields[i].ending)
 	}
-	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields)}
+	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
@@ -192,6 +192,7 @@ func (p Plan) Against(t Target) *Series {
 	files, ports := 0, 0
 	for i := range steps {
 		switch family := steps[i].family; {
+		case steps[i].number != 0:
 		case family == Path || family == Code || steps[i].form.aim == AimFile:
 			files++
 			steps[i].number = files

@@ -59,6 +59,11 @@ func TestForms(t *testing.T) {
 		"the end of a host":             {Seen{Network: true, Hosts: []string{"api.eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 		"an archive":                    {Seen{}, `{"properties":{"bundle":{"type":"string","description":"ZIP file in Base64"}}}`, `{"bundle":"UEsDBAoA"}`, `^Path {"bundle":"UEsDBBQ`, ""},
 		"a number in a request":         {Seen{Network: true}, `{"properties":{"latitude":{"type":"number"}}}`, `{"latitude":1}`, "", `^Request`}, // SDKs hold arguments to their types
+		"an archive that lies there":    {Seen{Files: []string{"/srv/a.zip"}}, `{"properties":{"archive":{"type":"string","description":"Path of the ZIP file"}}}`, `{"archive":"a.zip"}`, `^Path {"archive":"marlow-elsewhere-archive-1.zip"}`, ""},
+		"what was touched":              {Seen{Files: []string{"/x/a"}}, `{"properties":{"source":{"type":"string"}}}`, `{"source":"/x/a"}`, `^Path {"source":"/var/tmp/`, ""},
+		"what was not touched":          {Seen{Files: []string{"/x/b"}}, `{"properties":{"source":{"type":"string"}}}`, `{"source":"/x/a"}`, "", `^Path`},
+		"one that lies elsewhere":       {Seen{}, `{"properties":{"archive_path":{"type":"string"}}}`, `{"archive_path":"/x/a.tgz"}`, `^Path {"archive_path":"/var/tmp/marlow-elsewhere/marlow-elsewhere-archive-3.tar.gz"}`, ""},
+		"no archive":                    {Seen{}, `{"properties":{"path":{"type":"string"}}}`, `{"path":"/x/a.txt"}`, "", `-archive-`},
 		"the path of an archive":        {Seen{}, `{"properties":{"archive":{"type":"string","description":"Path of the ZIP file"}}}`, `{"archive":"a.zip"}`, "", `UEsDB`},
 		"a host of its own":             {Seen{Network: true, Hosts: []string{"eu"}}, port, `{"region":"eu"}`, "", `Egress .*/#`},
 	} {

@@ -12,16 +12,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// up leads to the root from any directory that is not too deep.
-var up = strings.Repeat("../", 16)
-
 // pathForms are the ways to write a path that leads outside. The first two hide nothing; the
 // others are for guards that know those.
 var pathForms = []form{
 	leading("as an absolute path", func(_, to string) string { return to }).plainly(),
-	leading(`by ".."`, func(_, to string) string { return up + to[1:] }).plainly(),
-	leading(`by ".." behind the value`, func(honest, to string) string { return strings.TrimSuffix(honest, "/") + "/" + up + to[1:] }),
-	leading(`by ".." behind the directory of the value`, func(honest, to string) string { return path.Dir(honest) + "/" + up + to[1:] }),
+	leading(`by ".."`, func(_, to string) string { return inputs.Up + to[1:] }).plainly(),
+	leading(`by ".." behind the value`, func(honest, to string) string { return strings.TrimSuffix(honest, "/") + "/" + inputs.Up + to[1:] }),
+	leading(`by ".." behind the directory of the value`, func(honest, to string) string { return path.Dir(honest) + "/" + inputs.Up + to[1:] }),
 	near("to a sibling with the same beginning", false, func(f field, tail string) string {
 		if path.IsAbs(f.core()) {
 			return f.dir + "-" + tail
@@ -35,21 +32,21 @@ var pathForms = []form{
 		return tail
 	}),
 	linked("by a link to the file itself"),
-	leading(`by "....//"`, func(_, to string) string { return strings.ReplaceAll(up, "../", "....//") + to[1:] }),
-	leading(`by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(up+to[1:], "/", "%2f") }),
-	leading(`by "%2e%2e%2f"`, func(_, to string) string { return encoded.Replace(up) + strings.ReplaceAll(to[1:], "/", "%2f") }),
+	leading(`by "....//"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", "....//") + to[1:] }),
+	leading(`by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up+to[1:], "/", "%2f") }),
+	leading(`by "%2e%2e%2f"`, func(_, to string) string { return encoded.Replace(inputs.Up) + strings.ReplaceAll(to[1:], "/", "%2f") }),
 	leading(`by "%252e%252e%252f"`, func(_, to string) string {
-		return strings.ReplaceAll(encoded.Replace(up)+strings.ReplaceAll(to[1:], "/", "%2f"), "%", "%25")
+		return strings.ReplaceAll(encoded.Replace(inputs.Up)+strings.ReplaceAll(to[1:], "/", "%2f"), "%", "%25")
 	}),
-	leading(`by "./.."`, func(_, to string) string { return "./" + up + to[1:] }),
-	leading(`by "..\\"`, func(_, to string) string { return strings.ReplaceAll(up+to[1:], "/", `\`) }),
-	leading(`by "%2e%2e/"`, func(_, to string) string { return strings.ReplaceAll(up, ".", "%2e") + to[1:] }),
-	leading(`by "..././"`, func(_, to string) string { return strings.ReplaceAll(up, "../", "..././") + to[1:] }),
+	leading(`by "./.."`, func(_, to string) string { return "./" + inputs.Up + to[1:] }),
+	leading(`by "..\\"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up+to[1:], "/", `\`) }),
+	leading(`by "%2e%2e/"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, ".", "%2e") + to[1:] }),
+	leading(`by "..././"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", "..././") + to[1:] }),
 	leading(`by ".." in full width`, func(_, to string) string {
-		return strings.ReplaceAll(up, "../", "．．／") + strings.ReplaceAll(to[1:], "/", "／")
+		return strings.ReplaceAll(inputs.Up, "../", "．．／") + strings.ReplaceAll(to[1:], "/", "／")
 	}),
 	leading(`by "%c0%ae"`, func(_, to string) string {
-		return strings.ReplaceAll(up, "../", "%c0%ae%c0%ae%c0%af") + strings.ReplaceAll(to[1:], "/", "%c0%af")
+		return strings.ReplaceAll(inputs.Up, "../", "%c0%ae%c0%ae%c0%af") + strings.ReplaceAll(to[1:], "/", "%c0%af")
 	}),
 	fileURL,
 	leading(`below "~"`, func(_, to string) string { return "~/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
@@ -126,7 +123,7 @@ func (f field) addresses() bool {
 var bare = lazyregexp.New(`^[\w.@+ -]{1,128}$`)
 
 // leads reports whether a path may come of a value: the place is called so, or a file
-// was touched that has the value in its path.
+// was touched that has the value in its path, or is the value.
 func (f field) leads(seen Seen) bool {
 	last := f.name[strings.LastIndexByte(f.name, '.')+1:]
 	name, _, _ := strings.Cut(last, "[")
@@ -135,7 +132,7 @@ func (f field) leads(seen Seen) bool {
 		return numbered(f.value, seen.Files)
 	case !f.text && !f.choice:
 		return false
-	case f.before != "" && !f.item, inputs.IsPath(name):
+	case f.before != "" && !f.item, inputs.IsPath(name), path.IsAbs(f.core()) && slices.Contains(seen.Files, f.core()):
 		return true
 	}
 	return bare.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })

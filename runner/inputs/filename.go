@@ -12,15 +12,15 @@ import (
 // "report.xlsx".
 var (
 	ending  = lazyregexp.New("(?:^|[\\s('\"`*,/])\\.([a-z][a-z0-9]{1,8})\\b")
-	example = lazyregexp.New(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|wav|mmd)\b`)
+	example = lazyregexp.New(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|tar\.gz|tar|tgz|wav|mmd)\b`)
 )
 
-// formatWords are the endings of what a word is a file of.
+// formatWords are the endings of what a word is a file of, the likeliest first.
 var formatWords = map[string]string{
 	"workbook": "xlsx", "excel": "xlsx", "spreadsheet": "xlsx", "xlsx": "xlsx", "docx": "docx", "pptx": "pptx", "powerpoint": "pptx",
 	"presentation": "pptx", "pdf": "pdf", "notebook": "ipynb", "jupyter": "ipynb", "ipynb": "ipynb", "sqlite": "db", "database": "db",
 	"image": "png", "picture": "png", "photo": "png", "png": "png", "jpeg": "jpg", "jpg": "jpg", "gif": "gif", "svg": "svg", "audio": "wav", "sound": "wav",
-	"wav": "wav", "zip": "zip", "archive": "zip", "csv": "csv", "markdown": "md", "json": "json", "yaml": "yaml", "xml": "xml", "html": "html",
+	"wav": "wav", "zip": "zip", "archive": "zip tar gz", "tar": "tar", "tarball": "gz", "tgz": "gz", "gz": "gz", "csv": "csv", "markdown": "md", "json": "json", "yaml": "yaml", "xml": "xml", "html": "html",
 	"mermaid": "mmd",
 }
 
@@ -40,7 +40,7 @@ func (f *Form) endingsOf(n *node) []string {
 	for _, words := range [][]string{split(n.name), nouns(description), f.about} {
 		for _, word := range singular(words) {
 			if format, known := formatWords[word]; known {
-				return []string{format}
+				return strings.Fields(format)
 			}
 		}
 	}

@@ -60,6 +60,8 @@ func documents() []File {
 		{"svg", []byte(drawn), false},
 		{"wav", sound(), false},
 		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},
+		{"tar", tarred(packTar), false},
+		{"tar.gz", tarred(packTarball), false},
 		{"html", []byte("<!DOCTYPE html>\n<html><head><title>Notes</title></head><body><h1>Notes</h1><p>milk and bread</p></body></html>\n"), false},
 		{"xml", []byte(xmlHead + "<notes><note id=\"1\">milk</note><note id=\"2\">bread</note></notes>\n"), false},
 		{"yaml", []byte("name: notes\nitems:\n  - milk\n  - bread\n"), false},
@@ -88,6 +90,7 @@ const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><r
 var aliases = map[string]string{
 	"xlsm": "xlsx", "xltx": "xlsx", "xls": "xlsx", "docm": "docx", "doc": "docx", "ppt": "pptx", "pptm": "pptx", "jpeg": "jpg", "htm": "html", "yml": "yaml",
 	"sqlite": "db", "sqlite3": "db", "markdown": "md", "tsv": "csv", "mermaid": "mmd", "text": "txt", "mjs": "js", "bmp": "png", "webp": "png", "mp3": "wav",
+	"tar.gz": "gz", "tgz": "gz",
 }
 
 // file is the path of an ordinary file that is there.

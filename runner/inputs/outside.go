@@ -23,13 +23,14 @@ var (
 	OutsideFiles = OutsideFilesOf(nil)
 )
 
-// MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1.
+// MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1; those of
+// Archives come behind.
 const MaxOutside = 140
 
 // OutsideFilesOf are OutsideFiles and those of more names: what a guard that looks at how a name ends
 // lets through, and what a server looks for in a directory.
 func OutsideFilesOf(names []string) (all []File) {
-	for number := range MaxOutside {
+	for number := range MaxOutside + len(Archives) {
 		for _, name := range slices.Concat([]string{"note", "note.txt", "note.md", "note.json"}, names) {
 			all = append(all, File{strconv.Itoa(number+1) + "/" + name, OutsideNote.Content})
 		}
@@ -110,7 +111,7 @@ func Outside(name string) bool {
 // ways lead from a directory to the root: from wherever a relative path is joined to,
 // and past whoever only looks at how an absolute one begins.
 var ways = []func(Options) string{
-	func(Options) string { return strings.Repeat("../", 16) },
+	func(Options) string { return Up },
 	func(o Options) string { return o.dir() + "/" + strings.Repeat("../", strings.Count(o.dir(), "/")) },
 }
 

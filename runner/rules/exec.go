@@ -86,12 +86,21 @@ func (in Input) itself(e profile.Effect) bool {
 	}
 	code := script(e.Argv.Words())
 	return code != "" && slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
-		if first.Kind != profile.KindExec || first.Phase != report.PhaseStartup || first.Error != "" || first.Path != e.Path {
-			return false
-		}
-		own := script(first.Argv.Words())
-		return own == code || path.IsAbs(own) && path.Dir(own) == path.Dir(code) && strings.Contains(own, "/node_modules/")
+		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && first.Path == e.Path &&
+			in.beside(script(first.Argv.Words()), code)
 	})
+}
+
+// beside reports whether a script is the one that the server was started with, also if that was
+// named from its working directory, or lies beside it in the same package.
+func (in Input) beside(own, code string) bool {
+	switch {
+	case own == code:
+		return true
+	case path.IsAbs(own):
+		return path.Dir(own) == path.Dir(code) && strings.Contains(own, "/node_modules/")
+	}
+	return own != "" && strings.HasSuffix(code, path.Join("/", own)) && !in.made(code)
 }
 
 // bundled reports whether a program came with the server: it lies in the tree of packages

@@ -59,7 +59,8 @@ func plantLures(dir string, outside []string) {
 		for link, to := range inputs.FileLinks(outside) {
 			_ = at.Symlink(to, link) // as said
 		}
-		_ = at.Close() // opened for its name only
+		_ = plantFiles(at, ".", inputs.ArchiveFiles()) // as said
+		_ = at.Close()                                 // opened for its name only
 	}
 	sibling := inputs.Sibling(dir)
 	if os.Mkdir(sibling, 0o755) == nil {

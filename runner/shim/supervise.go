@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -153,7 +154,7 @@ func (s *supervisor) setup(o order) error {
 		plantBelow(dir, o.Setup.Files)
 	}
 	if len(o.Setup.Lures) > 0 {
-		plantBelow(inputs.OutsideDir, inputs.OutsideFilesOf(o.Setup.Outside))
+		plantBelow(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(), inputs.OutsideFilesOf(o.Setup.Outside)))
 	}
 	for _, dir := range o.Setup.Lures {
 		plantLures(dir, o.Setup.Outside)
