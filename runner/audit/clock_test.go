@@ -3,6 +3,9 @@ package audit
 import (
 	"testing"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 )
 
 // Whenever an audit is made, it calls on a working day in the morning, and on the weekend at night.
@@ -24,6 +27,29 @@ func TestClocks(t *testing.T) {
 			if tc.forward <= 0 || tc.forward > tc.most || then.Hour() < tc.from || then.Hour() >= tc.to || weekend != tc.weekend {
 				t.Errorf("%s: %s for %s", name, then, now)
 			}
+		}
+	}
+}
+
+// Everything is called again when two more days have gone by, where there is time to call it first.
+func TestTheWeekGoesOn(t *testing.T) {
+	clock := func(took time.Duration) []observation {
+		return []observation{{how: launch{moment: report.MomentClock, once: true}, took: took, result: probe.Result{Listed: true}}}
+	}
+	for name, tc := range map[string]struct {
+		runs  []observation
+		again time.Duration
+	}{
+		"at once": {clock(10 * time.Millisecond), 4 * time.Second}, "soon": {clock(2 * time.Second), 7 * time.Second},
+		"slowly": {clock(10 * time.Second), 0}, "never": {nil, 0},
+	} {
+		c := aWeek(tc.runs)
+		if c.Again != tc.again || c.Seen(week) < 7*24*time.Hour {
+			t.Errorf("%s: %s", name, c)
+		}
+		o := Plan{}.options(launch{moment: report.LaunchWeek, once: true, clock: c})
+		if twice := tc.again > 0; twice != (o.Rounds == 2 && o.MaxCalls == 2 && !o.Until.IsZero()) {
+			t.Errorf("%s: %d rounds until %s", name, o.Rounds, o.Until)
 		}
 	}
 }

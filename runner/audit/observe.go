@@ -318,6 +318,9 @@ func (p Plan) options(how launch) probe.Options {
 	if how.once {
 		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
 		options.Wait = how.wait
+		if how.clock.Again > 0 {
+			options.Rounds, options.MaxCalls, options.Until = 2, 2, time.Now().Add(how.clock.Slow())
+		}
 	}
 	if how.vary { // a round for each call: where there is nothing new to ask, the last is asked again
 		options.CallTimeout, options.Rounds, options.Settle = variedTimeout, options.MaxCalls, variedSettle

@@ -148,6 +148,8 @@ type Options struct {
 	// Wait is how long nothing is asked after the lists, which are asked for once more then
 	// (default: not at all).
 	Wait time.Duration
+	// Until is when the second round begins at the earliest.
+	Until time.Time
 	// Idle is the silence after the last response (default 500 ms).
 	Idle time.Duration
 	// Grace is how long the server may take to exit once its stdin or stdout

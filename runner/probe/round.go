@@ -15,6 +15,11 @@ import (
 // the session.
 func (s *session) exercise(ctx context.Context) error {
 	for n := range s.options.Rounds {
+		if wait := time.Until(s.options.Until); n == 1 && wait > 0 {
+			if err := s.pause(ctx, wait); err != nil {
+				return err
+			}
+		}
 		if err := s.round(ctx, n+1, s.targets); err != nil {
 			return err
 		}

@@ -82,14 +82,8 @@ func (c *clock) tells(id int32) bool {
 // seen is Clock.Seen in nanoseconds.
 func (c *clock) seen(elapsed int64) int64 { return int64(c.Seen(time.Duration(elapsed))) }
 
-// elapsed is the inverse of seen.
-func (c *clock) elapsed(seen int64) int64 {
-	rate := max(1, c.Rate)
-	if fast := int64(c.For) * rate; seen > fast {
-		return seen - fast + int64(c.For)
-	}
-	return seen / rate
-}
+// elapsed is Clock.Elapsed in nanoseconds.
+func (c *clock) elapsed(seen int64) int64 { return int64(c.Elapsed(time.Duration(seen))) }
 
 // since is the true time since the server began, by a clock.
 func (c *clock) since(id int32) int64 {

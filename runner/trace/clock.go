@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ type Clock struct {
 	// while in true time. Afterwards they go on from where they are, as ever.
 	Rate int64
 	For  time.Duration
+	// Again is when they go as fast once more, in true time, for a third of that while; 0: never.
+	Again time.Duration
 }
 
 // True reports whether it is the true time.
@@ -24,33 +27,68 @@ func (c Clock) True() bool { return c == Clock{} }
 
 // Seen is how much time programs have seen go by in so much true time.
 func (c Clock) Seen(elapsed time.Duration) time.Duration {
-	return elapsed + min(elapsed, c.For)*time.Duration(max(1, c.Rate)-1)
+	fast := min(elapsed, c.For)
+	if c.Again > 0 {
+		fast += min(max(0, elapsed-c.Again), c.For/3)
+	}
+	return elapsed + fast*time.Duration(c.rate()-1)
 }
+
+// Elapsed is the inverse of Seen.
+func (c Clock) Elapsed(seen time.Duration) time.Duration {
+	elapsed, fast := time.Duration(0), true
+	for _, end := range c.turns() {
+		speed := time.Duration(1)
+		if fast {
+			speed = time.Duration(c.rate())
+		}
+		if span := (end - elapsed) * speed; seen > span {
+			elapsed, seen, fast = end, seen-span, !fast
+			continue
+		}
+		return elapsed + seen/speed
+	}
+	return elapsed + seen
+}
+
+// Slow is from when on the clocks go as ever, in true time.
+func (c Clock) Slow() time.Duration { return slices.Max(c.turns()) }
+
+// turns are when the clocks turn slow, and fast, by turns.
+func (c Clock) turns() []time.Duration {
+	if c.Again == 0 {
+		return []time.Duration{c.For}
+	}
+	return []time.Duration{c.For, c.Again, c.Again + c.For/3}
+}
+
+func (c Clock) rate() int64 { return max(1, c.Rate) }
 
 // From returns what tells the date that programs see, if the server begins now.
 func (c Clock) From(now time.Time) func() time.Time {
 	return func() time.Time { return now.Add(c.Forward + c.Seen(time.Since(now))) }
 }
 
-var errClock = errors.New("want FORWARD,RATE,FOR")
+var errClock = errors.New("want FORWARD,RATE,FOR,AGAIN")
 
 // String returns what ParseClock reads.
-func (c Clock) String() string { return fmt.Sprintf("%s,%d,%s", c.Forward, c.Rate, c.For) }
+func (c Clock) String() string { return fmt.Sprintf("%s,%d,%s,%s", c.Forward, c.Rate, c.For, c.Again) }
 
 // ParseClock reads what String returns.
 func ParseClock(text string) (Clock, error) {
 	parts := strings.Split(text, ",")
-	if len(parts) != 3 {
+	if len(parts) != 4 {
 		return Clock{}, errClock
 	}
 	forward, err := time.ParseDuration(parts[0])
 	rate, badRate := strconv.ParseInt(parts[1], 10, 64)
 	during, badFor := time.ParseDuration(parts[2])
-	if err := errors.Join(err, badRate, badFor); err != nil {
+	again, badAgain := time.ParseDuration(parts[3])
+	if err := errors.Join(err, badRate, badFor, badAgain); err != nil {
 		return Clock{}, err
 	}
-	if rate < 0 || during < 0 {
+	if rate < 0 || during < 0 || again < 0 || again > 0 && again < during {
 		return Clock{}, errClock
 	}
-	return Clock{Forward: forward, Rate: rate, For: during}, nil
+	return Clock{Forward: forward, Rate: rate, For: during, Again: again}, nil
 }

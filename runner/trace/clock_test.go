@@ -7,6 +7,31 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
+// A clock that goes fast twice goes on in between, and each true time has one that is seen.
+func TestClockGoesFastAgain(t *testing.T) {
+	twice := trace.Clock{Rate: 100, For: 3 * time.Second, Again: 10 * time.Second}
+	for elapsed, want := range map[time.Duration]time.Duration{
+		time.Second: 100 * time.Second, 3 * time.Second: 300 * time.Second, 9 * time.Second: 306 * time.Second,
+		10500 * time.Millisecond: 357 * time.Second, 11 * time.Second: 407 * time.Second, 20 * time.Second: 416 * time.Second,
+	} {
+		if got := twice.Seen(elapsed); got != want {
+			t.Errorf("after %s %s, want %s", elapsed, got, want)
+		}
+		if got := twice.Elapsed(want); got != elapsed {
+			t.Errorf("%s are seen after %s, want %s", want, got, elapsed)
+		}
+	}
+	if got := twice.Slow(); got != 11*time.Second {
+		t.Errorf("slow after %s", got)
+	}
+	if got, err := trace.ParseClock(twice.String()); err != nil || got != twice {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := trace.ParseClock("0s,100,3s,2s"); err == nil {
+		t.Errorf("it goes fast again before it is slow: %+v", got)
+	}
+}
+
 // Seen and From agree: the date advances by as much as the clock.
 func TestClock(t *testing.T) {
 	week := trace.Clock{Forward: time.Hour, Rate: 100, For: 3 * time.Second}
