@@ -102,8 +102,8 @@ func (f Fact) files(e trace.Event) []Fact {
 	}
 	other := f
 	other.Path = cut(e.Target, maxPath)
-	if strings.HasPrefix(e.Syscall, "symlink") { // which does nothing to what it points at
-		other.Path = ""
+	if strings.HasPrefix(e.Syscall, "symlink") {
+		return symlink(f, other)
 	}
 	f.Kind = KindWrite
 	switch {
@@ -132,6 +132,19 @@ func (f Fact) files(e trace.Event) []Fact {
 		return []Fact{f}
 	}
 	return []Fact{f, other}
+}
+
+// symlink are the effects of a symbolic link, which does nothing to what it points at. Whoever follows
+// one to a secret may not know that it is one.
+func symlink(link, target Fact) []Fact {
+	link.Kind, target.Kind = KindWrite, KindLook
+	if link.Error != "" {
+		link.Kind = KindAttempt
+	}
+	if _, secret := places.Sought(target.Path); !secret || link.Error != "" {
+		return []Fact{link}
+	}
+	return []Fact{link, target}
 }
 
 // opening returns the Opening of a Fact.

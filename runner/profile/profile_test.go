@@ -127,6 +127,7 @@ func TestEffects(t *testing.T) {
 		"a read that may create":   {created, []string{"Read /data/db  x1" + inflight, "Write /data/db  x1" + inflight}},
 		"a hard link gives access": {trace.Event{Op: trace.OpLink, Syscall: "linkat", Path: "/d/a", Target: "/d/b"}, []string{"Read /d/b  x1" + inflight, "Write /d/a  x1" + inflight}},
 		"a symbolic link does not": {trace.Event{Op: trace.OpLink, Syscall: "symlink", Path: "/d/a", Target: "/d/b"}, []string{"Write /d/a  x1" + inflight}},
+		"a link to a secret":       {trace.Event{Op: trace.OpLink, Syscall: "symlink", Path: "/d/a", Target: "/h/.ssh/id_rsa"}, []string{"Look /h/.ssh/id_rsa  x1" + inflight, "Write /d/a  x1" + inflight}},
 		"a failed symbolic link":   {trace.Event{Op: trace.OpLink, Syscall: "symlink", Path: "/d/a", Target: "/d/b", Errno: "EEXIST"}, []string{"Attempt /d/a EEXIST x1" + inflight}},
 		"a writable mapping":       {trace.Event{Op: trace.OpMap, Syscall: "mmap", Path: "/data/db-shm"}, []string{"Write /data/db-shm  x1" + inflight}},
 		"a change of user":         {trace.Event{Op: trace.OpCredential, Syscall: "setuid"}, nil},

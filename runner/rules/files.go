@@ -123,6 +123,9 @@ func asked(phase report.Phase) bool {
 func findDecoyReads(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		file := e.Path
+		if e.Kind == profile.KindLook && !replaced(e) {
+			return false
+		}
 		if moved, ok := in.movedAlong(e); ok {
 			file = moved
 		}
@@ -136,7 +139,7 @@ func findDecoyReads(in Input) []draft {
 			what = at.What
 		}
 		verb := "read"
-		if strings.HasPrefix(e.Operation, "rename") || strings.HasPrefix(e.Operation, "link") {
+		if replaced(e) {
 			verb = "gave another name to"
 		}
 		e.Path = file
@@ -144,13 +147,13 @@ func findDecoyReads(in Input) []draft {
 		d.severity, d.object = report.SeverityHigh, file
 		d.message = sentence("%s %s the decoy secret %s (%s), %s", subject(e), verb, clean(file, 256), what, why)
 		return found
-	}, profile.KindRead)
+	}, profile.KindRead, profile.KindLook)
 }
 
 // movedAlong is a decoy in a directory that was given another name: below that
 // name it can be read without being known.
 func (in Input) movedAlong(e profile.Effect) (string, bool) {
-	if !strings.HasPrefix(e.Operation, "rename") {
+	if !replaced(e) {
 		return "", false
 	}
 	for _, c := range in.Decoys {

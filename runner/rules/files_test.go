@@ -59,6 +59,8 @@ func TestWrites(t *testing.T) {
 		"the machine's, deleted":     {keeper, []profile.Effect{unlinks(idle, "/usr/bin/ls")}, nil, "FILE-002 High: While idle, the server deleted /usr/bin/ls"},
 		"the machine's, declared":    {hosts, []profile.Effect{touches(call, "/etc/hosts")}, nil, ""},
 		"credentials":                {keeper, []profile.Effect{touches(call, home+"/.aws/credentials")}, nil, "FILE-002 High: Tool format_note opened for writing /home/audit/.aws/credentials (AWS credentials)"},
+		"opened to others":           {keeper, []profile.Effect{with(touches(call, home+"/.ssh"), func(e *profile.Effect) { e.Operation = "fchmodat" })}, nil, "FILE-002 High: Tool format_note changed /home/audit/.ssh (SSH configuration)"},
+		"a directory of its own":     {keeper, []profile.Effect{with(touches(call, home+"/notes"), func(e *profile.Effect) { e.Operation = "fchmodat" })}, nil, ""},
 		"the user's":                 {silent, []profile.Effect{touches(call, home+"/Documents/a.txt"), touches(call, home+"/Documents/b/c.txt")}, nil, "FILE-002 Medium: Tool format_note opened for writing /home/audit/Documents/a.txt"},
 		"the user's, renamed":        {silent, []profile.Effect{with(touches(call, home+"/photo.jpg"), func(e *profile.Effect) { e.Operation = "rename" })}, nil, "FILE-002 Medium: Tool format_note renamed what is, or became,"},
 		"who stores":                 {keeper, []profile.Effect{touches(call, home+"/Documents/a.txt")}, nil, ""},

@@ -72,6 +72,11 @@ func moved(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindRead, Path: path, Operation: "renameat2"}, Where: at}
 }
 
+// linked is what a symbolic link points at.
+func linked(at ledger.Where, path string) profile.Effect {
+	return profile.Effect{Fact: profile.Fact{Kind: profile.KindLook, Path: path, Operation: "symlinkat"}, Where: at}
+}
+
 func connect(at ledger.Where, protocol, address string, port int) profile.Effect {
 	return profile.Effect{
 		Fact:   profile.Fact{Kind: profile.KindConnect, Operation: "connect", Protocol: protocol, Address: address, Port: port},
@@ -171,6 +176,9 @@ func TestFiles(t *testing.T) {
 		"a secret key of GnuPG":   {silent, read(call, "/root/.gnupg/private-keys-v1.d/7A.key"), "FILE-001 High"},
 		"decoy kubeconfig":        {silent, read(startup, home+"/.kube/config"), "SECRET-001 High: At start-up the server read the decoy"},
 		"a decoy moved":           {silent, moved(call, home+"/.kube/config"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
+		"a link to a decoy":       {silent, linked(call, home+"/.kube/config"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
+		"a link to its directory": {silent, linked(call, home+"/.kube"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
+		"a decoy asked for":       {silent, with(linked(call, home+"/.kube/config"), func(e *profile.Effect) { e.Operation = "stat" }), ""},
 		"with its directory":      {silent, moved(call, home+"/.kube"), "SECRET-001 High: Tool format_note gave another name to the decoy secret " + home + "/.kube/config"},
 		"a note moved":            {silent, moved(call, home+"/notes"), ""},
 		"declared kubeconfig":     {kube, read(startup, home+"/.kube/config"), ""},

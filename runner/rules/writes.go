@@ -51,7 +51,11 @@ func findWrites(in Input) []draft {
 func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bool {
 	covering := in.Scope.Covering(e.Capability)
 	inside, home := own.inHome(e.Path)
-	switch at, secret := places.Locate(e.Path); {
+	name := e.Path
+	if strings.Contains(e.Operation, "chmod") || strings.Contains(e.Operation, "chown") { // of a directory, that of all in it
+		name += "/"
+	}
+	switch at, secret := places.Locate(name); {
 	case secret && !at.Routine:
 		d.message = sentence("%s (%s), which nothing in its declaration speaks of", did, at.What)
 		return !speaks(covering, at.Topics)
