@@ -68,6 +68,9 @@ func (r *reader) spills(all []sentence, i int) verdict {
 	s := &all[i]
 	from, end := s.talk()
 	if from < 0 {
+		from, end = r.yielded(s)
+	}
+	if from < 0 {
 		return verdict{}
 	}
 	for j := max(0, from-7); j < len(s.Tokens) && j <= end+9; j++ {
@@ -100,6 +103,48 @@ func (s *sentence) talk() (from, end int) {
 	}
 	return -1, -1
 }
+
+// yielded is where a sentence names what tools give of a kind that the server has none of, and has this tool get it:
+// "results of database and file tools are to pass through it"; -1 where it does not.
+func (r *reader) yielded(s *sentence) (from, end int) {
+	for i := range s.Tokens {
+		if !results[s.text(i)] || s.text(i+1) != "of" && s.text(i+1) != "from" {
+			continue
+		}
+		for j := i + 2; j <= i+8 && j < len(s.Tokens) && !may[s.text(j)] && !r.ownKind(s.Tokens[j]); j++ {
+			if manyTools[s.text(j)] && j > i+2 {
+				if s.behind(j, 2, may) != "" || !r.gets(s, j) {
+					break
+				}
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// gets reports whether behind a place something goes to the tool whose text it is, or into one of its arguments.
+func (r *reader) gets(s *sentence, i int) bool {
+	for j := i + 1; j < len(s.Tokens) && j <= i+14; j++ {
+		if into := s.text(j - 1); (r.refAt(s, j).own || r.free(s.text(j))) && (s.bindsTo(j) || into == "to" || into == "with") {
+			return true
+		}
+	}
+	return false
+}
+
+// ownKind reports whether a word says that something is the server's own, or is of the name of one of its tools.
+func (r *reader) ownKind(t words.Token) bool {
+	if t.Kind != words.Word || theirs[t.Text] && t.Text != "the" || t.Text == "its" || t.Text == "these" {
+		return true
+	}
+	if articles[t.Text] || t.Text == "and" || t.Text == "or" || manyTools[t.Text] {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Tools)), func(name string) bool { return strings.Contains(name, plain(t.Text)) })
+}
+
+var manyTools = words.SetOf("tools", "servers", "connectors", "integrations", "plugins")
 
 var theirs = words.SetOf("the", "our", "this", "your")
 

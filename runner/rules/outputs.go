@@ -46,9 +46,11 @@ func findAuthored(in Input, out Output, text string) []draft {
 	if prompting(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	for _, f := range poison.Read(text, poison.Context{Kind: poison.KindContent, Own: out.Capability.Name}) {
-		switch f.Technique {
-		case poison.SensitiveData, poison.Redirection, poison.ContextRequest:
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: toolsOf(in.Manifest)}
+	for _, f := range poison.Read(text, context) {
+		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
+		switch {
+		case f.Technique == poison.SensitiveData, f.Technique == poison.Redirection, f.Technique == poison.ContextRequest, ordered && aside(out):
 			if f.Confidence >= leastSure && !alsoHidden(text, poison.Answered, f.Quote) {
 				return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(f.Quote), f.Quote)}
 			}
@@ -58,6 +60,12 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil
+}
+
+// aside reports whether an output stands beside an answer: a log, progress, what completes an argument. No document comes
+// that way, and nobody has to know there what is to be called next.
+func aside(out Output) bool {
+	return out.Kind == report.OutputNotification || out.Kind == report.OutputList
 }
 
 // fetched reports whether what a capability answers may be somebody else's: it has read a file, run a program or

@@ -45,17 +45,15 @@ func directives(in Input) []directive {
 
 // directing reads those texts of a manifest that are fresh.
 func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
-	tools, arguments := poison.NamesOf(), map[report.Capability]poison.Names{}
+	tools, arguments := toolsOf(m), map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
-		switch {
-		case field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt):
-			tools.Add(text)
-		case ownWord(field, text):
-			if arguments[of] == nil {
-				arguments[of] = poison.NamesOf()
-			}
-			arguments[of].Add(text)
+		if isTool(of, field) || !ownWord(field, text) {
+			return
 		}
+		if arguments[of] == nil {
+			arguments[of] = poison.NamesOf()
+		}
+		arguments[of].Add(text)
 	})
 	free := freeArguments(m)
 	var all []directive
@@ -73,6 +71,22 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		}
 	})
 	return all
+}
+
+// toolsOf are the names of all tools and prompts.
+func toolsOf(m manifest.Manifest) poison.Names {
+	all := poison.NamesOf()
+	eachText(m, func(of report.Capability, field, text string) {
+		if isTool(of, field) {
+			all.Add(text)
+		}
+	})
+	return all
+}
+
+// isTool reports whether a text is the name of a tool or a prompt.
+func isTool(of report.Capability, field string) bool {
+	return field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt)
 }
 
 // reads reports whether the server itself has read a secret of the kind that a place holds, so
