@@ -47,6 +47,9 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: toolsOf(in.Manifest)}
+	if aside(out) {
+		text = plainly(text)
+	}
 	for _, f := range poison.Read(text, context) {
 		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
 		switch {
@@ -66,6 +69,19 @@ func findAuthored(in Input, out Output, text string) []draft {
 // that way, and nobody has to know there what is to be called next.
 func aside(out Output) bool {
 	return out.Kind == report.OutputNotification || out.Kind == report.OutputList
+}
+
+// plainly is a text with the texts of the JSON that it ends with in place of that, each by itself: within quotes it would be
+// a word of a sentence.
+func plainly(text string) string {
+	at := strings.IndexAny(text, "{[")
+	var values any
+	if at < 0 || json.Unmarshal([]byte(text[at:]), &values) != nil {
+		return text
+	}
+	all := []string{text[:at]}
+	walkTexts(values, "", 0, func(_, value string) { all = append(all, value) })
+	return strings.Join(all, "\n\n")
 }
 
 // fetched reports whether what a capability answers may be somebody else's: it has read a file, run a program or
