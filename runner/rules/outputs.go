@@ -71,15 +71,19 @@ func aside(out Output) bool {
 	return out.Kind == report.OutputNotification || out.Kind == report.OutputList
 }
 
-// plainly is a text with the texts of the JSON that it ends with in place of that, each by itself: within quotes it would be
-// a word of a sentence.
+// plainly is a text with the texts of the JSON that is in it in place of that, each by itself: within quotes it would be a
+// word of a sentence.
 func plainly(text string) string {
 	at := strings.IndexAny(text, "{[")
-	var values any
-	if at < 0 || json.Unmarshal([]byte(text[at:]), &values) != nil {
+	if at < 0 {
 		return text
 	}
-	all := []string{text[:at]}
+	var values any
+	decoder := json.NewDecoder(strings.NewReader(text[at:]))
+	if decoder.Decode(&values) != nil {
+		return text
+	}
+	all := []string{text[:at], text[at+int(decoder.InputOffset()):]}
 	walkTexts(values, "", 0, func(_, value string) { all = append(all, value) })
 	return strings.Join(all, "\n\n")
 }
