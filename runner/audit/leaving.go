@@ -74,6 +74,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 	for _, c := range o.caught.captures {
 		p := sentPiece(c, sessions, secrets)
 		r.Add(p)
+		r.Follow(p)
 		if c.Protocol != "dns" {
 			r.Number(p, "size", int(c.Size))
 		}

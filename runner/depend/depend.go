@@ -1,7 +1,6 @@
 package depend
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ type Suspect struct {
 
 	// features are in all records with the same secrets, and in none with others.
 	features []uint64
-	// size is how many bytes, or numbers, differ.
+	// size is the sum of the weights of what differs.
 	size int
 }
 
@@ -92,7 +91,7 @@ func differing(in, notIn []*Record) []Suspect {
 		for _, c := range cores {
 			s := get(p.Way, p.Named, p.Time)
 			s.features = append(s.features, c.features...)
-			s.size += c.to - c.from
+			s.size += weighty * (c.to - c.from)
 			s.Cores = append(s.Cores, string(p.Data[c.from:c.to]))
 			if s.With == "" {
 				from := max(0, c.from-maxShown/4)
@@ -106,15 +105,15 @@ func differing(in, notIn []*Record) []Suspect {
 		}
 		s := get(n.way, n.named, n.time)
 		s.features = append(s.features, n.feature)
-		s.size++
-		if text := fmt.Sprintf("%s %d, ", n.what, n.value); len(s.With)+len(text) < maxShown {
-			s.With += text
+		s.size += n.weight
+		if len(s.With)+len(n.text) < maxShown {
+			s.With += n.text + ", "
 		}
 	}
 	for i := range all {
 		all[i].With = strings.TrimSuffix(all[i].With, ", ")
 	}
-	return slices.DeleteFunc(all, func(s Suspect) bool { return s.size < least })
+	return slices.DeleteFunc(all, func(s Suspect) bool { return s.size < weighty*least })
 }
 
 // core is a run of bytes that differ, and the features that tell so.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/depend"
@@ -45,6 +46,20 @@ func numbers(all ...int) *depend.Record {
 	return r
 }
 
+// pieces is a launch in which some texts left one after the other, each so many milliseconds after the one before.
+func pieces(texts string, pauses ...int) *depend.Record {
+	r, at := &depend.Record{}, time.Unix(1, 0)
+	for i, text := range strings.Fields(texts) {
+		if i > 0 && len(pauses) > 0 {
+			at = at.Add(time.Duration(pauses[(i-1)%len(pauses)]) * time.Millisecond)
+		}
+		p := depend.Piece{Way: way, Data: []byte(text), Time: at}
+		r.Add(p)
+		r.Follow(p)
+	}
+	return r
+}
+
 func noise() string { return fmt.Sprintf("%x", random(16)) }
 
 func random(n int) []byte {
@@ -58,6 +73,11 @@ func suspects(first, second, third, fourth *depend.Record) []depend.Suspect {
 	return depend.Suspects([]*depend.Record{first, fourth}, []*depend.Record{second, third})
 }
 
+const nine = "a a a a a a a a a"
+
+// The pieces of four calls in one order, and in another.
+var order, another = strings.Repeat("a b c d e f g h ", 4), strings.Repeat("b a d c f e h g ", 4)
+
 func TestDependence(t *testing.T) {
 	around := func(text string) *depend.Record {
 		return record("GET / HTTP/1.1\r\nid: " + noise() + "; " + text + "; time")
@@ -69,6 +89,8 @@ func TestDependence(t *testing.T) {
 		"several pieces":    suspects(record("a", "one=17", "two=94"), record("a", "one=38", "two=52"), record("two=52", "one=38"), record("two=94", "one=17")),
 		"sizes":             suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
 		"how often a size":  suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),
+		"pauses":            suspects(pieces(nine, 60, 200, 60, 500), pieces(nine, 500, 60, 200, 60), pieces(nine, 490, 61, 205, 62), pieces(nine, 61, 201, 62, 495)),
+		"an order":          suspects(pieces(order), pieces(another), pieces(another), pieces(order)),
 		"at another length": suspects(around("id=8AU1HYgBkQQzW"), around("id=vY9vgDqr"), around("id=vY9vgDqr"), around("id=8AU1HYgBkQQzW")),
 	} {
 		if len(got) != 1 || got[0].Way != way || got[0].With == "" || got[0].Without == "" || got[0].With == got[0].Without {
@@ -79,16 +101,19 @@ func TestDependence(t *testing.T) {
 
 func TestNoDependence(t *testing.T) {
 	for name, got := range map[string][]depend.Suspect{
-		"the same":       suspects(record("12345678"), record("12345678"), record("12345678"), record("12345678")),
-		"random":         suspects(record(noise()), record(noise()), record(noise()), record(noise())),
-		"a clock":        suspects(record("10:59:58.123"), record("10:59:59.321"), record("11:00:00.456"), record("11:00:01.654")),
-		"a minute":       suspects(record("at 10:59 h"), record("at 11:00 h"), record("at 11:00 h"), record("at 11:01 h")),
-		"a toggle":       suspects(record("it is switched on"), record("it is switched off"), record("it is switched on"), record("it is switched off")),
-		"a counter":      suspects(record("call number 1041"), record("call number 1042"), record("call number 1043"), record("call number 1044")),
-		"a duration":     suspects(record("took 31 ms"), record("took 29 ms"), record("took 29 ms"), record("took 31 ms")),
-		"another order":  suspects(record("first piece", "second piece"), record("second piece", "first piece"), record("second piece", "first piece"), record("first piece", "second piece")),
-		"three sizes":    suspects(numbers(1, 2, 3), numbers(4, 5, 6), numbers(4, 5, 6), numbers(1, 2, 3)),
-		"only in others": suspects(record("a"), record("a", "an error of the network"), record("a", "an error of the network"), record("a")),
+		"the same":        suspects(record("12345678"), record("12345678"), record("12345678"), record("12345678")),
+		"random":          suspects(record(noise()), record(noise()), record(noise()), record(noise())),
+		"a clock":         suspects(record("10:59:58.123"), record("10:59:59.321"), record("11:00:00.456"), record("11:00:01.654")),
+		"a minute":        suspects(record("at 10:59 h"), record("at 11:00 h"), record("at 11:00 h"), record("at 11:01 h")),
+		"a toggle":        suspects(record("it is switched on"), record("it is switched off"), record("it is switched on"), record("it is switched off")),
+		"a counter":       suspects(record("call number 1041"), record("call number 1042"), record("call number 1043"), record("call number 1044")),
+		"a duration":      suspects(record("took 31 ms"), record("took 29 ms"), record("took 29 ms"), record("took 31 ms")),
+		"pauses by load":  suspects(pieces(nine, 60, 62), pieces(nine, 120, 125), pieces(nine, 61, 130), pieces(nine, 122, 64)),
+		"short pauses":    suspects(pieces(nine, 1, 9), pieces(nine, 9, 1), pieces(nine, 9, 2), pieces(nine, 2, 9)),
+		"a race of eight": suspects(pieces(order[:16]), pieces(another[:16]), pieces(another[:16]), pieces(order[:16])),
+		"another order":   suspects(record("first piece", "second piece"), record("second piece", "first piece"), record("second piece", "first piece"), record("first piece", "second piece")),
+		"three sizes":     suspects(numbers(1, 2, 3), numbers(4, 5, 6), numbers(4, 5, 6), numbers(1, 2, 3)),
+		"only in others":  suspects(record("a"), record("a", "an error of the network"), record("a", "an error of the network"), record("a")),
 	} {
 		if len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)

@@ -4,7 +4,9 @@
 package depend
 
 import (
+	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,18 @@ const (
 	maxRecord = 512 << 10
 	// maxNumbers bounds the numbers of one launch.
 	maxNumbers = 4096
+	// maxPlace bounds what is shown of a piece for its place, in bytes.
+	maxPlace = 32
+	// shortest is the shortest pause that counts: a machine that is busy makes such ones.
+	shortest = 20 * time.Millisecond
+)
+
+// The weights of a byte or a number, of a pause, and of a place, which may be the same by chance in several launches
+// where a server does several things at once.
+const (
+	weighty = 6
+	paused  = 3
+	placed  = 1
 )
 
 // Piece is something that left the server in one launch.
@@ -48,7 +62,14 @@ type Record struct {
 	size     int
 	features []uint64 // sorted, once known
 	counted  map[number]int
+	courses  map[Way]course
 	numbers  []number
+}
+
+// course is how many pieces have taken one way, and when the last one did.
+type course struct {
+	pieces int
+	last   time.Time
 }
 
 // number is one of several numbers that could say something: a size, a port.
@@ -59,6 +80,9 @@ type number struct {
 	feature uint64
 	what    string
 	value   int
+	// text says it for people; weight is how much it counts.
+	text   string
+	weight int
 }
 
 var seed = maphash.MakeSeed()
@@ -89,8 +113,32 @@ func (r *Record) Number(p Piece, what string, value int) {
 	}
 	r.counted[is]++
 	feature := maphash.Comparable(seed, [2]any{is, r.counted[is]})
-	r.numbers = append(r.numbers, number{p.Way, p.Named, p.Time, feature, what, value})
+	r.enter(p, feature, fmt.Sprintf("%s %d", what, value), weighty)
+}
+
+// enter keeps a feature that a piece has besides its bytes.
+func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
+	r.numbers = append(r.numbers, number{way: p.Way, named: p.Named, time: p.Time, feature: feature, text: text, weight: weight})
 	r.features = nil
+}
+
+// Follow enters the place of a piece among those that take the same way, and how long the one before it was ago: what is
+// told by an order, or by pauses, is in no byte. Both vary by themselves, so that they count less.
+func (r *Record) Follow(p Piece) {
+	if len(r.numbers)+2 > maxNumbers {
+		return
+	}
+	way := Way{Channel: p.Channel, Destination: p.Destination}
+	c := r.courses[way]
+	if r.courses == nil {
+		r.courses = map[Way]course{}
+	}
+	r.courses[way] = course{c.pieces + 1, p.Time}
+	r.enter(p, maphash.Comparable(seed, [3]any{way, c.pieces, p.whole()}), fmt.Sprintf("%d: %s", c.pieces+1, shown(p.Data[:min(len(p.Data), maxPlace)])), placed)
+	if pause := p.Time.Sub(c.last); c.pieces > 0 && pause > shortest {
+		steps := int(2 * math.Log2(float64(pause)/float64(shortest)))
+		r.enter(p, maphash.Comparable(seed, [3]any{way, -c.pieces, steps}), fmt.Sprintf("after %d ms", pause.Milliseconds()), paused)
+	}
 }
 
 // windows are the hashes of the windows of a piece; those at its ends reach beyond it.
