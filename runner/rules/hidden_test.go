@@ -175,8 +175,11 @@ func TestAside(t *testing.T) {
 		"a hint":       {report.OutputNotification, "Run `npm install` first, then start the server.", ""},
 	} {
 		in := input(silent)
-		in.Outputs = Said("", report.Output{Kind: tc.kind, Capability: call.Capability, Text: tc.text})
-		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+		for _, kind := range []report.CapabilityKind{report.CapabilityTool, report.CapabilityPrompt} {
+			of := report.Capability{Kind: kind, Name: "format_note"}
+			in.Outputs = Said("", report.Output{Kind: tc.kind, Capability: of, Text: tc.text})
+			t.Run(name+" of a "+string(kind), func(t *testing.T) { expect(t, in, tc.want) })
+		}
 	}
 }
 

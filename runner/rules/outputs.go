@@ -162,7 +162,7 @@ func kindOf(out report.Output) string {
 
 // prompting tells of an output whether it is there to instruct the model.
 func prompting(out Output) bool {
-	return out.Capability.Kind == report.CapabilityPrompt || out.Kind == report.OutputRequest
+	return out.Capability.Kind == report.CapabilityPrompt && !aside(out) || out.Kind == report.OutputRequest
 }
 
 // minEcho is the shortest value that is taken for an echo, in bytes; what is shorter
