@@ -11,9 +11,16 @@ import (
 //     XORed, rot13, swapped nibbles, an alphabet of one's own for base64 or base85, a list of
 //     numbers, words or emoji. Where a character comes again, its symbol does (shape.go).
 //   - XOR with a repeating key of n bytes keeps the XOR of two bytes that are n apart.
+//   - A key that is used once, and goes along, is as far from what it hides everywhere: the XOR
+//     of the bytes that are so far apart is the secret. So it is where each byte is XORed with
+//     the one before it.
 const (
 	substitution = "substitution"
 	repeatingXOR = "xor"
+	besideXOR    = "xor with what is beside it"
+	// maxBeside is how far away the longest such key is found, and maxPiece in how much, in bytes: each distance
+	// takes a search.
+	maxBeside, maxPiece = 256, 16 << 10
 	// maxKey is the length of the longest repeating key that is found, in bytes.
 	maxKey = 16
 	// maxDisguised and disguisedTimes bound how much is searched for disguises at once, in
@@ -29,6 +36,8 @@ type disguises struct {
 	shapes *shapes
 	// lags has, for each length of a key from 1 on, the XOR of the bytes that are so far apart.
 	lags [maxKey]*index
+	// plain has the secrets as they are.
+	plain *index
 }
 
 // secretOf is one secret and whose it is.
@@ -39,6 +48,11 @@ type secretOf struct {
 
 func newDisguises(secrets []secretOf) *disguises {
 	d := &disguises{shapes: newShapes(secrets)}
+	var plain []text
+	for _, s := range secrets {
+		plain = append(plain, text{s.id, besideXOR, []byte(s.plain), len(s.plain), 2*block - 1})
+	}
+	d.plain = newIndex(plain, 0)
 	for n := range maxKey {
 		var texts []text
 		for _, s := range secrets {
@@ -74,9 +88,25 @@ func (h *searcher) disguised(data []byte, l decoding) {
 			h.seen(data, l, Match{Decoy: t.id, Encoding: repeatingXOR, from: from, to: to + of.lag, weight: to - from})
 		})
 	}
+	h.beside(data, l)
 	h.disguises.shapes.find(data, func(id ID, encoding string, from, to, symbols int) {
 		h.seen(data, l, Match{Decoy: id, Encoding: encoding, from: from, to: to, weight: symbols})
 	})
+}
+
+// beside looks for secrets that were XORed with what is in the same data.
+func (h *searcher) beside(data []byte, l decoding) {
+	if len(data) > maxPiece {
+		return
+	}
+	for lag := 1; lag <= min(maxBeside, len(data)); lag++ {
+		of := h.disguises.plain.at(lag)
+		of.scan(data, func(t *text, from, to int) {
+			if !slices.ContainsFunc(h.matches, func(k Match) bool { return k.Decoy == t.id }) { // zeros beside it are no key
+				h.seen(data, l, Match{Decoy: t.id, Encoding: besideXOR, from: from, to: to + lag, weight: to - from})
+			}
+		})
+	}
 }
 
 // seen enters a disguise, unless more of that secret was found in the same place.

@@ -39,6 +39,16 @@ func xor(key string) func(string) string {
 	return eachByte(func(c byte, i int) byte { return c ^ key[i%len(key)] })
 }
 
+// padded is a key as long as what it hides, and that.
+func padded(s string) string {
+	pad := make([]byte, len(s))
+	random := rand.New(rand.NewPCG(7, 7))
+	for i := range pad {
+		pad[i] = byte(random.Uint32())
+	}
+	return string(pad) + xor(string(pad))(s)
+}
+
 // disguises are ways to hide a secret with a key.
 var disguises = map[string]func(string) string{
 	"one byte": xor("\x5a"), "two bytes": xor("k3"), "a word": xor("squirrel"), "sixteen bytes": xor("0123456789abcdef"),
@@ -65,6 +75,15 @@ var disguises = map[string]func(string) string{
 	"base64, rot13":  func(s string) string { return eachByte(rot13)(std(s)) },
 	"hex, rot13": func(s string) string {
 		return eachByte(func(c byte, _ int) byte { return c + 16 })(hex.EncodeToString([]byte(s)))
+	},
+	"a pad along":   padded,
+	"a pad, base64": func(s string) string { return std(padded(s)) },
+	"a chain": func(s string) string {
+		out := []byte("k")
+		for i, c := range []byte(s) {
+			out = append(out, c^out[i])
+		}
+		return string(out)
 	},
 	"compressed": func(s string) string { return compress(xor("\x5a")(s)) },
 	"Ascii85":    ascii,

@@ -66,6 +66,13 @@ func newIndex(texts []text, lag int) *index {
 	return x
 }
 
+// at is the index of the same texts for another lag.
+func (x *index) at(lag int) index {
+	of := *x
+	of.lag = lag
+	return of
+}
+
 // hash is the upper bits of a product (Knuth, volume 3, 6.4).
 func (x *index) hash(v uint64) uint64 { return v * 0x9E3779B97F4A7C15 >> x.shift }
 
