@@ -35,6 +35,16 @@ func inquiry(e profile.Effect) bool {
 	return inquiries[base] || base == "which.debianutils"
 }
 
+// scripted reports whether the server is a shell script, and a program one of those that these are made
+// of, as others are of a language's library. What it reads, writes and starts counts by itself.
+func (in Input) scripted(e profile.Effect) bool {
+	if len(in.Command) == 0 || e.Within != "" || !lexicon.ScriptPrograms[path.Base(e.Path)] || !bin[path.Dir(e.Path)] {
+		return false
+	}
+	of := path.Base(in.Command[0])
+	return shells[of] && script(in.Command) != "" || slices.Contains([]string{".sh", ".bash"}, path.Ext(of))
+}
+
 // purposes are the words by which a declaration speaks of what a program is for.
 var purposes = func() map[string][]string {
 	all := map[string][]string{
@@ -165,7 +175,7 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, in.bundled(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e, d.object):
+		case answer == scope.Allowed, in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e, d.object):
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))

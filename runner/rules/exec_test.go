@@ -27,6 +27,7 @@ func TestPrograms(t *testing.T) {
 	as := func(*Input) {}
 	const bundledTool = "/srv/node_modules/@devices/cli-linux/cli-linux"
 	packed := func(in *Input) { in.Command = []string{"node", "/srv/node_modules/.bin/devices"} }
+	shell := func(in *Input) { in.Command = []string{"sh", "/srv/server.sh"} }
 	strict := func(in *Input) { packed(in); allow("git")(in) }
 	for name, tc := range map[string]struct {
 		server  server
@@ -59,6 +60,12 @@ func TestPrograms(t *testing.T) {
 		"a shell that came with it":          {silent, packed, []profile.Effect{run(call, "/srv/node_modules/x/bash", "-c", "ls")}, "EXEC-001 Medium"},
 		"put there by itself":                {silent, packed, []profile.Effect{stored(bundledTool), run(call, bundledTool)}, "EXEC-001 Medium"},
 		"not in the list, though packed":     {silent, strict, []profile.Effect{run(call, bundledTool)}, "EXEC-001 High"},
+		"what a script is made of":           {silent, shell, []profile.Effect{run(call, "/usr/bin/sed", "s/a/b/")}, ""},
+		"what a filter starts":               {silent, shell, []profile.Effect{run(call, "/usr/bin/sed", "1e ls"), within("/usr/bin/sed", run(call, "/bin/sh", "-c", "ls"))}, "EXEC-001 Medium: Tool format_note started /bin/sh"},
+		"what else a script starts":          {silent, shell, []profile.Effect{run(call, "/usr/bin/curl", "x")}, "EXEC-001 Medium"},
+		"one of another place":               {silent, shell, []profile.Effect{run(call, "/tmp/sed", "x")}, "EXEC-001 Medium"},
+		"not in the list of a script":        {silent, func(in *Input) { shell(in); allow("git")(in) }, []profile.Effect{run(call, "/usr/bin/sed", "x")}, "EXEC-001 High"},
+		"sed in no script":                   {silent, packed, []profile.Effect{run(call, "/usr/bin/sed", "x")}, "EXEC-001 Medium"},
 		"a command that it was given":        {silent, asks("command", "ls -la"), []profile.Effect{run(call, "/bin/sh", "-c", "ls -la"), within("/bin/sh", run(call, "/bin/ls", "-la"))}, ""},
 		"what a command starts":              {silent, asks("command", "make test"), []profile.Effect{run(call, "/bin/sh", "-c", "make test"), within("/bin/sh", run(call, "/usr/bin/gcc", "x.c"))}, ""},
 		"its first word":                     {silent, asks("options.argv[0]", "ls"), []profile.Effect{run(call, "/bin/ls", "-la")}, ""},

@@ -11,5 +11,5 @@ var lexicon = words.Read[struct {
 		Programs words.Set
 		Topics   []string
 	}
-	OrdinaryPrograms words.Set
+	OrdinaryPrograms, ScriptPrograms words.Set
 }]("rules")
