@@ -18,9 +18,13 @@ import (
 // 128 MiB.
 const DefaultEffects = 16384
 
+// placesOfFact is what the texts of an effect take, in places where it is seen. A file that a program reads
+// which every call starts is one fact in many places, and costs a quarter of what another file in each would.
+const placesOfFact = 3
+
 // Limits bound a Builder.
 type Limits struct {
-	// Effects is how many distinct effects are kept; 0 means DefaultEffects.
+	// Effects is how many effects are kept that have nothing in common; 0 means DefaultEffects.
 	Effects int
 	// Home is the server's home directory: what happens below it is kept
 	// longest when there is too much.
@@ -34,6 +38,7 @@ type Limits struct {
 type Builder struct {
 	limits Limits
 	filter *noise.Filter
+	facts  map[Fact]*fact
 	kept   map[key]*record
 	// ranks holds the same records by worth and kind, so that the cheapest go first.
 	ranks   [ranks]map[Kind][]*record
@@ -48,8 +53,14 @@ func New(limits Limits) *Builder {
 	if limits.Effects <= 0 {
 		limits.Effects = DefaultEffects
 	}
-	return &Builder{limits: limits, kept: map[key]*record{}, noise: tally{},
+	return &Builder{limits: limits, facts: map[Fact]*fact{}, kept: map[key]*record{}, noise: tally{},
 		filter: noise.New(limits.Home, limits.Sensitive)}
+}
+
+// fact is one that is kept, and how many records have it.
+type fact struct {
+	Fact
+	places int
 }
 
 // key tells effects apart before the ledger is known. Requests are sent one at
@@ -58,7 +69,7 @@ func New(limits Limits) *Builder {
 // two of them, the earliest and the latest. Its moment is without At.Out and Time.
 type key struct {
 	moment ledger.Moment
-	Fact
+	*fact
 }
 
 // sighting is one call. at and time are those of its moment, which shares the
@@ -103,8 +114,8 @@ func (b *Builder) Add(e trace.Event) {
 		return
 	}
 	seen := sighting{seq: e.Seq, at: e.At, time: e.Time, pid: e.PID, detail: e.Detail, bytes: e.Size}
-	k := key{moment: ledger.MomentOf(e)}
-	k.moment.At.Out, k.moment.Time = 0, time.Time{}
+	moment := ledger.MomentOf(e)
+	moment.At.Out, moment.Time = 0, time.Time{}
 	for _, f := range facts {
 		if reason, ok := b.filtered(f, e.Op); ok {
 			if f.Kind != KindStore && f.Kind != KindLoad { // its open was counted
@@ -115,8 +126,7 @@ func (b *Builder) Add(e trace.Event) {
 		if f.Kind != KindStore && f.Kind != KindLoad { // or a log would keep the probe waiting
 			b.active.Store(time.Now().UnixNano())
 		}
-		k.Fact = f
-		b.add(k, b.rank(f), seen)
+		b.add(moment, f, seen)
 	}
 }
 
@@ -146,8 +156,8 @@ func (b *Builder) Active() time.Time {
 	return time.Time{}
 }
 
-func (b *Builder) add(k key, worth rank, seen sighting) {
-	if r := b.kept[k]; r != nil {
+func (b *Builder) add(moment ledger.Moment, f Fact, seen sighting) {
+	if r := b.kept[key{moment, b.facts[f]}]; r != nil {
 		r.count++
 		r.bytes += seen.bytes
 		if seen.before(r.first) {
@@ -158,16 +168,34 @@ func (b *Builder) add(k key, worth rank, seen sighting) {
 		}
 		return
 	}
-	if len(b.kept) >= b.limits.Effects && !b.makeRoom(worth, k.Kind) {
-		b.dropped++
-		return
+	worth := b.rank(f)
+	for b.full(f) {
+		if !b.makeRoom(worth, f.Kind) {
+			b.dropped++
+			return
+		}
 	}
-	r := &record{key: k, rank: worth, count: 1, bytes: seen.bytes, first: seen, last: seen}
-	b.kept[k] = r
+	known := b.facts[f]
+	if known == nil {
+		known = &fact{Fact: f}
+		b.facts[f] = known
+	}
+	known.places++
+	r := &record{key: key{moment, known}, rank: worth, count: 1, bytes: seen.bytes, first: seen, last: seen}
+	b.kept[r.key] = r
 	if b.ranks[worth] == nil {
 		b.ranks[worth] = map[Kind][]*record{}
 	}
-	b.ranks[worth][k.Kind] = append(b.ranks[worth][k.Kind], r)
+	b.ranks[worth][f.Kind] = append(b.ranks[worth][f.Kind], r)
+}
+
+// full reports whether there is no room for one more place of a fact.
+func (b *Builder) full(f Fact) bool {
+	need := 1
+	if b.facts[f] == nil {
+		need += placesOfFact
+	}
+	return len(b.facts)*placesOfFact+len(b.kept)+need > b.limits.Effects*(placesOfFact+1)
 }
 
 // makeRoom drops the latest effect of the lowest rank below the new one's. Within the new
@@ -184,6 +212,9 @@ func (b *Builder) makeRoom(worth rank, kind Kind) bool {
 		records[n-1] = nil
 		b.ranks[cheaper][most] = records[:n-1]
 		delete(b.kept, victim.key)
+		if victim.places--; victim.places == 0 {
+			delete(b.facts, victim.Fact)
+		}
 		b.dropped += victim.count
 		return true
 	}

@@ -323,6 +323,30 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// A file that a program reads which every call starts is kept in each place, for a fraction of what other files
+// take: whoever does the same over and over is seen whole.
+func TestTheSameInManyPlacesIsCheap(t *testing.T) {
+	const calls = 100
+	for name, file := range map[string]func(int) string{
+		"the same": func(int) string { return "/etc/gitconfig" },
+		"another":  func(call int) string { return fmt.Sprintf("/srv/%d", call) },
+	} {
+		var l ledger.Ledger
+		b := profile.New(profile.Limits{Effects: calls/4 + 1})
+		for call := range int64(calls) {
+			tool := report.Capability{Kind: report.CapabilityTool, Name: fmt.Sprint("tool-", call)}
+			l = append(l, ledger.Exchange{Phase: report.PhaseCall, Capability: tool, SentStart: 100 * call, SentEnd: 100 * (call + 1), Received: 100 * (call + 1)})
+			e := read(file(int(call)))
+			e.At = trace.Position{In: 100 * (call + 1), Out: 100 * call}
+			b.Add(e)
+		}
+		want := map[string]int{"the same": calls, "another": calls/4 + 1}[name]
+		if p := b.Build(l); len(p.Effects) != want || p.Dropped != calls-want {
+			t.Errorf("%s: %d effects of %d calls, %d dropped, want %d", name, len(p.Effects), calls, p.Dropped, want)
+		}
+	}
+}
+
 func TestNoiseIsCounted(t *testing.T) {
 	var r recorder
 	for range 5 {
