@@ -71,7 +71,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	}
 	enter(&r.Probe, plan.Probe)
 	r.Probe.Launches, r.Probe.Runs = launches(all), launched(all)
-	r.Unobserved = gaps(runs, attacked, varied, r.Network)
+	r.Unobserved = gaps(plan.installs, runs, attacked, varied, r.Network)
 	r.Noise = seen.Noise
 	if !plan.ShowNoise {
 		for i := range r.Noise {

@@ -60,7 +60,7 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	if env := last.environment(Plan{}); len(env) != 2 || env[1] != "ACME_URL=https://acme.example.com" {
 		t.Errorf("%v", env)
 	}
-	if g := gaps(runs, observation{}, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingVariables" || g[0].Count != 2 || !strings.Contains(g[0].Detail, "ACME_TOKEN, ACME_URL") {
+	if g := gaps(nil, runs, observation{}, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingVariables" || g[0].Count != 2 || !strings.Contains(g[0].Detail, "ACME_TOKEN, ACME_URL") {
 		t.Errorf("%+v", g)
 	}
 }

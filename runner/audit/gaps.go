@@ -14,8 +14,9 @@ import (
 
 // gaps say what the runs could not see into. Those that a rule could depend on
 // make the audit Inconclusive besides: see overflow.
-func gaps(runs []observation, attacked, varied observation, network report.Network) []report.Gap {
+func gaps(installs, runs []observation, attacked, varied observation, network report.Network) []report.Gap {
 	var all collection
+	all.omitted(installs)
 	all.untried(attacked)
 	all.unendured(runs)
 	all.untold(varied)

@@ -25,7 +25,7 @@ func TestGaps(t *testing.T) {
 	blind.caught = catch(sent(sinkhole.Capture{Host: "a%d.example", Opaque: true}, sinkhole.Capture{Host: "b.example"}), func(sinkhole.Capture) {})
 	blind.caught.dropped, blind.caught.lost = 9, 10
 	got := map[string]int{}
-	for _, g := range gaps([]observation{blind, blind}, observation{}, observation{}, report.NetworkAllow) {
+	for _, g := range gaps(nil, []observation{blind, blind}, observation{}, observation{}, report.NetworkAllow) {
 		got[g.What] = g.Count
 		if g.What == "OpaqueTLS" {
 			want := "TLS connections that could not be ended, such as one to a%d.example: what was sent is not known (2)"
@@ -40,7 +40,7 @@ func TestGaps(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
-	if all := gaps([]observation{watched()}, observation{}, observation{}, report.NetworkSinkhole); len(all) > 0 {
+	if all := gaps(nil, []observation{watched()}, observation{}, observation{}, report.NetworkSinkhole); len(all) > 0 {
 		t.Errorf("gaps of a run that was wholly seen: %v", all)
 	}
 }

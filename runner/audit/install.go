@@ -86,7 +86,7 @@ func uninstalled(installs []observation) report.Incomplete {
 		if host := o.asked(); reason.Reason == "" && host != "" {
 			reason = report.Incomplete{Reason: report.ReasonCodeFetched, Message: fmt.Sprintf("it asked for something from %s, which was not there to be audited", host)}
 		}
-		if reason.Reason == "" && o.status.ExitStatus() != 0 {
+		if reason.Reason == "" && o.failed() && !o.how.script.Optional {
 			reason = report.Incomplete{Reason: report.ReasonInstallFailed, Message: "it ended with " + o.exit()}
 			if lines := strings.Split(strings.TrimSpace(o.stderr), "\n"); lines[len(lines)-1] != "" {
 				reason.Message += ": " + report.Cut(strings.TrimSpace(lines[len(lines)-1]), 200)
@@ -98,6 +98,21 @@ func uninstalled(installs []observation) report.Incomplete {
 		}
 	}
 	return report.Incomplete{}
+}
+
+// failed reports whether an install script ended with an error.
+func (o observation) failed() bool { return o.status.ExitStatus() != 0 }
+
+// omitted are packages that whoever installs is left without where their scripts fail as they did here.
+func (c *collection) omitted(installs []observation) {
+	var failed []string
+	for _, o := range installs {
+		if o.failed() && o.how.script.Optional {
+			failed = append(failed, o.how.script.Of)
+		}
+	}
+	c.add("OptionalPackages", len(failed), "optional packages whose install scripts failed here, without a network; what they do where those succeed is not known: "+
+		strings.Join(failed, ", "))
 }
 
 // asked is the first host that a script connected to; "" if there is none.

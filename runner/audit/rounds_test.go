@@ -214,7 +214,7 @@ func TestClockIsAGap(t *testing.T) {
 			t.Errorf("%s: %+v", tc.name, got)
 		}
 		found := ""
-		for _, g := range gaps(runs, observation{}, observation{}, report.NetworkSinkhole) {
+		for _, g := range gaps(nil, runs, observation{}, observation{}, report.NetworkSinkhole) {
 			found += g.What + " " + g.Detail
 		}
 		if !strings.Contains(found, tc.want) || (found == "") != (tc.want == "") {

@@ -48,7 +48,7 @@ func TestStalled(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, got, tc.reason)
 		}
 		var what string
-		for _, g := range gaps(runs, observation{}, observation{}, report.NetworkSinkhole) {
+		for _, g := range gaps(nil, runs, observation{}, observation{}, report.NetworkSinkhole) {
 			what = g.What
 		}
 		if what != tc.gap {

@@ -74,7 +74,7 @@ func TestStandInsAreNotTheServers(t *testing.T) {
 	if got := launched([]observation{second}); !slices.Equal(got[0].StandIns, []string{"gh"}) {
 		t.Errorf("%+v", got)
 	}
-	if g := gaps([]observation{first, second}, observation{}, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingPrograms" || !strings.Contains(g[0].Detail, "gh") {
+	if g := gaps(nil, []observation{first, second}, observation{}, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingPrograms" || !strings.Contains(g[0].Detail, "gh") {
 		t.Errorf("%+v", g)
 	}
 	if n, ok := plan.next([]observation{executes(exits, "ENOENT", "/usr/bin/gh", "gh")}); !ok || n.moment != "" || !slices.Equal(n.standIns, []string{"gh"}) {

@@ -24,6 +24,7 @@ type npmEntry struct {
 	Version   string `json:"version"`
 	Integrity string `json:"integrity"`
 	Resolved  string `json:"resolved"`
+	Optional  bool   `json:"optional"` // so is all that needs it
 }
 
 // npmDescription is the part that we read of a package.json.
@@ -124,6 +125,7 @@ func describe(dir string) (d npmDescription, err error) {
 
 // scripts are those that npm runs after it has installed, in its order: by script, and then by directory.
 func (l npmLock) scripts(dir string, described map[string]npmDescription) (all []Script) {
+	compilers, env := addons()
 	for _, event := range []string{"preinstall", "install", "postinstall"} {
 		for _, at := range slices.Sorted(maps.Keys(described)) {
 			script := described[at].Scripts[event]
@@ -133,16 +135,48 @@ func (l npmLock) scripts(dir string, described map[string]npmDescription) (all [
 			of, in := l.Packages[at].locked(at), filepath.Join(dir, at)
 			all = append(all, Script{
 				Of: fmt.Sprintf("%s@%s (%s)", of.name, of.version, event), Dir: in, Command: []string{"/bin/sh", "-c", script},
-				Env: []string{
-					"npm_lifecycle_event=" + event, "npm_lifecycle_script=" + script, "npm_command=install", "INIT_CWD=" + dir,
-					"npm_package_name=" + of.name, "npm_package_version=" + of.version, "npm_package_json=" + filepath.Join(in, "package.json"),
+				Optional: l.Packages[at].Optional,
+				Env: append(slices.Clone(env),
+					"npm_lifecycle_event="+event, "npm_lifecycle_script="+script, "npm_command=install", "INIT_CWD="+dir,
+					"npm_package_name="+of.name, "npm_package_version="+of.version, "npm_package_json="+filepath.Join(in, "package.json"),
 					"npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false",
-					"PATH=" + filepath.Join(in, "node_modules", ".bin") + ":" + filepath.Join(dir, "node_modules", ".bin") + ":" + os.Getenv("PATH"),
-				},
+					"PATH="+filepath.Join(in, "node_modules", ".bin")+":"+filepath.Join(dir, "node_modules", ".bin")+":"+compilers+os.Getenv("PATH"),
+				),
 			})
 		}
 	}
 	return all
+}
+
+// addons is what compiles the add-ons of packages on this machine: the node-gyp that npm brings along and puts into PATH,
+// and the headers of Node.js, which node-gyp would fetch.
+func addons() (path string, env []string) {
+	modules := filepath.Join(prefix("npm"), "node_modules")
+	if gyp := filepath.Join(modules, "node-gyp", "bin", "node-gyp.js"); exists(gyp) {
+		path = filepath.Join(modules, "@npmcli", "run-script", "lib", "node-gyp-bin") + ":"
+		env = append(env, "npm_config_node_gyp="+gyp)
+	}
+	if node := prefix("node"); exists(filepath.Join(node, "include", "node", "node.h")) {
+		env = append(env, "npm_config_nodedir="+node)
+	}
+	return path, env
+}
+
+// prefix is where a program is installed: above the directory of its file, behind all links.
+func prefix(program string) string {
+	file, err := exec.LookPath(program)
+	if err != nil {
+		return ""
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(file))
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // programs are those of the package in a directory.

@@ -43,6 +43,8 @@ type Script struct {
 	Dir     string
 	Command []string
 	Env     []string
+	// Optional: the package is left out where the script fails, and the installation goes on.
+	Optional bool
 }
 
 // locked is one of the packages that were installed.

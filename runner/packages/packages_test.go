@@ -146,11 +146,14 @@ func TestNPM(t *testing.T) {
 		if described[at], err = describe(in); err != nil {
 			t.Fatal(err)
 		}
-		lock.Packages[at] = npmEntry{Version: "1.0.0"}
+		lock.Packages[at] = npmEntry{Version: "1.0.0", Optional: strings.HasSuffix(at, "/d")}
 	}
 	var got []string
 	for _, s := range lock.scripts(dir, described) {
 		got = append(got, s.Of+" "+s.Command[2])
+		if s.Optional != strings.HasPrefix(s.Of, "d@") {
+			t.Errorf("%s: optional: %v", s.Of, s.Optional)
+		}
 	}
 	if want := []string{"b@1.0.0 (preinstall) one", "d@1.0.0 (install) node-gyp rebuild", "b@1.0.0 (postinstall) two", "f@1.0.0 (postinstall) three"}; !slices.Equal(got, want) {
 		t.Errorf("scripts %q, want %q", got, want)
