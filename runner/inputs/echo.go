@@ -48,9 +48,9 @@ func undo(escape string) string {
 func stripped(text string) string { return strings.Trim(unescaped(text), " \t\r\n'\"`‘’“”\\") }
 
 // echoes are those of some words of an error that are no advice: they are, or have in them,
-// what the call was made with. With more around it, it is advice where the error says so: "did you mean".
+// what the call was made with. With more around it, it is advice where the error says so: "did you mean", "use".
 func (c Case) echoes(text string) func(word string) bool {
-	complaint := text[:listing(text)]
+	complaint := text[:min(listing(text), advising(text))]
 	return func(word string) bool {
 		if _, ours := Marked(word); ours || echo(word) || HoldsInjection(word) {
 			return true
@@ -78,6 +78,20 @@ func listing(text string) int {
 	}
 	return len(text)
 }
+
+// advising is where a text begins to say what to give instead: an order at the beginning of a clause, or an
+// example; its end where there is none. "Failed to use X" and "use of X" are none.
+func advising(text string) int {
+	for _, at := range advice.FindAllStringIndex(text, maxOffers) {
+		if !strings.HasPrefix(text[at[1]:], " of") {
+			return at[1]
+		}
+	}
+	return len(text)
+}
+
+var advice = lazyregexp.New(`(?i)(?:^|[.,;:!?()\n–—-]|\b(?:please|instead|must|should|or|and|then))\s*(?:use|pass|provide|specify|give|enter|supply)\b` +
+	`|\be\.g\.|\b(?:for example|for instance|example:|such as|looks? like|formatted as|in the (?:form|format)|format (?:is|must|should))`)
 
 // negated finds what makes "a valid name" the opposite.
 var negated = lazyregexp.New(`(?i)(?:\b(?:no|not|never|without)|n't)(?: (?:an?|any|one of|the))? ?$`)

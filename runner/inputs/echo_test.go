@@ -28,9 +28,12 @@ func TestEchoesAreNoAdvice(t *testing.T) {
 		"a path": func(text string) string {
 			return fmt.Sprintf("Get %q: not found", "/api/v2/"+url.PathEscape(text))
 		},
-		"a URL":  func(text string) string { return fmt.Sprintf("Get 'http://a.test/%s': bad", text) },
-		"a name": func(text string) string { return "not a valid kind: 'items:" + text + "'" },
-		"HTML":   func(text string) string { return "unknown 'kind=&quot;" + text + "&quot;'" },
+		"a URL":         func(text string) string { return fmt.Sprintf("Get 'http://a.test/%s': bad", text) },
+		"to be used":    func(text string) string { return "failed to use 'kind:" + text + "'" },
+		"the use of it": func(text string) string { return "Use of 'kind:" + text + "' is denied" },
+		"not to use":    func(text string) string { return "cannot pass 'kind:" + text + "'; it is not known" },
+		"a name":        func(text string) string { return "not a valid kind: 'items:" + text + "'" },
+		"HTML":          func(text string) string { return "unknown 'kind=&quot;" + text + "&quot;'" },
 		"in JSON": func(text string) string {
 			b, _ := json.Marshal(map[string]string{"error": "no kind named '/items/" + text + "' here"})
 			return string(b)
@@ -61,6 +64,10 @@ func TestEchoesAreNoAdvice(t *testing.T) {
 func TestAdviceMayHoldTheValue(t *testing.T) {
 	for refusal, want := range map[string]string{
 		"no file named 'weekly'. Did you mean 'weekly.md'?":            "weekly.md",
+		"unknown kind weekly: use 'report/weekly'":                     "report/weekly",
+		"bad kind 'weekly'. Please provide \"report/weekly\".":         "report/weekly",
+		"weekly has no owner (e.g. 'owner/weekly')":                    "owner/weekly",
+		"invalid kind 'weekly', must be given as 'owner:weekly'":       "owner:weekly",
 		"'weekly' is not a valid kind: 'weekly'.\nAvailable: weeklies": "weeklies",
 	} {
 		f := NewForm(json.RawMessage(`{"properties":{"kind":{"type":"string","description":"such as 'weekly'"}},"required":["kind"]}`), Options{About: "get"})
