@@ -20,10 +20,13 @@ const (
 	changes
 	moves
 	destroys
+	ends // what others go by: a connection, a session, the server
 )
 
 // rank orders the calls of a round: reads before writes, what makes things before
 // what wants them, and last what takes them away, be it to another name.
+// Of what takes things away, that comes first which has to be told the most: the index of a
+// table goes before the table, and that before the database.
 type rank struct {
 	effect effect
 	// wants is how many arguments have to be given: a list wants none, and what it
@@ -32,14 +35,22 @@ type rank struct {
 }
 
 func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.effect, b.effect), cmp.Compare(a.wants, b.wants))
+	wants := cmp.Compare(a.wants, b.wants)
+	if a.effect == destroys {
+		wants = -wants
+	}
+	return cmp.Or(cmp.Compare(a.effect, b.effect), wants)
 }
+
+// stages are the parts of a round: nothing of a later one is called while there is something new to call in
+// an earlier one.
+var stages = [][2]effect{{reads, changes}, {moves, destroys}, {ends, ends}}
 
 // effects are the verbs in names that show what a tool does.
 var effects = func() map[string]effect {
-	lists := words.Read[struct{ Reads, Creates, Changes, Moves, Destroys []string }]("probe")
+	lists := words.Read[struct{ Reads, Creates, Changes, Moves, Destroys, Ends []string }]("probe")
 	all := map[string]effect{}
-	for of, verbs := range [][]string{reads: lists.Reads, creates: lists.Creates, changes: lists.Changes, moves: lists.Moves, destroys: lists.Destroys} {
+	for of, verbs := range [][]string{reads: lists.Reads, creates: lists.Creates, changes: lists.Changes, moves: lists.Moves, destroys: lists.Destroys, ends: lists.Ends} {
 		for _, verb := range verbs {
 			all[verb] = effect(of)
 		}
@@ -80,7 +91,7 @@ func effectOf(item manifest.Item) effect {
 		case hinted && of < moves:
 			return reads
 		case of > reads && slices.ContainsFunc(named, func(word string) bool { return slices.Contains(own, word) }):
-			return destroys
+			return ends
 		default:
 			return of
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -32,14 +33,11 @@ func (s *session) exercise(ctx context.Context) error {
 // takes things away comes after all else.
 func (s *session) round(ctx context.Context, n int, targets []*target) error {
 	all := ordered(targets)
-	first := 0
-	for first < len(all) && all[first].rank.effect < moves {
-		first++
-	}
 	for _, t := range all {
 		t.turns = 0
 	}
-	for _, part := range [][]*target{all[:first], all[first:]} {
+	for _, stage := range stages {
+		part := slices.DeleteFunc(slices.Clone(all), func(t *target) bool { return t.rank.effect < stage[0] || t.rank.effect > stage[1] })
 		for more := true; more; {
 			var err error
 			if more, err = s.sweep(ctx, n, part); err != nil {

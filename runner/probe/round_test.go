@@ -89,7 +89,7 @@ func TestEffectOf(t *testing.T) {
 	for name, want := range map[string]effect{
 		"list_notes": reads, "notes.list": reads, "getNote": reads, "delete_list": destroys, "resetAll": destroys,
 		"create_note": creates, "update-note": changes, "frobnicate": creates, "": creates, "HTTPGet": creates, "DeleteNote": destroys, "rename_list": moves,
-		"set_config_value": destroys, "get_config": reads, "updateSettings": destroys,
+		"set_config_value": ends, "get_config": reads, "updateSettings": ends, "disconnect": ends, "stop_server": ends,
 	} {
 		item := json.RawMessage(fmt.Sprintf(`{"name":%q}`, name))
 		if got := effectOf(itemOf(item)); got != want {
@@ -99,8 +99,43 @@ func TestEffectOf(t *testing.T) {
 	hinted := func(name string) effect {
 		return effectOf(itemOf(json.RawMessage(fmt.Sprintf(`{"name":%q,"annotations":{"readOnlyHint":true}}`, name))))
 	}
-	if hinted("frobnicate") != reads || hinted("create_report") != reads || hinted("shutdown") != destroys {
+	if hinted("frobnicate") != reads || hinted("create_report") != reads || hinted("shutdown") != ends {
 		t.Error("a hint counts, but for a verb that takes something away")
+	}
+}
+
+// What others go by is ended last, after all that takes away something of it; and that from the inside out.
+func TestEndsComeLast(t *testing.T) {
+	open := false
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any {
+			return tools(
+				`{"name":"disconnect"}`,
+				`{"name":"drop_database","inputSchema":{"properties":{"database":{"type":"string"}},"required":["database"]}}`,
+				`{"name":"drop_table","inputSchema":{"properties":{"database":{"type":"string"},"table":{"type":"string"}},"required":["database","table"]}}`,
+				`{"name":"connect"}`,
+			)
+		},
+		"tools/call": func(_ *fake, params map[string]any) any {
+			switch params["name"] {
+			case "connect":
+				open = true
+			case "disconnect":
+				open = false
+			default:
+				if !open {
+					return failure("not connected")
+				}
+			}
+			return content("done")
+		},
+	}}
+	result := f.probe(t, thorough())
+	if c := result.Coverage.Tools; c.Accepted != c.Listed {
+		t.Errorf("%d of %d tools accepted a call: %q", c.Accepted, c.Listed, f.called())
+	}
+	if got, want := f.called()[:2], []string{"connect", "drop_table"}; !slices.Equal(got, want) {
+		t.Errorf("called %q, want %q first", got, want)
 	}
 }
 
