@@ -112,10 +112,3 @@ func compressed(pack func(io.Writer, string, []byte) error) func(io.Writer, stri
 		return w.Close()
 	}
 }
-
-// tarred packs what the ordinary archives hold.
-func tarred(pack func(io.Writer, string, []byte) error) []byte {
-	var packed bytes.Buffer
-	_ = pack(&packed, "note.txt", []byte("milk and bread\n")) // into memory: no error
-	return packed.Bytes()
-}

@@ -20,7 +20,7 @@ var formatWords = map[string]string{
 	"workbook": "xlsx", "excel": "xlsx", "spreadsheet": "xlsx", "xlsx": "xlsx", "docx": "docx", "pptx": "pptx", "powerpoint": "pptx",
 	"presentation": "pptx", "pdf": "pdf", "notebook": "ipynb", "jupyter": "ipynb", "ipynb": "ipynb", "sqlite": "db", "database": "db",
 	"image": "png", "picture": "png", "photo": "png", "png": "png", "jpeg": "jpg", "jpg": "jpg", "gif": "gif", "svg": "svg", "audio": "wav", "sound": "wav",
-	"wav": "wav", "zip": "zip", "archive": "zip tar gz", "tar": "tar", "tarball": "gz", "tgz": "gz", "gz": "gz", "csv": "csv", "markdown": "md", "json": "json", "yaml": "yaml", "xml": "xml", "html": "html",
+	"wav": "wav", "zip": "zip", "archive": "zip tar gz", "tar": "tar", "tarball": "gz", "tgz": "tgz", "gz": "gz", "csv": "csv", "markdown": "md", "json": "json", "yaml": "yaml", "xml": "xml", "html": "html",
 	"mermaid": "mmd",
 }
 

@@ -43,6 +43,7 @@ const spare = "spare"
 // a word, and what is taken away of those that tools change.
 func documents() []File {
 	var all []File
+	sources := []part{{"note.txt", "milk and bread\n"}, {"main.tex", "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"}}
 	for _, f := range []struct {
 		ending  string
 		content []byte
@@ -60,8 +61,9 @@ func documents() []File {
 		{"svg", []byte(drawn), false},
 		{"wav", sound(), false},
 		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},
-		{"tar", tarred(packTar), false},
-		{"tar.gz", tarred(packTarball), false},
+		{"tar", tarred(sources...), false},
+		{"tgz", gzipped(tarred(sources...)), false},
+		{"tar.gz", gzipped(tarred(sources...)), false},
 		{"html", []byte("<!DOCTYPE html>\n<html><head><title>Notes</title></head><body><h1>Notes</h1><p>milk and bread</p></body></html>\n"), false},
 		{"xml", []byte(xmlHead + "<notes><note id=\"1\">milk</note><note id=\"2\">bread</note></notes>\n"), false},
 		{"yaml", []byte("name: notes\nitems:\n  - milk\n  - bread\n"), false},
@@ -78,6 +80,16 @@ func documents() []File {
 	return all
 }
 
+// Document is a file of the format that an ending stands for; nil where there is none.
+func Document(ending string) []byte {
+	for _, f := range Files() {
+		if f.Path == FilesDir+"/notes."+ending {
+			return f.Content
+		}
+	}
+	return nil
+}
+
 // notebook is a Jupyter notebook of format 4.5 with a text and a program.
 const notebook = `{"cells": [{"cell_type": "markdown", "id": "a1", "metadata": {}, "source": ["# Notes"]}, ` +
 	`{"cell_type": "code", "execution_count": null, "id": "b2", "metadata": {}, "outputs": [], "source": ["1 + 1"]}], ` +
@@ -90,7 +102,7 @@ const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><r
 var aliases = map[string]string{
 	"xlsm": "xlsx", "xltx": "xlsx", "xls": "xlsx", "docm": "docx", "doc": "docx", "ppt": "pptx", "pptm": "pptx", "jpeg": "jpg", "htm": "html", "yml": "yaml",
 	"sqlite": "db", "sqlite3": "db", "markdown": "md", "tsv": "csv", "mermaid": "mmd", "text": "txt", "mjs": "js", "bmp": "png", "webp": "png", "mp3": "wav",
-	"tar.gz": "gz", "tgz": "gz",
+	"tar.gz": "gz",
 }
 
 // file is the path of an ordinary file that is there.

@@ -1,8 +1,10 @@
 package inputs
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"strings"
 )
 
@@ -24,22 +26,44 @@ func zipped(parts ...part) []byte {
 	return packed.Bytes()
 }
 
+// tarred is the same in a tar archive that is compressed by gzip.
+func tarred(parts ...part) []byte {
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	for _, p := range parts {
+		if w.WriteHeader(&tar.Header{Name: p.name, Mode: 0o644, Size: int64(len(p.content)), Typeflag: tar.TypeReg}) == nil {
+			_, _ = w.Write([]byte(p.content)) // to memory: no error
+		}
+	}
+	_ = w.Close() // as above
+	return packed.Bytes()
+}
+
+func gzipped(content []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(content) // to memory: no error
+	_ = w.Close()           // as above
+	return packed.Bytes()
+}
+
 const (
 	xmlHead       = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
 	openXML       = "http://schemas.openxmlformats.org/"
 	relationships = openXML + "officeDocument/2006/relationships"
-	openDocument  = "application/vnd.openxmlformats-officedocument."
+	// OpenDocument begins the media types of Office.
+	OpenDocument  = "application/vnd.openxmlformats-officedocument."
 	relationTypes = "application/vnd.openxmlformats-package.relationships+xml"
 	drawing       = openXML + "drawingml/2006/main"
 )
 
-// contentTypes lists the parts of a package with their types below openDocument.
+// contentTypes lists the parts of a package with their types below OpenDocument.
 func contentTypes(parts ...part) part {
 	var all strings.Builder
 	all.WriteString(xmlHead + `<Types xmlns="` + openXML + `package/2006/content-types"><Default Extension="rels" ContentType="` + relationTypes +
 		`"/><Default Extension="xml" ContentType="application/xml"/>`)
 	for _, p := range parts {
-		all.WriteString(`<Override PartName="/` + p.name + `" ContentType="` + openDocument + p.content + `+xml"/>`)
+		all.WriteString(`<Override PartName="/` + p.name + `" ContentType="` + OpenDocument + p.content + `+xml"/>`)
 	}
 	all.WriteString(`</Types>`)
 	return part{"[Content_Types].xml", all.String()}

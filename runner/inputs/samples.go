@@ -66,10 +66,8 @@ func (f *Form) sample(n *node) (string, bool) {
 // content returns that of a planted file of the format that a place asks for.
 func (f *Form) content(n *node) ([]byte, bool) {
 	for _, ending := range f.endingsOf(n) {
-		for _, file := range Files() {
-			if file.Path == FilesDir+"/notes."+ending {
-				return file.Content, true
-			}
+		if found := Document(ending); found != nil {
+			return found, true
 		}
 	}
 	return nil, false

@@ -83,8 +83,9 @@ type answers struct {
 type shape struct {
 	form, turns int
 	fields      []field
-	// xml: the caller has tried to read XML.
-	xml bool
+	// xml: the caller has tried to read XML. file is the ending of a format that it has tried to read.
+	xml  bool
+	file string
 	// reads are those that the server's code reads, for the forms that are made of them.
 	reads sources.Fields
 }
@@ -108,7 +109,7 @@ func (a *answers) shape(kind, request uint64) shape {
 		s = &shape{}
 		a.kinds[kind] = s
 	}
-	now := shape{form: s.form, xml: s.xml, fields: slices.Clone(s.fields), reads: a.reads}
+	now := shape{form: s.form, xml: s.xml, file: s.file, fields: slices.Clone(s.fields), reads: a.reads}
 	if !a.calling {
 		if len(a.fixed) < maxFixed {
 			a.fixed[request] = now
@@ -121,7 +122,7 @@ func (a *answers) shape(kind, request uint64) shape {
 }
 
 func (a *answers) call(c Call) {
-	missing := missingFields(c.Refusal)
+	missing, file := missingFields(c.Refusal), wanted(c.Refusal[:min(len(c.Refusal), MaxRefusal)])
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reads == nil {
@@ -131,6 +132,8 @@ func (a *answers) call(c Call) {
 	case c.Refusal == "" || !a.calling:
 	case noXML.MatchString(c.Refusal[:min(len(c.Refusal), MaxRefusal)]) && len(a.recent) > 0:
 		a.recent[len(a.recent)-1].xml = true
+	case file != "" && len(a.recent) > 0 && a.recent[len(a.recent)-1].file != file:
+		a.recent[len(a.recent)-1].file = file
 	default:
 		a.learn(missing)
 	}
@@ -174,6 +177,7 @@ func (a *answers) learn(missing []field) {
 	named := slices.ContainsFunc(missing, func(f field) bool { return f.anywhere })
 	if !learned && latest.turns < maxTurns || named && latest.turns == 0 && a.reads != nil {
 		latest.turns++
+		latest.file = ""
 		latest.form = order[latest.turns%len(order)]
 	}
 }
@@ -210,15 +214,19 @@ var noXML = lazyregexp.New(`(?i)not well-formed \(invalid token\)|no element fou
 // learned returns the answer to a request whose body was sent, in the form that its caller
 // was seen to read.
 func (t *conversation) learned(r *http.Request, sent []byte) content {
-	text, xml := t.json(r, sent)
-	if xml {
+	text, known := t.json(r, sent)
+	switch {
+	case known.file != "":
+		file, _ := download("", "."+known.file)
+		return file
+	case known.xml:
 		return asFeed
 	}
 	return content{asJSON.kind, text}
 }
 
-// json returns the answer in JSON, and whether the caller reads XML in its place.
-func (t *conversation) json(r *http.Request, sent []byte) (answer string, xml bool) {
+// json returns the answer in JSON, and what is known of its caller.
+func (t *conversation) json(r *http.Request, sent []byte) (answer string, known shape) {
 	kind := append([]string{r.Method, r.Host}, t.server.answers.kind(r.URL.Path)...)
 	url := "https://" + r.Host + r.URL.Path
 	a := asked{url: url[:min(len(url), maxString)], sent: sent}
@@ -232,9 +240,9 @@ func (t *conversation) json(r *http.Request, sent []byte) (answer string, xml bo
 	a.reads = s.reads
 	text, err := json.Marshal(a.reply(s.form, s.fields))
 	if err != nil {
-		return bodyJSON, s.xml // no value of reply does that
+		return bodyJSON, s // no value of reply does that
 	}
-	return string(text) + "\n", s.xml
+	return string(text) + "\n", s
 }
 
 func hash(parts ...string) uint64 {

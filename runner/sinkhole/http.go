@@ -166,7 +166,11 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if rows, is := clickHouseRows(r, sent); is {
 		return rows
 	}
-	c := contentFor(r.Header.Get("Accept"), r.URL.Path)
+	accept := r.Header.Get("Accept")
+	if file, is := download(accept, r.URL.Path); is && !strings.Contains(accept, "json") {
+		return file
+	}
+	c := contentFor(accept, r.URL.Path)
 	if c != asJSON {
 		return c
 	}
