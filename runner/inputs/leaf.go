@@ -143,6 +143,7 @@ func (f *Form) own(n *node) (found []candidate) {
 // mentions reports whether a word that a text offers is the name of a property, or of a
 // tool, and no value for an argument.
 func (f *Form) mentions(word, argument string) bool {
+	word = strings.TrimSuffix(word, "()") // "use find_organizations() first"
 	return f.members[word] || f.options.Tools[word] && !has(split(argument), []string{"tool", "tools"})
 }
 

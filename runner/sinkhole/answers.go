@@ -230,7 +230,7 @@ func (t *conversation) json(r *http.Request, sent []byte) (answer string, known 
 	kind := append([]string{r.Method, r.Host}, t.server.answers.kind(r.URL.Path)...)
 	url := "https://" + r.Host + r.URL.Path
 	a := asked{url: url[:min(len(url), maxString)], sent: sent}
-	if query, text := graphQL(sent); query != nil {
+	if query, text := graphQL(r, sent); query != nil {
 		kind = append(kind, text)
 		a.document = func() any { return answerGraphQL(query, a.url) }
 	} else if document(r, sent) != nil {

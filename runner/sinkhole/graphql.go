@@ -2,6 +2,7 @@ package sinkhole
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -16,13 +17,16 @@ const (
 	maxAnswers = 1024
 )
 
-// graphQL returns the operation that a body asks for, with the fragments it needs, and
-// its text; nil if it asks for none.
-func graphQL(sent []byte) (*ast.QueryDocument, string) {
+// graphQL returns the operation that a request asks for in its body, or else in its query (GraphQL over HTTP), with
+// the fragments it needs, and its text; nil if it asks for none.
+func graphQL(r *http.Request, sent []byte) (*ast.QueryDocument, string) {
 	var body struct {
 		Query string `json:"query"`
 	}
-	if json.Unmarshal(sent, &body) != nil || !strings.Contains(body.Query, "{") {
+	if json.Unmarshal(sent, &body) != nil {
+		body.Query = r.URL.Query().Get("query")
+	}
+	if !strings.Contains(body.Query, "{") {
 		return nil, ""
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: body.Query}, maxTokens)

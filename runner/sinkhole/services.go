@@ -14,7 +14,7 @@ import (
 type service func(r *http.Request, sent []byte) any
 
 // services are those that are known; each returns nil for requests that are not its own.
-var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker}
+var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker, slack}
 
 // document returns the answer of the service that knows a request; nil if none does.
 func document(r *http.Request, sent []byte) any {
@@ -50,6 +50,14 @@ func openID(r *http.Request, _ []byte) any {
 		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"RS256"},
 		"code_challenge_methods_supported": []string{"S256"},
 	}
+}
+
+// slack says whose a token is (docs.slack.dev, auth.test): clients take the workspace from the URL.
+func slack(r *http.Request, _ []byte) any {
+	if r.URL.Path != "/api/auth.test" {
+		return nil
+	}
+	return map[string]any{"ok": true, "url": "https://note." + r.Host + "/", "team": "note", "user": "note", "team_id": "T00000001", "user_id": "U00000001"}
 }
 
 // The questions of Elasticsearch's clients, and of OpenSearch's.

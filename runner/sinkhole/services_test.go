@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,23 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// A query may stand in the URL, and one that is no GraphQL asks for none.
+func TestGraphQLByGet(t *testing.T) {
+	for query, want := range map[string]string{"{ schema }": `{"data":{"schema":"note"}}`, "{ not": "", "milk": "", `{"match":{}}`: ""} {
+		r := httptest.NewRequest(http.MethodGet, "https://docs.example/api/graphql?query="+url.QueryEscape(query), nil)
+		if got, _ := newAsker().json(r, nil); strings.TrimSpace(got) != want && want != "" || want == "" && strings.HasPrefix(got, `{"data":{`) {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+}
+
+// Slack says of which workspace a token is.
+func TestSlack(t *testing.T) {
+	if got, _ := newAsker().json(httptest.NewRequest(http.MethodPost, "https://slack.com/api/auth.test", nil), nil); !strings.Contains(got, `"url":"https://note.slack.com/"`) {
+		t.Error(got)
+	}
+}
+
 func TestAmazon(t *testing.T) {
 	for _, tc := range []struct{ method, url, body, want string }{
 		{http.MethodPost, "https://sts.amazonaws.com/", "Action=GetCallerIdentity&Version=2011-06-15", "<GetCallerIdentityResponse><GetCallerIdentityResult>"},
@@ -71,7 +89,7 @@ func FuzzGraphQL(f *testing.F) {
 	f.Add([]byte(`{"query":"mutation { a(x: {b: [1, \"\"\"c\"\"\"]}) { id } }"}`))
 	f.Add([]byte(`{"query":"` + strings.Repeat("{a", 2000) + strings.Repeat("}", 2000) + `"}`))
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		document, _ := graphQL(sent)
+		document, _ := graphQL(httptest.NewRequest(http.MethodPost, "https://api.example/graphql", nil), sent)
 		if document == nil {
 			return
 		}
