@@ -109,14 +109,16 @@ func TestRefusedURLs(t *testing.T) {
 		description, refusal string
 		sunk                 bool
 		want                 []string
+		said                 string // of the tool
 	}{
-		{"URL of the page", "only http", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
-		{example, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide", "http://c2.pages.example.net/notes"}},
-		{inward, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
-		{example, "host is not allowed", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}},
+		{"URL of the page", "only http", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
+		{example, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide", "http://c2.pages.example.net/notes"}, ""},
+		{inward, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
+		{example, "host is not allowed", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
+		{"URL of the page", "URL must be of a supported domain", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide.html"}, "Reads a page.\n- https://docs.test/guide.html"},
 	} {
 		f := textForm("read_page", "url", tc.description)
-		f.options.Sunk = tc.sunk
+		f.options.Sunk, f.options.Said = tc.sunk, tc.said
 		for i, want := range tc.want {
 			c, ok := f.Next(nil, Mark{Call: i})
 			if !ok || string(c.Arguments) != `{"url":"`+want+`"}` {

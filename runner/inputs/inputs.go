@@ -74,6 +74,8 @@ type Options struct {
 	// About is the name of what is called. Where a parameter does not say
 	// whether its path is a directory, the name of the tool often does.
 	About string
+	// Said is its description.
+	Said string
 }
 
 func (o Options) dir() string {

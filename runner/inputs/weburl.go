@@ -56,7 +56,7 @@ func (d *draft) page(n *node, made string) string {
 	return made
 }
 
-// asDescribed are the URLs that a place's schema has, as they stand, for tools that take no
+// asDescribed are the URLs that a place's schema or the tool's description has, as they stand, for tools that take no
 // other host than theirs: where all names lead to the sinkhole, none is reached.
 func (f *Form) asDescribed(n *node) (found []candidate) {
 	known := f.lessons[n.at]
@@ -68,9 +68,11 @@ func (f *Form) asDescribed(n *node) (found []candidate) {
 			found = append(found, candidate{value: value, source: "its schema", stands: true})
 		}
 	}
-	for _, named := range describedURL.FindAllString(said(n), 4) {
-		if named = strings.TrimRight(named, ".:!?"); public(named) {
-			found = append(found, candidate{value: named, source: "its description", stands: true})
+	for _, of := range []struct{ text, source string }{{said(n), "its description"}, {head(f.options.Said, 4*maxLength), "the description of the tool"}} {
+		for _, named := range describedURL.FindAllString(of.text, 4) {
+			if named = strings.TrimRight(named, ".:!?"); public(named) {
+				found = append(found, candidate{value: named, source: of.source, stands: true})
+			}
 		}
 	}
 	return found
