@@ -90,11 +90,18 @@ func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
 	return given
 }
 
-// lacksCredential reports whether a run ended before it had listed anything, or was refused
+// barren reports whether a server has nothing to exercise: many leave out the tools for whose services they have
+// no credentials.
+func (o observation) barren() bool { return o.result.Listed && o.result.Coverage.Nothing() }
+
+// lacksCredential reports whether a run ended before it had listed anything, listed nothing, or was refused
 // for want of a credential.
 func (o observation) lacksCredential() bool {
 	if !o.result.Listed {
 		return o.exited
+	}
+	if o.barren() {
+		return true
 	}
 	return slices.ContainsFunc(o.refusals(), func(text string) bool {
 		text = text[:min(len(text), maxRefusal)]

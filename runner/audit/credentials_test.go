@@ -137,6 +137,21 @@ func TestServerIsGivenWhatItsCodeReads(t *testing.T) {
 	}
 }
 
+// TestBarrenServerIsGivenVariables: who has nothing to offer may want to know its service first.
+func TestBarrenServerIsGivenVariables(t *testing.T) {
+	barren := func(how launch, reads ...string) observation {
+		return watched(func(o *observation) { o.how, o.variables, o.result.Coverage = how, reads, report.Coverage{} })
+	}
+	first, _ := (Plan{}).next(nil)
+	second, ok := (Plan{}).next([]observation{barren(first, "ACME_URL", "ACME_TOKEN")})
+	if got := namesOf(second.asked); !ok || second.moment != "" || strings.Join(got, " ") != "ACME_TOKEN" || !barren(first).lacksCredential() {
+		t.Errorf("started again with %q as %q", got, second.moment)
+	}
+	if how, _ := (Plan{}).next([]observation{barren(first)}); how.moment == "" {
+		t.Error("started anew for nothing")
+	}
+}
+
 func TestRegisteredVariables(t *testing.T) {
 	plan := Plan{ServerJSON: json.RawMessage(`{"name":"io.github.acme/acme","description":"d","packages":[{"environmentVariables":[
 		{"name":"ACME_KEY","isRequired":true,"isSecret":true},{"name":"ACME_MODE","isRequired":true,"choices":["fast","slow"]},

@@ -208,10 +208,10 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 		how.discover = true
 		return how, true
 	}
-	if !first.exited || first.result.Listed || first.unwatched().Reason != "" || len(runs) >= maxAsking {
+	early := first.exited && !first.result.Listed || first.barren()
+	if !early || first.unwatched().Reason != "" || len(runs) >= maxAsking {
 		return how, false
 	}
-	// It has ended before it listed anything.
 	if how.standIns == nil {
 		how.standIns = missing(runs)
 	}
