@@ -32,8 +32,11 @@ var samples = []hint{
 	{[]string{"semver"}, "1.0.0"},
 	{[]string{"mime", "mimetype"}, "text/plain"},
 	{[]string{"ticker", "tickers", "stock", "stocks"}, "AAPL"},
-	{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"},
+	manifest,
 }
+
+// manifest is what a cluster applies: YAML, but not any.
+var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
 
 // generic are names that say no more than that a text is wanted.
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
@@ -57,6 +60,9 @@ func (f *Form) sample(n *node) (string, bool) {
 		return "", false
 	}
 	description, _ := n.s["description"].(string)
+	if has(names, []string{"manifest", "manifests"}) && has(slices.Concat(nouns(description), f.about), manifest.words) {
+		return manifest.value, true
+	}
 	if value, ok := sampleOf(nouns(description)); ok {
 		return value, true
 	}

@@ -7,6 +7,19 @@ import (
 	"testing"
 )
 
+// TestManifests: what a cluster applies is more than YAML; elsewhere a manifest is what its description says.
+func TestManifests(t *testing.T) {
+	for _, c := range []struct{ tool, description, want string }{
+		{"kubectl_create", "YAML manifest to create resources from", "kind: ConfigMap"}, {"apply", "YAML of a Kubernetes object", "kind: ConfigMap"},
+		{"publish", "The manifest as YAML", "note: milk"},
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"manifest":{"type":"string","description":"`+c.description+`"}},"required":["manifest"]}`), Options{About: c.tool})
+		if got, _ := f.Next(nil, Mark{}); !strings.Contains(string(got.Arguments), c.want) {
+			t.Errorf("%s: %s", c.tool, got.Arguments)
+		}
+	}
+}
+
 // TestFilesInBase64: what is encoded is a file of the kind that is described.
 func TestFilesInBase64(t *testing.T) {
 	for schema, want := range map[string]string{
