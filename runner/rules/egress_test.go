@@ -202,6 +202,8 @@ func TestNamedService(t *testing.T) {
 	expect(t, input(byName, to("app.asana.com", "28.18.7.7")), "")
 	expect(t, input(byName, to("collect.asana.com", "28.18.7.7")), "") // whoever has asana.com has that as well
 	expect(t, input(byName, to("asana.evil.test", "28.18.7.7")), "EGRESS-001 Medium")
+	wiki := server{name: "wiki", tools: []string{"format_note: Search Confluence content."}}
+	expect(t, input(wiki, to("confluence.acme.example", "28.18.7.7")), "") // who hosts it himself has it anywhere
 }
 
 // A server that is called after whoever has a host goes there when it is called, and says nothing of that.
