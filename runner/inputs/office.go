@@ -26,7 +26,7 @@ func zipped(parts ...part) []byte {
 	return packed.Bytes()
 }
 
-// tarred is the same in a tar archive that is compressed by gzip.
+// tarred is the same in a tar archive.
 func tarred(parts ...part) []byte {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
