@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"log"
 	"net/http"
 	"strings"
 
@@ -136,7 +137,7 @@ var _ = Describe("Images made to deceive", func() {
 // to everybody else.
 func serveTwoFaces(good, evil string) {
 	GinkgoHelper()
-	images := ocireg.New()
+	images := ocireg.New(ocireg.Logger(log.New(GinkgoWriter, "", 0)))
 	serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/manifests/faces") {
 			face := evil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os/exec"
@@ -35,7 +36,7 @@ const user, password = "puller", "correct horse"
 // servePrivate serves a registry that lets nobody in without the password.
 func servePrivate() {
 	GinkgoHelper()
-	images := ocireg.New()
+	images := ocireg.New(ocireg.Logger(log.New(GinkgoWriter, "", 0)))
 	serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
 			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
