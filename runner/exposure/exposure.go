@@ -48,7 +48,7 @@ const MaxSent = 4 << 10
 // Of returns the exposure of a server.
 func Of(s Seen) report.Exposure {
 	s.Profile = s.Profile.Canonical(s.Search)
-	b := &builder{Seen: s, ours: s.Ours(), roots: s.Roots(), items: map[key]*item{}}
+	b := &builder{Seen: s, ours: s.Ours(), routine: s.Routine(), roots: s.Roots(), items: map[key]*item{}}
 	for _, e := range s.Profile.Effects {
 		if e.Capability.Kind == report.CapabilityServer || e.Phase != report.PhaseCall {
 			continue
@@ -89,10 +89,11 @@ type item struct {
 
 type builder struct {
 	Seen
-	ours  func(name string) bool
-	roots []string
-	items map[key]*item
-	order []key
+	ours    func(name string) bool
+	routine func(profile.Effect) bool
+	roots   []string
+	items   map[key]*item
+	order   []key
 }
 
 // maxNamed is how many arguments, and how many bounds, an item names; maxEvidence how many

@@ -17,7 +17,7 @@ func (b *builder) program(e profile.Effect) {
 		b.injected(e)
 		return
 	}
-	if e.Error != "" || e.Within != "" || b.Routine(e) {
+	if e.Error != "" || e.Within != "" || b.routine(e) {
 		return
 	}
 	run := readStart(e.Argv.Words(), e.Path)

@@ -101,11 +101,7 @@ func (in Input) overwrote(e profile.Effect) bool {
 
 // made reports whether the server has written a file, or made the directory, in this
 // audit: it may do away with it.
-func (in Input) made(name string) bool {
-	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-		return e.Path == name && (e.Kind == profile.KindWrite || e.Kind == profile.KindStore)
-	})
-}
+func (in Input) made(name string) bool { return in.ran.written[name] }
 
 func findRepetition(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {

@@ -13,10 +13,12 @@ import (
 // What follows is what runner/exposure asks: how the rules understand a program, a file and
 // a destination, so that both understand them in the same way.
 
-// Routine reports whether a program that was started is no doing of a capability: it is the
-// server's own code in another process, or one that language runtimes start by themselves.
-func (in Input) Routine(e profile.Effect) bool {
-	return inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.bundled(e)
+// Routine returns a function that reports whether a program that was started is no doing of a
+// capability: it is the server's own code in another process, or one that language runtimes start
+// by themselves.
+func (in Input) Routine() func(e profile.Effect) bool {
+	in.ran = in.programs()
+	return func(e profile.Effect) bool { return inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.bundled(e) }
 }
 
 // Runtime reports whether a program runs the code that its arguments name or hold.

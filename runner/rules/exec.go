@@ -73,6 +73,34 @@ type start struct {
 	program string
 }
 
+// ran holds what the rules ask of programs, collected once: there may be many.
+type ran struct {
+	// written are the files that the server has written, and the directories that it has made.
+	written map[string]bool
+	// first are the programs that were started before the first request, each once.
+	first []profile.Fact
+	// told are programs that an argument for commands said to start.
+	told map[start]bool
+}
+
+func (in Input) programs() ran {
+	r := ran{written: map[string]bool{}, told: map[start]bool{}}
+	known := map[profile.Fact]bool{}
+	for _, e := range in.Profile.Effects {
+		switch {
+		case e.Kind == profile.KindWrite || e.Kind == profile.KindStore:
+			r.written[e.Path] = true
+		case e.Kind != profile.KindExec:
+		case e.Within == "" && in.told(e):
+			r.told[start{e.Capability, e.Path}] = true
+		case e.Phase == report.PhaseStartup && e.Error == "" && !known[e.Fact]:
+			known[e.Fact] = true
+			r.first = append(r.first, e.Fact)
+		}
+	}
+	return r
+}
+
 // lines are shells that ran programs, and reports for each whether all of these serve: Node's
 // exec starts any program by one.
 func (in Input) lines() map[start]bool {
@@ -95,9 +123,8 @@ func (in Input) itself(e profile.Effect) bool {
 		return true
 	}
 	code := script(e.Argv.Words())
-	return code != "" && slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
-		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && first.Path == e.Path &&
-			in.beside(script(first.Argv.Words()), code)
+	return code != "" && slices.ContainsFunc(in.ran.first, func(first profile.Fact) bool {
+		return first.Path == e.Path && in.beside(script(first.Argv.Words()), code)
 	})
 }
 
@@ -126,9 +153,7 @@ func (in Input) bundled(e profile.Effect) bool {
 	named := func(words []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, tree+"/node_modules/") })
 	}
-	return named(in.Command) || slices.ContainsFunc(in.Profile.Effects, func(first profile.Effect) bool {
-		return first.Kind == profile.KindExec && first.Phase == report.PhaseStartup && first.Error == "" && named(append(first.Argv.Words(), first.Path))
-	})
+	return named(in.Command) || slices.ContainsFunc(in.ran.first, func(first profile.Fact) bool { return named(append(first.Argv.Words(), first.Path)) })
 }
 
 // runtimes are programs that run what their arguments say.
@@ -175,7 +200,7 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e, d.object):
+		case answer == scope.Allowed, in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
@@ -197,20 +222,13 @@ func (in Input) workers() map[string]bool {
 	return own
 }
 
-// told reports whether a program, or the outermost one that it is part of, was started
-// because an argument for a command said so: alone, with arguments of its own, or as
-// all that a shell was given.
-func (in Input) told(e profile.Effect, outermost string) bool {
-	said := func(e profile.Effect) bool {
-		return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
-			first, _, _ := strings.Cut(a.Value, " ")
-			return a.Value != "" && inputs.Commands(a.Field) &&
-				(slices.Contains(e.Argv.Words(), a.Value) || path.Base(first) == path.Base(e.Path))
-		})
-	}
-	return said(e) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		return e.Within == outermost && other.Kind == profile.KindExec && other.Capability == e.Capability &&
-			other.Path == outermost && other.Within == "" && said(other)
+// told reports whether a program was started because an argument for a command said so: alone,
+// with arguments of its own, or as all that a shell was given.
+func (in Input) told(e profile.Effect) bool {
+	return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
+		first, _, _ := strings.Cut(a.Value, " ")
+		return a.Value != "" && inputs.Commands(a.Field) &&
+			(slices.Contains(e.Argv.Words(), a.Value) || path.Base(first) == path.Base(e.Path))
 	})
 }
 

@@ -93,6 +93,8 @@ type Input struct {
 	named map[report.Capability]map[string]bool
 	// chosen are the hosts that the operator has named, made of Command and Env, once.
 	chosen map[string]bool
+	// ran is made of Profile and Arguments, once.
+	ran ran
 }
 
 // Output is a text that the server sent. When says in which surroundings it only said so, for the end of
@@ -218,6 +220,7 @@ func Judge(in Input) []report.Finding {
 		order int
 	}
 	in.explained, in.named, in.chosen = explanations(in), namedHosts(in.Manifest), chosenHosts(in.Command, in.Env)
+	in.ran = in.programs()
 	in.Attack.sight()
 	var all []*entry
 	found := map[key]*entry{}
