@@ -81,8 +81,8 @@ type Context struct {
 	// whose text it is; "" where it is none's.
 	Free     Names
 	Argument string
-	// Tools are the names of all tools and prompts of the server.
-	Tools Names
+	// Tools are the names of all tools and prompts of the server, Kinds the words of these.
+	Tools, Kinds Names
 }
 
 // Names is a set of names without regard to case, hyphens and underscores: a text may
@@ -101,6 +101,18 @@ func NamesOf(names ...string) Names {
 
 // Add puts a name into the set.
 func (n Names) Add(name string) { n[plain(name)] = true }
+
+// AddWords puts the words of a name into the set.
+func (n Names) AddWords(name string) {
+	for _, word := range words.OfName(name) {
+		n.Add(single(word))
+	}
+}
+
+// HasWord reports whether a word is one of them, in the singular or the plural.
+func (n Names) HasWord(word string) bool { return n.Has(single(word)) }
+
+func single(word string) string { return strings.TrimSuffix(word, "s") }
 
 // Has reports whether the name is in the set.
 func (n Names) Has(name string) bool { return n[plain(name)] }

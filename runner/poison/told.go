@@ -141,7 +141,7 @@ func (r *reader) ownKind(t words.Token) bool {
 	if articles[t.Text] || t.Text == "and" || t.Text == "or" || manyTools[t.Text] {
 		return false
 	}
-	return slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Tools)), func(name string) bool { return strings.Contains(name, plain(t.Text)) })
+	return r.of.Kinds.HasWord(t.Text)
 }
 
 var manyTools = words.SetOf("tools", "servers", "connectors", "integrations", "plugins")

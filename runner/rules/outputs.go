@@ -46,7 +46,7 @@ func findAuthored(in Input, out Output, text string) []draft {
 	if prompting(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: toolsOf(in.Manifest)}
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds}
 	if aside(out) {
 		text = plainly(text)
 	}

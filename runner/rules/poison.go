@@ -45,7 +45,7 @@ func directives(in Input) []directive {
 
 // directing reads those texts of a manifest that are fresh.
 func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
-	tools, arguments := toolsOf(m), map[report.Capability]poison.Names{}
+	named, arguments := namesIn(m), map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
 		if isTool(of, field) || !ownWord(field, text) {
 			return
@@ -62,7 +62,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 			return
 		}
 		found := poison.Read(text, poison.Context{
-			Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: tools,
+			Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds,
 		})
 		for _, f := range found {
 			if !alsoHidden(text, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
@@ -73,12 +73,15 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	return all
 }
 
-// toolsOf are the names of all tools and prompts.
-func toolsOf(m manifest.Manifest) poison.Names {
-	all := poison.NamesOf()
+// toolNames are the names of all tools and prompts, and the words of these.
+type toolNames struct{ tools, kinds poison.Names }
+
+func namesIn(m manifest.Manifest) toolNames {
+	all := toolNames{poison.NamesOf(), poison.NamesOf()}
 	eachText(m, func(of report.Capability, field, text string) {
 		if isTool(of, field) {
-			all.Add(text)
+			all.tools.Add(text)
+			all.kinds.AddWords(text)
 		}
 	})
 	return all

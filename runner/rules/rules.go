@@ -85,8 +85,9 @@ type Input struct {
 	// End is the time of evidence that no system call gives.
 	End time.Time
 
-	// texts are those of Manifest, read once.
-	texts []text
+	// texts are those of Manifest, read once; so are toolNames.
+	texts     []text
+	toolNames toolNames
 	// explained is made of Arguments, once.
 	explained map[report.Capability]*explained
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
@@ -205,7 +206,7 @@ var whileAttacking = map[string]bool{"MCPA-SECRET-001": true, "MCPA-PERSIST-001"
 // when they were first seen.
 func Judge(in Input) []report.Finding {
 	in.Profile = in.Profile.Canonical(in.Search)
-	in.texts = textsOf(in.Manifest)
+	in.texts, in.toolNames = textsOf(in.Manifest), namesIn(in.Manifest)
 	only := onlyWhen[in.Occasion]
 	if only == nil { // no other occasion judges texts
 		in.directives = directives(in)
