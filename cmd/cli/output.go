@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/render"
@@ -22,8 +24,12 @@ func Write(w io.Writer, text []byte) error {
 }
 
 // Replace writes a file whole, or leaves what is there. It goes through no link: in a
-// checkout of somebody hostile one may lead to any file of the user's.
+// checkout of somebody hostile one may lead to any file of the user's. So /dev/stdout is no
+// name for it: root would put a file in place of what all programs write to.
 func Replace(name string, content []byte) error {
+	if whole, err := filepath.Abs(name); err == nil && (strings.HasPrefix(whole, "/proc/") || strings.HasPrefix(whole, "/dev/") && !strings.HasPrefix(whole, "/dev/shm/")) {
+		return fmt.Errorf("%s is no ordinary file: name one, which is written whole", name)
+	}
 	fresh, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err
