@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -100,14 +101,18 @@ func run(ctx context.Context, out io.Writer) error {
 			silent = v.silent(o.audit(ctx, v, "fixed", v.Fixed, cache))
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.ID, v.Package, found, silent)
-		counts[kind(found)]++
+		counts["vulnerable "+kind(found)]++
 		counts["fixed "+kind(silent)]++
 		fmt.Fprintln(os.Stderr, v.ID+":", found+"; fixed:", silent)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%v\n", counts)
+	var lines []string
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		lines = append(lines, fmt.Sprintf("%s: %d", what, counts[what]))
+	}
+	_, err = fmt.Fprintf(out, "\n%s\n", strings.Join(lines, ", "))
 	return errors.Join(err, ctx.Err())
 }
 
