@@ -2,10 +2,7 @@ package inputs
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -22,7 +19,7 @@ type Archive struct {
 	// Ending is that of its name.
 	Ending string
 
-	pack func(to io.Writer, name string, content []byte) error
+	pack func(part) []byte
 	way  string
 }
 
@@ -36,14 +33,12 @@ var Archives = []Archive{
 	{`as a file with ".." behind a directory in an archive (ZIP)`, ".zip", packZIP, "notes/" + Up},
 	{"as a file with an absolute path in a compressed archive (tar)", ".tar.gz", packTarball, "/"},
 	{"as a file behind a link in an archive (tar)", ".tar", packLink, "/"},
-	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", compressed(packLink), "/"},
+	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", packLinkBall, "/"},
 }
 
 // Pack makes the archive that leads to the file of a numbered attempt.
 func (a Archive) Pack(number int) []byte {
-	var packed bytes.Buffer
-	_ = a.pack(&packed, a.way+OutsideFile(number, ".txt")[1:], OutsideNote.Content) // into memory: no error
-	return packed.Bytes()
+	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
 }
 
 // ArchiveName is the name of the file of an archive, by its place in Archives.
@@ -62,53 +57,21 @@ var ArchiveFiles = sync.OnceValue(func() (all []File) {
 	return all
 })
 
-func packZIP(to io.Writer, name string, content []byte) error {
-	w := zip.NewWriter(to)
-	file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	if err != nil {
-		return err
-	}
-	if _, err := file.Write(content); err != nil {
-		return err
-	}
-	return w.Close()
-}
+func packZIP(f part) []byte { return zipped(f) }
 
-func packTar(to io.Writer, name string, content []byte) error {
-	w := tar.NewWriter(to)
-	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
-		return err
-	}
-	if _, err := w.Write(content); err != nil {
-		return err
-	}
-	return w.Close()
-}
+func packTar(f part) []byte { return tarred(f) }
+
+func packTarball(f part) []byte { return gzipped(tarred(f)) }
 
 // packLink packs a link to the directory of an absolute path, and a file behind it. The link has a name
 // that nothing has where it is unpacked.
-func packLink(to io.Writer, name string, content []byte) error {
-	w, link := tar.NewWriter(to), "shelf-"+path.Base(path.Dir(name))
-	if err := w.WriteHeader(&tar.Header{Name: link, Typeflag: tar.TypeSymlink, Linkname: path.Dir(name), Mode: 0o777}); err != nil {
-		return err
-	}
-	if err := w.WriteHeader(&tar.Header{Name: link + "/" + path.Base(name), Mode: 0o644, Size: int64(len(content))}); err != nil {
-		return err
-	}
-	if _, err := w.Write(content); err != nil {
-		return err
-	}
-	return w.Close()
+func packLink(f part) []byte {
+	var packed bytes.Buffer
+	w, link := tar.NewWriter(&packed), "shelf-"+path.Base(path.Dir(f.name))
+	_ = w.WriteHeader(&tar.Header{Name: link, Typeflag: tar.TypeSymlink, Linkname: path.Dir(f.name), Mode: 0o777}) // to memory: no error
+	_ = w.Flush()                                                                                                  // as above
+	// Without its own end the archive goes on with the file.
+	return append(packed.Bytes(), tarred(part{link + "/" + path.Base(f.name), f.content})...)
 }
 
-var packTarball = compressed(packTar)
-
-func compressed(pack func(io.Writer, string, []byte) error) func(io.Writer, string, []byte) error {
-	return func(to io.Writer, name string, content []byte) error {
-		w := gzip.NewWriter(to)
-		if err := pack(w, name, content); err != nil {
-			return err
-		}
-		return w.Close()
-	}
-}
+func packLinkBall(f part) []byte { return gzipped(packLink(f)) }

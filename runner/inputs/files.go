@@ -43,7 +43,7 @@ const spare = "spare"
 // a word, and what is taken away of those that tools change.
 func documents() []File {
 	var all []File
-	sources := []part{{"note.txt", "milk and bread\n"}, {"main.tex", "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"}}
+	sources := tarred(part{"note.txt", "milk and bread\n"}, part{"main.tex", "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"})
 	for _, f := range []struct {
 		ending  string
 		content []byte
@@ -61,9 +61,9 @@ func documents() []File {
 		{"svg", []byte(drawn), false},
 		{"wav", sound(), false},
 		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},
-		{"tar", tarred(sources...), false},
-		{"tgz", gzipped(tarred(sources...)), false},
-		{"tar.gz", gzipped(tarred(sources...)), false},
+		{"tar", sources, false},
+		{"tgz", gzipped(sources), false},
+		{"tar.gz", gzipped(sources), false},
 		{"html", []byte("<!DOCTYPE html>\n<html><head><title>Notes</title></head><body><h1>Notes</h1><p>milk and bread</p></body></html>\n"), false},
 		{"xml", []byte(xmlHead + "<notes><note id=\"1\">milk</note><note id=\"2\">bread</note></notes>\n"), false},
 		{"yaml", []byte("name: notes\nitems:\n  - milk\n  - bread\n"), false},
