@@ -144,7 +144,7 @@ var (
 	refuses = lazyregexp.New(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
 	lacks   = lazyregexp.New(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
-	// unset is how one speaks of a variable, and of no argument.
+	// unset matches words that are said of variables, and not of arguments.
 	unset = lazyregexp.New(`(?i)\b(?:set|unset|export|(?:not |un)(?:configured|defined))\b`)
 	// constant is a name as most variables have it.
 	constant = lazyregexp.New(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
@@ -184,8 +184,8 @@ func variablesIn(text string) (names []string) {
 	return names
 }
 
-// meansVariables reports whether a text speaks of the environment, or says that one of the names
-// is not set. A server that runs may have other names in capital letters, such as those of arguments.
+// meansVariables reports whether the names in a text are those of variables: it speaks of the environment,
+// or says that one of them is not set. Names in capital letters may be those of arguments, too.
 func meansVariables(text string, names []string) bool {
 	return environment.MatchString(text) || slices.ContainsFunc(names, func(name string) bool {
 		before, after, _ := strings.Cut(text, name)

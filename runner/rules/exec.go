@@ -45,7 +45,7 @@ func (in Input) scripted(e profile.Effect) bool {
 	return shells[of] && script(in.Command) != "" || slices.Contains([]string{".sh", ".bash"}, path.Ext(of))
 }
 
-// purposes are the words by which a declaration speaks of what a program is for.
+// purposes maps a program to the words for what it is used for.
 var purposes = func() map[string][]string {
 	all := map[string][]string{
 		"kubectl": places.KubeTopics, "helm": places.KubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": places.SSHTopics,
@@ -59,8 +59,8 @@ var purposes = func() map[string][]string {
 	return all
 }()
 
-// serves reports whether the declaration speaks of a program, or of what it is for. What the
-// server has put there itself may be called as it likes.
+// serves reports whether the declaration names a program, or says what it is used for. The name of
+// a program that the server has written itself says nothing.
 func (in Input) serves(of report.Capability, program string) bool {
 	declared, base := in.Scope.Covering(of), path.Base(program)
 	named := !shells[base] && !runtimes.MatchString(base) && !lexicon.OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
