@@ -236,7 +236,7 @@ func (o observation) unwatched() report.Incomplete {
 	case o.stats.Overflow:
 		return o.overflow()
 	case o.lost:
-		return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
+		return o.tracerLost()
 	case !o.stats.Begun:
 		return report.Incomplete{Reason: report.ReasonTracerLost, Message: o.explainExit("the tracer did not see the server's start")}
 	case o.unheard():
@@ -247,6 +247,14 @@ func (o observation) unwatched() report.Incomplete {
 	default:
 		return report.Incomplete{}
 	}
+}
+
+// tracerLost says that the tracer went, unless the server had been given up on before that.
+func (o observation) tracerLost() report.Incomplete {
+	if o.stopping && o.result.Incomplete.Reason == report.ReasonTimeout {
+		return o.unanswered()
+	}
+	return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
 }
 
 // unheard reports whether the server has answered by a way that the trace does not

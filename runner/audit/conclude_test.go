@@ -71,6 +71,11 @@ func TestIncomplete(t *testing.T) {
 		{"tracer lost comes before what it caused", []observation{watched(
 			func(o *observation) { o.lost = true }, incompleteProbe(report.ReasonTimeout, "cut off"),
 		)}, report.ReasonTracerLost, "while the server was running"},
+		{"given up on, and then the tracer lost", []observation{watched(
+			func(o *observation) { o.lost, o.stopping = true, true }, incompleteProbe(report.ReasonTimeout, "no answer"),
+		)}, report.ReasonTimeout, "no answer"},
+		{"tracer lost at the very end", []observation{watched(func(o *observation) { o.lost, o.stopping = true, true })},
+			report.ReasonTracerLost, "while the server was running"},
 		{"nothing seen", []observation{watched(func(o *observation) { o.stats.Begun = false })}, report.ReasonTracerLost, "did not see"},
 		{"shim killed", []observation{watched(func(o *observation) { o.known = false })}, report.ReasonServerExited, "supervises"},
 		{"shim killed between two starts", []observation{watched(), launched(fmt.Errorf("%w: gone", ErrSupervisorKilled))}, report.ReasonServerExited, "supervises"},

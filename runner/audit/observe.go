@@ -72,10 +72,10 @@ type observation struct {
 	opened []string
 	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
-	// lost: the tracer went before the server did. drained: why the trace could
-	// not be read to its end.
-	lost    bool
-	drained error
+	// lost: the tracer went before the server did; stopping: it did so only when the server was
+	// being stopped. drained: why the trace could not be read to its end.
+	lost, stopping bool
+	drained        error
 	// exited and known say whether, and how, the server ended before it was
 	// stopped: exited without known means that the shim was lost.
 	exited, known bool
@@ -245,6 +245,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	default:
 	}
 	plan.Progress("stop the server")
+	o.stopping = process.Trace().Why() == ""
 	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
 	_ = stdin.Close() // the probe has closed it, unless it is of no use to it
 	process.Stop(stopCtx)
