@@ -85,7 +85,7 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 	return as.audit(ctx, command, stderr)
 }
 
-// runAll audits one server after the other, and writes a line for each, or its report as JSON. The exit code is that of
+// runAll audits one server after the other, and writes a line for each, or its report as JSON. It exits with the code of
 // the worst.
 func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, stderr io.Writer) error {
 	switch {

@@ -15,7 +15,7 @@ import (
 // What the gate does with the API. It has a service account of its own and writes
 // nothing but that an exception was used.
 //
-// Verdicts, policies and exceptions are what it decides by.
+// It decides by verdicts, policies and exceptions.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits;mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch,roleName=mcpaudit-gate
 //
 // Policies select namespaces by their labels, and the nodes' labels say which platforms

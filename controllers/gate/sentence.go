@@ -24,7 +24,7 @@ const (
 var caps = []int{320, 160, 80, 40}
 
 // sentence says what a policy found about a container, and what to do about it. What to
-// do is left out where there is no room for it. finding is what follows the image.
+// do is left out where there is no room for it. finding follows the image.
 func (d *decider) sentence(o Opinion, read *image, limit int) (text, finding string) {
 	head := ""
 	for _, cut := range caps {

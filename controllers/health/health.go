@@ -19,7 +19,7 @@ import (
 const (
 	// ReconcileTimeout bounds one reconciliation: it asks a registry, reads a log
 	// and writes a few objects, each of which has a shorter bound of its own. It
-	// is what ends calls to an API server that is gone.
+	// ends calls to an API server that is gone.
 	ReconcileTimeout = 2 * time.Minute
 	// stuckAfter is when a reconciliation has not ended although it had to.
 	stuckAfter = 5 * ReconcileTimeout

@@ -49,7 +49,7 @@ type Image struct {
 	// Size is the sum of the config and the layers in bytes, as the manifest declares them:
 	// compressed, in general.
 	Size int64
-	// Several: Digest is that of an index that has other images than Manifest.
+	// Several: Digest names an index that has other images than Manifest.
 	Several bool
 }
 

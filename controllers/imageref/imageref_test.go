@@ -256,7 +256,7 @@ func FuzzPullSecret(f *testing.F) {
 	f.Add([]byte(`{"auths":{"[":{"auth":"YQ"}}}`))
 	f.Fuzz(func(t *testing.T, config []byte) {
 		secret := corev1.Secret{Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: config}}
-		// Port 1 of the loopback refuses at once; what counts is that nothing panics.
+		// Port 1 of the loopback refuses at once; nothing may panic.
 		if _, err := resolver.Resolve(t.Context(), "127.0.0.1:1/a", []corev1.Secret{secret}); err == nil {
 			t.Error("an unreachable registry was reached")
 		}

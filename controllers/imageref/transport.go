@@ -69,7 +69,7 @@ type origin struct {
 	inside atomic.Bool
 }
 
-// isAt reports whether the registry itself is what a request to "host:port" asks.
+// isAt reports whether a request to "host:port" goes to the registry itself.
 func (o *origin) isAt(address string) bool {
 	return slices.ContainsFunc(o.addresses(), func(own string) bool { return strings.EqualFold(own, address) })
 }

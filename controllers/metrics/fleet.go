@@ -77,7 +77,7 @@ func (f *Fleet) Describe(descs chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector. A cache that cannot be read tells
-// nothing: a missing series is what absent() finds, and a wrong 0 is found by nobody.
+// nothing: absent() finds a missing series, and nobody finds a wrong 0.
 func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	select {
 	case <-f.Elected:

@@ -46,7 +46,7 @@ var (
 	// driftReasons of ManifestStable, when it is False.
 	driftReasons = words(v1alpha1.ReasonsOf(v1alpha1.ConditionManifestStable).False)
 
-	// verdictReasons are why a verdict is what it is.
+	// verdictReasons explain a verdict.
 	verdictReasons = slices.Concat(readyReasons, auditedReasons)
 )
 

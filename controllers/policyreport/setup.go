@@ -25,7 +25,7 @@ import (
 // +kubebuilder:rbac:groups=wgpolicyk8s.io,resources=policyreports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
 // +kubebuilder:rbac:groups=openreports.io,resources=reports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
 //
-// Audits are read; their status is what the reports say.
+// Audits are read; the reports repeat their status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch,roleName=mcpaudit-policy-reports
 //
 // The two definitions are watched by name, to know which of the kinds there is.

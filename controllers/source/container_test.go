@@ -90,7 +90,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// compareWithDiscovery: what an audit would run is what is compared with an audit.
+// compareWithDiscovery: an audit is compared with what it would run now.
 func compareWithDiscovery(t *testing.T, encoded []byte, object map[string]any) {
 	t.Helper()
 	for group, read := range servers {

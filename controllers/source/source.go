@@ -1,7 +1,7 @@
 // Package source reads how an object runs an MCP server: a workload that a person has
 // labelled, or an MCPServer of ToolHive, kmcp or mcp.x-k8s.io. controllers/discovery
 // asks what to audit of it, controllers/subject what of it is compared with an audit:
-// both ask here, so that what is compared is what was audited. It is pure.
+// both ask here, so that they compare what was audited. It is pure.
 package source
 
 import (

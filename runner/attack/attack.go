@@ -149,7 +149,7 @@ type step struct {
 	number int // of the file of families Path and Code, or of the port of family Egress; 0: the next
 }
 
-// form is a way to write a payload into a value. number is that of the file.
+// form is a way to write a payload into a value. number is the file's.
 type form struct {
 	name    string
 	control bool

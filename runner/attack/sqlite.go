@@ -15,7 +15,7 @@ import (
 // which has the statements that made its tables.
 const magic = "SQLite format 3\x00"
 
-// Database reports whether a path is that of a database, by its name, or of the library of SQLite.
+// Database reports whether a path names a database or the library of SQLite.
 func Database(path string) bool { return files.MatchString(path) }
 
 var files = lazyregexp.New(`(?i)\.(?:db|db3|sqlite|sqlite3|duckdb)(?:-(?:wal|shm|journal))?$|/_?(?:better_)?(?:lib)?sqlite3?[^/]*\.(?:so[\d.]*|node)$`)

@@ -23,7 +23,7 @@ type Asked struct {
 	Prepared bool
 }
 
-// maxStatement is how long a statement is that is read, in bytes.
+// maxStatement bounds the statements that are read, in bytes.
 const maxStatement = 64 << 10
 
 // Queries are the statements in SQL, in their order, of what a client of PostgreSQL or MySQL sent:

@@ -103,7 +103,7 @@ func writeSteps(fields []field) []step {
 // Transactions follows what the statements of one connection do.
 type Transactions struct {
 	protocol string
-	// readOnly is whether the open transaction is, always whether those are that begin.
+	// readOnly: the open transaction is; always: so are those that begin later.
 	readOnly, always bool
 }
 

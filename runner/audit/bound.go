@@ -32,7 +32,7 @@ func (p Plan) bound() (found []string) {
 	return found
 }
 
-// holdsProgram reports whether a path is that of something in the command that is run,
+// holdsProgram reports whether a path leads to something in the command that is run,
 // or of a directory that belongs to the machine, or holds such a thing.
 func (p Plan) holdsProgram(dir string) bool {
 	for _, own := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"} {

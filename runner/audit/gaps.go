@@ -43,7 +43,7 @@ type collection struct {
 	text map[string]string
 }
 
-// add counts a gap. Its sentence, before the number, is that of the first.
+// add counts a gap. The first gives it the sentence that follows the number.
 func (c *collection) add(what string, n int, sentence string) {
 	if n <= 0 {
 		return

@@ -64,7 +64,7 @@ func TestOmitted(t *testing.T) {
 	t.Error("no gap names the package")
 }
 
-// TestJudgeInstalls: to connect and to execute is what install scripts are for; to read a secret is not.
+// TestJudgeInstalls: install scripts are there to connect and to execute, not to read a secret.
 func TestJudgeInstalls(t *testing.T) {
 	at := func(kind profile.Kind, path string) profile.Effect {
 		return profile.Effect{Fact: profile.Fact{Kind: kind, Path: path, Operation: "openat"}, Count: 1}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOwn: a server's own code is that of the package that was loaded first.
+// TestOwn: a server's own code is in the package that was loaded first.
 func TestOwn(t *testing.T) {
 	for _, tc := range []struct{ files, want []string }{
 		{[]string{

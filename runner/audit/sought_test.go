@@ -14,7 +14,7 @@ func seeks(protocol, to, errno string) trace.Event {
 	return trace.Event{Op: trace.OpConnect, Errno: errno, Socket: &trace.Socket{Protocol: protocol, Remote: netip.MustParseAddrPort(to)}}
 }
 
-// TestSought: a service of the user's machine is what nobody had on the loopback.
+// TestSought: an address on the loopback that nobody listens at is a service of the user's machine.
 func TestSought(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of      trace.Event

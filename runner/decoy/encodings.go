@@ -19,7 +19,7 @@ const (
 	reversed  = "reversed"
 	percent   = "url"
 	hexDigits = "hex"
-	// Base64 is that of RFC 4648, section 4.
+	// Base64 is defined by RFC 4648, section 4.
 	Base64    = "base64"
 	base64URL = "base64url"
 	base32Std = "base32"

@@ -273,7 +273,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A matcher that is kept is that of its own set.
+// Each set keeps a matcher of its own.
 func TestMatcherOfEachSet(t *testing.T) {
 	var sets []decoy.Set
 	for i := range 6 {

@@ -21,7 +21,7 @@ type Suspect struct {
 	Way
 	Named string
 	Time  time.Time
-	// With and Without are what left with the secrets as they were, and with others.
+	// With left with the secrets as they were, Without with others.
 	With, Without string
 	// Cores are the bytes that differ, with the secrets as they were.
 	Cores []string
@@ -46,7 +46,7 @@ func Suspects(same, others []*Record) (all []Suspect) {
 	return all
 }
 
-// Along reports whether a way is that of the suspect, whichever the reason to say so of each
+// Along reports whether a way belongs to the suspect, whichever the reason to say so of each
 // of its pieces.
 func (s Suspect) Along(w Way) bool {
 	return s.Channel == w.Channel && s.Destination == w.Destination && s.Capability == w.Capability

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 )
 
-// way is that of all pieces here.
+// way is how all pieces here left.
 var way = depend.Way{
 	Where:   ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}},
 	Channel: "HTTP", Destination: "x.example:80",

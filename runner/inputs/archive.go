@@ -16,7 +16,7 @@ var Up = strings.Repeat("../", 16)
 type Archive struct {
 	// Form says for people how.
 	Form string
-	// Ending is that of its name.
+	// Ending ends its name.
 	Ending string
 
 	pack func(part) []byte

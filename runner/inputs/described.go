@@ -34,7 +34,7 @@ func saysPath(n *node) bool {
 	return pathOf.MatchString(description) && !pathElsewhere.MatchString(kindOfFile.ReplaceAllString(description, ""))
 }
 
-// saysDirectory reports whether it says that the path is that of a directory.
+// saysDirectory reports whether it says that the path names a directory.
 func saysDirectory(n *node) bool {
 	description := said(n)
 	named := directoryOf.FindString(description)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWholeExamples: an example is what stands up to the end of its sentence.
+// TestWholeExamples: an example goes up to the end of its sentence.
 func TestWholeExamples(t *testing.T) {
 	for description, want := range map[string][]string{
 		"SQL query, for example SELECT name, value FROM notes":     {"SELECT name, value FROM notes"},
@@ -29,7 +29,7 @@ func TestWholeExamples(t *testing.T) {
 	}
 }
 
-// TestItemsAreDescribed: items of a list are what the description of the list says.
+// TestItemsAreDescribed: the description of a list describes its items.
 func TestItemsAreDescribed(t *testing.T) {
 	for schema, want := range map[string]string{
 		`"edits":{"type":"array","items":{"type":"string"},"description":"Substitutions such as s/Bob/Ada/"}`:                               `{"edits":["s/Bob/Ada/"]}`,

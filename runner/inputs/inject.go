@@ -43,7 +43,7 @@ func (m Mark) Injection(value string) string {
 // injections finds the program in a path, whatever was made of its letters on the way there.
 var injections = lazyregexp.New(`(?i)(?:^|/)` + Word + `-run-c(\d{1,9})$`)
 
-// Injected reports whether a program is that of a Command.
+// Injected reports whether a program was run by a Command.
 func Injected(program string) bool { return injections.MatchString(program) }
 
 // InjectedBy returns the number of the call whose Command runs a program.

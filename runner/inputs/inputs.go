@@ -37,7 +37,7 @@
 // points elsewhere is moved there, too, so that no server gets to choose where an
 // argument of ours sends it or another. With Options.Sunk, a tool that refuses our host
 // gets the URLs of its own schema as they stand. URIs of schemes that name no host are used
-// as they are, and so is what a schema admits nothing else for (const, enum, pattern).
+// as they are, and so are values where the schema admits nothing else (const, enum, pattern).
 //
 // The package is pure, and the same seed, schema and answers give the same arguments.
 package inputs

@@ -86,7 +86,7 @@ func OutsideNumber(name string, lures []string) (number int, ok bool) {
 	return 0, false
 }
 
-// Planted reports whether a path is that of a file in OutsideDir, or in the Sibling of a directory.
+// Planted reports whether a path names a file in OutsideDir, or in the Sibling of a directory.
 func Planted(name string) bool { return strings.Contains(name, LinkName+"/") }
 
 // numberBelow is the number that a path goes on with below a directory.

@@ -141,7 +141,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// How a new file is called is what the tool asks for.
+// A tool that asks for the name of a new file gets one.
 func TestNamesOfFiles(t *testing.T) {
 	for _, tc := range []struct{ tool, property, schema, want string }{
 		{"save_workbook", "path", `{}`, "/home/audit/marlow-c2-note.xlsx"},

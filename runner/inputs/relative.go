@@ -41,7 +41,7 @@ func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
 	}
 }
 
-// there reports whether a path is that of something planted.
+// there reports whether a path names something planted.
 func (o Options) there(name string) bool {
 	return o.keeps(name) || slices.ContainsFunc(Files(), func(f File) bool { return name == o.dir()+"/"+f.Path })
 }

@@ -35,7 +35,7 @@ var samples = []hint{
 	manifest,
 }
 
-// manifest is what a cluster applies: YAML, but not any.
+// manifest is YAML that a cluster can apply.
 var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
 
 // generic are names that say no more than that a text is wanted.

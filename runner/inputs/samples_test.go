@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestManifests: what a cluster applies is more than YAML; elsewhere a manifest is what its description says.
+// TestManifests: what a cluster applies is more than YAML; elsewhere the description says what a manifest is.
 func TestManifests(t *testing.T) {
 	for _, c := range []struct{ tool, description, want string }{
 		{"kubectl_create", "YAML manifest to create resources from", "kind: ConfigMap"}, {"apply", "YAML of a Kubernetes object", "kind: ConfigMap"},

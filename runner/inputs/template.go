@@ -26,7 +26,7 @@ type template struct {
 var expressions = lazyregexp.New(`\{([+#./;?&]?)([^{}]*)\}`)
 
 // NewTemplateForm is for the uriTemplate of a resource template (RFC 6570). The
-// variables of a query are optional. The error is that of a template that is
+// variables of a query are optional. It fails for a template that is
 // malformed or longer than 4096 bytes.
 func NewTemplateForm(text string, o Options) (*Form, error) {
 	if len(text) > maxLength {

@@ -231,7 +231,7 @@ func (f *Form) isRepository(n *node) bool {
 		saysDirectory(n) && has(singular(nouns(said(n))), repositoryWords))
 }
 
-// creates reports whether a path is that of something new.
+// creates reports whether a path names something new.
 func (f *Form) creates(n *node) bool {
 	words := split(n.name)
 	if known := f.lessons[n.at]; known != nil && (known.absent || known.present) {
@@ -257,7 +257,7 @@ func (f *Form) names(n *node) bool {
 		(last == 0 || share(f.about, words[:last]) && !has(words[:last], fileWords))
 }
 
-// isNew reports whether a name is that of what there is after a call, and not before.
+// isNew reports whether a name belongs to something that is there after a call, and not before.
 func isNew(words []string) bool { return has(words, newWords) }
 
 // isProse reports whether a text is one that people write, and no name of anything.

@@ -87,7 +87,7 @@ func seccomp(b basis) profile {
 	p.Syscalls = append(p.Syscalls,
 		rule{Names: []string{"clone"}, Action: allow, Args: []argument{clone}},
 		// As in the audit: clone3, whose flags no filter can read, is not there, and libc
-		// takes clone; nor is what works behind the back of a tracer.
+		// takes clone; nor are calls whose work no tracer sees.
 		rule{Names: []string{"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
 			"io_setup", "io_submit", "io_destroy", "io_cancel", "io_getevents", "io_pgetevents"}, Action: refuse, ErrnoRet: enosys})
 	p.Syscalls = append(p.Syscalls, b.sockets()...)

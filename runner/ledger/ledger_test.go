@@ -235,7 +235,7 @@ func TestLineageInDoubt(t *testing.T) {
 	}
 }
 
-// What a worker does for a later call is that call's.
+// What a worker does for a later call belongs to that call.
 func TestWorkerOfManyCalls(t *testing.T) {
 	l := session()
 	inNote, inSlow, inLast := at(250, 950), at(350, 1000), at(450, 1200)

@@ -42,7 +42,7 @@ var unordered = map[string]bool{"enum": true, "required": true}
 
 // Steady returns the manifest with what differs by itself from one start of a
 // server to the next taken out of its texts: times, dates, numbers, ids, and the
-// order of a list of words, which is that of a hash in some languages. Two
+// order of a list of words, which some languages take from a hash table. Two
 // manifests whose steady forms are equal say the same in words. Names, URIs and
 // the structure of schemas stay as they are; so does an address of the outside,
 // for to say another one is to say something else.

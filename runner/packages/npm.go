@@ -148,7 +148,7 @@ func (l npmLock) scripts(dir string, described map[string]npmDescription) (all [
 	return all
 }
 
-// addons is what compiles the add-ons of packages on this machine: the node-gyp that npm brings along and puts into PATH,
+// addons returns what compiles add-ons of packages here: the node-gyp that npm brings along and puts into PATH,
 // and the headers of Node.js, which node-gyp would fetch.
 func addons() (path string, env []string) {
 	modules := filepath.Join(prefix("npm"), "node_modules")

@@ -14,7 +14,7 @@ type Registry string
 const (
 	NPM  Registry = "npm"
 	PyPI Registry = "pypi"
-	// MCPB is no registry: the name of the package is that of a file, or a URL of one.
+	// MCPB is no registry: the package is named by a file or its URL.
 	MCPB Registry = "mcpb"
 	// MCPRegistry has servers, which say what their packages are: see Resolve.
 	MCPRegistry Registry = "registry"

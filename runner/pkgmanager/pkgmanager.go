@@ -106,7 +106,7 @@ func SpeaksOfItself(flag string) bool {
 	return slices.Contains([]string{"-v", "-V", "-VV", "--version", "-h", "--help"}, flag)
 }
 
-// Launched is what a package manager is to run.
+// Launched is a package that a package manager is to run.
 type Launched struct {
 	Registry Registry
 	// Package is what it fetches, as it is named there. Program is that of the package;

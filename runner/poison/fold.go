@@ -9,7 +9,7 @@ import (
 // fold writes a text in the letters that a model reads it in: those of other alphabets
 // that look like Latin ones in a Latin word, full-width and mathematical ones, and
 // letters under marks. Words that are tied together by bars, or set in bold one by
-// one, are words again, and a text that is JSON is what its strings say.
+// one, are words again, and a text that is JSON is read by its strings.
 func fold(text string) string {
 	text = unwrap(text)
 	if strings.Contains(text, "**") {

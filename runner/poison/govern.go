@@ -55,7 +55,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	return v
 }
 
-// of returns how sure it is that another tool's call is changed.
+// of returns how surely another tool's call is changed.
 func (c change) of(tool reference) float64 {
 	switch {
 	case c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
@@ -66,8 +66,8 @@ func (c change) of(tool reference) float64 {
 	return 0
 }
 
-// ofAny returns how sure it is that a call is changed which is not the text's own, where no
-// tool is named. wish: the occasion is what a user asks for.
+// ofAny returns how surely a call that is not the text's own is changed, where no
+// tool is named. wish: the occasion is a user's request.
 func (c change) ofAny(wish bool) float64 {
 	switch {
 	case !c.firm:
@@ -256,7 +256,7 @@ func (s *sentence) overrulesUser() bool {
 	return false
 }
 
-// wish: the occasion is what somebody asked for, and not how this tool is used.
+// wish: the occasion is somebody's request, and not how this tool is used.
 func (s *sentence) wish() bool {
 	for _, t := range s.triggers {
 		if !t.tool.own && (t.ofUser || t.ofAny) {

@@ -53,7 +53,7 @@ type demand struct {
 type trigger struct {
 	at   int
 	tool reference
-	// ofUser: the occasion is what the user wants; ofAny: any call.
+	// ofUser: the occasion is a wish of the user's; ofAny: any call.
 	ofUser bool
 	ofAny  bool
 	// action: the occasion is something done ("before listing channels").

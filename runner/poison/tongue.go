@@ -172,7 +172,7 @@ func (r reading) within(a, b []span, most int) bool {
 	return false
 }
 
-// negated returns where a verb is that is not to be done.
+// negated returns where a verb is forbidden.
 func (r reading) negated(verb part) []span {
 	var all []span
 	for _, v := range r.parts[verb.not()] {

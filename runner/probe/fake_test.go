@@ -157,7 +157,7 @@ func (f *fake) saw(method string) []map[string]any {
 }
 
 // quick are options for tests: short where the server answers at once, long
-// where it does not, for the clock is that of a bubble, or a slow machine must not
+// where it does not, for the clock belongs to a bubble, or a slow machine must not
 // make a difference.
 var quick = Options{
 	Rounds: 1, MaxCalls: 1, Settle: time.Millisecond, Idle: time.Millisecond, Grace: 10 * time.Second,

@@ -78,7 +78,7 @@ func pairs(draw *rand.Rand, n int) (all [][2]int) {
 }
 
 // atOnce makes so many calls without waiting for an answer but the last: one exchange of the ledger, which begins
-// with the first. What the others are answered with is what the same call was answered with before.
+// with the first. The others get the answer that the same call got before.
 func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 	first, exchange := int64(0), len(s.result.Ledger)
 	for i := range calls - 1 {

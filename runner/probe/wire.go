@@ -16,7 +16,7 @@ import (
 // errTooLong: a message came that cannot be read.
 var errTooLong = fmt.Errorf("a message of the server is longer than %d MiB", transport.MaxMessage>>20)
 
-// wire knows which message is what, and what is waited for. The transport under it
+// wire tells messages apart, and knows which are waited for. The transport under it
 // moves them, and calls its methods Receive, See, Refuse and Fail.
 type wire struct {
 	conn   Conn

@@ -183,7 +183,7 @@ func TestTrueTime(t *testing.T) {
 	}
 }
 
-// aheadOf prints how many days ahead of us a program is that we start.
+// aheadOf prints how many days the clock of a program that we start is ahead of ours.
 func aheadOf(string) error {
 	out, err := exec.Command("date", "+%s").Output()
 	if err != nil {

@@ -167,7 +167,7 @@ func (n *namer) borrow(t *task, fd int) int {
 	return n.copy(handle, t, fd)
 }
 
-// copy copies a descriptor, if it is that which the task has.
+// copy copies the descriptor if it is the task's.
 func (n *namer) copy(handle int, t *task, fd int) int {
 	ours, err := unix.PidfdGetfd(handle, fd, 0)
 	if err != nil {

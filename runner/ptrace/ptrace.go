@@ -89,7 +89,7 @@ func parse(args []string) (o options, err error) {
 	return options{}, errUsage
 }
 
-// runTracer traces until the last process has ended. Its exit code is that of
+// runTracer traces until the last process has ended. It exits with the code of
 // the wrapped command, 128 + signal when that was killed.
 func runTracer(args []string) (int, error) {
 	o, err := parse(args)

@@ -26,7 +26,7 @@ type judged struct {
 	Clauses   []report.ScopeClause
 	More      int
 	Described string
-	// Says: the evidence is what the server wrote, not what a process did.
+	// Says: the evidence was written by the server, not done by a process.
 	Says  bool
 	First []report.Evidence // one at most
 	Rest  []report.Evidence

@@ -228,7 +228,7 @@ var (
 // .app-logs. A name that only begins so (logs.d, logbook) is another thing.
 var logDir = lazyregexp.New(`/[.\w-]*[._-]logs/`)
 
-// passing reports whether a path is that of a temporary file, a cache, a log, a lock, a
+// passing reports whether a path names a temporary file, a cache, a log, a lock, a
 // journal, or of no file at all; what the audit handed in is none, though it lies in a
 // directory for temporary files.
 func passing(name string) bool {

@@ -48,7 +48,7 @@ func explanations(in Input) map[report.Capability]*explained {
 	return all
 }
 
-// read takes in one argument; said is what its declaration says.
+// read takes in one argument; said is its description.
 func (x *explained) read(a Argument, said, home string) {
 	if !fetchesNothing.MatchString(said) {
 		x.readHosts(a)
@@ -117,7 +117,7 @@ var reservedAddresses = []netip.Prefix{
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
 }
 
-// pieces of a text are what stands between blanks, quotes and brackets.
+// pieces matches what stands between blanks, quotes and brackets.
 var pieces = lazyregexp.New("[^\\s'\"`<>(){},;|&=]+")
 
 // hosts are the names and addresses in a text: a host, one with a port, that of a URL

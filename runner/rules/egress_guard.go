@@ -160,7 +160,7 @@ func (g addressGuard) lets(aim attack.Aim, said bool) bool {
 	return g.refused[aim] && (g.speaks || g.reached[attack.AimPublic] || said)
 }
 
-// severityOf is how bad it is that a guard lets a form through.
+// severityOf returns how bad it is when a guard lets a form through.
 func severityOf(aim attack.Aim, said bool) report.Severity {
 	switch {
 	case said, aim == attack.AimLoopback, aim == attack.AimFile:

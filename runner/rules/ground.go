@@ -190,7 +190,7 @@ func temporary(name string) bool {
 	return !isFile(name)
 }
 
-// isFile reports whether a path is that of a file of anybody's, and no device, pipe or
+// isFile reports whether a path names an ordinary file, and no device, pipe or
 // what the kernel makes up.
 func isFile(name string) bool {
 	return path.IsAbs(name) && !places.Below(name, "/dev") && !places.Below(name, "/proc") && !places.Below(name, "/sys") &&

@@ -44,7 +44,7 @@ const maxNamed = 256
 // asHost matches a setting that is a host, with or without a port.
 var asHost = lazyregexp.New(`^([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)(?::\d+)?$`)
 
-// hostSettings are what the names of variables say that hold a host.
+// hostSettings are words in the names of variables that hold a host.
 var hostSettings = []string{"HOST", "SERVER", "URL", "URI", "ENDPOINT", "DOMAIN", "ADDR"}
 
 // chosenHosts are the hosts that the operator has named: in URLs on the command line and in

@@ -72,7 +72,7 @@ func moved(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindRead, Path: path, Operation: "renameat2"}, Where: at}
 }
 
-// linked is what a symbolic link points at.
+// linked maps symbolic links to what they point at.
 func linked(at ledger.Where, path string) profile.Effect {
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindLook, Path: path, Operation: "symlinkat"}, Where: at}
 }

@@ -64,7 +64,7 @@ func matchPath(globs []string, below bool, file string) bool {
 var temporary = []string{"/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/"}
 
 // parseProgram reads an entry of exec: a path as parsePath does, or a name, which
-// is that of a program wherever it is installed.
+// names a program wherever it is installed.
 func parseProgram(entry string, d Given) (matcher, error) {
 	switch {
 	case strings.ContainsAny(entry, " \t"):

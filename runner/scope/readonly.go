@@ -67,7 +67,7 @@ var writeWords = lexicon.Write
 // "does not modify any files"): in its own declaration, or else in the server's
 // instructions, and only where neither speaks of changing anything. The hint that
 // says the same is Hint(of, "readOnlyHint"); it counts whatever the texts say. For
-// Kind Server it is what the server says of itself.
+// Kind Server it speaks of the server as a whole.
 func (s Scope) ReadOnly(of report.Capability) (Clause, bool) {
 	own := s.server
 	if of.Kind != report.CapabilityServer {

@@ -19,7 +19,7 @@ const maxServiceWords = 3
 var services = lexicon.Services
 
 // Names reports whether a declaration names the service whose API is at a host: that
-// alone, where one word and one host are that service's and nobody else's.
+// alone, where one word and one host belong to that service only.
 func (d Declaration) Names(host string) bool {
 	for name, hosts := range services {
 		if len(hosts) == 1 && hosts[0] == host && d.Mentions(name) {

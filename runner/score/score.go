@@ -29,7 +29,7 @@ func Of(findings []report.Finding) report.Risk {
 	for of, found := range seen {
 		all = append(all, weighed{of, found, part(of, found)})
 	}
-	// The order is always the same, and so is what is lost by rounding.
+	// The order is always the same, so that rounding loses the same.
 	slices.SortFunc(all, func(a, b weighed) int { return strings.Compare(a.name, b.name) })
 	nothing := 1.0 // that nothing comes of any of them
 	for _, w := range all {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// beginnings of files are what tells their formats.
+// formats are told by the beginnings of files.
 var beginnings = map[string]string{"pdf": "%PDF-", "png": "\x89PNG", "zip": "PK\x03\x04", "xlsx": "PK\x03\x04", "tgz": "\x1f\x8b", "wav": "RIFF", "gif": "GIF8", "svg": "<svg"}
 
 // Who asks for a file gets one, unless it reads JSON.
@@ -25,7 +25,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// What a refusal says that the answer should have been is what the next one is.
+// The next answer is what the refusal says that this one should have been.
 func TestRefusalsNameFormats(t *testing.T) {
 	for refusal, want := range map[string]string{
 		"arXiv response is not a supported source archive": "tgz", "Invalid PDF structure.": "pdf", "invalid pdf header: b'{\"sta'": "pdf",

@@ -70,7 +70,7 @@ func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth i
 }
 
 // value is a text, a number and so on by the name of a field, or what it selects: a
-// list where the name is that of several, unless it is a page of a connection.
+// list where the name is a plural, unless it is a page of a connection.
 func (s *selected) value(f *ast.Field, depth int) any {
 	if len(f.SelectionSet) == 0 {
 		return guess(f.Name, s.url)

@@ -108,7 +108,7 @@ func (t *conversation) webProtocol() string {
 	return "http"
 }
 
-// requested says what the part is that ends here.
+// requested names the part that ends here.
 func (t *conversation) requested(f *flow, r *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {

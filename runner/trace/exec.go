@@ -41,7 +41,7 @@ func (d *decoder) exec(c *call) {
 	}
 }
 
-// byDescriptor reports whether a name is that of a descriptor which is not known.
+// byDescriptor reports whether a name stands for a descriptor that is not known.
 func byDescriptor(name string) bool {
 	return strings.HasPrefix(name, "/proc/") && strings.Contains(name, "/fd/") || strings.HasPrefix(name, "/dev/fd/")
 }

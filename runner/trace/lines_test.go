@@ -197,7 +197,7 @@ func TestAlive(t *testing.T) {
 }
 
 // Lines of strace 6.1: a thread that had ended has no number to translate any
-// more, and 6 is that of another in the server's own namespace.
+// more, and 6 belongs to another in the server's own namespace.
 func TestQuickThreads(t *testing.T) {
 	got, stats := decodeLines(t,
 		`5 2.000000 clone(child_stack=0x1, flags=CLONE_THREAD, parent_tid=[2 /* 6 in strace's PID NS */]) = 2 /* 6 in strace's PID NS */ <0.000001>`,

@@ -122,7 +122,7 @@ func (d *decoder) pointsAt(c *call, name []byte) string {
 	return d.links.oldest[string(name)]
 }
 
-// magical reports whether a name is that of a link by which a process's directory
+// magical reports whether a name is a link by which a process's directory
 // in /proc leads to any file.
 func magical(name []byte) bool {
 	dir, base := path.Split(string(name))

@@ -120,7 +120,7 @@ func newClient(e Endpoint, handler Handler) *client {
 	return c
 }
 
-// begin sets the name of the client, where none was given. The error is that of the
+// begin sets the name of the client, where none was given. The error comes from the
 // URL.
 func (c *client) begin(agent string) error {
 	if c.header.Get("User-Agent") == "" {

@@ -21,7 +21,7 @@ func newLineReader(from io.Reader, limit int) *lineReader {
 }
 
 // next returns the next line without its end; a last one without a newline is a
-// line, too. It never holds more than the limit. The error is that of the reader,
+// line, too. It never holds more than the limit. The error comes from the reader,
 // io.EOF at its end.
 func (r *lineReader) next() (Line, error) {
 	var l Line

@@ -88,7 +88,7 @@ func (c *capped) Read(p []byte) (int, error) {
 // of it at a time as there are connections.
 const maxAside = 64 << 10
 
-// whole reads a body of one message. The error is that of a body that was cut off.
+// whole reads a body of one message. It fails when the body was cut off.
 func whole(r *http.Response, limit int) (Line, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
 	l := Line{Text: text}

@@ -180,6 +180,6 @@ func (s *sse) Listen(context.Context) { s.catchUp() }
 // Cancel forgets a request: the stream by which its answer would come has others.
 func (s *sse) Cancel(id string) { s.settled(id) }
 
-// Close lets what is queued be sent, and no more: the end of the stream is that of
+// Close lets what is queued be sent, and no more: the end of the stream is the end of
 // the session, and Abort's to bring about.
 func (s *sse) Close() { s.finish() }

@@ -84,7 +84,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// The number of bytes that had come with an answer is that which the server wrote.
+// An answer says how many bytes the server had written by then.
 func TestReceivedIsWhatWasWritten(t *testing.T) {
 	url, counts := listen(t, func(w http.ResponseWriter, _ *http.Request) { reply(w, mediaJSON, http.StatusOK, answer) })
 	told := make(chan int64, 10)

@@ -156,7 +156,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestKept: what stays when the release is uninstalled is what README.md says.
+// TestKept: README.md says what stays when the release is uninstalled.
 func TestKept(t *testing.T) {
 	text, err := os.ReadFile(chart + "/README.md")
 	if err != nil {

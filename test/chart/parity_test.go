@@ -142,7 +142,7 @@ func TestPartOf(t *testing.T) {
 	}
 }
 
-// TestPackaged: what helm packs is what the folder renders; .helmignore leaves out
+// TestPackaged: the package renders as the folder does; .helmignore leaves out
 // nothing that is needed.
 func TestPackaged(t *testing.T) {
 	folder := t.TempDir()

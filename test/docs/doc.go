@@ -27,7 +27,7 @@
 //
 // What a reader is not shown is said in comments:
 //
-//	<!-- docs-test: namespace=team-a -->  the fresh namespace is what the page calls
+//	<!-- docs-test: namespace=team-a -->  the fresh namespace stands for what the page calls
 //	                                      team-a, which is replaced by its real name.
 //	                                      A second such comment makes a second one. What
 //	                                      the page itself creates is not there before

@@ -22,7 +22,7 @@ const (
 	// maxGrowth is of a decision with the most verdicts to one with the fewest, beyond slack.
 	maxGrowth = 2
 	slack     = 50 * time.Microsecond
-	// maxDecision is of the median; the target is that of the 99th percentile.
+	// maxDecision bounds the median; the target is for the 99th percentile.
 	maxDecision = time.Millisecond
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The schema is that of Jenkins' xUnit plugin, which the source package of pytest has
-// for its own tests; lxml is libxml2.
+// The schema belongs to Jenkins' xUnit plugin. The source package of pytest has it
+// for its own tests. lxml is libxml2.
 const (
 	pytestVersion = "8.4.2"
 	lxmlVersion   = "6.1.3"

@@ -20,7 +20,7 @@ const (
 	maxRSS    = 256 << 20
 )
 
-// row is a line of the table. Where it has a ratio, it is that of the last column to
+// row is a line of the table. Where it has a ratio, it is the ratio of the last column to
 // the first.
 type row struct {
 	name  string

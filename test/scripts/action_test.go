@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action is what is read of an action.yml (docs.github.com, Metadata syntax for GitHub Actions).
+// action has the fields of an action.yml that are read (docs.github.com, Metadata syntax for GitHub Actions).
 type action struct {
 	Inputs map[string]struct{ Default string }
 	Runs   struct {
@@ -143,7 +143,7 @@ func release(t *testing.T) (url string, key []byte) {
 	return server.URL, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
 }
 
-// TestAction: the action of GitHub installs a release that is what it says, audits, and fails by the verdict.
+// TestAction: GitHub's action checks the release that it installs, audits, and fails by the verdict.
 func TestAction(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -77,7 +77,7 @@ func WriteArchive(file, ref string, index v1.ImageIndex) error {
 	if err != nil {
 		return fmt.Errorf("write layout: %w", err)
 	}
-	// The tag alone is what tools look up; the whole name is for containerd.
+	// Tools look up the tag alone; the whole name is for containerd.
 	tag, err := name.NewTag(ref)
 	if err != nil {
 		return fmt.Errorf("parse reference: %w", err)

@@ -34,7 +34,7 @@ func (t *Tree) Layer(cache string) (v1.Layer, error) {
 	}
 	l := layer{diffID: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(sum.Sum(nil))}}
 	l.file = filepath.Join(cache, l.diffID.Hex+".tar.gz")
-	// The time of the file is that of its last use, for whoever cleans the cache.
+	// The file's time says when it was last used, for whoever cleans the cache.
 	now := time.Now()
 	if err := os.Chtimes(l.file, now, now); errors.Is(err, fs.ErrNotExist) {
 		if err := t.pack(l.file); err != nil {
