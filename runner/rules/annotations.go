@@ -93,9 +93,9 @@ func findDestruction(in Input) []draft {
 func (in Input) overwrote(e profile.Effect) bool {
 	replaced := strings.HasPrefix(e.Operation, "rename")
 	return (replaced || e.Opening == "O_TRUNC") &&
-		!slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-			return other.Path == e.Path && (other.Kind == profile.KindRead && other.Capability == e.Capability || // its old name, or its content
-				other.Kind == profile.KindDelete)
+		!in.anyAt(e.Path, func(other profile.Effect) bool {
+			return other.Kind == profile.KindRead && other.Capability == e.Capability || // its old name, or its content
+				other.Kind == profile.KindDelete
 		})
 }
 
@@ -125,8 +125,8 @@ func findRepetition(in Input) []draft {
 // stored reports whether bytes were written to the same file in the same place of the
 // session.
 func (in Input) stored(e profile.Effect) bool {
-	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		return other.Kind == profile.KindStore && other.Path == e.Path && other.Capability == e.Capability && other.Repeat == e.Repeat
+	return in.anyAt(e.Path, func(other profile.Effect) bool {
+		return other.Kind == profile.KindStore && other.Capability == e.Capability && other.Repeat == e.Repeat
 	})
 }
 
@@ -134,8 +134,8 @@ func (in Input) stored(e profile.Effect) bool {
 // changed the file as well, or it was gone again when the second was over: the second
 // deleted what it had made, or made what it then deleted or renamed.
 func (in Input) usual(e profile.Effect) bool {
-	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		if other.Path != e.Path || other.Capability != e.Capability {
+	return in.anyAt(e.Path, func(other profile.Effect) bool {
+		if other.Capability != e.Capability {
 			return false
 		}
 		gone := other.Kind == profile.KindDelete || other.Kind == profile.KindRead && strings.HasPrefix(other.Operation, "rename")
@@ -189,9 +189,8 @@ func egressUse(e profile.Effect) scope.Use {
 
 // shared reports whether the server goes to the same place for others as well.
 func (in Input) shared(e profile.Effect) bool {
-	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		return other.Kind == profile.KindConnect && other.Capability != e.Capability && outward(other) && destination(other) == destination(e)
-	})
+	of, known := in.ran.reached[destination(e)]
+	return known && of != e.Capability
 }
 
 // itsService reports whether a server that says that it uses the network names the owner

@@ -73,10 +73,14 @@ type start struct {
 	program string
 }
 
-// ran holds what the rules ask of programs, collected once: there may be many.
+// ran holds what the rules ask of files and programs, collected once: there may be many.
 type ran struct {
+	// at has the effects on each path, as indexes of Profile.Effects.
+	at map[string][]int
 	// written are the files that the server has written, and the directories that it has made.
 	written map[string]bool
+	// reached are destinations outside, and who went there; none: several.
+	reached map[string]report.Capability
 	// first are the programs that were started before the first request, each once.
 	first []profile.Fact
 	// told are programs that an argument for commands said to start.
@@ -84,12 +88,22 @@ type ran struct {
 }
 
 func (in Input) programs() ran {
-	r := ran{written: map[string]bool{}, told: map[start]bool{}}
+	r := ran{at: map[string][]int{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}}
 	known := map[profile.Fact]bool{}
-	for _, e := range in.Profile.Effects {
+	for i, e := range in.Profile.Effects {
+		if e.Path != "" {
+			r.at[e.Path] = append(r.at[e.Path], i)
+		}
 		switch {
 		case e.Kind == profile.KindWrite || e.Kind == profile.KindStore:
 			r.written[e.Path] = true
+		case e.Kind == profile.KindConnect && outward(e):
+			at := destination(e)
+			if of, known := r.reached[at]; known && of != e.Capability {
+				r.reached[at] = report.Capability{}
+			} else {
+				r.reached[at] = e.Capability
+			}
 		case e.Kind != profile.KindExec:
 		case e.Within == "" && in.told(e):
 			r.told[start{e.Capability, e.Path}] = true
@@ -99,6 +113,11 @@ func (in Input) programs() ran {
 		}
 	}
 	return r
+}
+
+// anyAt reports whether something was done to a path that is as told.
+func (in Input) anyAt(path string, is func(profile.Effect) bool) bool {
+	return slices.ContainsFunc(in.ran.at[path], func(i int) bool { return is(in.Profile.Effects[i]) })
 }
 
 // lines are shells that ran programs, and reports for each whether all of these serve: Node's

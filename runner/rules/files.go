@@ -109,8 +109,8 @@ func (in Input) looksUpUser(e profile.Effect) bool {
 // settings reports whether an environment file is the server's own: it reads it
 // before any call, or has done so.
 func (in Input) settings(e profile.Effect) bool {
-	return !asked(e.Phase) || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		return other.Kind == profile.KindRead && other.Path == e.Path && !asked(other.Phase)
+	return !asked(e.Phase) || in.anyAt(e.Path, func(other profile.Effect) bool {
+		return other.Kind == profile.KindRead && !asked(other.Phase)
 	})
 }
 

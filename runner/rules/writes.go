@@ -106,8 +106,8 @@ func beyond(clause scope.Clause) string {
 
 // removed reports whether a temporary file was removed, or moved away, again.
 func (in Input) removed(name string) bool {
-	return temporary(name) && slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-		return e.Path == name && (e.Kind == profile.KindDelete || e.Kind == profile.KindRead && strings.HasPrefix(e.Operation, "rename"))
+	return temporary(name) && in.anyAt(name, func(e profile.Effect) bool {
+		return e.Kind == profile.KindDelete || e.Kind == profile.KindRead && strings.HasPrefix(e.Operation, "rename")
 	})
 }
 
