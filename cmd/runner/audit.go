@@ -13,7 +13,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
-	"github.com/mcpaudit/mcpaudit/runner/emit"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -55,7 +54,7 @@ func runAudit(ctx context.Context, flags auditFlags) error {
 	if err != nil {
 		return err
 	}
-	return emit.Report(os.Stdout, flags.terminationLog, r)
+	return emit(os.Stdout, flags.terminationLog, r)
 }
 
 // sink creates the authority of the sinkhole and writes its certificate next to the

@@ -10,7 +10,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/emit"
 )
 
 // newConnect is the command of the only container where the server runs elsewhere. It
@@ -50,5 +49,5 @@ func runConnect(ctx context.Context, log string) error {
 	if note != "" {
 		r.Errors = append(r.Errors, note)
 	}
-	return emit.Report(os.Stdout, log, r)
+	return emit(os.Stdout, log, r)
 }

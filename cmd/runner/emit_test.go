@@ -1,4 +1,4 @@
-package emit_test
+package main
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/emit"
 )
 
 func TestWhatIsEmittedIsWhatTheManagerReads(t *testing.T) {
@@ -16,7 +15,7 @@ func TestWhatIsEmittedIsWhatTheManagerReads(t *testing.T) {
 	log.WriteString("a line of the runner\n")
 	want := report.Report{SchemaVersion: report.SchemaVersion, Verdict: report.VerdictPass, Reason: report.ReasonPassed}
 	want.Normalise()
-	if err := emit.Report(&log, file, want); err != nil {
+	if err := emit(&log, file, want); err != nil {
 		t.Fatal(err)
 	}
 	encoded, err := report.ReadFrame(&log)
@@ -40,7 +39,7 @@ func TestWhatIsEmittedIsWhatTheManagerReads(t *testing.T) {
 }
 
 func TestNowhereToWrite(t *testing.T) {
-	if err := emit.Report(&bytes.Buffer{}, filepath.Join(t.TempDir(), "no", "file"), report.Report{}); err == nil {
+	if err := emit(&bytes.Buffer{}, filepath.Join(t.TempDir(), "no", "file"), report.Report{}); err == nil {
 		t.Error("a summary that went nowhere was no error")
 	}
 }
