@@ -127,6 +127,8 @@ func TestIncomplete(t *testing.T) {
 			watched(incompleteProbe(report.ReasonProtocolError, "refused initialize")), watched(),
 		}, "", ""},
 		{"the first run has to be watched", []observation{watched(func(o *observation) { o.lost = true }), watched()}, report.ReasonTracerLost, "the tracer ended while the server was running"},
+		{"no time for a second start", []observation{watched(incompleteProbe(report.ReasonTimeout, "no answer")),
+			{launched: context.DeadlineExceeded, how: launch{moment: report.MomentRestart}}}, report.ReasonTimeout, "no answer"},
 		{"the second start fails", []observation{watched(), launched(errors.New("gone"))}, report.ReasonSandboxFailed, "gone"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
