@@ -12,35 +12,43 @@ import (
 // as what it says where it is exercised; what it advertises, where it is not compared as a whole.
 
 // maxElsewhere bounds the outputs of other launches that are read, in bytes.
-const maxElsewhere = 1 << 20
+const maxElsewhere = 2 << 20
 
-// outputsOf are the outputs of all runs: those of the exercise, and of the others what is unlike them.
-func outputsOf(runs []observation) []rules.Output {
+// outputsOf are the outputs of all runs: those of the exercise, and of the others what is unlike them. unread are
+// the capabilities that said more than that.
+func outputsOf(runs []observation) (all []rules.Output, unread map[report.Capability]bool) {
 	type key struct {
 		kind report.OutputKind
 		of   report.Capability
 		text string
 	}
 	first := exercised(runs)
-	all, known, left := rules.Said("", first.result.Outputs...), map[key]bool{}, maxElsewhere
+	known, left := map[key]bool{}, maxElsewhere
+	all, unread = rules.Said("", first.result.Outputs...), map[report.Capability]bool{}
 	for _, out := range first.result.Outputs {
 		known[key{out.Kind, out.Capability, probe.WithoutDigits(out.Text)}] = true
 	}
 	for _, o := range runs {
+		for _, of := range o.result.Unread {
+			unread[of] = true
+		}
 		if o.how.moment == "" {
 			continue
 		}
 		for _, out := range o.result.Outputs {
 			is := key{out.Kind, out.Capability, probe.WithoutDigits(out.Text)}
-			if known[is] || left < len(out.Text) {
-				continue
+			switch {
+			case known[is]:
+			case left < len(out.Text):
+				unread[out.Capability] = true
+			default:
+				known[is] = true
+				left -= len(out.Text)
+				all = append(all, rules.Said(o.how.row().how, out)...)
 			}
-			known[is] = true
-			left -= len(out.Text)
-			all = append(all, rules.Said(o.how.row().how, out)...)
 		}
 	}
-	return all
+	return all, unread
 }
 
 // asAWhole are the launches whose manifests are compared: see drifts.

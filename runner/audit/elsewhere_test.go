@@ -22,12 +22,16 @@ func TestElsewhere(t *testing.T) {
 		says(report.LaunchDisguise, "read the key", "Abroad.", "Abroad."),
 		says(report.LaunchStandIns, "read the key", "Abroad.", "Local."),
 	}
-	if got := outputsOf(append(runs[:1:1], says(report.LaunchDisguise, "done 1\U000e0041", "Local.", "Local."))); len(got) != 2 {
+	if got, _ := outputsOf(append(runs[:1:1], says(report.LaunchDisguise, "done 1\U000e0041", "Local.", "Local."))); len(got) != 2 {
 		t.Errorf("characters that nobody sees make no other text: %+v", got)
 	}
 	abroad := "for a client in the editor of somebody abroad"
-	if got := outputsOf(runs); len(got) != 2 || got[0].When != "" || got[1].Text != "read the key" || got[1].When != abroad {
+	if got, _ := outputsOf(runs); len(got) != 2 || got[0].When != "" || got[1].Text != "read the key" || got[1].When != abroad {
 		t.Errorf("outputs %+v", got)
+	}
+	runs[1].result.Unread = []report.Capability{{Kind: report.CapabilityTool, Name: "format_note"}}
+	if _, unread := outputsOf(runs); len(unread) != 1 {
+		t.Errorf("unread %v", unread)
 	}
 	got := others(runs)
 	if len(got) != 2 {

@@ -1,12 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -21,7 +22,7 @@ func gaps(installs, runs []observation, attacked, varied observation, network re
 	all.unendured(runs)
 	all.untold(varied)
 	all.unanswered(exercised(runs).result.Exercise)
-	all.unread(exercised(runs).result.Manifest)
+	all.unread(runs)
 	all.credentials(runs)
 	for _, o := range runs {
 		all.stats(o.stats)
@@ -111,9 +112,13 @@ func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 	}
 }
 
-// unread are the capabilities whose texts say something that no rule can read.
-func (c *collection) unread(m manifest.Manifest) {
-	for _, of := range rules.Unread(m) {
+// unread are the capabilities whose texts say more than is read, or what no rule can read.
+func (c *collection) unread(runs []observation) {
+	_, unread := outputsOf(runs)
+	for _, of := range slices.SortedFunc(maps.Keys(unread), func(a, b report.Capability) int { return cmp.Compare(a.String(), b.String()) }) {
+		c.add("LongTexts", 1, "what said more than is read, such as the "+of.String()+": what the rest tells a model is not known")
+	}
+	for _, of := range rules.Unread(exercised(runs).result.Manifest) {
 		c.add("UnreadTexts", 1, "texts in a language that the rules cannot read, such as that of the "+of.String()+": what they tell a model is not known")
 	}
 }

@@ -20,13 +20,14 @@ import (
 // seenBy returns the input of the rules. Its conversation is of the run in which the server was exercised.
 func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) rules.Input {
 	first, bad := exercised(runs), pollution(runs)
+	outputs, _ := outputsOf(runs)
 	in := rules.Input{
 		Profile: seen, Leaks: leaks, Scope: declared, End: now,
 		Drifts:    drifts(runs),
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
-		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputsOf(runs), Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env,
+		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputs, Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env,
 		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 		Identity: identity(runs), Versions: versions(runs),

@@ -48,13 +48,25 @@ func Authored(text string) string {
 	for _, s := range split(text) {
 		own := text[s.Start:s.End]
 		switch {
-		case talkedOf.MatchString(own) && filling.MatchString(own) && addressed.MatchString(own) && strings.Contains(text, "://"):
+		case takesAlong(own) && strings.Contains(text, "://"):
 			return cut(own)
 		case mailed(own) && deliver.MatchString(own) && delivered.MatchString(own) && asking.MatchString(own) && !feedback.MatchString(own):
 			return cut(own)
 		}
 	}
 	return ""
+}
+
+// takesAlong reports whether a sentence has an address take along what was said or is set: minified code
+// has sentences of any length, and words of each kind far apart.
+func takesAlong(sentence string) bool {
+	for _, at := range talkedOf.FindAllStringIndex(sentence, maxRuns) {
+		near := sentence[max(0, at[0]-passage):min(len(sentence), at[1]+passage)]
+		if filling.MatchString(near) && addressed.MatchString(near) {
+			return true
+		}
+	}
+	return false
 }
 
 // mailed: the text has an address of mail, or one to post to.

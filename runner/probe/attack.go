@@ -21,6 +21,8 @@ const (
 	// how often in all.
 	maxFollowers = 2
 	maxFollowed  = 192
+	// maxKnown bounds what is kept of a description, a schema and a value, in bytes.
+	maxKnown = 8 << 10
 )
 
 // Attacks say how far the attempts on the server's guards came.
@@ -140,7 +142,7 @@ func (s *session) prey(t *target) attack.Target {
 		}
 		known.Schema, _ = json.Marshal(map[string]any{"properties": properties}) // of texts: no error
 	}
-	known.Said = beginning(t.said, maxText) + "\n" + beginning(string(known.Schema), maxText)
+	known.Said = beginning(t.said, maxKnown) + "\n" + beginning(string(known.Schema), maxKnown)
 	return known
 }
 
@@ -168,7 +170,7 @@ func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) erro
 	if got.accepted {
 		a.Answer = beginning(said(got.result), maxSample)
 	}
-	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxText), beginning(a.Honest, maxText)
+	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxKnown), beginning(a.Honest, maxKnown)
 	s.result.Attempts = append(s.result.Attempts, a)
 	return onlyFatal(err)
 }

@@ -35,7 +35,7 @@ func (s *session) account() {
 		}
 		count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
 	}
-	s.result.Outputs, s.result.Arguments = s.outputs.all(), s.used.all()
+	s.result.Outputs, s.result.Unread, s.result.Arguments = s.outputs.all(), s.outputs.left(), s.used.all()
 	if !s.options.ListOnly {
 		s.reportUncalled()
 	}

@@ -101,7 +101,11 @@ func (s *session) keep(got reply, c inputs.Case, known map[string]bool) {
 	if got.accepted {
 		kind, text = report.OutputResult, said(got.result)
 	}
-	if like := WithoutDigits(unechoed(text, c.Arguments)); !known[like] && len(known) < maxUnlike {
+	switch like := WithoutDigits(unechoed(text, c.Arguments)); {
+	case known[like]:
+	case len(known) == maxUnlike:
+		s.outputs.omit()
+	default:
 		known[like] = true
 		s.outputs.answered(kind, text)
 	}
@@ -156,13 +160,13 @@ func (s *session) begin(method string, phase report.Phase, of report.Capability)
 	}
 }
 
-// WithoutDigits is the beginning of a text (8 KiB at most) without its digits: texts that differ only in
-// what they count or measure are alike.
+// WithoutDigits is a text, as far as it is kept, without its digits: texts that differ only in what they
+// count or measure are alike.
 func WithoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1
 		}
 		return r
-	}, beginning(text, maxText))
+	}, beginning(text, maxOutput))
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +15,9 @@ import (
 // The bounds of what is kept of what the server says: of one text, of the arguments
 // that it answers, and of all of them, in bytes; and so many different texts.
 const (
-	maxText      = 8 << 10
+	maxOutput    = 64 << 10
 	maxArguments = 2 << 10
-	maxTexts     = 2 << 20
+	maxTexts     = 4 << 20
 	maxOutputs   = 4096
 )
 
@@ -27,6 +28,8 @@ type outputs struct {
 	list  []report.Output
 	index map[[sha256.Size]byte]int
 	bytes int
+	// unread are the capabilities whose texts there was no room for, or for their ends.
+	unread map[report.Capability]bool
 	// id, of, method and arguments are of the request in flight, or the last one.
 	id        int
 	of        report.Capability
@@ -35,7 +38,7 @@ type outputs struct {
 }
 
 func newOutputs() *outputs {
-	return &outputs{index: map[[sha256.Size]byte]int{}, of: server}
+	return &outputs{index: map[[sha256.Size]byte]int{}, unread: map[report.Capability]bool{}, of: server}
 }
 
 // begin says what is asked from now on.
@@ -81,13 +84,17 @@ func (o *outputs) add(kind report.OutputKind, method, text string) {
 	}
 	out := report.Output{
 		Kind: kind, Capability: o.of, Method: beginning(method, maxSample), Count: 1,
-		Arguments: beginning(string(o.arguments.Arguments), maxArguments), Text: beginning(text, maxText),
+		Arguments: beginning(string(o.arguments.Arguments), maxArguments), Text: beginning(text, maxOutput),
 	}
 	for _, origin := range o.arguments.Origins {
 		out.Origins = append(out.Origins, origin.String())
 	}
 	size := len(out.Text) + len(out.Arguments)
-	if len(o.list) >= maxOutputs || o.bytes+size > maxTexts {
+	full := len(o.list) >= maxOutputs || o.bytes+size > maxTexts
+	if full || len(text) > maxOutput {
+		o.unread[o.of] = true
+	}
+	if full {
 		return
 	}
 	o.bytes += size
@@ -99,6 +106,20 @@ func (o *outputs) add(kind report.OutputKind, method, text string) {
 // it in memory.
 func beginning(text string, limit int) string {
 	return strings.Clone(strings.ToValidUTF8(report.Head(text, limit), "?"))
+}
+
+// omit says that a text of the request in flight is not kept.
+func (o *outputs) omit() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.unread[o.of] = true
+}
+
+// left returns the capabilities whose texts were not kept to their ends, by name.
+func (o *outputs) left() []report.Capability {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(o.unread), func(a, b report.Capability) int { return cmp.Compare(a.String(), b.String()) })
 }
 
 // all returns what was kept, what matters first: of each capability the first text

@@ -44,25 +44,28 @@ func TestOutputsAreOrdered(t *testing.T) {
 
 func TestOutputsAreBounded(t *testing.T) {
 	o := newOutputs()
-	for i := range 3 * maxOutputs {
+	for i := range 2 * maxTexts / maxOutput {
 		o.begin(asking("a"), i)
-		o.answered(report.OutputResult, fmt.Sprint(i)+strings.Repeat("ü", maxText))
+		o.answered(report.OutputResult, fmt.Sprint(i)+strings.Repeat("ü", maxOutput))
 	}
 	all, size := o.all(), 0
 	for _, out := range all {
 		size += len(out.Text) + len(out.Arguments)
-		if len(out.Text) > maxText || strings.ContainsRune(out.Text, '\uFFFD') {
+		if len(out.Text) > maxOutput || strings.ContainsRune(out.Text, '\uFFFD') {
 			t.Fatalf("a text of %d bytes", len(out.Text))
 		}
 	}
-	if size > maxTexts || len(all) < maxTexts/maxText-1 {
+	if size > maxTexts || len(all) < maxTexts/maxOutput-1 {
 		t.Errorf("%d texts of %d bytes", len(all), size)
+	}
+	if got := o.left(); len(got) != 1 || got[0].Name != "a" {
+		t.Errorf("left %v", got)
 	}
 	small := newOutputs()
 	for i := range 2 * maxOutputs {
 		small.answered(report.OutputResult, fmt.Sprint(i))
 	}
-	if n := len(small.all()); n != maxOutputs {
-		t.Errorf("%d texts", n)
+	if n := len(small.all()); n != maxOutputs || len(small.left()) != 1 {
+		t.Errorf("%d texts, left %v", n, small.left())
 	}
 }

@@ -215,6 +215,8 @@ type Result struct {
 	// Attempts are the calls that tried guards (Options.Attack).
 	Attempts []attack.Attempt
 	Attacks  Attacks
+	// Unread are the capabilities whose texts Outputs has not to their ends.
+	Unread []report.Capability
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.
 	Unendured []report.Capability
 	// Prompt are the capabilities that answered each call at once, and Stalled those of

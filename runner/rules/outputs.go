@@ -43,7 +43,7 @@ const leastSure = 0.8
 // findAuthored finds orders in an answer that the server has made up itself: where it has read no
 // file and asked no machine, the answer is as much its own word as a description, and is read as one.
 func findAuthored(in Input, out Output, text string) []draft {
-	if prompting(out) || in.fetched(out.Capability) {
+	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds}
@@ -63,6 +63,12 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil
+}
+
+// rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a frame
+// of its own and give to no model: most of it is code.
+func rendered(out Output) bool {
+	return out.Capability.Kind == report.CapabilityResource && strings.HasPrefix(out.Capability.Name, "ui://")
 }
 
 // aside reports whether an output stands beside an answer: a log, progress, what completes an argument. No document comes
