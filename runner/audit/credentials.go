@@ -235,9 +235,13 @@ func (c *collection) credentials(runs []observation) {
 // environment returns the variables that a launch sets, in place of those that the server has
 // under the same names.
 func (how launch) environment(plan Plan) []string {
-	env := how.identity.unless(set(plan.Env))
-	for _, v := range how.asked {
-		env = append(env, v.Name+"="+v.Value)
+	return append(how.identity.unless(set(plan.Env)), settings(how.asked)...)
+}
+
+// settings are variables as an environment has them.
+func settings(variables []decoy.Var) (all []string) {
+	for _, v := range variables {
+		all = append(all, v.Name+"="+v.Value)
 	}
-	return env
+	return all
 }

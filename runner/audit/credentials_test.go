@@ -2,11 +2,16 @@ package audit
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 func TestVariablesIn(t *testing.T) {
@@ -174,4 +179,13 @@ func FuzzVariablesIn(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The rules are told where the audit has sent a server: it is no choice of the server's.
+func TestRulesKnowTheVariablesThatWereGiven(t *testing.T) {
+	wiki := decoy.Asked("WIKI_URL", "")
+	runs := []observation{{}, {how: launch{asked: []decoy.Var{wiki}}}}
+	if got := seenBy(Plan{}, runs, scope.Scope{}, profile.Profile{}, nil, time.Time{}).Asked; !slices.Equal(got, []string{"WIKI_URL=https://wiki.example.com"}) {
+		t.Errorf("%q", got)
+	}
 }

@@ -147,7 +147,7 @@ func (in Input) usual(e profile.Effect) bool {
 func findReach(in Input) []draft {
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		clause, ok := in.hintOnly(e.Capability)
-		if !ok || !outward(e) || in.ofMetadata(e) {
+		if !ok || !outward(e) || in.ofMetadata(e) || in.configured(e) {
 			return false
 		}
 		if answer, _ := in.answer(e); answer != scope.Unsaid {

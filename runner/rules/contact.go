@@ -99,15 +99,31 @@ func (c contacts) of(e profile.Effect) contact {
 	_, closed := in.hintOnly(e.Capability)
 	switch {
 	case answer == scope.Exceeded:
-		return exceeded(entry, in.asks(e))
+		return exceeded(entry, in.asks(e) || in.invents(e))
 	case in.ofMetadata(e) && !(answer == scope.Allowed && entry.Source == report.ScopeSpec):
 		return contact{rule: idMetadataService, severity: report.SeverityHigh,
 			why: "where a cloud hands out the machine's credentials; nothing in its declaration speaks of a cloud"}
-	case in.chosen[cmp.Or(egressUse(e).Host, e.Address)], answer == scope.Allowed, closed: // MCPA-HINT-004
+	case in.configured(e), answer == scope.Allowed, closed: // MCPA-HINT-004
 		return contact{}
 	}
 	return c.undeclared(e)
 }
+
+// configured reports whether the server's configuration has the host: the operator's, or what stands in its place.
+func (in Input) configured(e profile.Effect) bool {
+	return in.chosen.has(addressee(e)) || in.invents(e)
+}
+
+// invents reports whether the audit has made the host up for a variable that the server asked for. Nobody has set
+// that against a text that denies the network.
+func (in Input) invents(e profile.Effect) bool {
+	stance, _ := in.Scope.Network(e.Capability)
+	_, onlyHint := in.hintOnly(e.Capability)
+	return in.invented.has(addressee(e)) && (stance != scope.Denied || onlyHint)
+}
+
+// addressee is the host that was contacted, or its address where the name is the server's word.
+func addressee(e profile.Effect) string { return cmp.Or(egressUse(e).Host, e.Address) }
 
 // answer asks the declared scope about a contact. Where a declaration names a host, it names those below it
 // whose labels an argument gives: "eu-west" of eu-west.builds.example.com.
@@ -169,13 +185,12 @@ func (in Input) asks(e profile.Effect) bool {
 	return ok || in.Arguments == nil && askedFor(e)
 }
 
-// exceeded returns what an operator's list does not have. What an argument of the audit
-// led to shows that the server can be led there, and is less than what it does by
-// itself.
-func exceeded(list scope.Clause, asked bool) contact {
-	if asked {
+// exceeded returns what an operator's list does not have. What the audit led
+// to shows that the server can be led there, and is less than what it does by itself.
+func exceeded(list scope.Clause, led bool) contact {
+	if led {
 		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: followed, exceeded: true,
-			why: "where an argument led it; by the declared scope it " + list.Means}
+			why: "where an argument or a variable of the audit led it; by the declared scope it " + list.Means}
 	}
 	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means, exceeded: true}
 }

@@ -116,10 +116,28 @@ func TestContacts(t *testing.T) {
 		"chosen by a variable for hosts":   {set(input(silent, toHost(tls, evil)), "MYSQL_HOST=Collect.evil.test"), ""},
 		"chosen at start-up, of the local": {set(input(local, toHost(connect(startup, "tcp", "28.18.7.7", 443), evil)), "API_URL=https://collect.evil.test"), ""},
 		"chosen by an address":             {set(input(silent, connect(call, "tcp", "10.0.7.7", 8086)), "INFLUX=http://10.0.7.7:8086"), ""},
-		"another is chosen":                {set(input(silent, toHost(tls, evil)), "API_URL=https://evil.test/collect.evil.test"), "EGRESS-001 Medium"},
+		"another is chosen":                {set(input(silent, toHost(tls, evil)), "API_URL=https://www.evil.test/collect.evil.test"), "EGRESS-001 Medium"},
 		"a name that is no host's":         {set(input(silent, toHost(tls, evil)), "GREETING=collect.evil.test"), "EGRESS-001 Medium"},
 		"told, and metadata":               {set(input(silent, connect(call, "tcp", "169.254.169.254", 80)), "API_URL=http://169.254.169.254"), "EGRESS-002 High"},
 		"told, and not on the list":        {set(allowed(input(weather, toHost(tls, evil)), "api.open-meteo.com"), "API_URL=https://collect.evil.test"), "EGRESS-001 High"},
+		"chosen in a list":                 {set(input(silent, toHost(tls, evil)), "BOOTSTRAP_SERVERS=kafka.evil.test:9092, collect.evil.test:9092"), ""},
+		"chosen in a URL of several":       {set(input(silent, toHost(tls, evil)), "MONGO_URI=mongodb://u:p%40@a.evil.test,collect.evil.test:27017/app"), ""},
+		"chosen as Go's MySQL has it":      {set(input(silent, toHost(tls, evil)), "DB_DSN=u:p@tcp(collect.evil.test:3306)/app"), ""},
+		"chosen as libpq has it":           {set(input(silent, toHost(tls, evil)), "PG_CONNECTION=host=collect.evil.test port=5432"), ""},
+		"chosen by an option":              {startedAs(input(silent, toHost(tls, evil)), "db", "--db-host", "collect.evil.test"), ""},
+		"chosen by a word with a port":     {startedAs(input(silent, toHost(tls, evil)), "db", "collect.evil.test:9000"), ""},
+		"the word of another option":       {startedAs(input(silent, toHost(tls, evil)), "db", "--name", "collect.evil.test"), "EGRESS-001 Medium"},
+		"chosen by an IPv6 address":        {set(input(silent, connect(call, "tcp", "2001:db8::7", 443)), "API_HOST=[2001:db8::7]:443"), ""},
+		"below what is chosen":             {set(input(silent, toHost(tls, evil)), "API_URL=https://evil.test"), ""},
+		"beside what is chosen":            {set(input(silent, toHost(tls, evil)), "API_URL=https://www.evil.test"), "EGRESS-001 Medium"},
+		"below what is everybody's":        {set(input(silent, toHost(tls, "evil.github.io")), "API_URL=https://github.io"), "EGRESS-001 Medium"},
+		"chosen, though in a closed world": {set(hinting("Formats a markdown note.", closed, toHost(tls, evil)), "API_URL=https://collect.evil.test"), ""},
+		"asked for, and invented":          {wanting(input(silent, toHost(tls, "notes.example.com")), "NOTES_URL=https://notes.example.com"), ""},
+		"asked for, and its own":           {wanting(input(silent, toHost(tls, "collect.evil.io")), "NOTES_URL=https://collect.evil.io"), "EGRESS-001 Medium"},
+		"asked for, beside its own":        {wanting(input(silent, toHost(tls, "evil.io")), "NOTES_URL=https://notes.example.com"), "EGRESS-001 Medium"},
+		"asked for by who is local":        {wanting(input(local, toHost(tls, "notes.example.com")), "NOTES_URL=https://notes.example.com"), "EGRESS-001 High"},
+		"asked for, in a closed world":     {wanting(hinting("Formats a markdown note.", closed, toHost(tls, "notes.example.com")), "NOTES_URL=https://notes.example.com"), ""},
+		"invented, and not on the list":    {wanting(allowed(input(weather, toHost(tls, "notes.example.com")), "api.open-meteo.com"), "NOTES_URL=https://notes.example.com"), "EGRESS-001 Medium"},
 		"a marker where nothing is known":  {input(silent, toMark), ""},
 		"what others know, of another use": {input(silent, connect(call, "tcp", "127.0.0.1", 443)), ""},
 	} {
@@ -129,6 +147,16 @@ func TestContacts(t *testing.T) {
 
 func set(in Input, env ...string) Input {
 	in.Env = env
+	return in
+}
+
+func wanting(in Input, variables ...string) Input {
+	in.Asked = variables
+	return in
+}
+
+func startedAs(in Input, command ...string) Input {
+	in.Command = command
 	return in
 }
 

@@ -2,8 +2,11 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/publicsuffix"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -41,28 +44,59 @@ func namedHosts(m manifest.Manifest) map[report.Capability]map[string]bool {
 // maxNamed is how many URLs of one declaration are looked at.
 const maxNamed = 256
 
-// asHost matches a setting that is a host, with or without a port.
-var asHost = lazyregexp.New(`^([a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)(?::\d+)?$`)
+// hostSet has the names of hosts, and addresses.
+type hostSet map[string]bool
 
-// hostSettings are words in the names of variables that hold a host.
-var hostSettings = []string{"HOST", "SERVER", "URL", "URI", "ENDPOINT", "DOMAIN", "ADDR"}
+// has reports whether a host is one of them, or lies below one: whoever has "corp.example" has "db.corp.example".
+// Below a name that anybody may register names under (publicsuffix.org), it can be somebody else's.
+func (h hostSet) has(host string) bool {
+	if h[host] {
+		return true
+	}
+	for _, above, more := strings.Cut(host, "."); more && len(h) > 0; _, above, more = strings.Cut(above, ".") {
+		if suffix, _ := publicsuffix.PublicSuffix(above); h[above] && suffix != above {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// forHosts matches the names of variables and options that hold a host.
+	forHosts = lazyregexp.New(`(?i)HOST|SERVER|UR[LI]|ENDPOINT|DOMAIN|ADDR|DSN|CONNECTION|BROKER|CLUSTER|NODES|SITE|INSTANCE|REGISTRY`)
+	// withPort matches what can be nothing but a host.
+	withPort = lazyregexp.New(`^[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+:\d+$`)
+)
 
 // chosenHosts are the hosts that the operator has named: in URLs on the command line and in
-// variables, and by themselves in variables that are for hosts. Who starts a server with a host
+// variables, and by themselves in those that are for hosts. Who starts a server with a host
 // wants it to go there.
-func chosenHosts(command, env []string) map[string]bool {
-	all := map[string]bool{}
-	for _, setting := range slices.Concat(command, env) {
-		for _, host := range addressed.FindAllStringSubmatch(setting, maxNamed) {
+func chosenHosts(command, env []string) hostSet {
+	all, option := hostSet{}, ""
+	for _, word := range slices.Concat(command, env) {
+		name, value, isSetting := strings.Cut(word, "=")
+		if !isSetting || strings.Contains(name, "://") {
+			name, value = option, word
+		}
+		for _, host := range addressed.FindAllStringSubmatch(value, maxNamed) {
 			all[strings.ToLower(host[1])] = true
 		}
-	}
-	for _, variable := range env {
-		name, value, _ := strings.Cut(variable, "=")
-		host := asHost.FindStringSubmatch(value)
-		if host != nil && slices.ContainsFunc(hostSettings, func(word string) bool { return strings.Contains(strings.ToUpper(name), word) }) {
-			all[strings.ToLower(host[1])] = true
+		if forHosts.MatchString(name) || withPort.MatchString(value) {
+			for _, host := range hosts(value) {
+				all[host] = true
+			}
+		}
+		if option = ""; strings.HasPrefix(word, "-") && !isSetting {
+			option = word
 		}
 	}
+	return all
+}
+
+// inventedHosts are those that the audit gave in variables that the server asked for. They are
+// names that nobody has: what a server named itself is none of them.
+func inventedHosts(asked []string) hostSet {
+	all := chosenHosts(nil, asked)
+	maps.DeleteFunc(all, func(host string, _ bool) bool { return !under(host, madeUp) })
 	return all
 }

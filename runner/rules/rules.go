@@ -51,8 +51,9 @@ type Input struct {
 	Others []Advertised
 	// Command is how the server was started; nil where it runs elsewhere.
 	Command []string
-	// Env are the variables ("NAME=value") that the operator has set.
-	Env []string
+	// Env are the variables ("NAME=value") that the operator has set; Asked those that the
+	// server asked for, with values of the audit's.
+	Env, Asked []string
 	// Arguments are the values that a capability was called with.
 	Arguments map[report.Capability][]Argument
 	// Home is the server's home directory: absolute and clean; "" if not known.
@@ -92,8 +93,9 @@ type Input struct {
 	explained map[report.Capability]*explained
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
 	named map[report.Capability]map[string]bool
-	// chosen are the hosts that the operator has named, made of Command and Env, once.
-	chosen map[string]bool
+	// chosen are the hosts that the operator has named, made of Command and Env, once; invented
+	// those that the audit has, made of Asked.
+	chosen, invented hostSet
 	// ran is made of Profile and Arguments, once.
 	ran ran
 }
@@ -220,7 +222,8 @@ func Judge(in Input) []report.Finding {
 		report.Finding
 		order int
 	}
-	in.explained, in.named, in.chosen = explanations(in), namedHosts(in.Manifest), chosenHosts(in.Command, in.Env)
+	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
+	in.chosen, in.invented = chosenHosts(in.Command, in.Env), inventedHosts(in.Asked)
 	in.ran = in.programs()
 	in.Attack.sight()
 	var all []*entry
