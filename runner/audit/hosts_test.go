@@ -9,13 +9,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/behavior"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
 // TestH6OneHost connects through each search domain of a Pod: rules, behaviour and
 // policies speak of the same host, and two Services are never one.
 func TestH6OneHost(t *testing.T) {
+	said := scope.Read(manifest.Manifest{ServerName: []byte(`"notes"`)}, scope.Given{})
 	search := []string{"runs.svc.cluster.local", "svc.cluster.local", "cluster.local", "corp.example"}
 	for asked, want := range map[string]struct{ host, peer string }{
 		"api.notion.com":                            {"api.notion.com", "api.notion.com"},
@@ -45,7 +48,7 @@ func TestH6OneHost(t *testing.T) {
 			Where: ledger.Where{Phase: report.PhaseStartup, Capability: report.Capability{Kind: report.CapabilityServer}},
 		}}}
 		t.Run(asked, func(t *testing.T) {
-			if found := rules.Judge(rules.Input{Profile: seen, Search: search, End: time.Unix(0, 0)}); !strings.HasSuffix(want.host, inputs.Host) &&
+			if found := rules.Judge(rules.Input{Profile: seen, Scope: said, Search: search, End: time.Unix(0, 0)}); !strings.HasSuffix(want.host, inputs.Host) &&
 				(len(found) != 1 || !strings.Contains(found[0].Message, " "+want.host+":443 ")) {
 				t.Errorf("rules: want a finding about %s, got %+v", want.host, found)
 			}

@@ -147,7 +147,7 @@ func (in Input) answer(e profile.Effect) (scope.Answer, scope.Clause) {
 // undeclared judges what no list and no name in the declaration has.
 func (c contacts) undeclared(e profile.Effect) contact {
 	stance, clause := c.in.Scope.Network(e.Capability)
-	if stance != scope.Denied && c.in.asks(e) {
+	if stance != scope.Denied && c.in.asks(e) || !c.in.Scope.Speaks() { // no silence of who was never heard
 		return contact{}
 	}
 	if found := c.in.resolver(e, stance, clause); found.rule != "" {

@@ -71,6 +71,7 @@ func TestContacts(t *testing.T) {
 		"a name that the trace has not got": {fetching(fetcher, toMark, toHost(tls, "")), ""},
 
 		"at start-up, silent":              {input(silent, toHost(startTLS, evil)), "EGRESS-004 Medium: At start-up the server"},
+		"at start-up, never heard":         {input(server{}, toHost(startTLS, evil)), ""},
 		"at start-up, declared":            {input(weather, toHost(startTLS, evil)), ""},
 		"at start-up, by npx":              {npx(input(local, lookupOf(startup, "registry.npmjs.org"))), ""},
 		"at start-up, without npx":         {input(local, lookupOf(startup, "registry.npmjs.org")), "EGRESS-004 High"},

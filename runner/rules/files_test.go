@@ -85,11 +85,15 @@ func TestWrites(t *testing.T) {
 		"called a lock, in /etc":     {silent, []profile.Effect{touches(call, "/etc/sudoers.d/x.lock")}, nil, "FILE-002 High"},
 		"named by a call, in /etc":   {silent, []profile.Effect{touches(call, "/etc/marlow-c7.conf")}, nil, "FILE-002 High"},
 		"npm's log":                  {silent, []profile.Effect{touches(startup, home+"/.npm/_logs/x.log")}, nil, ""},
+		"what a variable names":      {silent, []profile.Effect{touches(call, home+"/Documents/tasks.json")}, nil, ""},
+		"beside that":                {silent, []profile.Effect{touches(call, home+"/Documents/tasks.json.enc")}, nil, "FILE-002 Medium"},
+		"what an option names":       {silent, []profile.Effect{touches(call, home+"/Music/app.db")}, nil, ""},
 		"elsewhere in an image":      {silent, []profile.Effect{touches(call, "/data/x"), touches(call, "/opt/app/y"), touches(call, "/var/lib/notes/z")}, nil, ""},
 		"what is run at every login": {silent, []profile.Effect{touches(call, home+"/.bashrc")}, nil, "PERSIST-001 High"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := fileLaunch(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js", home+"/vault")
+			in := fileLaunch(input(tc.server, tc.effects...), home+"/work", "node", home+"/pkg/dist/index.js", "--db", home+"/Music/app.db", home+"/vault")
+			in.Env = []string{"TASKS_FILE=" + home + "/Documents/tasks.json", "HOME=" + home, "ROOT=/", "HOSTS=/etc/hosts"}
 			expect(t, fileArguments(in, tc.arguments...), tc.want)
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // ownPaths is where a server may read and write unasked: what it brought along, its
-// working directory, the directories on its command line, what it has made itself, and the places that the XDG base
+// working directory, the directories on its command line, what an option or a variable of the operator's names, what it has made itself, and the places that the XDG base
 // directory specification and its runtime give it by name.
 type ownPaths struct {
 	home string
@@ -42,11 +42,22 @@ func (in Input) ownPaths() ownPaths {
 		}
 	}
 	g.dirs = append(g.dirs, in.roots()...)
+	g.dirs = append(g.dirs, configuredPaths(in.Command, in.Env)...)
 	if in.Dir != "" {
 		g.dirs = append(g.dirs, in.Dir)
 	}
 	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || places.Below(g.home, dir) })
 	return g
+}
+
+// configuredPaths are what options and variables of the operator's name, but for what is the machine's.
+func configuredPaths(command, env []string) (all []string) {
+	for name, value := range configuration(command, env) {
+		if name != "" && path.IsAbs(value) && !systemic(value) {
+			all = append(all, path.Clean(value))
+		}
+	}
+	return all
 }
 
 // name takes the words of a name, or of a path with its last two directories: the

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -72,12 +73,8 @@ var (
 // variables, and by themselves in those that are for hosts. Who starts a server with a host
 // wants it to go there.
 func chosenHosts(command, env []string) hostSet {
-	all, option := hostSet{}, ""
-	for _, word := range slices.Concat(command, env) {
-		name, value, isSetting := strings.Cut(word, "=")
-		if !isSetting || strings.Contains(name, "://") {
-			name, value = option, word
-		}
+	all := hostSet{}
+	for name, value := range configuration(command, env) {
 		for _, host := range addressed.FindAllStringSubmatch(value, maxNamed) {
 			all[strings.ToLower(host[1])] = true
 		}
@@ -86,11 +83,28 @@ func chosenHosts(command, env []string) hostSet {
 				all[host] = true
 			}
 		}
-		if option = ""; strings.HasPrefix(word, "-") && !isSetting {
-			option = word
-		}
 	}
 	return all
+}
+
+// configuration has the settings of a command and an environment: the option or variable, which is ""
+// of a word that stands for itself, and the value.
+func configuration(command, env []string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		option := ""
+		for _, word := range slices.Concat(command, env) {
+			name, value, isSetting := strings.Cut(word, "=")
+			if !isSetting || strings.Contains(name, "://") {
+				name, value = option, word
+			}
+			if option = ""; strings.HasPrefix(word, "-") && !isSetting {
+				option = word
+			}
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
 }
 
 // inventedHosts are those that the audit gave in variables that the server asked for. They are

@@ -17,6 +17,10 @@ const (
 	Unclear
 )
 
+// Speaks reports whether anything was declared at all: who ended, or waited for somebody else, before it
+// had said who it is has not.
+func (s Scope) Speaks() bool { return len(s.whole.words) > 0 }
+
 // Network is the stance on the network of a capability, or of the server as a
 // whole, with the promise when there is one.
 //
