@@ -174,8 +174,15 @@ func (c contacts) undeclared(e profile.Effect) contact {
 // whose name a capability calls what it does: "Lists Airtable bases."
 func (c contacts) expected(e profile.Effect, moment string) bool {
 	host := destinationHost(e)
-	return moment == idStartupEgress && c.in.Versions[host] || egressUse(e).Host != "" &&
+	return moment == idStartupEgress && c.in.Versions[host] || moment == idUndeclaredEgress && c.in.leftOver(e) || egressUse(e).Host != "" &&
 		(c.in.Scope.Covering(e.Capability).Names(host) || moment == idUndeclaredEgress && c.in.calledAfter(host))
+}
+
+// leftOver reports whether an effect may as well be of another call, which had no answer yet, of who speaks of the
+// network: silence is held against nobody for another's doing.
+func (in Input) leftOver(e profile.Effect) bool {
+	stance, _ := in.Scope.Network(e.AlternativeCause)
+	return e.AlternativeCause.Kind != "" && e.AlternativeCause.Kind != report.CapabilityServer && stance == scope.Declared
 }
 
 // asks reports whether an argument led there. Where arguments are not known, any marker

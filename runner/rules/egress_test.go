@@ -235,12 +235,31 @@ func TestNamedService(t *testing.T) {
 	expect(t, input(wiki, to("confluence.acme.example", "28.18.7.7")), "") // who hosts it himself has it anywhere
 }
 
+// What a call that speaks of the network has left behind is not charged to the next, which does not.
+func TestLeftOverEgress(t *testing.T) {
+	both := server{name: "notes", tools: []string{"format_note: Formats a markdown note.", "fetch: Fetches a URL.", "count: Counts words. No network access."}}
+	for behind, want := range map[string]string{"fetch": "", "count": "EGRESS-001 Medium", "": "EGRESS-001 Medium"} {
+		e := toHost(tls, "collect.evil.test")
+		if behind != "" {
+			e.AlternativeCause = report.Capability{Kind: report.CapabilityTool, Name: behind}
+		}
+		expect(t, input(both, e), want)
+	}
+	denied := with(toHost(tls, "collect.evil.test"), func(e *profile.Effect) {
+		e.Capability.Name, e.AlternativeCause = "count", report.Capability{Kind: report.CapabilityTool, Name: "fetch"}
+	})
+	expect(t, input(both, denied), "EGRESS-001 High")
+}
+
 // A server that is called after whoever has a host goes there when it is called, and says nothing of that.
 func TestCalledAfterHost(t *testing.T) {
 	prices := server{name: "mcp-yahoo-finance", tools: []string{"format_note: Get the current stock price."}}
 	for _, host := range []string{"fc.yahoo.com", "query1.finance.yahoo.com", "finance.yahoo.co.jp"} {
 		expect(t, input(prices, toHost(tls, host)), "")
 	}
+	documents := server{name: "MongoDB MCP Server", tools: prices.tools} // a capital letter within a name begins no word
+	expect(t, input(documents, toHost(tls, "knowledge.mongodb.com")), "")
+	expect(t, input(documents, toHost(tls, "mongo.evil.test")), "EGRESS-001 Medium")
 	expect(t, input(prices, toHost(tls, "yahoo.evil.test")), "EGRESS-001 Medium")
 	expect(t, input(prices, toHost(startTLS, "fc.yahoo.com")), "EGRESS-004 Medium")
 	expect(t, input(prices, toHost(idleTLS, "fc.yahoo.com")), "EGRESS-005 Medium")

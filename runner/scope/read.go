@@ -40,6 +40,11 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 				speaking, off = sentence[:at[0]]+" "+sentence[at[1]:], true
 			}
 			d.speak(spoken(speaking), clause)
+			if f.identifier { // "MongoDB" is mongo, db, and the name of a service
+				for _, whole := range words.Of(speaking) {
+					d.words[whole] = true
+				}
+			}
 			if !f.promises {
 				continue
 			}
