@@ -29,7 +29,7 @@ func findChanges(in Input) []draft {
 		clause, ok := in.promised(e, "readOnlyHint")
 		did := alters(e)
 		_, _, lasts := in.persists(own, e, &draft{})
-		if !ok || did == "" || passing(e.Path) || lasts {
+		if !ok || did == "" || passing(e.Path) || lasts || in.remembers(own, e) {
 			return false
 		}
 		if strings.HasPrefix(e.Operation, "mkdir") && strings.Contains(e.Path, "/.") && !handed(e.Path) {
@@ -42,6 +42,25 @@ func findChanges(in Input) []draft {
 		d.message = sentence("%s %s %s; %s", subject(e), did, clean(e.Path, 256), whose(clause, e.Capability))
 		return true
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
+}
+
+// remembers reports whether a file is one of those in which the server keeps answers, whatever it calls them: in a
+// hidden directory of its own, where the same tool reads far more often than it writes. A history is written to in every call.
+func (in Input) remembers(own ownPaths, e profile.Effect) bool {
+	if inside, home := own.inHome(e.Path); !home || inside[0] != '.' || !own.owns(e.Path) {
+		return false
+	}
+	reads, writes := 0, 0
+	for _, other := range in.Profile.Effects {
+		switch {
+		case other.Capability != e.Capability || path.Dir(other.Path) != path.Dir(e.Path):
+		case other.Kind == profile.KindRead:
+			reads += other.Count
+		case other.Kind == profile.KindStore || other.Kind == profile.KindWrite && alters(other) != "" || other.Kind == profile.KindDelete:
+			writes += other.Count
+		}
+	}
+	return reads >= 4*writes && reads > 0
 }
 
 // alters says what was done to a file that is changed now; "" where it was only opened,

@@ -21,6 +21,11 @@ func hinting(description, annotations string, effects ...profile.Effect) Input {
 	return in
 }
 
+func times(n int, e profile.Effect) profile.Effect {
+	e.Count = n
+	return e
+}
+
 func stored(path string) profile.Effect {
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindStore, Path: path}, Where: call}
 }
@@ -68,6 +73,10 @@ func TestHints(t *testing.T) {
 		"set times":                  {readOnly, []profile.Effect{changed("utimensat", "/srv/notes.db")}, ""},
 		"a temporary file":           {readOnly, []profile.Effect{stored("/tmp/x1"), deleted("/tmp/x1")}, ""},
 		"a cache":                    {readOnly, []profile.Effect{stored(home + "/.cache/x/y"), changed("mkdir", home+"/.cache")}, ""},
+		"answers that it keeps":      {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a/1.json")), times(1, stored(home+"/.notes/a/2.json")), times(8, read(call, home+"/.notes/a/1.json"))}, ""},
+		"a history":                  {readOnly, []profile.Effect{times(8, stored(home+"/.notes/a")), times(8, read(call, home+"/.notes/a"))}, "HINT-001 Medium"},
+		"what another tool reads":    {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a")), times(8, read(startup, home+"/.notes/a"))}, "HINT-001 Medium"},
+		"answers in others' files":   {readOnly, []profile.Effect{times(1, stored(home+"/.vim/a")), times(8, read(call, home+"/.vim/a"))}, "HINT-001 Medium"},
 		"a cache of kubectl's":       {readOnly, []profile.Effect{stored("/root/.kube/cache/discovery/x.json.12")}, ""},
 		"the way to a cache":         {readOnly, []profile.Effect{changed("mkdir", home+"/.local"), changed("mkdirat", home+"/.npm")}, ""},
 		"a log":                      {readOnly, []profile.Effect{stored("/srv/server.log")}, ""},
@@ -106,6 +115,7 @@ func TestHints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := hinting("Formats a note.", tc.hints, tc.effects...)
+			in.Home, in.Manifest.ServerName = home, json.RawMessage(`"mcp-server-notes"`)
 			var got []string
 			for _, line := range lines(Judge(in)) {
 				if strings.HasPrefix(line, "HINT") || strings.HasPrefix(tc.want, "HINT-004") && !strings.Contains(line, "At start-up") {
