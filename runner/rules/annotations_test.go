@@ -82,6 +82,7 @@ func TestHints(t *testing.T) {
 		"a log":                      {readOnly, []profile.Effect{stored("/srv/server.log")}, ""},
 		"logs of an app":             {readOnly, []profile.Effect{stored(home + "/.app/.app-logs/6b02_log")}, ""},
 		"no logs":                    {readOnly, []profile.Effect{stored("/srv/.app-logs.d/x")}, "HINT-001 Medium"},
+		"a lock of tokens":           {readOnly, []profile.Effect{stored(home + "/.local/share/.IdentityService/msal.cache.lockfile")}, ""},
 		"a journal":                  {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
 		"the index of git":           {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/index.lock"), changed("rename", "/tmp/marlow-repository/.git/index")}, ""},
 		"a commit":                   {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/objects/ab/cd")}, "HINT-001 High"},

@@ -224,7 +224,7 @@ func (c contacts) declared(e profile.Effect) contact {
 	address, err := netip.ParseAddr(e.Address)
 	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
+	case nameless, toMetadata(e) && speaks(in.Scope.Covering(e.Capability), cloudTopics), registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
 		return contact{}
 	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.AlternativeCause == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,

@@ -39,7 +39,7 @@ func unasked(in Input, e profile.Effect) bool {
 	}
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Capability == e.Capability && other.Phase == e.Phase &&
-			(other.Kind == profile.KindConnect && outward(other) || other.Kind == profile.KindExec) ||
+			(other.Kind == profile.KindConnect && (outward(other) || other.Protocol == "tcp") || other.Kind == profile.KindExec) ||
 			e.Capability.Kind == report.CapabilityServer && other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" &&
 				pkgmanager.Serves(other.Path) // a call has started it, and it goes on
 	})

@@ -17,8 +17,12 @@ var cloudTopics = lexicon.CloudTopics
 // ofMetadata reports whether an effect leads to a metadata service that was asked for more
 // than which machine this is, and that nothing in the declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
-	service := slices.Contains(sinkhole.MetadataHosts, e.Address) || slices.Contains(sinkhole.MetadataHosts, e.Host)
-	return service && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), cloudTopics)
+	return toMetadata(e) && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), cloudTopics)
+}
+
+// toMetadata reports whether an effect leads to a metadata service.
+func toMetadata(e profile.Effect) bool {
+	return slices.Contains(sinkhole.MetadataHosts, e.Address) || slices.Contains(sinkhole.MetadataHosts, e.Host)
 }
 
 // control is a socket that is worth more than it seems.
