@@ -58,11 +58,29 @@ func (r *reader) refAt(s *sentence, i int) reference {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
-	ref := reference{name: name, own: r.isOwn(name), known: r.of.Tools.Has(name), at: i}
+	ref := reference{name: name, own: r.isOwn(name), known: r.of.Tools.Has(name) || s.text(i-1) == "your" && r.shortens(name), at: i}
 	if !r.names(s, ref) || !ref.own && !ref.known && s.compares(i) {
 		return reference{}
 	}
 	return ref
+}
+
+// leastShort is the shortest name that may stand for a longer one, in letters.
+const leastShort = 8
+
+// shortens reports whether a name in the server's instructions is the greater part, and the end, of that of a tool of its
+// own: "bestpractices" of get_acme_bestpractices.
+func (r *reader) shortens(name string) bool {
+	short := plain(name)
+	if r.of.Kind != KindInstructions || len(short) < leastShort {
+		return false
+	}
+	for tool := range r.of.Tools {
+		if strings.HasSuffix(tool, short) && 2*len(short) > len(tool) {
+			return true
+		}
+	}
+	return false
 }
 
 // names reports whether a token is meant as a tool's name: by its form, by what it is
