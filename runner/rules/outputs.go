@@ -84,20 +84,29 @@ func definesTools(text string) bool {
 }
 
 // plainly is a text with the texts of the JSON that is in it in place of that, each by itself: within quotes it would be a
-// word of a sentence.
+// word of a sentence. Of JSON that was cut off, what is left is as it stands.
 func plainly(text string) string {
 	at := strings.IndexAny(text, "{[")
 	if at < 0 {
 		return text
 	}
-	var values any
+	all, depth := []string{text[:at]}, 0
 	decoder := json.NewDecoder(strings.NewReader(text[at:]))
-	if decoder.Decode(&values) != nil {
-		return text
+	for {
+		token, err := decoder.Token()
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if value, is := token.(string); is {
+			all = append(all, value)
+		}
+		if err != nil || depth == 0 {
+			return strings.Join(append(all, text[at+int(decoder.InputOffset()):]), "\n\n")
+		}
 	}
-	all := []string{text[:at], text[at+int(decoder.InputOffset()):]}
-	walkTexts(values, "", 0, func(_, value string) { all = append(all, value) })
-	return strings.Join(all, "\n\n")
 }
 
 // fetched reports whether what a capability answers may be somebody else's: it has read a file, run a program or
