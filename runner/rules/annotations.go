@@ -50,17 +50,8 @@ func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	if inside, home := own.inHome(e.Path); !home || inside[0] != '.' || !own.owns(e.Path) {
 		return false
 	}
-	reads, writes := 0, 0
-	for _, other := range in.Profile.Effects {
-		switch {
-		case other.Capability != e.Capability || path.Dir(other.Path) != path.Dir(e.Path):
-		case other.Kind == profile.KindRead:
-			reads += other.Count
-		case other.Kind == profile.KindStore || other.Kind == profile.KindWrite && alters(other) != "" || other.Kind == profile.KindDelete:
-			writes += other.Count
-		}
-	}
-	return reads >= 4*writes && reads > 0
+	use := in.ran.within[dirOf(e)]
+	return use.reads >= 4*use.writes && use.reads > 0
 }
 
 // alters says what was done to a file that is changed now; "" where it was only opened,

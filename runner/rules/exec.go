@@ -73,10 +73,23 @@ type start struct {
 	program string
 }
 
+// dir is a directory that a capability has used, and use how often it read and changed files in it.
+type (
+	dir struct {
+		of   report.Capability
+		path string
+	}
+	use struct{ reads, writes int }
+)
+
+func dirOf(e profile.Effect) dir { return dir{e.Capability, path.Dir(e.Path)} }
+
 // ran holds what the rules ask of files and programs, collected once: there may be many.
 type ran struct {
 	// at has the effects on each path, as indexes of Profile.Effects.
 	at map[string][]int
+	// within counts what capabilities did in directories.
+	within map[dir]use
 	// written are the files that the server has written, and the directories that it has made.
 	written map[string]bool
 	// reached are destinations outside, and who went there; none: several.
@@ -88,11 +101,12 @@ type ran struct {
 }
 
 func (in Input) programs() ran {
-	r := ran{at: map[string][]int{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}}
+	r := ran{at: map[string][]int{}, within: map[dir]use{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}}
 	known := map[profile.Fact]bool{}
 	for i, e := range in.Profile.Effects {
 		if e.Path != "" {
 			r.at[e.Path] = append(r.at[e.Path], i)
+			r.within[dirOf(e)] = r.within[dirOf(e)].with(e)
 		}
 		switch {
 		case e.Kind == profile.KindWrite || e.Kind == profile.KindStore:
@@ -113,6 +127,16 @@ func (in Input) programs() ran {
 		}
 	}
 	return r
+}
+
+func (u use) with(e profile.Effect) use {
+	switch {
+	case e.Kind == profile.KindRead:
+		u.reads += e.Count
+	case e.Kind == profile.KindStore || e.Kind == profile.KindWrite && alters(e) != "" || e.Kind == profile.KindDelete:
+		u.writes += e.Count
+	}
+	return u
 }
 
 // anyAt reports whether something was done to a path that is as told.
