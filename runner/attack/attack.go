@@ -101,6 +101,8 @@ type Plan struct {
 	Dirs []string
 	// Planted are the names of files that lie outside besides the usual ones.
 	Planted []string
+	// Unlisted are names by which tools are called that no list has.
+	Unlisted []string
 	// Closed: no connection leaves the sandbox.
 	Closed bool
 	// Taken is how many steps of each series an earlier launch has taken, FirstMark the

@@ -52,6 +52,7 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 		maps.Copy(how.given, o.result.Accepted)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound(), Closed: plan.Network != report.NetworkAllow}
+	how.attack.Unlisted = attack.Unlisted(runs[0].tools)
 	how.attack.Planted = how.attack.Outside(how.given)
 	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
 }
@@ -89,7 +90,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 	fatal := map[report.Capability]int{}
 	for n := 1; n < maxAttackStarts && o.result.Attacks.Ended != (report.Capability{}) && ctx.Err() == nil && o.unwatched().Reason == ""; n++ {
 		ended, again := o.result.Attacks.Ended, *how.attack
-		again.FirstMark, again.Taken = n*launchMarks, maps.Clone(o.result.Attacks.Taken)
+		again.FirstMark, again.Taken, again.Unlisted = n*launchMarks, maps.Clone(o.result.Attacks.Taken), nil
 		if fatal[ended]++; fatal[ended] >= maxFatal {
 			again.Taken[ended] = math.MaxInt
 		}
@@ -102,6 +103,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 		next.statements = slices.Concat(o.statements, next.statements)
 		next.requests = slices.Concat(o.requests, next.requests)
 		next.result.Attempts = slices.Concat(o.result.Attempts, next.result.Attempts)
+		next.result.Unlisted = o.result.Unlisted
 		o = next
 	}
 	return o

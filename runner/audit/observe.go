@@ -90,7 +90,9 @@ type observation struct {
 	sought []netip.AddrPort
 	// variables are those that the server's code reads, where it lacks a credential.
 	variables []string
-	caught    caught
+	// tools are what its code may name tools by, where it was exercised.
+	tools  []string
+	caught caught
 	// shown has what was caught, for the report.
 	shown []report.Capture
 	// sent has what was caught during calls.
@@ -267,6 +269,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.stats, o.stderr, o.notes = process.Trace().Stats(), logs.tail.String(), process.Notes()
 	if o.lacksCredential() {
 		o.variables = reads.variables(launcher)
+	}
+	if how.moment == "" {
+		o.tools = reads.tools(launcher)
 	}
 	o.left = left.record(o, secrets)
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {

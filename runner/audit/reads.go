@@ -71,31 +71,46 @@ func (r *reading) fields(launcher Launcher) sources.Fields {
 // variables are those that the server's own package reads of its environment, those first
 // that the examples in its documentation set; nil where nothing can be opened.
 func (r *reading) variables(launcher Launcher) (names []string) {
-	files, ok := launcher.(Files)
-	if !ok {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	mine := own(r.files)
-	if len(mine) == 0 {
-		mine = ownModules(r.modules)
-	}
+	add := func(found []string) { names = appendNew(names, found) }
+	files, mine := r.mine(launcher)
 	if len(mine) == 0 {
 		return nil
-	}
-	add := func(found []string) {
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
 	}
 	if top := packageOf(mine[0]); top != "" {
 		eachText(files, []string{top + "/README.md", top + "/smithery.yaml"}, func(text string) { add(sources.Configured(text)) })
 	}
 	eachText(files, mine, func(text string) { add(sources.Variables(text)) })
 	return names
+}
+
+// tools are what may be the names of tools in the code of the server's own package.
+func (r *reading) tools(launcher Launcher) (names []string) {
+	files, mine := r.mine(launcher)
+	eachText(files, mine, func(text string) { names = appendNew(names, sources.Tools(text)) })
+	return names
+}
+
+func appendNew(names, found []string) []string {
+	for _, name := range found {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// mine are the files of the server's own package; none where nothing can be opened.
+func (r *reading) mine(launcher Launcher) (Files, []string) {
+	files, ok := launcher.(Files)
+	if !ok {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if mine := own(r.files); len(mine) > 0 {
+		return files, mine
+	}
+	return files, ownModules(r.modules)
 }
 
 // eachText shows the texts of files to read, within the bounds.

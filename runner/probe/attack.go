@@ -51,6 +51,9 @@ func (s *session) attack(ctx context.Context) error {
 	}
 	all := s.attackable()
 	defer func() { s.reckon(all) }()
+	if err := s.callUnlisted(ctx); err != nil {
+		return err
+	}
 	behind := followers(all)
 	for left := all; len(left) > 0; {
 		var still []*attacked

@@ -214,6 +214,8 @@ type Result struct {
 	Pollution Pollution
 	// Attempts are the calls that tried guards (Options.Attack).
 	Attempts []attack.Attempt
+	// Unlisted are the calls of tools that no list has which were accepted.
+	Unlisted []attack.Taken
 	Attacks  Attacks
 	// Unread are the capabilities whose texts Outputs has not to their ends.
 	Unread []report.Capability

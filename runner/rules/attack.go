@@ -18,6 +18,8 @@ import (
 type Attack struct {
 	Profile  profile.Profile
 	Attempts []attack.Attempt
+	// Unlisted are the calls of tools that no list has which were accepted.
+	Unlisted []attack.Taken
 	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
 	Lures []string
 	// Statements are those in SQL that came of the attempts.

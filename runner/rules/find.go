@@ -47,6 +47,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-MANIFEST-003":   drifted(report.MomentRestart),
 	"MCPA-MANIFEST-004":   drifted(report.MomentIdentity),
 	"MCPA-MANIFEST-005":   drifted(report.MomentClock),
+	"MCPA-MANIFEST-006":   findUnlisted,
 	"MCPA-POISON-001":     directed(poison.Authority, report.SeverityHigh),
 	"MCPA-POISON-002":     directed(poison.ToolSequence, report.SeverityHigh),
 	"MCPA-POISON-003":     directed(poison.ParameterOverride, report.SeverityHigh),

@@ -1,7 +1,11 @@
 package rules
 
 import (
+	"encoding/json"
+	"testing"
+
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/behavior"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -30,7 +34,31 @@ var _ = prove(map[string]proof{
 			in.Drifts = []Drift{{Moment: report.MomentClock, Drift: changedTool}}
 		}),
 	},
+	"MCPA-MANIFEST-006": {finds: altered(taken("purge_notes")), spares: altered(taken("format_note"))},
 })
+
+// taken gives an input a tool that took a call where guards were tried, beside one that is listed.
+func taken(name string) func(*Input) {
+	return func(in *Input) {
+		in.Manifest.Tools = []json.RawMessage{[]byte(`{"name":"format_note"}`)}
+		in.Attack.Unlisted = []attack.Taken{{Name: name, Answer: "done"}}
+	}
+}
+
+// TestUnlisted: how bad a tool is that no list has is told by its name, and one that is listed in other
+// surroundings is none.
+func TestUnlisted(t *testing.T) {
+	for name, want := range map[string]string{
+		"purge_notes": `MANIFEST-006 Medium: The server answered a call of the tool "purge_notes", which no list of its tools has: "done"`,
+		"debug-env":   "MANIFEST-006 High",
+		"show_time":   "",
+	} {
+		in := input(silent)
+		taken(name)(&in)
+		in.Others = []Advertised{{Manifest: manifest.Manifest{Tools: []json.RawMessage{[]byte(`{"name":"show_time"}`)}}}}
+		expect(t, in, want)
+	}
+}
 
 // sinceBaseline gives an input a baseline of that digest, of its own manifest's if
 // it is empty.

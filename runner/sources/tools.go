@@ -1,0 +1,42 @@
+package sources
+
+import (
+	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// maxTools bounds the names of tools that are kept, by number.
+const maxTools = 64
+
+const tool = `([A-Za-z][A-Za-z0-9_.-]{1,63})`
+
+// The patterns of how a program names the tools that it answers calls of.
+var toolNames = []*lazyregexp.Regexp{
+	// "server.registerTool('x'", "@server.tool(name='x'", "new Tool('x'".
+	lazyregexp.New(`(?i)tool\(\s*(?:name\s*=\s*)?["'\x60]` + tool + `["'\x60]`),
+	// "case 'x':", "name == 'x'", "tool_name === 'x'".
+	lazyregexp.New(`\bcase\s+["'\x60]` + tool + `["'\x60]\s*:`),
+	lazyregexp.New(`(?i)\b\w*name\s*={2,3}\s*["'\x60]` + tool + `["'\x60]`),
+	// "@mcp.tool()" and the function behind it.
+	lazyregexp.New(`\.tool(?:\([^()\n]{0,200}\))?\s*\n\s*(?:async\s+)?def\s+` + tool + `\(`),
+	// "tools['x'] = ".
+	lazyregexp.New(`\[["'\x60]` + tool + `["'\x60]\]\s*=[^=]`),
+	// "'x': handler", "'x': async (a) =>", "'x': lambda", "'x': (handler, schema)".
+	lazyregexp.New(`["'\x60]` + tool + `["'\x60]\s*:\s*(?:async\b|function\b|lambda\b|\(|(?:\w+\.)?_?[A-Za-z]\w{2,63}\s*[,}\n])`),
+	// "{ name: 'x', description", "Tool(name='x'".
+	lazyregexp.New(`["']?\bname["']?\s*[:=]\s*["'\x60]` + tool + `["'\x60]`),
+}
+
+// Tools returns what may be the names of tools in the text of a program: the likeliest first,
+// each once.
+func Tools(text string) (names []string) {
+	for _, pattern := range toolNames {
+		for _, match := range pattern.FindAllStringSubmatch(text, 4*maxTools) {
+			if len(names) < maxTools && !slices.Contains(names, match[1]) {
+				names = append(names, match[1])
+			}
+		}
+	}
+	return names
+}
