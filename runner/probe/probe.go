@@ -204,7 +204,7 @@ type Result struct {
 	Coverage report.Coverage
 	Exercise []report.CapabilityCoverage
 	// Outputs quote what the server said, the most telling first, without what came
-	// before: texts have at most 8 KiB and all together 2 MiB.
+	// before: texts have at most 64 KiB and all together 4 MiB.
 	Outputs []report.Output
 	// Arguments are the values that each capability was called with, and those that
 	// its questions to the user were answered with.
@@ -216,9 +216,12 @@ type Result struct {
 	Attempts []attack.Attempt
 	// Unlisted are the calls of tools that no list has which were accepted.
 	Unlisted []attack.Taken
-	Attacks  Attacks
 	// Unread are the capabilities whose texts Outputs has not to their ends.
 	Unread []report.Capability
+	// Foreign is the origin of a web page of another site to which a server that listens has answered,
+	// with guards tried; "" for none.
+	Foreign string
+	Attacks Attacks
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.
 	Unendured []report.Capability
 	// Prompt are the capabilities that answered each call at once, and Stalled those of

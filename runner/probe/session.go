@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -83,6 +84,8 @@ type query struct {
 	// when that was too short.
 	limit   time.Duration
 	lenient bool
+	// aside are the headers of one that is sent as somebody else.
+	aside http.Header
 	// again marks a call that was accepted before with the same arguments.
 	again bool
 }
@@ -109,7 +112,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 	s.id = nextID(s.id)
 	s.outputs.begin(q, s.lastID)
 	response := s.wire.expect(s.id)
-	start, end, err := s.wire.send(map[string]any{
+	start, end, err := s.wire.sendAs(q.aside, map[string]any{
 		"jsonrpc": "2.0", "id": s.id, "method": q.method, "params": s.withProgress(q, s.withMeta(q.params)),
 	})
 	if err != nil {

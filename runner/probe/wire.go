@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -86,7 +87,10 @@ func (w *wire) agree(version string) {
 }
 
 // send queues one message and returns its range in the bytes that are sent.
-func (w *wire) send(v any) (start, end int64, err error) {
+func (w *wire) send(v any) (start, end int64, err error) { return w.sendAs(nil, v) }
+
+// sendAs sends it as somebody else does, where these have headers.
+func (w *wire) sendAs(header http.Header, v any) (start, end int64, err error) {
 	text, err := encode(v)
 	if err != nil {
 		return 0, 0, err
@@ -94,6 +98,9 @@ func (w *wire) send(v any) (start, end int64, err error) {
 	m := transport.Message{Text: text}
 	if w.conn.HTTP != nil {
 		w.describe(&m)
+		if header != nil {
+			m.Header, m.Aside = header, true
+		}
 	}
 	if m.Method == methodCancelled && w.stateless() {
 		w.forget() // there, the end of the request's stream says so

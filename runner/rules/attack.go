@@ -20,6 +20,8 @@ type Attack struct {
 	Attempts []attack.Attempt
 	// Unlisted are the calls of tools that no list has which were accepted.
 	Unlisted []attack.Taken
+	// Foreign is the origin of a web page of another site that was answered.
+	Foreign string
 	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
 	Lures []string
 	// Statements are those in SQL that came of the attempts.

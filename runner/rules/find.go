@@ -81,6 +81,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-EVADE-001":      findEvasion,
 	"MCPA-SOCKET-001":     findControlSockets,
 	"MCPA-LISTEN-001":     findListeners,
+	"MCPA-LISTEN-002":     findForeign,
 	"MCPA-PRIV-001":       findElevations,
 	"MCPA-SCOPE-001":      findUnused,
 }

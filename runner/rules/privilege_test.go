@@ -78,5 +78,24 @@ var _ = prove(map[string]proof{
 		finds:  one(silent, listen(startup, "tcp", "0.0.0.0", 8080)),
 		spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "0.0.0.0", 8080)), 8080)},
 	},
-	"MCPA-PRIV-001": {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
+	"MCPA-LISTEN-002": {finds: []Input{listening("127.0.0.1")}, spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "127.0.0.1", 8080)), 8080)}},
+	"MCPA-PRIV-001":   {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
 })
+
+// TestForeign: who answers the web pages of other sites is told by where it listens.
+func TestForeign(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1": `LISTEN-002 Medium: The server listens on 127.0.0.1:8080, and answered a request with the Host and the Origin of another site (http://c1.pages.example.net:8080)`,
+		"::1":       "LISTEN-002 Medium",
+		"0.0.0.0":   "LISTEN-002 Info: The server listens on 0.0.0.0:8080, which other machines reach as well",
+	} {
+		expect(t, listening(address), want)
+	}
+}
+
+// listening is an input of a server that listens on an address, and answers web pages of another site.
+func listening(address string) Input {
+	in := overHTTP(input(silent, listen(startup, "tcp", address, 8080), listen(startup, "tcp", "127.0.0.1", 9090)), 8080)
+	in.Attack.Foreign = "http://c1.pages.example.net:8080"
+	return in
+}

@@ -56,10 +56,12 @@ func (s *streamable) headers(m Message) http.Header {
 	if s.session != "" && m.Method != methodInitialize {
 		h.Set("Mcp-Session-Id", s.session)
 	}
+	if m.Aside || RevisionOf(s.version).Stateless {
+		maps.Copy(h, m.Header)
+	}
 	if !RevisionOf(s.version).Stateless {
 		return h
 	}
-	maps.Copy(h, m.Header)
 	if m.Method != "" {
 		h.Set("Mcp-Method", m.Method)
 	}
@@ -78,7 +80,7 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 		s.refuse(m.ID, r, s.ended404(status(r), m))
 		return
 	}
-	if m.Method == methodInitialize {
+	if m.Method == methodInitialize && !m.Aside {
 		if why := s.keep(r); why != nil {
 			s.fail(m.ID, why)
 			return
@@ -122,7 +124,7 @@ func (s *streamable) keep(r *http.Response) *Error {
 func (s *streamable) ended404(why *Error, m Message) *Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if why.Status == http.StatusNotFound && s.session != "" && m.Method != methodInitialize {
+	if why.Status == http.StatusNotFound && s.session != "" && m.Method != methodInitialize && !m.Aside {
 		why.Text, why.Gone = "the server has ended the session (HTTP 404)", true
 	}
 	return why

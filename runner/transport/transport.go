@@ -48,8 +48,10 @@ type Message struct {
 	// Method of a request or notification; Name is what it is about, where
 	// the stateless revision wants that in a header.
 	Method, Name string
-	// Header are more headers, for HTTP.
+	// Header are more headers, for HTTP. Aside is one that is sent as somebody else: with the Host of
+	// these headers, and without an effect on the session.
 	Header http.Header
+	Aside  bool
 }
 
 // Line is a message that came, or what came in the place of one.

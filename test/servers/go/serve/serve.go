@@ -36,11 +36,15 @@ func Serve(s *server.MCPServer, transport string) error {
 	return fmt.Errorf("transport %q is not stdio, http, sse, beside or metrics", transport)
 }
 
-// only serves one path, and nothing at others.
+// only serves one path, and nothing at others, nor to web pages.
 func only(path string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != path {
 			http.NotFound(w, r)
+			return
+		}
+		if r.Header.Get("Origin") != "" {
+			http.Error(w, "no web page has anything to ask here", http.StatusForbidden)
 			return
 		}
 		h.ServeHTTP(w, r)
