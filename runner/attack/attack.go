@@ -162,8 +162,9 @@ type form struct {
 	archive bool
 	// packed: it is no text that anybody writes.
 	packed bool
-	// raw, parse, alone and allowed are those of Attempt.
+	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
 	raw     bool
+	key     bool
 	parse   Parse
 	alone   bool
 	allowed string
@@ -250,14 +251,18 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			continue
 		}
 		value := next.form.write(next.field, mark, next.number)
-		arguments, ok := next.field.set(s.target.Honest, value)
+		at, text := next.field, value
+		if next.form.key {
+			at, text = next.field.keyed(value), next.field.value
+		}
+		arguments, ok := at.set(s.target.Honest, text)
 		if !ok {
 			continue
 		}
 		a := Attempt{
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
-			Field: next.field.name, Place: next.field.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
+			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
 			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse,
 		}
 		if a.Family == Egress {

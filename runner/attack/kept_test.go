@@ -47,6 +47,8 @@ func TestForms(t *testing.T) {
 		"a variable beside others":      {programs, env, `{"task":"a","env":{"X":"y"}}`, `^Command {"env":{"LD_PRELOAD":"/var/tmp/[^"]*","X":"y"},"task":"a"}`, ""},
 		"no variable for a command":     {programs, env, `{"command":"a"}`, "", `BASH_ENV`},
 		"a column and another":          {database, sort, `{}`, `^Query {"sort":"title , marlow-c\d+"}`, ""},
+		"a key and a column":            {Seen{}, cells, `{"cells":{"name":"Lamp"}}`, `^Query {"cells":{"marlow-c\d+":"Lamp","name":"Lamp"}}`, ""},
+		"a key where there is none":     {Seen{}, cells, `{"cells":{}}`, `^Query {"cells":{"marlow-c\d+":""}}`, ""},
 		"a number and a row":            {database, sort, `{"page":3}`, `^Query {"page":"3 UNION SELECT char\(`, ""},
 		"an expression of SQL":          {database, `{"properties":{"where":{"type":"string"}}}`, `{"where":"x = 1"}`, "", ` , marlow-c`},
 		"a key of code":                 {Seen{}, cells, `{"formula":"a","cells":{}}`, `^Code {"cells":{"marlow":"import\(`, ""},

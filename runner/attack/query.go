@@ -54,6 +54,27 @@ var rawForms = []form{
 	selected("another value that is read, behind a comma", "{} , (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{} , (ORDER SELECT BY 8 1)", true),
 }
 
+// keyForm is for an object that takes any keys, which may be the names of columns: the key is what
+// the value is in other forms.
+var keyForm = form{name: "as a key, in no quotes", raw: true, key: true, write: func(_ field, m inputs.Mark, _ int) string { return m.ID() }}
+
+// keyed is the place in the same object that has another key, by the name of the object.
+func (f field) keyed(key string) field {
+	f.name, f.steps = above(f.name), append(slices.Clone(f.steps[:len(f.steps)-1]), key)
+	return f
+}
+
+// keys are the places below objects that take any keys, one of each object.
+func keys(fields []field) (found []field) {
+	for _, f := range fields {
+		within := func(other field) bool { return above(other.name) == above(f.name) }
+		if _, isKey := f.steps[len(f.steps)-1].(string); isKey && f.free && !slices.ContainsFunc(found, within) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // numberForms are those for numbers.
 var numberForms = []form{
 	behindNumber,
@@ -132,7 +153,7 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 	texts = texts[:min(len(texts), maxQueryFields)]
 	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
 	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
-	return alternate(formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
+	return alternate(formed(Query, []form{keyForm}, keys(fields)), formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
 }
 
 // choices puts texts that may be any before those that are one of some.
