@@ -21,8 +21,8 @@ const (
 	// how often in all.
 	maxFollowers = 2
 	maxFollowed  = 192
-	// maxKnown bounds what is kept of a description, a schema and a value, in bytes.
-	maxKnown = 8 << 10
+	// maxCopied bounds what is kept of a description, a schema and a value, in bytes.
+	maxCopied = 8 << 10
 )
 
 // Attacks say how far the attempts on the server's guards came.
@@ -148,7 +148,7 @@ func (s *session) prey(t *target) attack.Target {
 		}
 		known.Schema, _ = json.Marshal(map[string]any{"properties": properties}) // of texts: no error
 	}
-	known.Said = beginning(t.said, maxKnown) + "\n" + beginning(string(known.Schema), maxKnown)
+	known.Said = beginning(t.said, maxCopied) + "\n" + beginning(string(known.Schema), maxCopied)
 	return known
 }
 
@@ -176,7 +176,7 @@ func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) erro
 	if got.accepted {
 		a.Answer = beginning(said(got.result), maxSample)
 	}
-	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxKnown), beginning(a.Honest, maxKnown)
+	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxCopied), beginning(a.Honest, maxCopied)
 	s.result.Attempts = append(s.result.Attempts, a)
 	return onlyFatal(err)
 }

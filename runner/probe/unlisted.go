@@ -57,7 +57,7 @@ func (s *session) tryUnlisted(ctx context.Context) error {
 func (s *session) unlisted(refusal string) (names []string) {
 	texts := refusal + "\n" + manifest.Text(s.result.Manifest.Instructions)
 	for _, item := range manifest.Items(report.CapabilityTool, s.result.Manifest.Tools) {
-		texts += "\n" + beginning(item.Description, maxText)
+		texts += "\n" + beginning(item.Description, maxCopied)
 	}
 	for _, name := range slices.Concat(attack.NamedIn(texts), s.options.Attack.Unlisted) {
 		if !s.tools[name] && !s.skip[name] && !slices.Contains(names, name) {

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// powerful are words in names of tools that run something, show secrets or are there for developers.
-var powerful = lazyregexp.New(`(?i)(?:^|[_.-])(?:debug|admin|internal|back-?door|secrets?|hidden|exec|execute|run|cmd|commands?|shell|bash|system|eval|python|sql|dump|env|environment|` +
-	`credentials?|token|flag)(?:$|[_.-])`)
+// powerful are words in names of tools that run commands, show secrets or are there for developers; "run" is no
+// such word, for many an older name of a tool begins with it.
+var powerful = lazyregexp.New(`(?i)(?:^|[_.-])(?:debug|admin|back-?door|secrets?|hidden|exec|execute|cmd|commands?|shell|bash|eval|dump|environment|credentials?)(?:$|[_.-])`)
 
 // findUnlisted are the tools that no list has and that took a call.
 func findUnlisted(in Input) (all []draft) {
