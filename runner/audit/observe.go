@@ -88,6 +88,8 @@ type observation struct {
 	notes    []string
 	// sought are the addresses on the loopback where the server looked for a service.
 	sought []netip.AddrPort
+	// searched are the programs that it looked for in vain, without executing them.
+	searched []string
 	// variables are those that the server's code reads, where it lacks a credential.
 	variables []string
 	// tools are what its code may name tools by, where it was exercised.
@@ -186,10 +188,12 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var needs profile.Needs
 	var code profile.Code
 	var reads reading
+	programsSought := searched{}
 	lonely := sought{at: slices.Clone(how.neighbours)}
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
 			made.event(e)
+			programsSought.event(e)
 			builder.Add(e)
 			code.Add(e)
 			needs.Add(e)
@@ -262,7 +266,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
-	o.opened, o.programs, o.sought = process.Opened(), made, lonely.seen(listens)
+	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()

@@ -33,15 +33,16 @@ func standIn(plan Plan, how *launch, runs []observation) {
 	how.once, how.listOnly, how.calls, how.identity = true, false, standInCalls, windsurf
 	how.given, how.standIns, how.asked = first.result.Accepted, missing(runs), plan.asked(first)
 	if before, done := at(runs, report.LaunchStandIns); done {
-		how.standIns, how.asked = before.how.standIns, plan.asked(before)
+		how.asked = plan.asked(before)
 	}
 }
 
 // asksOn reports whether the server asked for more when it had a variable that it had asked
-// for.
+// for, or looked for more when it had a program.
 func (p Plan) asksOn(runs []observation) bool {
 	before, done := at(runs, report.LaunchStandIns)
-	return done && before.launched == nil && len(before.how.asked) > 0 && !reflect.DeepEqual(p.asked(before), before.how.asked)
+	return done && before.launched == nil && (len(before.how.asked) > 0 && !reflect.DeepEqual(p.asked(before), before.how.asked) ||
+		len(before.how.standIns) > 0 && len(missing(runs)) > len(before.how.standIns))
 }
 
 // unmissed enters that nothing is missing, or all launches have it.
@@ -108,8 +109,8 @@ func (c *collection) standIns(o observation) {
 }
 
 // missing are the programs that the server looked for along PATH in vain, in the order of
-// their names: those that it tried to execute, those of shell commands that never ran, and
-// those that it said it did not find, for a mere look at a directory is not traced.
+// their names: those that it tried to execute, those of shell commands that never ran, those
+// that it said it did not find, and those that it only looked for.
 func missing(runs []observation) []string {
 	var sought []string
 	started := map[string]bool{}
@@ -127,7 +128,7 @@ func missing(runs []observation) []string {
 				sought = append(sought, words[0])
 			}
 		}
-		sought = append(sought, o.complainedOf()...)
+		sought = append(append(sought, o.complainedOf()...), o.searched...)
 	}
 	sought = slices.DeleteFunc(sought, func(name string) bool { return started[name] || !replaceable(name) })
 	slices.Sort(sought)

@@ -19,6 +19,8 @@ const (
 	// or what it is, and not opened (stat, access, readlink, getxattr, statfs, inotify_add_watch,
 	// name_to_handle_at and their kin), with success or without.
 	OpLook Op = "look"
+	// OpSeek: it was asked so whether a file is in a directory of programs (bin, sbin): which programs are there.
+	OpSeek Op = "seek"
 	// OpWrite: a file was opened for writing, created (mkdir, mknod and
 	// memfd_create too) or truncated.
 	OpWrite Op = "write"

@@ -49,7 +49,7 @@ func (d *decoder) open(c *call) {
 	d.emit(c, e)
 }
 
-// look makes the event of a question about a place that may hold secrets. Runtimes ask
+// look makes the event of a question about a place that may hold secrets, or a program. Runtimes ask
 // for thousands of other names when they start.
 func (d *decoder) look(c *call) {
 	arg := c.Args.Index(syscalls.Path, syscalls.Entry)
@@ -61,6 +61,8 @@ func (d *decoder) look(c *call) {
 	name, _ := c.resolve(dir, c.arg(arg))
 	if _, ok := places.Sought(name); ok {
 		d.emit(c, Event{Op: OpLook, Path: name})
+	} else if dir := path.Base(path.Dir(name)); dir == "bin" || dir == "sbin" {
+		d.emit(c, Event{Op: OpSeek, Path: name})
 	}
 }
 
