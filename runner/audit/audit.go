@@ -119,6 +119,8 @@ type Start struct {
 	// Parent is the path of the program that starts it, as far as that can be made to seem so; "" for
 	// none in particular.
 	Parent string
+	// Person has it be somebody who works at the machine, with a home of theirs, as far as it would be root.
+	Person bool
 	// Sockets has stdin, stdout and stderr be socket pairs, as they are for whom Node starts, in place of pipes.
 	Sockets bool
 	// Dirs are absolute directories that the server is started for: files are put there

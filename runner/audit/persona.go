@@ -69,6 +69,12 @@ func (how launch) sockets(plan Plan) bool {
 	return how.identity.sockets && !how.row().needed && !plan.listens()
 }
 
+// person reports whether the server runs as somebody who works at the machine. Where manifests are compared as a whole it is
+// who it was, for an honest one may advertise its home.
+func (how launch) person() bool {
+	return how.identity.env != nil && !slices.Contains(asAWhole, how.moment)
+}
+
 // disguise makes the launch in which everything is called once by a client in an editor
 // of somebody abroad, with a project open, in a night of the weekend. It speaks the oldest revision of MCP.
 func disguise(plan Plan, how *launch, runs []observation) {

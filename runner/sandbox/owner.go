@@ -227,21 +227,59 @@ func swap(id uint32) []syscall.SysProcIDMap {
 	return slices.DeleteFunc(all, func(m syscall.SysProcIDMap) bool { return m.Size <= 0 })
 }
 
-// userNamespace returns the user namespace of the server: as uid 0 inside it is serverID outside, or root
-// itself where the files cannot be mapped. Nobody but root needs one here: the outer
+// ids says which the server has.
+type ids string
+
+const (
+	// rootsOwn: root's, for its files cannot be mapped, or those of whoever started the audit.
+	rootsOwn ids = "root"
+	// asRoot: it is uid 0 inside, and serverID outside.
+	asRoot ids = "mapped"
+	// asPerson: the same, with personID in place of 0.
+	asPerson ids = "person"
+)
+
+// ids are those of the server.
+func (s spec) ids(mapped bool) ids {
+	switch {
+	case !mapped:
+		return rootsOwn
+	case s.Person.Name != "":
+		return asPerson
+	}
+	return asRoot
+}
+
+// userNamespace makes the user namespace of the server. Nobody but root needs one here: the outer
 // stage has one then.
-func userNamespace(attr *syscall.SysProcAttr, mapped bool) {
+func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 	if os.Getuid() != 0 {
 		return
 	}
 	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}}
-	if mapped {
+	attr.Credential = &syscall.Credential{}
+	switch as {
+	case asRoot:
 		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
+	case asPerson:
+		ids = []syscall.SysProcIDMap{
+			{ContainerID: 0, HostID: serverID + personID, Size: 1}, {ContainerID: 1, HostID: serverID + 1, Size: personID - 1},
+			{ContainerID: personID, HostID: serverID, Size: 1}, {ContainerID: personID + 1, HostID: serverID + personID + 1, Size: serverIDs - personID - 1},
+		}
+		attr.Credential = &syscall.Credential{Uid: personID, Gid: personID}
+		attr.AmbientCaps = allCapabilities() // who is no root has none after an exec
 	}
 	attr.Cloneflags |= syscall.CLONE_NEWUSER
 	attr.UidMappings, attr.GidMappings = ids, ids
 	attr.GidMappingsEnableSetgroups = true // to have none of root's
-	attr.Credential = &syscall.Credential{}
+}
+
+// allCapabilities are those that the kernel has.
+func allCapabilities() (all []uintptr) {
+	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
+		all = append(all, c)
+	}
+	return all
 }
 
 // forbidUserNamespaces keeps a server from gaining all capabilities in a user namespace of

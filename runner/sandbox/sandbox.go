@@ -34,8 +34,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
@@ -81,6 +79,7 @@ type Launcher struct {
 	dir      string
 	home     string
 	host     string
+	person   person
 	decoys   decoy.Set
 	traceDir string
 	runs     int
@@ -106,8 +105,9 @@ func New(command []string, traceDir string) (*Launcher, error) {
 	if traceDir, err = filepath.Abs(traceDir); err != nil {
 		return nil, err
 	}
+	host := newHost()
 	return &Launcher{
-		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, host: newHost(), decoys: decoys, traceDir: traceDir,
+		Network: report.NetworkSinkhole, command: command, dir: dir, home: home, host: host, person: newPerson(host, home), decoys: decoys, traceDir: traceDir,
 	}, nil
 }
 
@@ -134,13 +134,20 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 			return nil, err
 		}
 	}
-	cfg := trace.Config{Backend: tracer, Clock: how.Clock, File: filepath.Join(l.traceDir, name), Reexec: self, Loads: inputs.Planted,
+	cfg := trace.Config{Backend: tracer, Clock: how.Clock, Home: l.home, File: filepath.Join(l.traceDir, name), Reexec: self, Loads: inputs.Planted,
 		MaxBytes: maxTrace, Keep: l.Keep}
 	var err error
 	if cfg.Shim, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find our own program: %w", err)
 	}
-	how.Env = slices.Concat(l.Env, how.Env)
+	var as person
+	if how.Person {
+		as = l.person
+	}
+	how.Env = slices.Concat(l.Env, how.Env, as.env(l.Env))
+	if as.Home != l.home {
+		cfg.Alias = as.Home
+	}
 	if how.Decoys == nil {
 		how.Decoys = &l.decoys
 	}
@@ -246,6 +253,9 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: dir, Home: l.home, Decoys: *how.Decoys, Command: command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, noParent), Host: l.host,
+	}
+	if how.Person {
+		plan.Person = l.person
 	}
 	b.view = plan.view(nil)
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
@@ -353,9 +363,7 @@ func namespaces(uid, gid int, network report.Network) *syscall.SysProcAttr {
 	attr.Cloneflags |= syscall.CLONE_NEWUSER
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
-		attr.AmbientCaps = append(attr.AmbientCaps, c)
-	}
+	attr.AmbientCaps = allCapabilities()
 	return attr
 }
 

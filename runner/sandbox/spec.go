@@ -42,6 +42,8 @@ type spec struct {
 	Command []string `json:"command"`
 	Parent  string   `json:"parent"`
 	Host    string   `json:"host"`
+	// Person is who the server is, where it is not the user who started the audit.
+	Person person `json:"person"`
 }
 
 // noParent is the Parent of a server that no client has started.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -110,7 +109,7 @@ func outer([]string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("build the server's file system: %w", err)
 	}
-	return runTracer(s, mapped)
+	return runTracer(s, s.ids(mapped))
 }
 
 // prepare builds the root that the server will see, or takes that of an earlier
@@ -162,6 +161,9 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	if err := r.owner.ownDecoys(r.at(s.Home), s.Decoys); err != nil {
 		return err
 	}
+	if err := r.settle(s.Person, s.Home); err != nil {
+		return err
+	}
 	to, err := inherit(stateFD)
 	if err != nil {
 		return err
@@ -196,12 +198,12 @@ func (r *root) fromMachine(s spec) error {
 }
 
 // runTracer runs the tracer around the next stage and returns its exit code.
-func runTracer(s spec, mapped bool) (int, error) {
+func runTracer(s spec, as ids) (int, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	argv := append(append([]string{}, s.Tracer...), program, stageEnter, strconv.FormatBool(mapped), filepath.Join(s.Mount, "root"), s.Parent, s.Dir)
+	argv := append(append([]string{}, s.Tracer...), program, stageEnter, string(as), filepath.Join(s.Mount, "root"), s.Parent, s.Dir)
 	argv = append(argv, s.Command...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
@@ -218,7 +220,7 @@ func runTracer(s spec, mapped bool) (int, error) {
 // enter returns what the tracer runs: it makes the inner namespaces, for the tracer
 // cannot, and waits. The server sees neither the tracer nor us.
 func enter(args []string) (int, error) {
-	mapped, root := args[0] == "true", args[1]
+	as, root := ids(args[0]), args[1]
 	// The next stage may not be able to go through the directories above the root.
 	if err := os.Chdir(root); err != nil {
 		return 0, fmt.Errorf("enter the server's root: %w", err)
@@ -230,7 +232,7 @@ func enter(args []string) (int, error) {
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS,
 		Pdeathsig:  syscall.SIGKILL,
 	}
-	userNamespace(cmd.SysProcAttr, mapped)
+	as.userNamespace(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		return 0, noUserNamespace(err)
 	}

@@ -3,9 +3,11 @@ package trace
 import (
 	"bytes"
 	"net/netip"
+	"path"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
@@ -347,6 +349,13 @@ func (d *decoder) emit(c *call, e Event) {
 	e.Syscall, e.Result, e.Errno, e.Refused = c.Name, c.result.value, c.result.errno, c.result.refused
 	if e.Detail == "" {
 		e.Detail = c.detail()
+	}
+	if d.cfg.Alias != "" {
+		for _, name := range []*string{&e.Path, &e.Asked, &e.Target, &e.Dir} {
+			if rest, ok := places.Rest(*name, d.cfg.Alias); ok {
+				*name = path.Join(d.cfg.Home, rest)
+			}
+		}
 	}
 	d.sink(e)
 }

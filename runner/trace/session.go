@@ -37,6 +37,9 @@ type Config struct {
 	Shim string
 	// Reexec is another path by which that program executes itself; "" if there is none.
 	Reexec string
+	// Home is the server's, and Alias a path that is a link to it: what a call names below that, events name below Home. "" if
+	// there is none.
+	Home, Alias string
 	// Loads tells of the files of which not only the opening makes an event, but also that bytes
 	// came out of them; nil for none. Servers read too much for all of that to be kept.
 	Loads func(name string) bool `json:"-"`
