@@ -131,7 +131,7 @@ type Start struct {
 	// of more (inputs.OutsideFilesOf).
 	Lures, Outside []string
 	// Project has its working directory be a repository that somebody works on, as far as that
-	// can be written to.
+	// can be written to, and another be there that the client has open.
 	Project bool
 	// Listens: it is talked to over HTTP. What it writes to stdout is no part of the
 	// conversation.

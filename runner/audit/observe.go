@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"path"
 	"slices"
 	"syscall"
 	"time"
@@ -334,6 +335,9 @@ func (p Plan) options(how launch) probe.Options {
 	}
 	if how.vary { // a round for each call: where there is nothing new to ask, the last is asked again
 		options.CallTimeout, options.Rounds, options.Settle = variedTimeout, options.MaxCalls, variedSettle
+	}
+	if how.project {
+		options.Inputs.Root = path.Join(scratch, inputs.ProjectDir)
 	}
 	options.Proper = how.goesOn
 	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {

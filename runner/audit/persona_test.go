@@ -25,6 +25,9 @@ func TestPersonas(t *testing.T) {
 		if _, speaks := set(who.env)["LANG"]; speaks && compared {
 			t.Errorf("%s compares manifests, and has a language", row.moment)
 		}
+		if how.moment = row.moment; how.person() && compared {
+			t.Errorf("%s compares manifests, and has another home", row.moment)
+		}
 	}
 	for _, tc := range []struct {
 		how       launch

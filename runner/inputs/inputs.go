@@ -61,6 +61,8 @@ type Options struct {
 	Given json.RawMessage
 	// Dir is the absolute directory that all paths lie in; "" is "/tmp".
 	Dir string
+	// Root is the absolute directory that the client has open; "" is Dir.
+	Root string
 	// Bound are absolute directories that the operator has started the server for. Paths
 	// lie in them, too, once an error says that they have to lie elsewhere than in Dir.
 	Bound []string

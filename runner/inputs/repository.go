@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ const otherBranch = "notes"
 // and is what the branch "notes" began with. One new file is staged, and one that is
 // tracked has changed since. Its remote, "origin", is the repository itself.
 func repository() []File {
-	var r history
+	r := history{dir: RepositoryDir}
 	readme, list, other := r.blob("# Notes\n\nmilk and bread\n"), r.blob("milk\nbread\n"), r.blob("tea\n")
 	first := r.commit("Add notes", "", tracked{"README.md", readme})
 	second := r.commit("Add a list", first, tracked{"README.md", readme}, tracked{"list.txt", list})
@@ -41,30 +42,50 @@ func repository() []File {
 	)
 }
 
-// tracked is a file that git knows, with the object that has its content.
+// tracked is a file that git knows, by its path, with the object that has its content.
 type tracked struct {
 	name   string
 	object [sha1.Size]byte
 }
 
-// history collects the objects of a repository.
-type history struct{ files []File }
+// history collects the objects of a repository in a directory.
+type history struct {
+	dir   string
+	files []File
+}
 
 func (r *history) blob(content string) [sha1.Size]byte { return r.object("blob", content) }
 
 // commit returns the id of a commit of some files, in the order of their names, that
 // follows another, or none with "".
 func (r *history) commit(message, parent string, files ...tracked) string {
-	var tree strings.Builder
-	for _, f := range files {
-		tree.WriteString("100644 " + f.name + "\x00" + string(f.object[:]))
-	}
 	if parent != "" {
 		parent = "parent " + parent + "\n"
 	}
 	const by = "Alex <alex@" + Host + "> 1767225600 +0000" // 2026-01-01
-	id := r.object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %[3]s\n\n%s\n", r.object("tree", tree.String()), parent, by, message))
+	id := r.object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %[3]s\n\n%s\n", r.tree(files), parent, by, message))
 	return hex.EncodeToString(id[:])
+}
+
+// tree returns the name of the object of a directory with some files.
+func (r *history) tree(files []tracked) [sha1.Size]byte {
+	var all strings.Builder
+	for len(files) > 0 {
+		first := files[0]
+		dir, _, below := strings.Cut(first.name, "/")
+		if !below {
+			all.WriteString("100644 " + first.name + "\x00" + string(first.object[:]))
+			files = files[1:]
+			continue
+		}
+		var in []tracked
+		for ; len(files) > 0 && strings.HasPrefix(files[0].name, dir+"/"); files = files[1:] {
+			in = append(in, tracked{files[0].name[len(dir)+1:], files[0].object})
+		}
+		object := r.tree(in)
+		all.WriteString("40000 " + dir + "\x00" + string(object[:]))
+	}
+	return r.object("tree", all.String())
 }
 
 // object adds an object of git as a loose file (gitformat-loose(5)), and returns its name.
@@ -76,7 +97,7 @@ func (r *history) object(kind, content string) [sha1.Size]byte {
 	_, _ = w.Write([]byte(whole)) // to memory: no error
 	_ = w.Close()
 	id := hex.EncodeToString(name[:])
-	file := File{RepositoryDir + "/.git/objects/" + id[:2] + "/" + id[2:], packed.Bytes()}
+	file := File{path.Join(r.dir, ".git/objects", id[:2], id[2:]), packed.Bytes()}
 	if !slices.ContainsFunc(r.files, func(f File) bool { return f.Path == file.Path }) {
 		r.files = append(r.files, file)
 	}

@@ -25,6 +25,9 @@ func TestRepository(t *testing.T) {
 	if err := json.Unmarshal(sent, &planted); err != nil {
 		t.Fatal(err)
 	}
+	for _, f := range Project() {
+		planted = append(planted, File{ProjectDir + "/" + f.Path, f.Content})
+	}
 	for _, f := range planted {
 		name := filepath.Join(dir, f.Path)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -35,6 +38,9 @@ func TestRepository(t *testing.T) {
 		}
 	}
 	for _, step := range [][2]string{
+		{"-C ../" + ProjectDir + " fsck --strict", ""},
+		{"-C ../" + ProjectDir + " status --porcelain --branch", "## main...origin/main\n"},
+		{"-C ../" + ProjectDir + " log --format=%s", "Serve the shop\nBegin\n"},
 		{"fsck --strict", ""},
 		{"status --porcelain", " M list.txt\nA  new.txt\n"},
 		{"log --format=%s", "Add a list\nAdd notes\n"},

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 
@@ -46,7 +47,7 @@ func answer(method string, params json.RawMessage, o inputs.Options, mark inputs
 	case "ping":
 		return map[string]any{}
 	case "roots/list":
-		root := url.URL{Scheme: "file", Path: o.Dir}
+		root := url.URL{Scheme: "file", Path: cmp.Or(o.Root, o.Dir)}
 		return map[string]any{"roots": []any{map[string]any{"uri": root.String(), "name": "notes"}}}
 	case "sampling/createMessage":
 		return map[string]any{

@@ -213,7 +213,7 @@ func (in Input) itsService(e profile.Effect) bool {
 
 // ofAudit finds the files of the audit: those that it plants, and what an argument
 // names.
-var ofAudit = lazyregexp.New(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|` + inputs.Word + `[-_]c\d+)(?:[/.-]|$)`)
+var ofAudit = lazyregexp.New(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|` + inputs.ProjectDir + `|` + inputs.Word + `[-_]c\d+)(?:[/.-]|$)`)
 
 // handed reports whether a path is one that the audit has put before the server.
 func handed(name string) bool { return ofAudit.MatchString(name) }

@@ -75,7 +75,7 @@ func plantProject(dir string) {
 	if err != nil || dir == "/" {
 		return
 	}
-	plantBelow(dir, slices.DeleteFunc(slices.Clone(inputs.ProjectFiles), func(f inputs.File) bool {
+	plantBelow(dir, slices.DeleteFunc(slices.Clone(inputs.Project()), func(f inputs.File) bool {
 		entry, _, _ := strings.Cut(f.Path, "/")
 		for above := dir; ; above = filepath.Dir(above) {
 			if _, err := os.Lstat(filepath.Join(above, entry)); err == nil {

@@ -89,7 +89,7 @@ type Setup struct {
 	// with any, inputs.OutsideFilesOf Outside are where these lead.
 	Lures   []string `json:"lures,omitempty"`
 	Outside []string `json:"outside,omitempty"`
-	// Project has inputs.ProjectFiles put in the working directory.
+	// Project has inputs.Project put in the working directory, and in inputs.ProjectDir.
 	Project bool `json:"project,omitempty"`
 	// Sockets has its streams be socket pairs in place of pipes.
 	Sockets bool `json:"-"`

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -161,6 +162,9 @@ func (s *supervisor) setup(o order) error {
 	}
 	if o.Setup.Project {
 		plantProject(".")
+		open := filepath.Join("/tmp", inputs.ProjectDir)
+		_ = os.Mkdir(open, 0o755) // an earlier launch may have made it
+		plantProject(open)
 	}
 	ready.Text = strings.Join(notes, "; ")
 	return send(s.conn, ready)
