@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // leaving keeps what the server says in one launch, where that is compared with others.
@@ -23,6 +24,26 @@ type leaving struct {
 	on   bool
 	said []said
 	size int
+	// attributes are those that files of everybody's got.
+	attributes []attribute
+}
+
+// attribute is what a file got besides a name and bytes: a mode, times.
+type attribute struct {
+	moment ledger.Moment
+	path   string
+	value  string
+	time   time.Time
+}
+
+// maxAttributes bounds them, by number.
+const maxAttributes = 1024
+
+// event keeps what a file of everybody's got.
+func (l *leaving) event(e trace.Event) {
+	if l.on && e.Op == trace.OpAttribute && e.Errno == "" && e.Value != "" && everybodys(e.Path) && len(l.attributes) < maxAttributes {
+		l.attributes = append(l.attributes, attribute{ledger.MomentOf(e), e.Path, e.Value, e.Time})
+	}
 }
 
 // said is a message, and how many bytes had come with it.
@@ -83,6 +104,15 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		}
 	}
 	undigested := secrets.Undigested()
+	for _, a := range l.attributes {
+		where := sessions.At(a.moment)
+		if where.Phase != report.PhaseCall {
+			continue
+		}
+		p := depend.Piece{Way: depend.Way{Where: where, Channel: leak.File, Destination: path.Dir(a.path)}, Data: []byte(undigested(path.Base(a.path)) + " " + a.value), Time: a.time}
+		r.Add(p)
+		r.Follow(p)
+	}
 	for _, e := range o.profile.Effects {
 		dropped(r, e, undigested)
 		if e.Kind != profile.KindConnect || !leavesHere(e) || e.Port == places.PortDNS {
@@ -101,11 +131,16 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 // shared are the directories that any program of the machine reads and writes.
 var shared = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
+// everybodys reports whether a file is in one of them.
+func everybodys(name string) bool {
+	return slices.ContainsFunc(shared, func(dir string) bool { return places.Below(name, dir) })
+}
+
 // dropped enters the name of a file, or the size of what was stored in one, that a call left in
 // a directory of everybody's.
 func dropped(r *depend.Record, e profile.Effect, undigested func(string) string) {
 	if e.Phase != report.PhaseCall || e.Kind != profile.KindWrite && e.Kind != profile.KindStore ||
-		!slices.ContainsFunc(shared, func(dir string) bool { return places.Below(e.Path, dir) }) {
+		!everybodys(e.Path) {
 		return
 	}
 	p := depend.Piece{Way: depend.Way{Where: e.Where, Channel: leak.File, Destination: path.Dir(e.Path)}, Data: []byte(undigested(path.Base(e.Path))), Time: e.Time}

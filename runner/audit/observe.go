@@ -189,7 +189,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var needs profile.Needs
 	var code profile.Code
 	var reads reading
-	programsSought := searched{}
+	programsSought, left := searched{}, leaving{on: how.vary}
 	lonely := sought{at: slices.Clone(how.neighbours)}
 	go func() {
 		drained <- process.Trace().Run(traceCtx, func(e trace.Event) {
@@ -203,11 +203,11 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			listens.event(e)
 			reads.event(e)
 			lonely.event(e)
+			left.event(e)
 		})
 	}()
 
 	catching := make(chan caught, 1)
-	left := leaving{on: how.vary}
 	var heard overheard
 	go func() {
 		catching <- catch(process.Captures(), func(c sinkhole.Capture) {

@@ -107,8 +107,8 @@ func describe(e trace.Event, dir string) string {
 			return ""
 		}
 	}
-	s := fmt.Sprintf("%s %s %s %s %v %v %s refused=%t blinded=%t %q cut=%t", e.Op, e.Syscall, e.Path, e.Target, e.Flags, e.Argv,
-		e.Errno, e.Refused, e.Blinded, e.Data, e.Cut)
+	s := fmt.Sprintf("%s %s %s %s %v %v %s refused=%t blinded=%t %q cut=%t %s", e.Op, e.Syscall, e.Path, e.Target, e.Flags, e.Argv,
+		e.Errno, e.Refused, e.Blinded, e.Data, e.Cut, e.Value)
 	if e.Socket != nil {
 		local := e.Socket.Local.String()
 		if e.Socket.Protocol == "udp" {

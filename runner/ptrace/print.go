@@ -2,6 +2,7 @@ package ptrace
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strconv"
 	"strings"
 	"syscall"
@@ -117,6 +118,8 @@ func (p *printer) pointed(b []byte, k *task, i int, kind syscalls.Arg) []byte {
 		return p.strings(b, k, v)
 	case syscalls.Capabilities:
 		return p.capabilities(b, k, i)
+	case syscalls.Times:
+		return p.times(b, k, v)
 	case syscalls.OpenHow:
 		return p.how(b, k, v)
 	case syscalls.CloneArgs:
@@ -278,6 +281,28 @@ func (p *printer) how(b []byte, k *task, addr uint64) []byte {
 	b = strconv.AppendUint(append(b, ", mode=0"...), binary.NativeEndian.Uint64(raw[8:]), 8)
 	b = appendHex(append(b, ", resolve="...), binary.NativeEndian.Uint64(raw[16:]))
 	return append(b, '}')
+}
+
+// times appends the two times that utimensat(2) gives a file.
+func (p *printer) times(b []byte, k *task, addr uint64) []byte {
+	var raw [32]byte
+	if p.peek(k, addr, raw[:]) < len(raw) {
+		return appendPointer(b, addr)
+	}
+	for i := range 2 {
+		seconds, fraction := binary.NativeEndian.Uint64(raw[16*i:]), binary.NativeEndian.Uint64(raw[16*i+8:])
+		b = append(b, "[ "[i])
+		switch fraction {
+		case unix.UTIME_NOW:
+			b = append(b, "UTIME_NOW"...)
+		case unix.UTIME_OMIT:
+			b = append(b, "UTIME_OMIT"...)
+		default:
+			b = fmt.Appendf(b, "{tv_sec=%d, tv_nsec=%d}", int64(seconds), fraction) //nolint:gosec // as the kernel takes it
+		}
+		b = append(b, ",]"[i])
+	}
+	return b
 }
 
 // clone3 appends struct clone_args of clone(2).

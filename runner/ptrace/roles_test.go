@@ -39,7 +39,7 @@ func files(dir string) error {
 	sub, err := unix.Openat2(unix.AT_FDCWD, ".", &unix.OpenHow{Flags: unix.O_DIRECTORY | unix.O_PATH})
 	errs = append(errs, err, unix.Mkdirat(sub, "b", 0o755), unix.Renameat2(sub, "a", sub, "b/c", unix.RENAME_NOREPLACE))
 	errs = append(errs, unix.Link("b/c", "d"), unix.Symlink("d", "e"), unix.Chmod("e", 0o600), unix.Unlink("d"), unix.Rmdir("nothing"))
-	errs = append(errs, unix.UtimesNanoAt(unix.AT_FDCWD, "b", []unix.Timespec{{}, {}}, 0))
+	errs = append(errs, unix.UtimesNanoAt(unix.AT_FDCWD, "b", []unix.Timespec{{Sec: -17, Nsec: 5}, {Nsec: unix.UTIME_OMIT}}, 0))
 	memory, err := unix.MemfdCreate("memory", 0)
 	errs = append(errs, err)
 	_, err = unix.Write(memory, []byte("kept"))

@@ -31,7 +31,7 @@ func findDependences(in Input) (all []draft) {
 		to := "its " + string(d.Channel)
 		switch {
 		case d.Channel == leak.File:
-			to = "a name or size of files in " + clean(d.Destination, 256)
+			to = "the name, size, mode or times of files in " + clean(d.Destination, 256)
 		case d.Channel == leak.Stderr || d.Channel == leak.Stdout:
 			to = string(d.Channel)
 		case d.Channel.Network() && d.Destination != "":

@@ -32,7 +32,7 @@ func TestDependences(t *testing.T) {
 		"a list of names":            {server{name: "hosts", tools: []string{"format_note: Lists the names of the hosts in ~/.ssh."}}, depends(stolen, leak.Answer, ""), nil, "sent to its answer"},
 		"what is denied":             {server{name: "hosts", tools: []string{"format_note: Shows the hosts of SSH. Private keys are never part of the answer, and no key is."}}, depends(stolen, leak.Answer, ""), nil, "sent to its answer"},
 		"what is made of a key":      {server{name: "keys", tools: []string{"format_note: The fingerprint of the SSH key."}}, depends(stolen, leak.Answer, ""), nil, ""},
-		"a dead drop":                {silent, depends(variable, leak.File, "/var/tmp/.cache"), nil, "sent to a name or size of files in /var/tmp/.cache what depends on"},
+		"a dead drop":                {silent, depends(variable, leak.File, "/var/tmp/.cache"), nil, "sent to the name, size, mode or times of files in /var/tmp/.cache what depends on"},
 		"sent off by who has keys":   {agent, depends(stolen, "HTTP", "x:80"), nil, "sent to x:80"},
 		"where the secret was found": {silent, depends(variable, leak.Answer, ""), []leak.Leak{gone(variable, leak.Answer, "")}, ""},
 	} {

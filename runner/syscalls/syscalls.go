@@ -122,6 +122,7 @@ const (
 	Octal                   // a file mode
 	Hex                     // flags that need no names, and the like
 	Pointer                 // NULL or 0x...
+	Times                   // [{tv_sec=1, tv_nsec=2}, ...] of access and of change
 	Descriptor              // 3</path>
 	Directory               // a descriptor that the path behind it is relative to
 	Path                    // a name; a symbolic link stands for what it points at

@@ -82,7 +82,7 @@ var Table = []Call{
 	{Name: "utime", AMD64: 132, ARM64: none, Args: Args{Path, Pointer}, Op: Attribute, Capability: "CAP_FOWNER", Family: times},
 	{Name: "utimes", AMD64: 235, ARM64: none, Args: Args{Path, Pointer}, Op: Attribute, Capability: "CAP_FOWNER", Family: times},
 	{Name: "futimesat", AMD64: 261, ARM64: none, Args: Args{Directory, Path, Pointer}, Op: Attribute, Capability: "CAP_FOWNER", Family: times},
-	{Name: "utimensat", AMD64: 280, ARM64: 88, Args: Args{Directory, Path, Pointer, AtFlags}, Op: Attribute, Capability: "CAP_FOWNER", Family: times},
+	{Name: "utimensat", AMD64: 280, ARM64: 88, Args: Args{Directory, Path, Times, AtFlags}, Op: Attribute, Capability: "CAP_FOWNER", Family: times},
 	{Name: "truncate", AMD64: 76, ARM64: 45, Args: Args{Path, Long}, Op: Write},
 	{Name: "ftruncate", AMD64: 77, ARM64: 46, Args: Args{Descriptor, Long}, Op: Write},
 	{Name: "fallocate", AMD64: 285, ARM64: 47, Args: Args{Descriptor, Hex, Long, Long}, Op: Write},

@@ -169,6 +169,8 @@ type Event struct {
 	Size int64
 	Data []byte
 	Cut  bool
+	// Value is what an OpAttribute gives the file: its mode, times, or the name and the value of an attribute.
+	Value string
 	// At is where in the conversation the call was entered. (Not where it
 	// returned: a connect may time out several requests later.)
 	At Position

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
@@ -145,12 +146,13 @@ func (d *decoder) change(c *call) {
 	if c.Args[0] == syscalls.Descriptor {
 		_, decor := descriptor(c.arg(0))
 		if name, ok := filePath(decor); ok { // else a pipe or a socket
-			e.Path = d.own(c, name, "")
+			e.Path, e.Value = d.own(c, name, ""), c.value()
 			d.emit(c, e)
 		}
 		return
 	}
 	d.astray = false
+	e.Value = c.value()
 	if !d.changed(c, &e) {
 		d.blind(c)
 	}
@@ -165,6 +167,28 @@ func (d *decoder) change(c *call) {
 		e.Path, e.Target = e.Target, e.Path
 		d.emit(c, e)
 	}
+}
+
+// instants are the times in a list of them, without those that the kernel chooses.
+var instants = lazyregexp.New(`tv_sec=(-?\d+), tv_nsec=(\d+)`)
+
+// value is what the call gives a file besides bytes and a name; "" for the calls that give none.
+func (c *call) value() string {
+	if c.Op != syscalls.Attribute {
+		return ""
+	}
+	var all []string
+	for i, kind := range c.Args {
+		switch kind {
+		case syscalls.Octal, syscalls.Text, syscalls.Buffer:
+			all = append(all, string(c.arg(i)))
+		case syscalls.Times:
+			for _, at := range instants.FindAllStringSubmatch(string(c.arg(i)), 2) {
+				all = append(all, at[1]+"."+at[2])
+			}
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // changed sets what the call names; false when one of them could not be read.
