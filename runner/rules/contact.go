@@ -171,11 +171,11 @@ func (c contacts) undeclared(e profile.Effect) contact {
 }
 
 // expected reports whether what nothing declares is a question for updates at start-up, or goes to a host by
-// whose name a capability calls what it does: "Lists Airtable bases."
+// whose name a capability calls what it does: "Lists Airtable bases.", "Searches OpenStreetMap."
 func (c contacts) expected(e profile.Effect, moment string) bool {
 	host := destinationHost(e)
 	return moment == idStartupEgress && c.in.Versions[host] || moment == idUndeclaredEgress && c.in.leftOver(e) || egressUse(e).Host != "" &&
-		(c.in.Scope.Covering(e.Capability).Names(host) || moment == idUndeclaredEgress && c.in.calledAfter(host))
+		(c.in.Scope.Covering(e.Capability).Names(host) || moment == idUndeclaredEgress && (c.in.calledAfter(host) || c.in.Scope.Own(e.Capability).Coins(ownerOf(host))))
 }
 
 // leftOver reports whether an effect may as well be of another call, which had no answer yet, of who speaks of the

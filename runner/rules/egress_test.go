@@ -265,6 +265,10 @@ func TestCalledAfterHost(t *testing.T) {
 	expect(t, input(prices, toHost(idleTLS, "fc.yahoo.com")), "EGRESS-005 Medium")
 	expect(t, input(prices, toHost(tls, "telemetry.yahoo.com")), "EGRESS-006 Medium")
 	expect(t, input(server{name: "mcp-server", tools: prices.tools}, toHost(tls, "mail.server.com")), "EGRESS-001 Medium")
+	places := server{tools: []string{"format_note: Finds places by OpenStreetMap."}}
+	expect(t, input(places, toHost(tls, "nominatim.openstreetmap.org")), "")
+	expect(t, input(places, toHost(tls, "openstreetmap.evil.test")), "EGRESS-001 Medium")
+	expect(t, input(server{tools: []string{"format_note: Finds places by openstreetmap or notes."}}, toHost(tls, "a.notes.org")), "EGRESS-001 Medium")
 	offline := server{name: "mcp-yahoo-finance", tools: []string{"format_note: Formats a price. Purely local, no network access."}}
 	expect(t, input(offline, toHost(tls, "fc.yahoo.com")), "EGRESS-001 High")
 }

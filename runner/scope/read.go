@@ -2,6 +2,7 @@ package scope
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -23,7 +24,7 @@ type reader struct {
 }
 
 func (r *reader) read(of report.Capability, source report.ScopeSource, all []field) Declaration {
-	d := Declaration{words: map[string]bool{}}
+	d := Declaration{words: map[string]bool{}, coined: map[string]bool{}}
 	for _, f := range all {
 		spoken := words.Of
 		if f.identifier {
@@ -48,6 +49,7 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 			if !f.promises {
 				continue
 			}
+			d.coin(speaking)
 			if !promised && off {
 				d.NoNetwork, promised = append(d.NoNetwork, clause.meaning("keeps off the network")), true
 			}
@@ -58,6 +60,15 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 		}
 	}
 	return d
+}
+
+// coin keeps the words with a capital within.
+func (d *Declaration) coin(text string) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if words.Spell(word) != word {
+			d.coined[strings.ToLower(word)] = true
+		}
+	}
 }
 
 // meaning is the clause with what it was understood to say.

@@ -59,7 +59,9 @@ type Declaration struct {
 	// do not deny it.
 	Network, Subprocess, Files []Clause
 
-	words map[string]bool
+	// words are those that it says, in lower case, coined those of them that nobody spells like a word:
+	// "openstreetmap" of "OpenStreetMap".
+	words, coined map[string]bool
 	// hints are the restrictive ones, by name.
 	hints map[string]Clause
 	// readOnly are promises to change nothing, writing clauses that speak of it.
@@ -73,6 +75,9 @@ type Declaration struct {
 func (d Declaration) Mentions(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
 }
+
+// Coins reports whether it says a word, in lower case, by a spelling that makes it the name of somebody.
+func (d Declaration) Coins(word string) bool { return d.words[word] && d.coined[word] }
 
 // Scope holds what is declared.
 type Scope struct {
@@ -162,7 +167,8 @@ func (d *Declaration) absorb(other Declaration) {
 		d.hints = hints
 	}
 	if d.words == nil {
-		d.words = make(map[string]bool, len(other.words))
+		d.words, d.coined = make(map[string]bool, len(other.words)), map[string]bool{}
 	}
 	maps.Copy(d.words, other.words)
+	maps.Copy(d.coined, other.coined)
 }
