@@ -20,24 +20,19 @@ import (
 // A telling makes what a file says to a task of what it says; nil where it is to stay as it is.
 type telling func(c *clock, k *task, said []byte) []byte
 
-// tellings are those of the files of /proc and /sys, by their last names (proc(5)). Those of processes are asked of
+// tellings are those of the files of /proc, by their last names (proc(5)). Those of processes are asked of
 // the process that reads, as a rule.
 var tellings = map[string]telling{
 	// Node reads for how long the machine is up in place of asking for the time.
 	"uptime":    uptime,
-	"stat":      statistics,
+	"stat":      bootTime,
 	"status":    unconfined,
 	"mounts":    installed,
 	"mountinfo": installed,
-	"cpuinfo":   processorInfo,
-	"meminfo":   memoryInfo,
-	"online":    allProcessors,
-	"possible":  allProcessors,
-	"present":   allProcessors,
 }
 
-// toldFile matches the files whose content the tracer replaces.
-var toldFile = lazyregexp.New(`^/(?:proc/(?:uptime|stat|cpuinfo|meminfo|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))|sys/devices/system/cpu/(?:online|possible|present))$`)
+// toldFile matches the files of /proc whose content the tracer replaces.
+var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$`)
 
 // reading names an open file of /proc whose content the tracer replaces.
 type reading struct{ process, fd int }
@@ -61,7 +56,7 @@ func (t *tracer) telling(k *task, c *syscalls.Call) *wait {
 	}
 	fd := int(int32(k.arguments[0])) //nolint:gosec // as the kernel takes it
 	file := string(t.printer.names.descriptor(k, fd))
-	if !strings.HasPrefix(file, "/proc/") && !strings.HasPrefix(file, "/sys/") || !toldFile.MatchString(file) {
+	if !strings.HasPrefix(file, "/proc/") || !toldFile.MatchString(file) {
 		return nil
 	}
 	which := reading{k.processID(), fd}
@@ -177,15 +172,11 @@ var (
 	// confinements are the lines of a status that a sandbox, container or tracer changes.
 	confinements = lazyregexp.New(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
 	boundingSet  = lazyregexp.New(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
-	allowed      = lazyregexp.New(`(?m)^Cpus_allowed:\t.*\nCpus_allowed_list:\t.*$`)
 	switches     = lazyregexp.New(`(?m)^voluntary_ctxt_switches:\t\d+$`)
 )
 
 // unconfined rewrites /proc/PID/status to look like an untraced process started at a terminal.
 func unconfined(_ *clock, k *task, said []byte) []byte {
 	said = boundingSet.ReplaceAll(confinements.ReplaceAll(said, []byte("${1}0")), []byte("${1}000001ffffffffff"))
-	if _, few := ownProcessors(); few {
-		said = allowed.ReplaceAll(said, fmt.Appendf(nil, "Cpus_allowed:\t%02x\nCpus_allowed_list:\t0-%d", 1<<processors-1, processors-1))
-	}
 	return renumber(switches, said, func(count int64) int64 { return max(0, count-k.stops) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// stamped are the calls whose answers hold times that the kernel has stamped, counts of what a tracer does, or how large the machine is. They
+// stamped are the calls whose answers hold times that the kernel has stamped, or counts of what a tracer does. They
 // are changed when the call has returned.
 var stamped = []timed{
 	{Call: syscalls.Call{Name: "stat", AMD64: 4, ARM64: -1}, answers: stamps(1, fileTimes)},
@@ -23,7 +23,6 @@ var stamped = []timed{
 	{Call: syscalls.Call{Name: "recvmsg", AMD64: 47, ARM64: 212}, answers: tellArrival},
 	{Call: syscalls.Call{Name: "getsockopt", AMD64: 55, ARM64: 209}, answers: tellIdle},
 	{Call: syscalls.Call{Name: "getrusage", AMD64: 98, ARM64: 165}, answers: tellSwitches},
-	{Call: syscalls.Call{Name: "sched_getaffinity", AMD64: 204, ARM64: 123}, answers: tellProcessors},
 	{Call: syscalls.Call{Name: "statfs", AMD64: 137, ARM64: 43}, answers: tellDisk},
 	{Call: syscalls.Call{Name: "fstatfs", AMD64: 138, ARM64: 44}, answers: tellDisk},
 }

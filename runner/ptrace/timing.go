@@ -174,13 +174,12 @@ func tellAdjusted(argument int) func(*clock, *task) (int64, bool) {
 	}
 }
 
-// tellUptime answers sysinfo(2), whose first member is for how many seconds the machine is up. It has the memory, too.
+// tellUptime answers sysinfo(2), whose first member is for how many seconds the machine is up.
 func tellUptime(c *clock, k *task) (int64, bool) {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return 0, false
 	}
-	more := lacking(info.Totalram*uint64(info.Unit)) / max(uint64(info.Unit), 1)
 	raw, err := binary.Append(nil, binary.NativeEndian, struct { // sysinfo(2), with the holes that C leaves
 		Uptime    int64
 		Loads     [3]uint64
@@ -192,7 +191,7 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 		_         [4]byte
 	}{
 		Uptime: c.now(unix.CLOCK_BOOTTIME) / int64(time.Second), Loads: info.Loads,
-		Memory:    [6]uint64{info.Totalram + more, info.Freeram + more, info.Sharedram, info.Bufferram, info.Totalswap, info.Freeswap},
+		Memory:    [6]uint64{info.Totalram, info.Freeram, info.Sharedram, info.Bufferram, info.Totalswap, info.Freeswap},
 		Processes: info.Procs, High: [2]uint64{info.Totalhigh, info.Freehigh}, Unit: info.Unit,
 	})
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
