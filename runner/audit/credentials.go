@@ -184,7 +184,7 @@ func variablesIn(text string) (names []string) {
 	return names
 }
 
-// meansVariables reports whether the names in a text are those of variables: it speaks of the environment,
+// meansVariables reports whether a text names variables: it speaks of the environment,
 // or says that one of them is not set. Names in capital letters may be those of arguments, too.
 func meansVariables(text string, names []string) bool {
 	return environment.MatchString(text) || slices.ContainsFunc(names, func(name string) bool {

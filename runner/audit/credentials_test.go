@@ -181,7 +181,7 @@ func FuzzVariablesIn(f *testing.F) {
 	})
 }
 
-// The rules are told where the audit has sent a server: it is no choice of the server's.
+// The rules are told of the hosts that the audit gave to a server: the server did not choose them.
 func TestRulesKnowTheVariablesThatWereGiven(t *testing.T) {
 	wiki := decoy.Asked("WIKI_URL", "")
 	runs := []observation{{}, {how: launch{asked: []decoy.Var{wiki}}}}

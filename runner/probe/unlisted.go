@@ -53,7 +53,7 @@ func (s *session) tryUnlisted(ctx context.Context) error {
 	return nil
 }
 
-// unlisted are the names to call, those first that the refusal of another name speaks of.
+// unlisted returns the names to call. Those that stand in a refusal come first.
 func (s *session) unlisted(refusal string) (names []string) {
 	texts := refusal + "\n" + manifest.Text(s.result.Manifest.Instructions)
 	for _, item := range manifest.Items(report.CapabilityTool, s.result.Manifest.Tools) {
