@@ -174,8 +174,20 @@ func (c contacts) undeclared(e profile.Effect) contact {
 // whose name a capability calls what it does: "Lists Airtable bases.", "Searches OpenStreetMap."
 func (c contacts) expected(e profile.Effect, moment string) bool {
 	host := destinationHost(e)
-	return moment == idStartupEgress && c.in.Versions[host] || moment == idUndeclaredEgress && c.in.leftOver(e) || egressUse(e).Host != "" &&
-		(c.in.Scope.Covering(e.Capability).Names(host) || moment == idUndeclaredEgress && (c.in.calledAfter(host) || c.in.Scope.Own(e.Capability).Coins(ownerOf(host))))
+	switch {
+	case moment == idStartupEgress && c.in.Versions[host], moment == idUndeclaredEgress && c.in.leftOver(e):
+		return true
+	case egressUse(e).Host == "":
+		return false
+	}
+	return c.in.Scope.Covering(e.Capability).Names(host) ||
+		moment == idUndeclaredEgress && (c.in.calledAfter(host) || c.in.Scope.Own(e.Capability).Coins(ownerOf(host)) || c.in.ofAccount(e))
+}
+
+// ofAccount reports whether a capability that speaks of an account asks the service that others of the server
+// name and use: whoami ("Says whose token is used.") beside list_issues ("Lists issues of a GitHub repository.").
+func (in Input) ofAccount(e profile.Effect) bool {
+	return in.itsService(e) && speaks(in.Scope.Own(e.Capability), lexicon.AccountTopics)
 }
 
 // leftOver reports whether an effect may as well be of another call, which had no answer yet, of who speaks of the

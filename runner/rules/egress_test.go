@@ -251,6 +251,17 @@ func TestLeftOverEgress(t *testing.T) {
 	expect(t, input(both, denied), "EGRESS-001 High")
 }
 
+// Who speaks of an account asks the service that the other tools of the server name and use.
+func TestAccountOfService(t *testing.T) {
+	issues := report.Capability{Kind: report.CapabilityTool, Name: "list_issues"}
+	for about, want := range map[string]string{"Says whose token is used.": "", "Formats a markdown note.": "EGRESS-001 Medium"} {
+		github := server{name: "gh-mini", tools: []string{"format_note: " + about, "list_issues: Lists the issues of a GitHub repository."}}
+		listed := with(toHost(tls, "api.github.com"), func(e *profile.Effect) { e.Capability = issues })
+		expect(t, input(github, listed, toHost(tls, "api.github.com")), want)
+		expect(t, input(github, toHost(tls, "api.github.com")), "EGRESS-001 Medium") // nobody else goes there
+	}
+}
+
 // A server that is called after whoever has a host goes there when it is called, and says nothing of that.
 func TestCalledAfterHost(t *testing.T) {
 	prices := server{name: "mcp-yahoo-finance", tools: []string{"format_note: Get the current stock price."}}
